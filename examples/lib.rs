@@ -1,0 +1,1 @@
+//! Nothing here yet: the examples are the files beside this one.
