@@ -1,1 +1,99 @@
-//! stub
+//! Typed extension points: an application declares them as a trait, hooks are
+//! registered in the generated set, and dispatches run them in a defined order.
+//!
+//! ```
+//! use hooks_core::{hooks, impl_hooks};
+//!
+//! #[hooks]
+//! trait AppHooks {
+//!     /// Every hook sees the prompt; the last verdict counts.
+//!     #[hook(always)]
+//!     async fn validate_prompt(prompt: &str) -> Result<(), String> {
+//!         if prompt.is_empty() { Err("empty".into()) } else { Ok(()) }
+//!     }
+//! }
+//!
+//! struct NoKeys;
+//!
+//! #[impl_hooks(AppHooksSet)]
+//! impl AppHooks for NoKeys {
+//!     async fn validate_prompt(
+//!         &self,
+//!         prompt: &str,
+//!         last: Option<Result<(), String>>,
+//!     ) -> Result<(), String> {
+//!         last.unwrap_or(Ok(()))?;
+//!         if prompt.contains("sk-") { Err("looks like a key".into()) } else { Ok(()) }
+//!     }
+//! }
+//!
+//! # fn block_on<T>(f: impl Future<Output = T>) -> T {
+//! #     let mut f = std::pin::pin!(f);
+//! #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+//! #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+//! # }
+//! # block_on(async {
+//! let hooks = AppHooksSet::new().with_hooks(NoKeys);
+//! assert!(hooks.validate_prompt("hello").await.is_ok());
+//! assert!(hooks.validate_prompt("sk-123").await.is_err());
+//! # });
+//! ```
+//!
+//! # Kinds of slot
+//!
+//! | `#[hook(…)]` | Without hooks | With hooks | A hook gets `last` |
+//! |---|---|---|---|
+//! | `always` | the default | the default, then the hooks in order; the last output counts | yes |
+//! | `fallback` | the default | the hooks in order; the last output counts | yes |
+//! | `singleton` | the default | the one registered last | no |
+//! | … `chain = C` | | may stop after any output | no |
+//! | … `aggregate = A` | | all outputs become one value | no |
+//! | … `finalize = F` | | the result is transformed | as without |
+//!
+//! # Where to read on
+//!
+//! The engine is [`dispatch`]: one loop, driven by a policy ([`Combine`]) over the
+//! entries of a [`Slot`]. [`typed`] is the policy of the slots that `#[hooks]`
+//! generates. Everything else is what registrations are made of: [`Entry`],
+//! [`companion`]s, [`Stateful`] hooks, [`RequestExtensions`].
+
+#![forbid(unsafe_code)]
+
+// So that expansions in this crate's own tests and examples find `::hooks_core`.
+extern crate self as hooks_core;
+
+pub mod companion;
+pub mod dispatch;
+
+mod bounds;
+mod describe;
+mod entry;
+mod extensions;
+mod future;
+mod room;
+mod slot;
+mod stateful;
+mod trace;
+#[doc(hidden)]
+pub mod typed;
+
+pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
+pub use companion::{
+    Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
+};
+pub use describe::{
+    CompanionDescription, EntryDescription, NestedDescription, SetDescription, SlotDescription,
+};
+pub use dispatch::{Combine, Step};
+pub use entry::{Entry, EntryId, EntryMeta};
+pub use extensions::RequestExtensions;
+pub use room::Room;
+pub use slot::Slot;
+pub use stateful::{HookReentrancyError, Stateful};
+
+pub use hooks_macros::{hooks, impl_hook, impl_hooks};
+
+/// What generated code calls. Not part of the public interface.
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;

@@ -1,1 +1,52 @@
-//! stub
+//! The attribute macros of `hooks-core`.
+//!
+//! | Macro | Input | Output |
+//! |---|---|---|
+//! | [`macro@hooks`] | a trait of slots | the implementable trait, its set, a trait a slot |
+//! | [`macro@impl_hooks`] | an `impl` block of such a trait | the block, and its registration |
+//! | [`macro@impl_hook`] | one function | a unit struct that implements a slot's trait |
+//!
+//! Each goes through the same stations: `syntax` reads the item and leaves bodies
+//! unparsed, so that an unfinished body does not disturb the rest; `validate` turns it
+//! into a model in which a forbidden combination cannot be written down, and collects
+//! every mistake on the way; `expand` turns the model into code and cannot fail.
+//! Whatever has a loop, a branch or a lock is ordinary code in `hooks-core`.
+
+#![forbid(unsafe_code)]
+
+mod body;
+mod hook_attr;
+mod hooks;
+mod impl_hook;
+mod impl_hooks;
+mod krate;
+mod names;
+mod params;
+mod report;
+mod syntax;
+
+use proc_macro::TokenStream;
+
+/// Declares a hook set: one slot a method.
+///
+/// Every method is an `async fn` with a default body, without a receiver, and carries
+/// one `#[hook(always | fallback | singleton, …)]`. See the crate `hooks-core` for what
+/// is generated and how slots are dispatched.
+#[proc_macro_attribute]
+pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
+    hooks::entry(args.into(), item.into()).into()
+}
+
+/// Makes the methods of one `impl` block of a hook trait registrable as a whole:
+/// `#[impl_hooks(AppHooksSet)] impl AppHooks for Policy { … }`.
+#[proc_macro_attribute]
+pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
+    impl_hooks::entry(args.into(), item.into()).into()
+}
+
+/// Makes a hook of one `async fn`: `#[impl_hook(ValidatePrompt)]` generates a unit
+/// struct, named like the function in UpperCamelCase, that implements the slot's trait.
+#[proc_macro_attribute]
+pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
+    impl_hook::entry(args.into(), item.into()).into()
+}

@@ -1,0 +1,53 @@
+//! The bounds every hook has to meet, which differ by target (`T-51`).
+//!
+//! On native targets hooks are shared between threads, so they are `Send + Sync`
+//! and their futures are `Send`. On wasm there is one thread, and the same names
+//! ask for nothing. The cfg `hooks_single_threaded` selects the wasm rules on any
+//! target, so that they can be tested without a wasm runtime.
+
+use std::future::Future;
+use std::pin::Pin;
+
+#[cfg(not(any(target_family = "wasm", hooks_single_threaded)))]
+mod rules {
+    use super::{Future, Pin};
+
+    /// `Send` on native targets, nothing on wasm (`T-51`).
+    pub trait MaybeSend: Send {}
+    impl<T: Send + ?Sized> MaybeSend for T {}
+
+    /// `Sync` on native targets, nothing on wasm (`T-51`).
+    pub trait MaybeSync: Sync {}
+    impl<T: Sync + ?Sized> MaybeSync for T {}
+
+    /// A hook's answer that is not there yet.
+    pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+    pub(crate) type AnyObject = dyn std::any::Any + Send + Sync;
+}
+
+#[cfg(any(target_family = "wasm", hooks_single_threaded))]
+mod rules {
+    use super::{Future, Pin};
+
+    /// `Send` on native targets, nothing on wasm (`T-51`).
+    pub trait MaybeSend {}
+    impl<T: ?Sized> MaybeSend for T {}
+
+    /// `Sync` on native targets, nothing on wasm (`T-51`).
+    pub trait MaybeSync {}
+    impl<T: ?Sized> MaybeSync for T {}
+
+    /// A hook's answer that is not there yet.
+    pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+    pub(crate) type AnyObject = dyn std::any::Any;
+}
+
+pub(crate) use rules::AnyObject;
+pub use rules::{BoxFuture, MaybeSend, MaybeSync};
+
+/// What a value must be to be stored in a slot; every hook trait has it as its
+/// supertrait. Implemented for everything that fits.
+pub trait HookObject: MaybeSend + MaybeSync {}
+impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}

@@ -1,0 +1,157 @@
+//! How a slot holds its companions: the declared type as it is, so that calling it
+//! costs neither a box nor a virtual call; a replacement through `dyn`.
+
+use std::any::type_name;
+use std::fmt;
+use std::future::{Future, ready};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::Chain;
+use crate::bounds::{BoxFuture, HookObject, MaybeSend};
+use crate::future::Either;
+
+/// The place of a companion that the slot does not have.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCompanion;
+
+/// A companion of a slot: `C` is the declared type, `D` the `dyn` of its replacements.
+pub enum Companion<C, D: ?Sized> {
+    /// As the slot's definition names it.
+    Declared(Arc<C>),
+    /// Put in its place, with the name of its type.
+    Replaced(Arc<D>, &'static str),
+}
+
+/// A slot's chain.
+pub type Chained<'h, C, T> = Companion<C, dyn ErasedChain<T> + 'h>;
+
+impl<C, D: ?Sized> Companion<C, D> {
+    /// The declared companion, made by its `Default`.
+    #[must_use]
+    pub fn declared() -> Self
+    where
+        C: Declared,
+    {
+        Companion::Declared(Arc::new(C::declared()))
+    }
+}
+
+/// What a companion named in a slot's definition has to be.
+#[diagnostic::on_unimplemented(
+    message = "the companion `{Self}` cannot be made without arguments; implement `Default` for it",
+    label = "does not implement `Default`"
+)]
+pub trait Declared {
+    /// The companion.
+    fn declared() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<C: Default> Declared for C {
+    fn declared() -> Self {
+        C::default()
+    }
+}
+
+impl<C, D: ?Sized> Clone for Companion<C, D> {
+    fn clone(&self) -> Self {
+        match self {
+            Companion::Declared(companion) => Companion::Declared(Arc::clone(companion)),
+            Companion::Replaced(companion, name) => {
+                Companion::Replaced(Arc::clone(companion), name)
+            }
+        }
+    }
+}
+
+impl<C, D: ?Sized> fmt::Debug for Companion<C, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Companion::Declared(_) => type_name::<C>(),
+            Companion::Replaced(_, name) => name,
+        })
+    }
+}
+
+/// Who may stop a dispatch after an output.
+pub trait Gate<T>: HookObject {
+    /// Whether there is anybody.
+    const CHECKS: bool;
+    /// The verdict, where it needs no waiting.
+    fn check_now(&self, output: &T) -> Option<ControlFlow<()>>;
+    /// The verdict.
+    fn check<'a>(&'a self, output: &'a T) -> impl Future<Output = ControlFlow<()>> + MaybeSend;
+}
+
+impl<T> Gate<T> for NoCompanion {
+    const CHECKS: bool = false;
+
+    #[inline]
+    fn check_now(&self, _: &T) -> Option<ControlFlow<()>> {
+        Some(ControlFlow::Continue(()))
+    }
+
+    fn check<'a>(&'a self, _: &'a T) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
+        ready(ControlFlow::Continue(()))
+    }
+}
+
+impl<T, C: Chain<T>> Gate<T> for Chained<'_, C, T> {
+    const CHECKS: bool = true;
+
+    #[inline]
+    fn check_now(&self, output: &T) -> Option<ControlFlow<()>> {
+        match self {
+            Companion::Declared(chain) => chain.__hooks_check_now(output),
+            Companion::Replaced(chain, _) => chain.check_now(output),
+        }
+    }
+
+    fn check<'a>(&'a self, output: &'a T) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
+        match self {
+            Companion::Declared(chain) => Either::left(chain.call(output)),
+            Companion::Replaced(chain, _) => Either::right(chain.check(output)),
+        }
+    }
+}
+
+/// A chain through `dyn`.
+pub trait ErasedChain<T>: HookObject {
+    /// The verdict, where it needs no waiting.
+    fn check_now(&self, output: &T) -> Option<ControlFlow<()>>;
+    /// The verdict.
+    fn check<'a>(&'a self, output: &'a T) -> BoxFuture<'a, ControlFlow<()>>;
+}
+
+impl<T, C: Chain<T>> ErasedChain<T> for C {
+    fn check_now(&self, output: &T) -> Option<ControlFlow<()>> {
+        self.__hooks_check_now(output)
+    }
+
+    fn check<'a>(&'a self, output: &'a T) -> BoxFuture<'a, ControlFlow<()>> {
+        Box::pin(self.call(output))
+    }
+}
+
+/// What a companion is called in a description.
+pub trait Role {
+    /// The role and the full name of the type, if there is a companion.
+    fn role(&self) -> Option<(&'static str, &'static str)>;
+}
+
+impl Role for NoCompanion {
+    fn role(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+}
+
+impl<C, T> Role for Chained<'_, C, T> {
+    fn role(&self) -> Option<(&'static str, &'static str)> {
+        let name = match self {
+            Companion::Declared(_) => type_name::<C>(),
+            Companion::Replaced(_, name) => name,
+        };
+        Some(("chain", name))
+    }
+}

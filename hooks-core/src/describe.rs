@@ -1,0 +1,188 @@
+//! What is registered where, for people and for programs.
+
+use std::fmt;
+
+use crate::entry::{EntryMeta, short_type_name};
+use crate::slot::Slot;
+use crate::typed::kind::Kind;
+
+/// A hook set as it stands: its slots in the order of their declaration. Prints as a
+/// table; with the feature `serde` it can be serialised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SetDescription {
+    /// The name of the set's type.
+    pub set: &'static str,
+    /// Its slots.
+    pub slots: Vec<SlotDescription>,
+    /// The sets nested in it, by the name of their field.
+    pub nested: Vec<NestedDescription>,
+}
+
+/// A set within a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct NestedDescription {
+    /// The field that holds the nested set.
+    pub field: &'static str,
+    /// What is in it.
+    pub set: SetDescription,
+}
+
+/// One slot of a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct SlotDescription {
+    /// The method that declares the slot.
+    pub slot: &'static str,
+    /// `always`, `fallback` or `singleton`.
+    pub kind: &'static str,
+    /// The companions in the order in which they act.
+    pub companions: Vec<CompanionDescription>,
+    /// The entries in execution order.
+    pub entries: Vec<EntryDescription>,
+}
+
+/// A companion of a slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct CompanionDescription {
+    /// `chain`, `aggregate` or `finalize`.
+    pub role: &'static str,
+    /// The name of its type.
+    pub name: String,
+}
+
+/// One registration of a slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct EntryDescription {
+    /// The name given at registration, else the name of the hook's type.
+    pub name: String,
+    /// The key for replacement and removal.
+    pub key: Option<String>,
+    /// Lower runs first.
+    pub priority: i32,
+}
+
+impl SetDescription {
+    #[doc(hidden)]
+    pub fn __new(set: &'static str) -> Self {
+        SetDescription {
+            set,
+            slots: Vec::new(),
+            nested: Vec::new(),
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn __slot(&mut self, slot: SlotDescription) {
+        self.slots.push(slot);
+    }
+
+    #[doc(hidden)]
+    pub fn __nested(&mut self, field: &'static str, set: SetDescription) {
+        self.nested.push(NestedDescription { field, set });
+    }
+
+    fn rows(&self, prefix: &str, rows: &mut Vec<[String; 6]>) {
+        for slot in &self.slots {
+            slot.rows(prefix, rows);
+        }
+        for nested in &self.nested {
+            nested.set.rows(&format!("{prefix}{}.", nested.field), rows);
+        }
+    }
+}
+
+impl SlotDescription {
+    pub(crate) fn new<M: Kind>(
+        name: &'static str,
+        companions: [Option<(&'static str, &'static str)>; 2],
+        slot: &Slot<impl ?Sized>,
+    ) -> Self {
+        let companions = companions.into_iter().flatten();
+        SlotDescription {
+            slot: name,
+            kind: M::NAME,
+            companions: companions
+                .map(|(role, name)| CompanionDescription {
+                    role,
+                    name: short_type_name(name),
+                })
+                .collect(),
+            entries: slot.iter().map(|(_, entry)| entry.into()).collect(),
+        }
+    }
+
+    fn rows(&self, prefix: &str, rows: &mut Vec<[String; 6]>) {
+        let companions: Vec<_> = self
+            .companions
+            .iter()
+            .map(|companion| format!("{} = {}", companion.role, companion.name))
+            .collect();
+        let slot = [
+            format!("{prefix}{}", self.slot),
+            self.kind.to_owned(),
+            companions.join(", "),
+        ];
+        let mut lead = slot;
+        let mut row = |hook: &str, key: &str, priority: String| {
+            let [slot, kind, companions] = std::mem::take(&mut lead);
+            rows.push([
+                slot,
+                kind,
+                companions,
+                hook.to_owned(),
+                key.to_owned(),
+                priority,
+            ]);
+        };
+        if self.entries.is_empty() {
+            row("(default)", "", String::new());
+        }
+        for entry in &self.entries {
+            let key = entry.key.as_deref().unwrap_or_default();
+            row(&entry.name, key, entry.priority.to_string());
+        }
+    }
+}
+
+impl From<&EntryMeta> for EntryDescription {
+    fn from(entry: &EntryMeta) -> Self {
+        EntryDescription {
+            name: entry.name().into_owned(),
+            key: entry.key().map(str::to_owned),
+            priority: entry.priority(),
+        }
+    }
+}
+
+/// A table, one line an entry in execution order; the columns are as wide as needed.
+impl fmt::Display for SetDescription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let head = ["slot", "kind", "companions", "hook", "key", "priority"];
+        let mut rows = vec![head.map(str::to_owned)];
+        self.rows("", &mut rows);
+        let mut widths = [0; 6];
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        writeln!(f, "{}", self.set)?;
+        for row in &rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(widths) {
+                line.push_str(&format!("{cell:width$}  "));
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}

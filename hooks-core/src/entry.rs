@@ -1,0 +1,195 @@
+//! One registration: what is registered, and under which conditions.
+
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A hook together with the conditions of its registration.
+///
+/// ```
+/// use hooks_core::Entry;
+///
+/// let entry = Entry::new("any hook").key("audit").priority(-5);
+/// assert_eq!(entry.meta().key(), Some("audit"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Entry<H> {
+    hook: H,
+    meta: EntryMeta,
+}
+
+impl<H> Entry<H> {
+    /// An entry without key or name, at priority 0.
+    pub fn new(hook: H) -> Self {
+        Entry::of_type(hook, std::any::type_name::<H>())
+    }
+
+    /// An entry for a hook that people know by another type's name.
+    pub(crate) fn of_type(hook: H, hook_type: &'static str) -> Self {
+        Entry {
+            hook,
+            meta: EntryMeta {
+                id: EntryId::next(),
+                key: None,
+                name: None,
+                priority: 0,
+                sequence: 0,
+                hook_type,
+            },
+        }
+    }
+
+    /// Names the entry for replacement and removal: registering another entry
+    /// under the same key in the same slot replaces this one in its place.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<Cow<'static, str>>) -> Self {
+        self.meta.key = Some(key.into());
+        self
+    }
+
+    /// Names the entry for people: `describe()`, spans and messages show it.
+    /// Names need not be unique. Without one, the hook's type name is shown.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.meta.name = Some(name.into());
+        self
+    }
+
+    /// Orders the entry among the others of its slot: lower runs first, equals
+    /// in the order of their registration. 0 unless set.
+    #[must_use]
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.meta.priority = priority;
+        self
+    }
+
+    /// The conditions of the registration.
+    pub fn meta(&self) -> &EntryMeta {
+        &self.meta
+    }
+
+    /// Turns the hook into another shape of itself, keeping everything else.
+    pub fn map<T>(self, shape: impl FnOnce(H) -> T) -> Entry<T> {
+        Entry {
+            hook: shape(self.hook),
+            meta: self.meta,
+        }
+    }
+
+    pub(crate) fn from_parts(hook: H, meta: EntryMeta) -> Self {
+        Entry { hook, meta }
+    }
+
+    pub(crate) fn into_parts(self) -> (H, EntryMeta) {
+        (self.hook, self.meta)
+    }
+}
+
+/// The conditions of one registration, as the slot knows them.
+#[derive(Debug, Clone)]
+pub struct EntryMeta {
+    id: EntryId,
+    key: Option<Cow<'static, str>>,
+    name: Option<Cow<'static, str>>,
+    priority: i32,
+    sequence: u64,
+    hook_type: &'static str,
+}
+
+impl EntryMeta {
+    /// Identifies the registration in this process.
+    pub fn id(&self) -> EntryId {
+        self.id
+    }
+
+    /// The key under which the entry is replaced and removed, if it has one.
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// The name that people see: the one given, else the hook's type without its path.
+    pub fn name(&self) -> Cow<'_, str> {
+        match &self.name {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(short_type_name(self.hook_type)),
+        }
+    }
+
+    /// Lower runs first.
+    pub fn priority(&self) -> i32 {
+        self.priority
+    }
+
+    /// The place among entries of equal priority: lower runs first.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The full name of the hook's type, as the compiler spells it.
+    pub fn hook_type(&self) -> &'static str {
+        self.hook_type
+    }
+
+    pub(crate) fn set_sequence(&mut self, sequence: u64) {
+        self.sequence = sequence;
+    }
+
+    pub(crate) fn rank(&self) -> (i32, u64) {
+        (self.priority, self.sequence)
+    }
+}
+
+/// Identifies one registration in this process; never reused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EntryId(NonZeroU64);
+
+impl EntryId {
+    fn next() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let id = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+        EntryId(NonZeroU64::new(id).expect("2^64 registrations do not happen"))
+    }
+}
+
+/// A type's name without the paths: `Keyed<String>` for `app::Keyed<alloc::string::String>`.
+pub(crate) fn short_type_name(full: &str) -> String {
+    let mut short = String::new();
+    let mut name = String::new();
+    for part in full
+        .replace("{{closure}}", "closure")
+        .split_inclusive(|c: char| !is_name(c))
+    {
+        let (ident, end) = part.split_at(part.trim_end_matches(|c| !is_name(c)).len());
+        name.push_str(ident);
+        match end {
+            ":" => name.clear(),
+            end => {
+                short.push_str(&name);
+                short.push_str(end);
+                name.clear();
+            }
+        }
+    }
+    short + &name
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_type_name;
+
+    #[test]
+    fn a_type_name_is_shown_without_its_paths() {
+        assert_eq!(short_type_name("app::rules::Policy"), "Policy");
+        assert_eq!(short_type_name("u8"), "u8");
+        assert_eq!(short_type_name("app::Policy<'_>"), "Policy<'_>");
+        assert_eq!(
+            short_type_name("app::Keyed<(), alloc::string::String>"),
+            "Keyed<(), String>"
+        );
+        assert_eq!(short_type_name("app::main::{{closure}}"), "closure");
+    }
+}

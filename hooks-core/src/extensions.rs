@@ -1,0 +1,144 @@
+//! A type map for what a request carries past the framework (`T-74`).
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::bounds::{AnyObject, HookObject};
+
+/// Typed values attached to one request: at most one of each type.
+///
+/// A request's own values lie over layers of defaults; a value of the request hides
+/// the default of the same type, everything else shows through. Clones are cheap:
+/// they share the values.
+///
+/// ```
+/// use hooks_core::RequestExtensions;
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Tenant(&'static str);
+/// #[derive(Debug, PartialEq)]
+/// struct Trace(u64);
+///
+/// let defaults = RequestExtensions::new().ext(Tenant("shared")).ext(Trace(0));
+/// let request = RequestExtensions::new().ext(Tenant("eu-prod")).over(&defaults);
+/// assert_eq!(request.get::<Tenant>(), Some(&Tenant("eu-prod")));
+/// assert_eq!(request.get::<Trace>(), Some(&Trace(0)));
+/// ```
+#[derive(Clone, Default)]
+pub struct RequestExtensions {
+    own: BTreeMap<TypeId, Extension>,
+    defaults: Option<Arc<RequestExtensions>>,
+}
+
+#[derive(Clone)]
+struct Extension {
+    /// An `Arc<T>`: the inner one is what callers may keep.
+    value: Arc<AnyObject>,
+    type_name: &'static str,
+}
+
+impl RequestExtensions {
+    /// No values; allocates nothing.
+    pub const fn new() -> Self {
+        RequestExtensions {
+            own: BTreeMap::new(),
+            defaults: None,
+        }
+    }
+
+    /// Adds a value, for builder chains; replaces the one of the same type.
+    #[must_use]
+    pub fn ext<T: Any + HookObject>(mut self, value: T) -> Self {
+        self.insert(value);
+        self
+    }
+
+    /// Adds all values of another map's own layer and of its defaults; they replace
+    /// those of the same types.
+    #[must_use]
+    pub fn extensions(mut self, other: RequestExtensions) -> Self {
+        self.extend(other);
+        self
+    }
+
+    /// Adds a value and returns the one of the same type that it replaced in this
+    /// map's own layer.
+    pub fn insert<T: Any + HookObject>(&mut self, value: T) -> Option<Arc<T>> {
+        self.own
+            .insert(TypeId::of::<T>(), Extension::new(value))
+            .and_then(|replaced| replaced.downcast().cloned())
+    }
+
+    /// Adds all values of another map, its defaults included.
+    pub fn extend(&mut self, other: RequestExtensions) {
+        if let Some(defaults) = other.defaults {
+            self.extend(Arc::unwrap_or_clone(defaults));
+        }
+        self.own.extend(other.own);
+    }
+
+    /// Takes a value of this map's own layer away; a default of its type shows again.
+    pub fn remove<T: Any + HookObject>(&mut self) -> Option<Arc<T>> {
+        self.own
+            .remove(&TypeId::of::<T>())
+            .and_then(|removed| removed.downcast().cloned())
+    }
+
+    /// The value of this type: the request's own, else the nearest default.
+    pub fn get<T: Any + HookObject>(&self) -> Option<&T> {
+        self.layers()
+            .find_map(|layer| layer.own.get(&TypeId::of::<T>()))
+            .and_then(Extension::downcast)
+            .map(|value| &**value)
+    }
+
+    /// Whether there is a value of this type, own or default.
+    pub fn contains<T: Any + HookObject>(&self) -> bool {
+        self.get::<T>().is_some()
+    }
+
+    /// Whether there is no value at all, own or default.
+    pub fn is_empty(&self) -> bool {
+        self.layers().all(|layer| layer.own.is_empty())
+    }
+
+    /// Lays this map over further defaults, which lie beneath those it has.
+    #[must_use]
+    pub fn over(mut self, defaults: &RequestExtensions) -> Self {
+        self.defaults = Some(Arc::new(match self.defaults.take() {
+            Some(nearer) => Arc::unwrap_or_clone(nearer).over(defaults),
+            None => defaults.clone(),
+        }));
+        self
+    }
+
+    /// This map, then its defaults, nearest first.
+    fn layers(&self) -> impl Iterator<Item = &RequestExtensions> {
+        std::iter::successors(Some(self), |layer| layer.defaults.as_deref())
+    }
+}
+
+/// Type names only: the values are opaque.
+impl fmt::Debug for RequestExtensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |layer: &RequestExtensions| -> Vec<_> {
+            layer.own.values().map(|value| value.type_name).collect()
+        };
+        f.debug_list().entries(self.layers().map(names)).finish()
+    }
+}
+
+impl Extension {
+    fn new<T: Any + HookObject>(value: T) -> Self {
+        Extension {
+            value: Arc::new(Arc::new(value)),
+            type_name: type_name::<T>(),
+        }
+    }
+
+    fn downcast<T: Any + HookObject>(&self) -> Option<&Arc<T>> {
+        self.value.downcast_ref()
+    }
+}

@@ -1,0 +1,138 @@
+//! Hooks with mutable state (`T-42` to `T-44`).
+
+use std::any::type_name;
+use std::cell::RefCell;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use async_lock::{Mutex, MutexGuard};
+
+/// A hook whose `call_mut` takes `&mut self`.
+///
+/// Implement the generated `Stateful<Slot>` trait for `T` and register
+/// `Stateful::new(value)`. The state lives as long as the registration; clones share
+/// it (`T-42`).
+///
+/// One call at a time has the state. Calls from elsewhere wait for it. A call that is
+/// made from inside the running call can never have it: it is answered by
+/// `on_reentrancy`, which panics unless it is overridden (`T-43`). A panic in a hook, or
+/// a dispatch that is dropped, frees the state, which stays as it was left (`T-44`).
+pub struct Stateful<T> {
+    cell: Arc<Mutex<T>>,
+}
+
+impl<T> Stateful<T> {
+    /// Puts a value behind the lock.
+    pub fn new(value: T) -> Self {
+        Stateful {
+            cell: Arc::new(Mutex::new(value)),
+        }
+    }
+
+    /// The state, once no other call has it, for the duration of one call to `slot`.
+    ///
+    /// # Errors
+    /// If the running call to this hook is the one that asks.
+    #[doc(hidden)]
+    pub async fn __hooks_lock(
+        &self,
+        slot: &'static str,
+    ) -> Result<MutexGuard<'_, T>, HookReentrancyError> {
+        let mut lock = pin!(self.cell.lock());
+        poll_fn(|cx| {
+            if running::contains(self.id()) {
+                return Poll::Ready(Err(HookReentrancyError {
+                    slot,
+                    hook_type: type_name::<T>(),
+                }));
+            }
+            lock.as_mut().poll(cx).map(Ok)
+        })
+        .await
+    }
+
+    /// The call that has the state: while it is being polled, a further call is re-entry.
+    #[doc(hidden)]
+    pub async fn __hooks_run<R>(&self, call: impl Future<Output = R>) -> R {
+        let mut call = pin!(call);
+        poll_fn(|cx| {
+            let _running = running::enter(self.id());
+            call.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    fn id(&self) -> usize {
+        Arc::as_ptr(&self.cell).addr()
+    }
+}
+
+impl<T> Clone for Stateful<T> {
+    fn clone(&self) -> Self {
+        Stateful {
+            cell: Arc::clone(&self.cell),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Stateful<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shape = f.debug_tuple("Stateful");
+        match self.cell.try_lock() {
+            Some(state) => shape.field(&*state),
+            None => shape.field(&format_args!("<in use>")),
+        };
+        shape.finish()
+    }
+}
+
+/// A stateful hook was called from inside its own call (`T-43`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HookReentrancyError {
+    /// The method that declares the slot.
+    pub slot: &'static str,
+    /// The type of the hook's state.
+    pub hook_type: &'static str,
+}
+
+impl fmt::Display for HookReentrancyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "stateful hook `{}` of slot `{}` was called from inside its own call; override `on_reentrancy` to answer such calls",
+            self.hook_type, self.slot
+        )
+    }
+}
+
+impl std::error::Error for HookReentrancyError {}
+
+/// The stateful hooks that this thread is polling right now, innermost last.
+mod running {
+    use super::RefCell;
+
+    thread_local! {
+        static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    }
+
+    pub(super) fn contains(id: usize) -> bool {
+        RUNNING.with_borrow(|running| running.contains(&id))
+    }
+
+    pub(super) fn enter(id: usize) -> Leave {
+        RUNNING.with_borrow_mut(|running| running.push(id));
+        Leave
+    }
+
+    /// Ends the innermost poll, also when it unwinds.
+    pub(super) struct Leave;
+
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            RUNNING.with_borrow_mut(Vec::pop);
+        }
+    }
+}

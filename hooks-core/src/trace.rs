@@ -1,0 +1,79 @@
+//! Spans around dispatches and hooks, made only while a subscriber wants them.
+//!
+//! The price when nobody listens is one load of the process-wide level. An empty
+//! slot makes no span at all.
+
+use tracing::level_filters::LevelFilter;
+use tracing::span::Entered;
+use tracing::{Instrument, Level, Span};
+
+use crate::bounds::BoxFuture;
+use crate::entry::EntryMeta;
+
+/// The span of a dispatch, or nothing.
+pub(crate) struct DispatchSpan(Option<Box<Span>>);
+
+impl DispatchSpan {
+    pub(crate) const fn none() -> Self {
+        DispatchSpan(None)
+    }
+
+    #[inline]
+    pub(crate) fn new(slot: &'static str, hooks: usize) -> Self {
+        if LevelFilter::current() < Level::DEBUG {
+            return DispatchSpan::none();
+        }
+        DispatchSpan::made(slot, hooks)
+    }
+
+    #[cold]
+    fn made(slot: &'static str, hooks: usize) -> Self {
+        let span = tracing::debug_span!("dispatch", slot, hooks);
+        DispatchSpan((!span.is_disabled()).then(|| Box::new(span)))
+    }
+
+    /// The span of one hook within this dispatch.
+    #[inline]
+    pub(crate) fn hook(&self, entry: &EntryMeta) -> HookSpan {
+        HookSpan(self.0.as_ref().map(|dispatch| hook_span(dispatch, entry)))
+    }
+
+    #[inline]
+    pub(crate) fn enter(&self) -> Option<Entered<'_>> {
+        self.0.as_ref().map(|span| span.enter())
+    }
+
+    /// The future, inside the span of the dispatch wherever it is polled.
+    pub(crate) fn within<F>(&self, future: F) -> tracing::instrument::Instrumented<F> {
+        future.instrument(self.0.as_deref().cloned().unwrap_or_else(Span::none))
+    }
+}
+
+/// The span of one hook, or nothing.
+pub(crate) struct HookSpan(Option<Span>);
+
+impl HookSpan {
+    #[inline]
+    pub(crate) fn enter(&self) -> Option<Entered<'_>> {
+        self.0.as_ref().map(Span::enter)
+    }
+
+    /// The answer that is waited for, inside the hook's span wherever it is polled.
+    pub(crate) fn instrument<'a, T: 'a>(self, answer: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+        match self.0 {
+            Some(span) => Box::pin(answer.instrument(span)),
+            None => answer,
+        }
+    }
+}
+
+#[cold]
+fn hook_span(dispatch: &Span, entry: &EntryMeta) -> Span {
+    tracing::debug_span!(
+        parent: dispatch,
+        "hook",
+        name = &*entry.name(),
+        key = entry.key(),
+        priority = entry.priority(),
+    )
+}

@@ -1,0 +1,19 @@
+//! Typed slots: what `#[hooks]` generates calls into.
+//!
+//! | File | Subject |
+//! |---|---|
+//! | [`signature`] | what a slot's hooks take and answer, and how they are called through `dyn` |
+//! | [`policy`] | the dispatch table (`REQUIREMENTS` §4.3) as one [`Combine`](crate::Combine) policy |
+//! | [`kind`] | always, fallback, singleton: when the default runs, who gets which arguments |
+//! | [`keep`] | what a dispatch keeps of its outputs: the latest, or every one |
+//! | [`slot`] | `TypedSlot`: entries and companions of one slot, its registration and dispatch |
+//! | [`direct`] | functions as hooks (`#[impl_hook]`) |
+//! | [`group`] | values that provide several hooks of a set (`#[impl_hooks]`) |
+
+pub mod direct;
+pub mod group;
+pub mod keep;
+pub mod kind;
+pub mod policy;
+pub mod signature;
+pub mod slot;

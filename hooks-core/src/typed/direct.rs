@@ -1,0 +1,167 @@
+//! Functions as hooks, called with the slot's own borrowed arguments.
+//!
+//! `#[impl_hook]` does not see the slot's definition, so it cannot know whether the
+//! function takes what the slot passes. It asks the compiler: the first of the three
+//! traits that fits the function is chosen by method resolution. Where none fits, the
+//! hook goes the way of a hand-written one ([`Owned`]), and a function of the wrong shape
+//! is one mistake, in the hook's `call`.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::task::Poll;
+
+use crate::bounds::MaybeSend;
+use crate::room::Room;
+use crate::typed::signature::Signature;
+
+/// A function `F` as a hook of the slot `S`; `READY` says whether its body cannot wait.
+#[derive(Debug)]
+pub struct Function<S: ?Sized, F, const READY: bool> {
+    function: F,
+    slot: PhantomData<fn(&S)>,
+}
+
+impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
+    /// Nothing is known of the function yet.
+    pub fn new(function: F) -> Self {
+        Function {
+            function,
+            slot: PhantomData,
+        }
+    }
+}
+
+/// The answer, or the arguments back where the function cannot take them as they are.
+pub type Started<'a, S> =
+    Result<Poll<<S as Signature>::Out>, (<S as Signature>::Args<'a>, <S as Signature>::Last)>;
+
+/// The function takes the slot's arguments and `last`.
+pub trait WithLast<'b, 'a, S: Signature + ?Sized> {
+    /// Starts the function.
+    fn start(
+        &self,
+        args: S::Args<'a>,
+        last: S::Last,
+        room: &mut Room<'b, S::Out>,
+    ) -> Started<'a, S>;
+}
+
+/// The function takes the slot's arguments.
+pub trait Plain<'b, 'a, S: Signature + ?Sized> {
+    /// Starts the function.
+    fn start(
+        &self,
+        args: S::Args<'a>,
+        last: S::Last,
+        room: &mut Room<'b, S::Out>,
+    ) -> Started<'a, S>;
+}
+
+/// The function takes something else.
+pub trait Owned<'b, 'a, S: Signature + ?Sized> {
+    /// Gives the arguments back.
+    fn start(
+        &self,
+        args: S::Args<'a>,
+        last: S::Last,
+        room: &mut Room<'b, S::Out>,
+    ) -> Started<'a, S>;
+}
+
+impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>
+where
+    S: Signature + ?Sized,
+    F: CallLast<S::Args<'a>, S::Last>,
+    F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
+{
+    #[inline]
+    fn start(
+        &self,
+        args: S::Args<'a>,
+        last: S::Last,
+        room: &mut Room<'b, S::Out>,
+    ) -> Started<'a, S> {
+        Ok(room.answer::<READY>(self.function.call_last(args, last)))
+    }
+}
+
+impl<'b, 'a, S, F, const READY: bool> Plain<'b, 'a, S> for &Function<S, F, READY>
+where
+    S: Signature + ?Sized,
+    F: CallPlain<S::Args<'a>>,
+    F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
+{
+    #[inline]
+    fn start(&self, args: S::Args<'a>, _: S::Last, room: &mut Room<'b, S::Out>) -> Started<'a, S> {
+        Ok(room.answer::<READY>(self.function.call_plain(args)))
+    }
+}
+
+impl<'b, 'a, S, F, const READY: bool> Owned<'b, 'a, S> for Function<S, F, READY>
+where
+    S: Signature + ?Sized,
+{
+    fn start(&self, args: S::Args<'a>, last: S::Last, _: &mut Room<'b, S::Out>) -> Started<'a, S> {
+        Err((args, last))
+    }
+}
+
+/// A function that takes these arguments.
+pub trait CallPlain<Args> {
+    /// The future it returns.
+    type Answer;
+    /// Calls it.
+    fn call_plain(&self, args: Args) -> Self::Answer;
+}
+
+/// A function that takes these arguments and `last`.
+pub trait CallLast<Args, Last> {
+    /// The future it returns.
+    type Answer;
+    /// Calls it.
+    fn call_last(&self, args: Args, last: Last) -> Self::Answer;
+}
+
+macro_rules! arities {
+    ($(($($arg:ident)*))*) => {
+        $(
+            #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+            impl<Func, Fut $(, $arg)*> CallPlain<($($arg,)*)> for Func
+            where
+                Func: Fn($($arg),*) -> Fut,
+            {
+                type Answer = Fut;
+
+                #[inline]
+                fn call_plain(&self, ($($arg,)*): ($($arg,)*)) -> Fut {
+                    self($($arg),*)
+                }
+            }
+
+            #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+            impl<Func, Fut, Last $(, $arg)*> CallLast<($($arg,)*), Last> for Func
+            where
+                Func: Fn($($arg,)* Last) -> Fut,
+            {
+                type Answer = Fut;
+
+                #[inline]
+                fn call_last(&self, ($($arg,)*): ($($arg,)*), last: Last) -> Fut {
+                    self($($arg,)* last)
+                }
+            }
+        )*
+    };
+}
+
+arities! {
+    ()
+    (A)
+    (A B)
+    (A B C)
+    (A B C D)
+    (A B C D E)
+    (A B C D E F)
+    (A B C D E F G)
+    (A B C D E F G H)
+}

@@ -1,0 +1,72 @@
+//! Values that provide several hooks of a set (`T-20`, `T-22`).
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::bounds::HookObject;
+
+/// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it.
+/// A borrow of such a value, or an `Arc` of it, is one too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` provides no hooks for `{Set}`",
+    label = "no hooks for this set",
+    note = "put `#[impl_hooks(…)]` with the name of the set above the `impl` block of the hook trait"
+)]
+pub trait HookGroup<'h, Set>: Sized {
+    /// Registers the methods present in the `impl` block, for a value that `owner` points at.
+    #[doc(hidden)]
+    fn __hooks_register<P>(owner: P, set: &mut Set)
+    where
+        P: Deref<Target = Self> + Clone + HookObject + 'h;
+
+    /// Wraps the value once and registers its methods.
+    #[doc(hidden)]
+    fn __hooks_register_owned(self, set: &mut Set)
+    where
+        Self: HookObject + 'h,
+    {
+        Self::__hooks_register(Arc::new(self), set);
+    }
+}
+
+impl<'h, Set, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
+    fn __hooks_register<P>(owner: P, set: &mut Set)
+    where
+        P: Deref<Target = Self> + Clone + HookObject + 'h,
+    {
+        T::__hooks_register(*owner, set);
+    }
+
+    fn __hooks_register_owned(self, set: &mut Set) {
+        T::__hooks_register(self, set);
+    }
+}
+
+impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Arc<T> {
+    fn __hooks_register<P>(owner: P, set: &mut Set)
+    where
+        P: Deref<Target = Self> + Clone + HookObject + 'h,
+    {
+        T::__hooks_register(Arc::clone(&owner), set);
+    }
+
+    fn __hooks_register_owned(self, set: &mut Set) {
+        T::__hooks_register(self, set);
+    }
+}
+
+/// Whether a set is the one that a hook trait generated.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the hook set of this trait; name `{Set}`, the set that `#[hooks]` generated from it",
+    label = "the set of another trait"
+)]
+pub trait SetOf<Set> {
+    #[doc(hidden)]
+    fn __hooks_set(&mut self) -> &mut Set;
+}
+
+impl<Set> SetOf<Set> for Set {
+    fn __hooks_set(&mut self) -> &mut Set {
+        self
+    }
+}

@@ -1,0 +1,115 @@
+//! The kinds of slot: when the default runs, and who gets which arguments.
+
+use std::sync::Arc;
+
+use crate::entry::Entry;
+use crate::slot::Slot;
+use crate::typed::signature::{Replay, Signature};
+
+/// A kind of slot, as a type.
+pub trait Kind {
+    /// The word in `#[hook(…)]`.
+    const NAME: &'static str;
+    /// Whether the default stands in where hooks are registered but none stopped a chain.
+    const FALLS_BACK: bool;
+
+    /// Whether the default runs before the hooks.
+    fn leads(hooks: usize) -> bool;
+
+    /// Registers an entry.
+    fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
+        let _ = name;
+        slot.insert(entry);
+    }
+}
+
+/// How a kind supplies its hooks with arguments.
+pub trait Supply<S: Signature + ?Sized>: Kind {
+    /// The arguments for one call; `last` says that nobody needs them afterwards.
+    fn supply<'a>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a>;
+}
+
+/// The default always runs, and first.
+#[derive(Debug)]
+pub enum Always {}
+
+/// The default runs only where no hook is registered.
+#[derive(Debug)]
+pub enum Fallback {}
+
+/// At most one hook, in place of the default.
+#[derive(Debug)]
+pub enum Singleton {}
+
+impl Kind for Always {
+    const NAME: &'static str = "always";
+    const FALLS_BACK: bool = false;
+
+    #[inline]
+    fn leads(_: usize) -> bool {
+        true
+    }
+}
+
+impl Kind for Fallback {
+    const NAME: &'static str = "fallback";
+    const FALLS_BACK: bool = true;
+
+    #[inline]
+    fn leads(hooks: usize) -> bool {
+        hooks == 0
+    }
+}
+
+impl Kind for Singleton {
+    const NAME: &'static str = "singleton";
+    const FALLS_BACK: bool = false;
+
+    #[inline]
+    fn leads(hooks: usize) -> bool {
+        hooks == 0
+    }
+
+    /// The last registration wins, and says so (`T-30`).
+    fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
+        if slot.replace_all(entry) {
+            tracing::warn!(
+                slot = name,
+                "singleton hook registration overwritten; last registered hook wins"
+            );
+        }
+    }
+}
+
+impl<S: Replay + ?Sized> Supply<S> for Always {
+    #[inline]
+    fn supply<'a>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
+        replay::<S>(args, last)
+    }
+}
+
+impl<S: Replay + ?Sized> Supply<S> for Fallback {
+    #[inline]
+    fn supply<'a>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
+        replay::<S>(args, last)
+    }
+}
+
+/// One call only, so that arguments need not be `Clone` (`T-61`).
+impl<S: Signature + ?Sized> Supply<S> for Singleton {
+    #[inline]
+    fn supply<'a>(args: &mut Option<S::Args<'a>>, _: bool) -> S::Args<'a> {
+        args.take().expect(TAKEN)
+    }
+}
+
+#[inline]
+fn replay<'a, S: Replay + ?Sized>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
+    if last {
+        args.take().expect(TAKEN)
+    } else {
+        S::replay(args.as_ref().expect(TAKEN))
+    }
+}
+
+const TAKEN: &str = "only the last call of a dispatch takes its arguments away";

@@ -1,0 +1,56 @@
+//! What the hooks of a slot take and answer, and how they are called through `dyn`.
+
+use std::ops::Deref;
+use std::task::Poll;
+
+use crate::bounds::HookObject;
+use crate::room::Room;
+use crate::typed::keep::Handover;
+
+/// The shape of a slot. `#[hooks]` implements it for `dyn SlotTrait`, which serves as
+/// the slot's type-level name.
+pub trait Signature {
+    /// The arguments as a tuple, references borrowed for `'a`.
+    type Args<'a>;
+    /// `Option<Out>` where hooks are given the previous output, else `()` (`T-24`).
+    type Last: Handover<Self::Out>;
+    /// What a hook, and the slot's default, answer.
+    type Out;
+    /// The method that declares the slot.
+    const NAME: &'static str;
+    /// Whether the body of the default contains nothing that could wait.
+    const DEFAULT_READY: bool;
+}
+
+/// A slot whose arguments can be given to more than one hook (`T-61`).
+pub trait Replay: Signature {
+    /// The same arguments again.
+    fn replay<'a>(args: &Self::Args<'a>) -> Self::Args<'a>;
+}
+
+/// What a typed slot stores: a hook that can be called through `dyn`.
+pub trait Object<S: Signature + ?Sized>: HookObject {
+    /// Starts the hook: it answers at once, or leaves a future in the room.
+    fn start<'b, 'a: 'b>(
+        &'b self,
+        args: S::Args<'a>,
+        last: S::Last,
+        room: &mut Room<'b, S::Out>,
+    ) -> Poll<S::Out>;
+}
+
+/// A hook that implements its slot's trait.
+#[derive(Debug)]
+pub struct Leaf<H>(pub H);
+
+/// One method of a value that provides several hooks. `P` points at the value;
+/// `READY` says whether the method's body contains nothing that could wait.
+#[derive(Debug)]
+pub struct Member<P, const READY: bool>(pub P);
+
+impl<P: Deref, const READY: bool> Member<P, READY> {
+    /// The value that provides the hook.
+    pub fn owner(&self) -> &P::Target {
+        &self.0
+    }
+}

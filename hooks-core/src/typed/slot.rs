@@ -1,0 +1,241 @@
+//! One typed slot of a set: its entries, its companions, its dispatch.
+
+use std::any::type_name;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::companion::{
+    Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
+    Chain, Chained, Companion, End, Finalize, FinalizeInto, Finalized, Gate, Named, NoCompanion,
+    Reduce, Role, Transform,
+};
+use crate::describe::SlotDescription;
+use crate::entry::Entry;
+use crate::future::{Attempt, Then};
+use crate::slot::Slot;
+use crate::typed::keep::{Every, Gathered, Latest};
+use crate::typed::kind::{Kind, Supply};
+use crate::typed::policy::Typed;
+use crate::typed::signature::{Leaf, Member, Object, Signature};
+
+/// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
+/// aggregate or finalizer.
+pub struct TypedSlot<'h, S: Signature + ?Sized, M, G = NoCompanion, E = NoCompanion> {
+    slot: Slot<dyn Object<S> + 'h>,
+    gate: G,
+    end: E,
+    kind: PhantomData<fn() -> M>,
+}
+
+/// Registration.
+impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
+    /// Registers a hook.
+    pub fn register<H>(&mut self, hook: H)
+    where
+        Leaf<H>: Object<S> + 'h,
+    {
+        self.register_entry(Entry::new(hook));
+    }
+
+    /// Registers a hook under conditions.
+    pub fn register_entry<H>(&mut self, entry: Entry<H>)
+    where
+        Leaf<H>: Object<S> + 'h,
+    {
+        let entry = entry.map(|hook| Arc::new(Leaf(hook)) as Arc<dyn Object<S> + 'h>);
+        M::insert(&mut self.slot, S::NAME, entry);
+    }
+
+    /// Registers one method of `T`, which `owner` points at.
+    pub fn register_member<T: ?Sized, P, const READY: bool>(&mut self, owner: P)
+    where
+        Member<P, READY>: Object<S> + 'h,
+    {
+        let hook: Arc<dyn Object<S> + 'h> = Arc::new(Member::<P, READY>(owner));
+        M::insert(
+            &mut self.slot,
+            S::NAME,
+            Entry::of_type(hook, type_name::<T>()),
+        );
+    }
+
+    /// Removes the entry of this key, and says whether there was one.
+    pub fn remove(&mut self, key: &str) -> bool {
+        self.slot.remove(key)
+    }
+
+    /// Takes over the entries of another slot of the same set (`T-40`).
+    pub fn extend(&mut self, other: Self) {
+        for entry in other.slot.into_entries() {
+            M::insert(&mut self.slot, S::NAME, entry);
+        }
+    }
+}
+
+/// Companions.
+impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::Out>, E> {
+    /// Replaces the chain.
+    pub fn set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N) {
+        self.gate = Companion::Replaced(Arc::new(chain), type_name::<N>());
+    }
+
+    /// The chain, for a dispatch.
+    #[inline]
+    pub fn chain(&self) -> &(impl Gate<S::Out> + use<'h, S, M, C, E>)
+    where
+        C: Chain<S::Out>,
+    {
+        &self.gate
+    }
+}
+
+impl<'h, S: Signature + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h, C, I, O>> {
+    /// Replaces the aggregate or the finalizer.
+    pub fn set_end<N: End<I, O> + Named + 'h>(&mut self, end: N) {
+        self.end = Companion::Replaced(Arc::new(end), N::name());
+    }
+}
+
+/// Gives dispatches the end of a slot, on the one condition that the companion
+/// implements its trait: so that a type which does not is one mistake.
+macro_rules! ends {
+    ($($name:ident: $wrapper:ident<$companion:ident<$($arg:ty),+>> $kind:ident => $step:ident<$i:ty, $o:ty> [$($answer:ident)?];)+) => {
+        $(
+            impl<'h, S, M, G, C $(, $answer)?> TypedSlot<'h, S, M, G, $kind<'h, $wrapper<C>, S::Out, $o>>
+            where
+                S: Signature + ?Sized,
+            {
+                #[doc = concat!("The slot's end as an `", stringify!($companion), "`.")]
+                #[inline]
+                pub fn $name(&self) -> &(impl $step<$i, $o> + use<'h, S, M, G, C $(, $answer)?>)
+                where
+                    C: $companion<$($arg),+>,
+                {
+                    &self.end
+                }
+            }
+        )+
+    };
+}
+
+ends! {
+    aggregate: ByAggregate<Aggregate<S::Out>> Aggregated => Reduce<S::Out, S::Out> [];
+    aggregate_into: ByAggregateInto<AggregateInto<S::Out, O>> Aggregated => Reduce<S::Out, O> [O];
+    finalize: ByFinalize<Finalize<S::Out>> Finalized => Transform<S::Out, S::Out> [];
+    finalize_into: ByFinalizeInto<FinalizeInto<S::Out, O>> Finalized => Transform<S::Out, O> [O];
+}
+
+/// Dispatch.
+impl<'h, S, M, G, E> TypedSlot<'h, S, M, G, E>
+where
+    S: Signature + ?Sized,
+    M: Supply<S>,
+{
+    /// The latest output is the answer.
+    #[inline]
+    pub fn dispatch<'a, C, D, F>(
+        &'a self,
+        chain: &'a C,
+        args: S::Args<'a>,
+        default: D,
+    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C, D, F>
+    where
+        C: Gate<S::Out>,
+        D: Fn(S::Args<'a>) -> F + 'a,
+        F: Future<Output = S::Out>,
+    {
+        let policy = Typed::<S, M, C, Latest<S::Out>, D>::new(args, default, chain, 0);
+        self.slot.dispatch(policy)
+    }
+
+    /// The outputs go through the aggregate.
+    #[inline]
+    pub fn dispatch_aggregated<'a, C, A, D, F, O>(
+        &'a self,
+        chain: &'a C,
+        aggregate: &'a A,
+        args: S::Args<'a>,
+        default: D,
+    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, A, D, F, O>
+    where
+        C: Gate<S::Out>,
+        A: Reduce<S::Out, O>,
+        D: Fn(S::Args<'a>) -> F + 'a,
+        F: Future<Output = S::Out>,
+    {
+        let outputs = self.slot.len() + usize::from(M::leads(self.slot.len()));
+        let policy = Typed::<S, M, C, Every<S::Out>, D>::new(args, default, chain, outputs);
+        Then::new(self.slot.dispatch(policy), |gathered| {
+            let outputs = match gathered {
+                Gathered::Outputs(outputs) => Err(outputs),
+                Gathered::Default(output) => aggregate.alone(output),
+            };
+            match outputs {
+                Ok(answer) => Attempt::Done(answer),
+                Err(outputs) => Attempt::Resume(aggregate.reduce(outputs)),
+            }
+        })
+    }
+
+    /// The result goes through the finalizer.
+    #[inline]
+    pub fn dispatch_finalized<'a, C, T, D, F, O>(
+        &'a self,
+        chain: &'a C,
+        finalize: &'a T,
+        args: S::Args<'a>,
+        default: D,
+    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, T, D, F, O>
+    where
+        C: Gate<S::Out>,
+        T: Transform<S::Out, O>,
+        D: Fn(S::Args<'a>) -> F + 'a,
+        F: Future<Output = S::Out>,
+    {
+        Then::new(self.dispatch(chain, args, default), |result| {
+            Attempt::Resume(finalize.transform(result))
+        })
+    }
+}
+
+/// Listing.
+impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
+    /// What is registered, in execution order.
+    pub fn describe(&self) -> SlotDescription {
+        let companions = [self.gate.role(), self.end.role()];
+        SlotDescription::new::<M>(S::NAME, companions, &self.slot)
+    }
+}
+
+impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
+    /// A slot without hooks.
+    pub fn new(gate: G, end: E) -> Self {
+        TypedSlot {
+            slot: Slot::new(),
+            gate,
+            end,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<S: Signature + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M, G, E> {
+    fn clone(&self) -> Self {
+        TypedSlot {
+            slot: self.slot.clone(),
+            gate: self.gate.clone(),
+            end: self.end.clone(),
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<S: Signature + ?Sized, M, G, E> fmt::Debug for TypedSlot<'_, S, M, G, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.slot.iter().map(|(_, entry)| entry.name()))
+            .finish()
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether a body can wait, decided on its tokens.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+use syn::ReturnType;
+
+/// Macros of the standard library that contain no `.await` of their own; their
+/// arguments are looked at like everything else.
+const HARMLESS: &[&str] = &[
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "cfg",
+    "column",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "env",
+    "eprint",
+    "eprintln",
+    "file",
+    "format",
+    "format_args",
+    "include_bytes",
+    "include_str",
+    "line",
+    "matches",
+    "module_path",
+    "option_env",
+    "panic",
+    "print",
+    "println",
+    "stringify",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+];
+
+/// Crates whose event macros contain no `.await`, when named by path (`tracing::info!`).
+const HARMLESS_CRATES: &[&str] = &["log", "tracing"];
+
+/// Whether the body may wait: it contains the word `await`, or a macro that may hide one.
+pub(crate) fn can_wait(body: TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = body.into_iter().collect();
+    tokens.iter().enumerate().any(|(at, token)| match token {
+        TokenTree::Ident(ident) => ident == "await",
+        TokenTree::Group(group) => can_wait(group.stream()) || unknown_macro(&tokens[..at]),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// Whether the tokens before a group make it the input of a macro that is not known.
+fn unknown_macro(before: &[TokenTree]) -> bool {
+    let (rest, name) = match before {
+        [rest @ .., TokenTree::Ident(name), TokenTree::Punct(bang)] if bang.as_char() == '!' => {
+            (rest, name)
+        }
+        // `macro_rules! name { … }`
+        [.., TokenTree::Punct(bang), TokenTree::Ident(_)] => return bang.as_char() == '!',
+        _ => return false,
+    };
+    let harmless = match rest {
+        [
+            ..,
+            TokenTree::Ident(krate),
+            TokenTree::Punct(a),
+            TokenTree::Punct(b),
+        ] if a.as_char() == ':' && b.as_char() == ':' => {
+            HARMLESS_CRATES.iter().any(|known| krate == known)
+                || (["std", "core", "alloc"].iter().any(|known| krate == known)
+                    && HARMLESS.iter().any(|known| name == known))
+        }
+        _ => HARMLESS.iter().any(|known| name == known),
+    };
+    !harmless
+}
+
+/// The body of an `async fn`. One that cannot wait is put into a closure, where the
+/// compiler would refuse an `.await`: so it is certain that its future is ready at the
+/// first poll, and the dispatch need not box it.
+pub(crate) fn emit(body: &Group, ready: bool, output: &ReturnType) -> TokenStream {
+    // Input: { let x = 1; Ok(x) }
+    // Output: { (move || -> Result<u8, ()> { let x = 1; Ok(x) })() }
+    if !ready || body.delimiter() != Delimiter::Brace {
+        return quote!(#body);
+    }
+    quote!({ (move || #output #body)() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::can_wait;
+
+    fn waits(body: &str) -> bool {
+        can_wait(body.parse().unwrap())
+    }
+
+    #[test]
+    fn the_word_await_waits_wherever_it_stands() {
+        assert!(waits("x.await"));
+        assert!(waits("{ if a { [b.await] } }"));
+        assert!(waits("format!(\"{}\", x.await)"));
+        assert!(waits("async { x.await }"));
+        assert!(!waits("\"x.await\""));
+        assert!(!waits("awaited + r#awaiting"));
+    }
+
+    #[test]
+    fn a_macro_that_is_not_known_may_hide_an_await() {
+        assert!(waits("join!(a, b)"));
+        assert!(waits("tokio::join!(a, b)"));
+        assert!(waits("select! { a => b }"));
+        assert!(waits("macro_rules! m { () => {} }"));
+        assert!(waits("other::format!(\"\")"));
+    }
+
+    #[test]
+    fn known_macros_and_negations_do_not_wait() {
+        assert!(!waits(
+            "println!(\"{x}\"); vec![1, 2]; matches!(x, Some(_))"
+        ));
+        assert!(!waits("std::format!(\"{x}\")"));
+        assert!(!waits("tracing::info!(x, \"seen\")"));
+        assert!(!waits("!(a) && a != (b)"));
+    }
+}

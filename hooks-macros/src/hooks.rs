@@ -1,0 +1,87 @@
+//! `#[hooks]`: from a trait of slots to its hook set.
+
+mod expand;
+mod model;
+mod slot;
+mod validate;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::report;
+use crate::syntax::{Item, Method, Trait};
+
+pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
+    let definition: Trait = match syn::parse2(item.clone()) {
+        Ok(definition) => definition,
+        Err(error) => return report::with_errors(item.clone(), &not_a_trait(item, error)),
+    };
+    match validate::validate(args, &definition) {
+        Ok(set) => expand::expand(&set),
+        Err(errors) => report::with_errors(plain(&definition), &errors),
+    }
+}
+
+/// The error for an item that does not parse as a trait.
+fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
+    match syn::parse2::<syn::Item>(item) {
+        Ok(syn::Item::Struct(item)) => syn::Error::new_spanned(item.struct_token, TRAITS_ONLY),
+        Ok(syn::Item::Enum(item)) => syn::Error::new_spanned(item.enum_token, TRAITS_ONLY),
+        Ok(syn::Item::Fn(item)) => syn::Error::new_spanned(item.sig.fn_token, TRAITS_ONLY),
+        Ok(syn::Item::Impl(item)) => syn::Error::new_spanned(
+            item.impl_token,
+            "`#[hooks]` goes on a trait; an `impl` block takes `#[impl_hooks(…)]`",
+        ),
+        Ok(syn::Item::Trait(_)) | Err(_) => error,
+        Ok(item) => syn::Error::new_spanned(item, TRAITS_ONLY),
+    }
+}
+
+const TRAITS_ONLY: &str =
+    "`#[hooks]` goes on a trait; declare the slots as `async fn` methods of a trait";
+
+/// The trait as it would stand without the macro.
+fn plain(definition: &Trait) -> TokenStream {
+    let Trait {
+        attrs,
+        vis,
+        unsafety,
+        trait_token,
+        ident,
+        generics,
+        supertraits,
+        items,
+        ..
+    } = definition;
+    let attrs = attrs.iter().filter(|attr| !is_helper(attr));
+    let items = items.iter().map(|item| match item {
+        Item::Method(method) => plain_method(method),
+        Item::Other(other) => quote!(#other),
+    });
+    let where_clause = &generics.where_clause;
+    quote! {
+        #(#attrs)*
+        #[allow(async_fn_in_trait, dead_code, unused_variables)]
+        #vis #unsafety #trait_token #ident #generics : #supertraits #where_clause { #(#items)* }
+    }
+}
+
+fn plain_method(method: &Method) -> TokenStream {
+    let Method {
+        attrs, sig, body, ..
+    } = method;
+    let attrs = attrs.iter().filter(|attr| !is_helper(attr));
+    let sig = syn::Signature {
+        constness: None,
+        abi: None,
+        ..sig.clone()
+    };
+    match body {
+        Some(body) => quote!(#(#attrs)* #sig #body),
+        None => quote!(#(#attrs)* #sig;),
+    }
+}
+
+fn is_helper(attr: &syn::Attribute) -> bool {
+    attr.path().is_ident("hook") || attr.path().is_ident("nested_hooks")
+}

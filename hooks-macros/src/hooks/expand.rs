@@ -1,0 +1,168 @@
+//! From the model to the trait and its set.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::model::Set;
+use super::slot::SlotExpansion;
+use crate::krate;
+use crate::names::SlotNames;
+
+// Input:
+// #[hooks]
+// trait AppHooks { #[hook(always)] async fn check(prompt: &str) -> Result<(), String> { … } }
+//
+// Output:
+// trait AppHooks: HookObject { fn check(&self, prompt: &str, last: Option<…>) -> impl Future<…> }
+// struct AppHooksSet<'h> { check: TypedSlot<'h, dyn Check, Always> }
+// impl<'h> AppHooksSet<'h> { new, with_check, register_check, …, check, with_hooks, extend, … }
+// and what `slot` generates for each slot
+pub(crate) fn expand(set: &Set) -> TokenStream {
+    let private = &krate::private();
+    let root = &krate::root();
+    let Set {
+        attrs,
+        vis,
+        trait_token,
+        name,
+        set: set_name,
+        slots,
+        nested,
+    } = set;
+    let cfgs: Vec<_> = attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("cfg"))
+        .collect();
+    let slots: Vec<_> = slots
+        .iter()
+        .map(|slot| SlotExpansion::new(slot, set, private, &cfgs))
+        .collect();
+    let slot_cfgs: Vec<_> = slots.iter().map(SlotExpansion::cfgs).collect();
+    let fields: Vec<_> = slots.iter().map(SlotExpansion::field).collect();
+    let field_types = slots.iter().map(SlotExpansion::field_type);
+    let field_values = slots.iter().map(SlotExpansion::field_value);
+    let trait_methods = slots.iter().map(SlotExpansion::trait_method);
+    let set_methods = slots.iter().map(SlotExpansion::set_methods);
+    let defaults = slots.iter().map(SlotExpansion::default_fn);
+    let items = slots.iter().map(SlotExpansion::items);
+
+    let nested_fields: Vec<_> = nested.iter().map(|nested| &nested.field).collect();
+    let nested_sets: Vec<_> = nested.iter().map(|nested| &nested.set).collect();
+    let with_nested = nested
+        .iter()
+        .map(|nested| SlotNames(&nested.field).method("with", ""));
+    let nested_names = nested.iter().map(|nested| nested.field.to_string());
+
+    let set_text = set_name.to_string();
+    let set_doc = format!("The hooks registered for the slots of [`{name}`], and their dispatch.");
+    let trait_doc = format!(
+        "Implement it under `#[impl_hooks({set_name})]` and register the value with [`{set_name}::with_hooks`]."
+    );
+
+    quote! {
+        #(#attrs)*
+        ///
+        #[doc = #trait_doc]
+        #[allow(dead_code)]
+        #vis #trait_token #name: #private::HookObject {
+            #(#trait_methods)*
+
+            #[doc(hidden)]
+            fn __hooks_set<'h>() -> #private::PhantomData<#set_name<'h>> {
+                #private::PhantomData
+            }
+        }
+
+        #(#cfgs)*
+        #[doc = #set_doc]
+        #[allow(dead_code)]
+        #[derive(#private::Clone, #private::Debug)]
+        #vis struct #set_name<'h> {
+            #(#slot_cfgs #fields: #field_types,)*
+            #(
+                #[doc = "The nested hook set."]
+                pub #nested_fields: #nested_sets<'h>,
+            )*
+        }
+
+        #(#cfgs)*
+        #[allow(dead_code, deprecated)]
+        impl<'h> #set_name<'h> {
+            /// A set without hooks: every slot answers with its default.
+            #vis fn new() -> Self {
+                #set_name {
+                    #(#slot_cfgs #fields: #field_values,)*
+                    #(#nested_fields: #nested_sets::new(),)*
+                }
+            }
+
+            #(#set_methods)*
+
+            #(
+                /// Puts a set in the place of the nested one.
+                #[must_use]
+                #vis fn #with_nested(mut self, set: #nested_sets<'h>) -> Self {
+                    self.#nested_fields = set;
+                    self
+                }
+            )*
+
+            /// Registers all hooks that a value, or a borrowed value, provides.
+            #[must_use]
+            #vis fn with_hooks(
+                mut self,
+                hooks: impl #private::HookGroup<'h, Self> + #private::HookObject + 'h,
+            ) -> Self {
+                self.register_hooks(hooks);
+                self
+            }
+
+            /// Registers all hooks that a value, or a borrowed value, provides.
+            #vis fn register_hooks(
+                &mut self,
+                hooks: impl #private::HookGroup<'h, Self> + #private::HookObject + 'h,
+            ) -> &mut Self {
+                #private::HookGroup::__hooks_register_owned(hooks, self);
+                self
+            }
+
+            /// Takes over everything registered in another set, behind one's own.
+            #[must_use]
+            #vis fn with_extended(mut self, other: Self) -> Self {
+                self.extend(other);
+                self
+            }
+
+            /// Takes over everything registered in another set, behind one's own.
+            #vis fn extend(&mut self, other: Self) -> &mut Self {
+                #(#slot_cfgs self.#fields.extend(other.#fields);)*
+                #(self.#nested_fields.extend(other.#nested_fields);)*
+                self
+            }
+
+            /// What is registered, in execution order.
+            #vis fn describe(&self) -> #root::SetDescription {
+                #[allow(unused_mut)]
+                let mut description = #root::SetDescription::__new(#set_text);
+                #(#slot_cfgs description.__slot(self.#fields.describe());)*
+                #(description.__nested(#nested_names, self.#nested_fields.describe());)*
+                description
+            }
+        }
+
+        #(#cfgs)*
+        #[allow(dead_code, deprecated)]
+        impl #set_name<'static> {
+            #(#defaults)*
+        }
+
+        #(#cfgs)*
+        impl #private::Default for #set_name<'_> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        #(#items)*
+    }
+}

@@ -1,0 +1,145 @@
+//! A hook set in which a forbidden combination cannot be written down.
+
+use proc_macro2::Group;
+use quote::format_ident;
+use syn::{Attribute, Ident, Path, Token, Type, Visibility};
+
+use crate::names::SlotNames;
+use crate::params::Param;
+
+/// A hook set.
+pub(crate) struct Set {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) trait_token: Token![trait],
+    /// The trait as the user named it.
+    pub(crate) name: Ident,
+    /// `<Trait>Set`.
+    pub(crate) set: Ident,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) nested: Vec<Nested>,
+}
+
+/// A set within the set.
+pub(crate) struct Nested {
+    pub(crate) field: Ident,
+    pub(crate) set: Path,
+}
+
+/// One slot.
+pub(crate) struct Slot {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) method: Ident,
+    /// The slot's trait.
+    pub(crate) name: Ident,
+    pub(crate) params: Vec<Param>,
+    /// The parameters of the default as the user wrote them.
+    pub(crate) inputs: Vec<syn::PatType>,
+    /// What hooks return; `()` where nothing is written.
+    pub(crate) output: Type,
+    pub(crate) kind: Kind,
+    pub(crate) body: Group,
+    /// Whether the default's body can wait.
+    pub(crate) ready: bool,
+}
+
+pub(crate) enum Kind {
+    Always(Companions),
+    Fallback(Companions),
+    Singleton,
+}
+
+pub(crate) struct Companions {
+    pub(crate) chain: Option<Type>,
+    pub(crate) end: Option<End>,
+}
+
+/// The last step of a dispatch.
+pub(crate) struct End {
+    pub(crate) role: Role,
+    pub(crate) companion: Type,
+    /// What the dispatch answers, where it is not what hooks return.
+    pub(crate) output: Option<Type>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Aggregate,
+    Finalize,
+}
+
+impl Slot {
+    fn companions(&self) -> Option<&Companions> {
+        match &self.kind {
+            Kind::Always(companions) | Kind::Fallback(companions) => Some(companions),
+            Kind::Singleton => None,
+        }
+    }
+
+    pub(crate) fn chain(&self) -> Option<&Type> {
+        self.companions()?.chain.as_ref()
+    }
+
+    pub(crate) fn end(&self) -> Option<&End> {
+        self.companions()?.end.as_ref()
+    }
+
+    /// Whether hooks are given the previous output (`T-24`, §0.9).
+    pub(crate) fn passes_last(&self) -> bool {
+        let aggregates = self.end().is_some_and(|end| end.role == Role::Aggregate);
+        self.companions().is_some() && self.chain().is_none() && !aggregates && !self.is_unit()
+    }
+
+    fn is_unit(&self) -> bool {
+        matches!(&self.output, Type::Tuple(tuple) if tuple.elems.is_empty())
+    }
+
+    /// What the dispatch answers.
+    pub(crate) fn answer(&self) -> &Type {
+        self.end()
+            .and_then(|end| end.output.as_ref())
+            .unwrap_or(&self.output)
+    }
+
+    pub(crate) fn names(&self) -> SlotNames<'_> {
+        SlotNames(&self.method)
+    }
+
+    /// The trait of hooks with state.
+    pub(crate) fn stateful(&self) -> Ident {
+        format_ident!("Stateful{}", self.name)
+    }
+
+    /// The traits that users see.
+    pub(crate) fn public_traits(&self) -> [Ident; 2] {
+        [self.name.clone(), self.stateful()]
+    }
+
+    /// The methods of the set that users see.
+    pub(crate) fn public_methods(&self) -> Vec<Ident> {
+        let names = self.names();
+        let mut methods = vec![
+            self.method.clone(),
+            names.method("with", ""),
+            names.method("register", ""),
+            names.method("with", "_entry"),
+            names.method("register", "_entry"),
+            names.method("remove", ""),
+        ];
+        let chain = self.chain().map(|_| "_chain");
+        let end = self.end().map(|end| end.role.suffix());
+        for suffix in chain.into_iter().chain(end) {
+            methods.extend([names.method("with", suffix), names.method("set", suffix)]);
+        }
+        methods
+    }
+}
+
+impl Role {
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Role::Aggregate => "_aggregate",
+            Role::Finalize => "_finalize",
+        }
+    }
+}

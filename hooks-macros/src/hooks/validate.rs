@@ -1,0 +1,424 @@
+//! From the trait as written to the model: every mistake is reported, at the tokens
+//! that make it.
+
+use std::collections::HashMap;
+
+use proc_macro2::TokenStream;
+use quote::format_ident;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Ident, Path, ReturnType, Token, TraitItem, Type};
+
+use super::is_helper;
+use super::model::{Companions, End, Kind, Nested, Role, Set, Slot};
+use crate::body::can_wait;
+use crate::hook_attr::{HookAttr, KindWord, Opt};
+use crate::names::{SlotNames, camel};
+use crate::params::{self, Param};
+use crate::report::Report;
+use crate::syntax::{Item, Method, Trait};
+
+/// Methods that every set has.
+const RESERVED: &[&str] = &[
+    "new",
+    "with_hooks",
+    "register_hooks",
+    "with_extended",
+    "extend",
+    "describe",
+    "default",
+    "clone",
+];
+
+pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set> {
+    let mut report = Report::default();
+    if !args.is_empty() {
+        report.error(
+            &args,
+            "`#[hooks]` takes no arguments; options of a slot go into its `#[hook(…)]`",
+        );
+    }
+    header(definition, &mut report);
+    let nested = nested(&definition.attrs, &mut report);
+    let slots: Vec<Slot> = definition
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Method(method) => slot(method, &mut report),
+            Item::Other(other) => {
+                other_item(other, &mut report);
+                None
+            }
+        })
+        .collect();
+    let set = Set {
+        attrs: definition
+            .attrs
+            .iter()
+            .filter(|attr| !is_helper(attr))
+            .cloned()
+            .collect(),
+        vis: definition.vis.clone(),
+        trait_token: definition.trait_token,
+        name: definition.ident.clone(),
+        set: format_ident!(
+            "{}Set",
+            definition.ident.unraw(),
+            span = definition.ident.span()
+        ),
+        slots,
+        nested,
+    };
+    collisions(&set, &mut report);
+    report.finish(set)
+}
+
+fn header(definition: &Trait, report: &mut Report) {
+    if let Some(token) = definition.unsafety {
+        report.error(
+            token,
+            "a hook set cannot be an unsafe trait; remove `unsafe`",
+        );
+    }
+    if let Some(token) = definition.auto_token {
+        report.error(token, "a hook set cannot be an auto trait; remove `auto`");
+    }
+    let generics = &definition.generics;
+    if !generics.params.is_empty() {
+        report.error(
+            &generics.params,
+            "a hook set cannot be generic; use concrete types, or arguments of the slots",
+        );
+    } else if let Some(clause) = &generics.where_clause {
+        report.error(clause, "a hook set cannot have a `where` clause; remove it");
+    }
+    if !definition.supertraits.is_empty() {
+        report.error(
+            &definition.supertraits,
+            "a hook set cannot have supertraits; remove them, hooks are `Send + Sync` already",
+        );
+    }
+}
+
+fn other_item(item: &TraitItem, report: &mut Report) {
+    match item {
+        TraitItem::Const(item) => report.error(
+            item.const_token,
+            "a hook set consists of slots; move the constant out of the trait",
+        ),
+        TraitItem::Type(item) => report.error(
+            item.type_token,
+            "a hook set consists of slots; use the concrete type in place of an associated one",
+        ),
+        item => report.error(
+            item,
+            "a hook set consists of slots; move this out of the trait",
+        ),
+    }
+}
+
+/// `#[nested_hooks(field = path::OtherHooksSet)]`
+fn nested(attrs: &[Attribute], report: &mut Report) -> Vec<Nested> {
+    let mut all: Vec<Nested> = Vec::new();
+    for attr in attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("nested_hooks"))
+    {
+        let parsed = attr.parse_args_with(Punctuated::<Nested, Token![,]>::parse_terminated);
+        for nested in report.ok(parsed).into_iter().flatten() {
+            if all.iter().any(|other| other.field == nested.field) {
+                report.error(
+                    &nested.field,
+                    format!("`{}` is nested twice; remove one", nested.field),
+                );
+            } else {
+                all.push(nested);
+            }
+        }
+    }
+    all
+}
+
+impl Parse for Nested {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let shape = "a nested set is written `field = path::OtherHooksSet`";
+        let field = input
+            .call(Ident::parse_any)
+            .map_err(|error| syn::Error::new(error.span(), shape))?;
+        input
+            .parse::<Token![=]>()
+            .map_err(|error| syn::Error::new(error.span(), shape))?;
+        let set: Path = input.parse()?;
+        match set
+            .segments
+            .iter()
+            .find(|segment| !segment.arguments.is_empty())
+        {
+            Some(segment) => Err(syn::Error::new_spanned(
+                &segment.arguments,
+                "a nested set is named without generic arguments; remove them",
+            )),
+            None => Ok(Nested { field, set }),
+        }
+    }
+}
+
+fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
+    let kind = kind(method, report);
+    let name = kind.as_ref().and_then(|(_, name)| name.clone());
+    signature(method, report);
+    let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
+    let params: Vec<_> = inputs.iter().filter_map(|arg| param(arg, report)).collect();
+    let output = output(&method.sig.output, report)?;
+    let Some(body) = &method.body else {
+        report.error(
+            &method.sig.ident,
+            format!(
+                "slot `{}` needs a default; give it a body that answers when no hook is registered",
+                method.sig.ident
+            ),
+        );
+        return None;
+    };
+    Some(Slot {
+        attrs: method
+            .attrs
+            .iter()
+            .filter(|attr| !is_helper(attr))
+            .cloned()
+            .collect(),
+        method: method.sig.ident.clone(),
+        name: name.unwrap_or_else(|| camel(&method.sig.ident)),
+        params,
+        inputs,
+        output,
+        kind: kind?.0,
+        body: body.clone(),
+        ready: !can_wait(body.stream()),
+    })
+}
+
+fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
+    let mut attrs = method
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("hook"));
+    let Some(attr) = attrs.next() else {
+        report.error(
+            &method.sig.ident,
+            format!(
+                "method `{}` is no slot yet; give it a kind: `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`",
+                method.sig.ident
+            ),
+        );
+        return None;
+    };
+    for second in attrs {
+        report.error(
+            second,
+            "a slot has one `#[hook(…)]`; put all options into the first",
+        );
+    }
+    let attr = HookAttr::read(attr, report);
+    let (word, kind) = attr.kind.as_ref()?;
+    if let Some(custom) = &attr.custom {
+        let message = match word {
+            KindWord::Fallback => {
+                "`custom` pipelines are not open to hook sets written by hand; use `chain`, `aggregate` or `finalize`"
+            }
+            KindWord::Always | KindWord::Singleton => {
+                "`custom` is for `fallback` slots of generated sets; remove it"
+            }
+        };
+        report.error(&custom.key, message);
+    }
+    let name = attr.name.map(|name| name.value);
+    let kind = match word {
+        KindWord::Always => Kind::Always(companions(
+            attr.chain,
+            attr.aggregate,
+            attr.finalize,
+            attr.output,
+            report,
+        )),
+        KindWord::Fallback => Kind::Fallback(companions(
+            attr.chain,
+            attr.aggregate,
+            attr.finalize,
+            attr.output,
+            report,
+        )),
+        KindWord::Singleton => {
+            let keys = [
+                attr.chain.as_ref().map(|option| &option.key),
+                attr.aggregate.as_ref().map(|option| &option.key),
+                attr.finalize.as_ref().map(|option| &option.key),
+                attr.output.as_ref().map(|option| &option.key),
+            ];
+            for key in keys.into_iter().flatten() {
+                report.error(
+                    key,
+                    format!("a `{kind}` slot runs one hook and takes no `{key}`; remove it, or make the slot `always` or `fallback`"),
+                );
+            }
+            Kind::Singleton
+        }
+    };
+    Some((kind, name))
+}
+
+fn companions(
+    chain: Option<Opt<Type>>,
+    aggregate: Option<Opt<Type>>,
+    finalize: Option<Opt<Type>>,
+    output: Option<Opt<Type>>,
+    report: &mut Report,
+) -> Companions {
+    if let (Some(_), Some(finalize)) = (&aggregate, &finalize) {
+        report.error(
+            &finalize.key,
+            "`finalize` and `aggregate` exclude each other; let the aggregate do both",
+        );
+    }
+    let companion = aggregate
+        .map(|option| (Role::Aggregate, option.value))
+        .or(finalize.map(|option| (Role::Finalize, option.value)));
+    if let (None, Some(output)) = (&companion, &output) {
+        report.error(
+            &output.key,
+            "`output` is what an aggregate or a finalizer makes; add `aggregate = Type` or `finalize = Type`",
+        );
+    }
+    Companions {
+        chain: chain.map(|option| option.value),
+        end: companion.map(|(role, companion)| End {
+            role,
+            companion,
+            output: output.map(|option| option.value),
+        }),
+    }
+}
+
+fn signature(method: &Method, report: &mut Report) {
+    let sig = &method.sig;
+    if sig.asyncness.is_none() {
+        report.error(
+            sig.fn_token,
+            format!("slot `{}` is not async; write `async fn`", sig.ident),
+        );
+    }
+    if let Some(token) = sig.constness {
+        report.error(token, "a slot cannot be `const`; remove it");
+    }
+    if let syn::Safety::Unsafe(token) = sig.safety {
+        report.error(token, "a slot cannot be `unsafe`; remove it");
+    }
+    if let Some(abi) = &sig.abi {
+        report.error(abi, "a slot cannot be `extern`; remove it");
+    }
+    if let Some(variadic) = &sig.variadic {
+        report.error(variadic, "a slot cannot be variadic; remove the dots");
+    }
+    if !sig.generics.params.is_empty() {
+        report.error(
+            &sig.generics.params,
+            format!("slot `{}` cannot be generic; use concrete types", sig.ident),
+        );
+    } else if let Some(clause) = &sig.generics.where_clause {
+        report.error(clause, "a slot cannot have a `where` clause; remove it");
+    }
+    if let Some(receiver) = sig.receiver() {
+        report.error(
+            receiver,
+            "a slot has no receiver in its definition; remove it, hooks get `&self` by themselves",
+        );
+    }
+}
+
+fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
+    let param = Param::read(arg, report)?;
+    if param.ident.unraw() == "last" {
+        report.error(
+            &param.ident,
+            "`last` is added by the framework where a slot passes it; remove it, or rename the parameter",
+        );
+    }
+    if let Some(found) = params::impl_trait(&param.ty) {
+        report.error(
+            found,
+            "a parameter of a slot cannot be `impl Trait`; name a type, or take `&dyn Trait`",
+        );
+    }
+    if let Type::Reference(reference) = &param.ty {
+        if let Some(token) = reference.mutability {
+            report.error(
+                token,
+                "a slot cannot lend a parameter mutably to several hooks; take it by value and return the changed one",
+            );
+        }
+    }
+    Some(param)
+}
+
+fn output(output: &ReturnType, report: &mut Report) -> Option<Type> {
+    let ReturnType::Type(_, ty) = output else {
+        return Some(syn::parse_quote!(()));
+    };
+    if let Some(found) = params::impl_trait(ty) {
+        report.error(
+            found,
+            "a slot cannot answer `impl Trait`; name a type, or answer a `Box<dyn Trait>`",
+        );
+        return None;
+    }
+    if params::borrows(ty) {
+        report.error(
+            ty,
+            "the answer of a slot cannot borrow from its parameters; answer an owned value",
+        );
+        return None;
+    }
+    Some((**ty).clone())
+}
+
+/// Generated names that would meet each other, or the set's own.
+fn collisions(set: &Set, report: &mut Report) {
+    let mut methods: HashMap<Ident, String> = RESERVED
+        .iter()
+        .map(|name| (format_ident!("{name}"), "every hook set".to_owned()))
+        .collect();
+    for nested in &set.nested {
+        let name = SlotNames(&nested.field).method("with", "");
+        methods.insert(name, format!("nested set `{}`", nested.field));
+    }
+    let mut traits: HashMap<Ident, String> = HashMap::from([
+        (set.name.clone(), "the trait".to_owned()),
+        (set.set.clone(), "the hook set".to_owned()),
+    ]);
+    for slot in &set.slots {
+        let owner = format!("slot `{}`", slot.method);
+        let method = slot.public_methods().into_iter().find_map(|name| {
+            let other = methods.insert(name.clone(), owner.clone())?;
+            Some((name, other))
+        });
+        if let Some((name, other)) = method {
+            report.error(
+                &slot.method,
+                format!(
+                    "{owner} would get the method `{name}`, which {other} has; choose another name"
+                ),
+            );
+        }
+        let name = slot.public_traits().into_iter().find_map(|name| {
+            let other = traits.insert(name.clone(), owner.clone())?;
+            Some((name, other))
+        });
+        if let Some((name, other)) = name {
+            report.error(
+                &slot.method,
+                format!("the trait of {owner} would be called `{name}`, as {other} is; add `name = OtherName` to its `#[hook(…)]`"),
+            );
+        }
+    }
+}

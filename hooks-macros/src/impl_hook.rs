@@ -1,0 +1,181 @@
+//! `#[impl_hook(Slot)]`: a hook of one function.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, Path};
+
+use crate::body;
+use crate::krate;
+use crate::names::camel;
+use crate::params::{self, Param, Passing};
+use crate::report::{self, Report};
+use crate::syntax::Function;
+
+pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
+    let function: Function = match syn::parse2(item.clone()) {
+        Ok(function) => function,
+        Err(error) => return report::with_errors(item.clone(), &not_a_function(item, error)),
+    };
+    match validate(args, &function) {
+        Ok(hook) => expand(&hook),
+        Err(errors) => errors.to_compile_error(),
+    }
+}
+
+fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
+    match syn::parse2::<syn::Item>(item) {
+        Ok(syn::Item::Impl(item)) => syn::Error::new_spanned(
+            item.impl_token,
+            "`#[impl_hook(…)]` goes on a function; an `impl` block takes `#[impl_hooks(Set)]`",
+        ),
+        Ok(syn::Item::Fn(_)) | Err(_) => error,
+        Ok(item) => syn::Error::new_spanned(
+            item,
+            "`#[impl_hook(…)]` goes on an `async fn`; move it there",
+        ),
+    }
+}
+
+/// A function that is a hook.
+struct Hook<'a> {
+    slot: Path,
+    function: &'a Function,
+    params: Vec<Param>,
+}
+
+fn validate(args: TokenStream, function: &Function) -> syn::Result<Hook<'_>> {
+    let mut report = Report::default();
+    let sig = &function.sig;
+    let slot = report.ok(slot_path(args));
+    if sig.asyncness.is_none() {
+        report.error(
+            sig.fn_token,
+            format!("hook `{}` is not async; write `async fn`", sig.ident),
+        );
+    }
+    if let Some(token) = sig.constness {
+        report.error(token, "a hook cannot be `const`; remove it");
+    }
+    if let syn::Safety::Unsafe(token) = sig.safety {
+        report.error(token, "a hook cannot be `unsafe`; remove it");
+    }
+    if !sig.generics.params.is_empty() {
+        report.error(
+            &sig.generics.params,
+            format!(
+                "hook `{}` cannot be generic; use the types of the slot",
+                sig.ident
+            ),
+        );
+    }
+    if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
+        report.error(
+            receiver,
+            "a function has no receiver; use `#[impl_hooks(Set)]` for the methods of a type",
+        );
+    }
+    let params = params::typed(&sig.inputs)
+        .filter_map(|arg| Param::read(arg, &mut report))
+        .collect();
+    match slot {
+        Some(slot) => report.finish(Hook {
+            slot,
+            function,
+            params,
+        }),
+        None => Err(report.finish(()).expect_err("what is missing was reported")),
+    }
+}
+
+fn slot_path(args: TokenStream) -> syn::Result<Path> {
+    const SHAPE: &str = "name the slot's trait; write `#[impl_hook(ValidatePrompt)]`";
+    if args.is_empty() {
+        return Err(syn::Error::new(proc_macro2::Span::call_site(), SHAPE));
+    }
+    syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE))
+}
+
+// Input:
+// #[impl_hook(Check)]
+// async fn no_keys(prompt: &str) -> bool { !prompt.contains("sk-") }
+//
+// Output:
+// async fn no_keys(prompt: &str) -> bool { … }
+// struct NoKeys;
+// impl Check for NoKeys {
+//     async fn call(&self, prompt: String) -> bool { no_keys(&prompt).await }
+//     fn __hooks_start(…) { … no_keys with the borrowed prompt … }
+// }
+fn expand(hook: &Hook<'_>) -> TokenStream {
+    let private = &krate::private();
+    let Hook {
+        slot,
+        function,
+        params,
+    } = hook;
+    let Function {
+        attrs,
+        vis,
+        sig,
+        body,
+    } = function;
+    let (function, output) = (&sig.ident, &sig.output);
+    let ready = !body::can_wait(body.stream());
+    let body = body::emit(body, ready, output);
+    let name = camel(function);
+    let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
+    let cfgs: Vec<_> = attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("cfg"))
+        .collect();
+    let doc = format!("The function `{function}` as a hook.");
+
+    let idents: Vec<_> = params.iter().map(|param| &param.ident).collect();
+    let hook_types = params.iter().map(|param| {
+        let ty = param.hook_type(private);
+        quote_spanned!(param.ty.span()=> #ty)
+    });
+    let given = params.iter().map(|param| {
+        let ident = &param.ident;
+        match param.passing {
+            Passing::Str => quote!(&#ident),
+            Passing::Borrowed | Passing::Owned => quote!(#ident),
+        }
+    });
+    quote! {
+        #(#attrs)*
+        #[allow(clippy::redundant_closure_call)]
+        #vis #sig #body
+
+        #(#cfgs)*
+        #(#docs)*
+        ///
+        #[doc = #doc]
+        #[derive(#private::Debug, #private::Clone, #private::Copy, #private::Default)]
+        #[allow(dead_code)]
+        #vis struct #name;
+
+        #(#cfgs)*
+        impl #slot for #name {
+            async fn call(&self, #(#idents: #hook_types),*) #output {
+                #function(#(#given),*).await
+            }
+
+            fn __hooks_start<'__b, '__a: '__b>(
+                &'__b self,
+                args: <dyn #slot as #private::Signature>::Args<'__a>,
+                last: <dyn #slot as #private::Signature>::Last,
+                room: &mut #private::Room<'__b, <dyn #slot as #private::Signature>::Out>,
+            ) -> #private::Poll<<dyn #slot as #private::Signature>::Out> {
+                #[allow(unused_imports)]
+                use #private::direct::{Owned as _, Plain as _, WithLast as _};
+                let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
+                match (&&&function).start(args, last, room) {
+                    #private::Ok(answer) => answer,
+                    #private::Err((args, last)) => #slot::__hooks_start_owned(self, args, last, room),
+                }
+            }
+        }
+    }
+}

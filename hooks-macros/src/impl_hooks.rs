@@ -1,0 +1,282 @@
+//! `#[impl_hooks(Set)]`: the methods present in one `impl` block, registrable as a whole.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{FnArg, ImplItem, Path, ReceiverKind};
+
+use crate::body;
+use crate::krate;
+use crate::names;
+use crate::params;
+use crate::report::{self, Report};
+use crate::syntax::{Impl, Item, Method};
+
+pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
+    let block: Impl = match syn::parse2(item.clone()) {
+        Ok(block) => block,
+        Err(error) => return report::with_errors(item.clone(), &not_an_impl(item, error)),
+    };
+    match validate(args, &block) {
+        Ok(group) => expand(&group),
+        // The block is left out: without registration it would say something else.
+        Err(errors) => errors.to_compile_error(),
+    }
+}
+
+fn not_an_impl(item: TokenStream, error: syn::Error) -> syn::Error {
+    match syn::parse2::<syn::Item>(item) {
+        Ok(syn::Item::Trait(item)) => syn::Error::new_spanned(
+            item.trait_token,
+            "`#[impl_hooks(…)]` goes on an `impl` block; a trait takes `#[hooks]`",
+        ),
+        Ok(syn::Item::Fn(item)) => syn::Error::new_spanned(
+            item.sig.fn_token,
+            "`#[impl_hooks(…)]` goes on an `impl` block; a function takes `#[impl_hook(Slot)]`",
+        ),
+        Ok(syn::Item::Impl(_)) | Err(_) => error,
+        Ok(item) => syn::Error::new_spanned(
+            item,
+            "`#[impl_hooks(…)]` goes on an `impl` block of a hook trait; move it there",
+        ),
+    }
+}
+
+/// A block that provides hooks.
+struct Group<'a> {
+    block: &'a Impl,
+    hook_trait: &'a Path,
+    set: Path,
+    methods: Vec<&'a Method>,
+}
+
+fn validate(args: TokenStream, block: &Impl) -> syn::Result<Group<'_>> {
+    let mut report = Report::default();
+    let set = report.ok(set_path(args));
+    let hook_trait = match &block.trait_ {
+        Some((None, path, _)) => Some(path),
+        Some((Some(bang), ..)) => {
+            report.error(
+                bang,
+                "a hook trait is implemented, not excluded; remove `!`",
+            );
+            None
+        }
+        None => {
+            report.error(
+                &block.self_ty,
+                "`#[impl_hooks(…)]` needs the hook trait; write `impl Trait for Type`",
+            );
+            None
+        }
+    };
+    if let Some(token) = block.unsafety {
+        report.error(token, "hook traits are safe; remove `unsafe`");
+    }
+    let mut methods = Vec::new();
+    for item in &block.items {
+        match item {
+            Item::Method(found) => {
+                method(found, &mut report);
+                methods.push(found);
+            }
+            Item::Other(other) => other_item(other, &mut report),
+        }
+    }
+    if block.items.is_empty() {
+        report.error(
+            &block.self_ty,
+            "this block provides no hook; implement a method, or remove `#[impl_hooks(…)]`",
+        );
+    }
+    match (set, hook_trait) {
+        (Some(set), Some(hook_trait)) => report.finish(Group {
+            block,
+            hook_trait,
+            set,
+            methods,
+        }),
+        _ => Err(report.finish(()).expect_err("what is missing was reported")),
+    }
+}
+
+fn set_path(args: TokenStream) -> syn::Result<Path> {
+    const SHAPE: &str =
+        "name the set that `#[hooks]` generated; write `#[impl_hooks(AppHooksSet)]`";
+    if args.is_empty() {
+        return Err(syn::Error::new(proc_macro2::Span::call_site(), SHAPE));
+    }
+    let path: Path = syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE))?;
+    match path
+        .segments
+        .iter()
+        .find(|segment| !segment.arguments.is_empty())
+    {
+        Some(segment) => Err(syn::Error::new_spanned(
+            &segment.arguments,
+            "the set is named without generic arguments; remove them",
+        )),
+        None => Ok(path),
+    }
+}
+
+fn other_item(item: &ImplItem, report: &mut Report) {
+    const ONLY: &str = "a block of hooks contains only its `async fn` methods";
+    match item {
+        ImplItem::Const(item) => {
+            report.error(
+                item.const_token,
+                format!("{ONLY}; move the constant to a block of its own"),
+            );
+        }
+        ImplItem::Type(item) => {
+            report.error(
+                item.type_token,
+                format!("{ONLY}; move the type out of the block"),
+            );
+        }
+        item => report.error(item, format!("{ONLY}; move this out of the block")),
+    }
+}
+
+fn method(method: &Method, report: &mut Report) {
+    let sig = &method.sig;
+    if sig.asyncness.is_none() {
+        report.error(
+            sig.fn_token,
+            format!(
+                "`{}` is not async; write `async fn`, or move a helper to a block of its own",
+                sig.ident
+            ),
+        );
+        return;
+    }
+    if let Some(token) = sig.constness {
+        report.error(token, "a hook cannot be `const`; remove it");
+    }
+    if !sig.generics.params.is_empty() {
+        report.error(
+            &sig.generics.params,
+            format!(
+                "hook `{}` cannot be generic; use the types of the slot",
+                sig.ident
+            ),
+        );
+    }
+    receiver(method, report);
+    let inputs: Vec<_> = params::typed(&sig.inputs).collect();
+    for (at, input) in inputs.iter().enumerate() {
+        let is_last = matches!(&*input.pat, syn::Pat::Ident(pat) if pat.ident.unraw() == "last");
+        if is_last && at + 1 < inputs.len() {
+            report.error(
+                input,
+                "`last` is the final parameter of a hook; move it to the end",
+            );
+        }
+    }
+}
+
+fn receiver(method: &Method, report: &mut Report) {
+    const SHARED: &str =
+        "hooks are shared; take `&self`, and keep what changes in a `Stateful` hook or a lock";
+    match method.sig.inputs.first() {
+        Some(FnArg::Receiver(receiver)) => match &receiver.kind {
+            ReceiverKind::Reference(_, _, None) => {}
+            _ => report.error(receiver, SHARED),
+        },
+        _ => report.error(
+            &method.sig.ident,
+            format!("hook `{}` has no receiver; take `&self`", method.sig.ident),
+        ),
+    }
+}
+
+// Input:
+// #[impl_hooks(AppHooksSet)]
+// impl AppHooks for Policy { async fn check(&self, prompt: &str) -> bool { true } }
+//
+// Output:
+// impl AppHooks for Policy { async fn check(…) -> bool { (move || -> bool { true })() } }
+// impl<'h> HookGroup<'h, AppHooksSet<'h>> for Policy { … set.<check>.register_member(…) }
+fn expand(group: &Group<'_>) -> TokenStream {
+    let private = &krate::private();
+    let Group {
+        block,
+        hook_trait,
+        set,
+        methods,
+    } = group;
+    let Impl {
+        attrs,
+        impl_token,
+        generics,
+        self_ty,
+        ..
+    } = block;
+    let where_clause = &generics.where_clause;
+    let params = &generics.params;
+    let (impl_generics, ..) = generics.split_for_impl();
+
+    let bodies = methods.iter().map(|method| hook_body(method));
+    let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
+    let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
+    let own_set =
+        quote_spanned!(set.span()=> #private::own_set(set, <Self as #hook_trait>::__hooks_set()));
+    let registrations = methods.iter().map(|method| {
+        let cfgs = method
+            .attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("cfg"));
+        let accessor = names::hidden("slot", &method.sig.ident);
+        let ready = !can_wait(method);
+        quote! {
+            #(#cfgs)*
+            set.#accessor().register_member::<Self, __P, #ready>(#private::Clone::clone(&owner));
+        }
+    });
+    quote! {
+        #(#attrs)*
+        #impl_token #impl_generics #hook_trait for #self_ty #where_clause {
+            #(#bodies)*
+        }
+
+        #(#cfgs)*
+        #[allow(deprecated)]
+        impl<'__h, #params> #private::HookGroup<'__h, #set<'__h>> for #self_ty
+        where
+            #self_ty: '__h,
+            #(#predicates,)*
+        {
+            fn __hooks_register<__P>(owner: __P, set: &mut #set<'__h>)
+            where
+                __P: #private::Deref<Target = Self> + #private::Clone + #private::HookObject + '__h,
+            {
+                let set = #own_set;
+                #(#registrations)*
+            }
+        }
+    }
+}
+
+fn can_wait(method: &Method) -> bool {
+    method
+        .body
+        .as_ref()
+        .is_none_or(|body| body::can_wait(body.stream()))
+}
+
+fn hook_body(method: &Method) -> TokenStream {
+    let (Some(body), false) = (&method.body, can_wait(method)) else {
+        return method.to_token_stream();
+    };
+    let Method {
+        attrs, vis, sig, ..
+    } = method;
+    let body = body::emit(body, true, &sig.output);
+    quote! {
+        #(#attrs)*
+        #[allow(clippy::redundant_closure_call)]
+        #vis #sig #body
+    }
+}

@@ -1,0 +1,164 @@
+//! The parameters of a slot or a hook, and the forms in which they travel.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::visit_mut::{self, VisitMut};
+use syn::{FnArg, Ident, Lifetime, Pat, PatType, Type, TypeReference};
+
+use crate::report::Report;
+
+/// One parameter.
+pub(crate) struct Param {
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    pub(crate) passing: Passing,
+}
+
+/// How a parameter is handed to several hooks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passing {
+    /// `&str`: borrowed within the framework, a `String` in a hand-written hook (`T-60`).
+    Str,
+    /// Anything that borrows: `&T`, `Ctx<'_>`.
+    Borrowed,
+    /// Anything else: cloned where it is needed again (`T-61`).
+    Owned,
+}
+
+impl Param {
+    /// Reads a parameter; patterns and types that cannot be passed on are reported.
+    pub(crate) fn read(arg: &PatType, report: &mut Report) -> Option<Self> {
+        let ident = match &*arg.pat {
+            Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => &pat.ident,
+            pat => {
+                report.error(
+                    pat,
+                    "a parameter of a slot is a plain name; take the value apart in the body",
+                );
+                return None;
+            }
+        };
+        Some(Param {
+            ident: ident.clone(),
+            ty: (*arg.ty).clone(),
+            passing: Passing::of(&arg.ty),
+        })
+    }
+
+    /// The type in a hand-written hook (`T-60`).
+    pub(crate) fn hook_type(&self, private: &TokenStream) -> TokenStream {
+        match self.passing {
+            Passing::Str => quote!(#private::String),
+            Passing::Borrowed | Passing::Owned => self.ty.to_token_stream(),
+        }
+    }
+
+    /// The type with everything borrowed for one lifetime.
+    pub(crate) fn type_for(&self, lifetime: &Lifetime) -> Type {
+        let mut ty = self.ty.clone();
+        visit_mut::visit_type_mut(&mut Elided::Fill(lifetime), &mut ty);
+        ty
+    }
+}
+
+impl Passing {
+    pub(crate) fn of(ty: &Type) -> Self {
+        if is_str(ty) {
+            Passing::Str
+        } else if borrows(ty) {
+            Passing::Borrowed
+        } else {
+            Passing::Owned
+        }
+    }
+}
+
+/// `&str` without a lifetime of its own.
+fn is_str(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(TypeReference {
+            lifetime: None,
+            mutability: None,
+            elem,
+            ..
+        }) => {
+            matches!(&**elem, Type::Path(path) if path.qself.is_none() && path.path.is_ident("str"))
+        }
+        Type::Group(group) => is_str(&group.elem),
+        Type::Paren(paren) => is_str(&paren.elem),
+        _ => false,
+    }
+}
+
+/// Whether the type contains a lifetime that is left to the compiler.
+pub(crate) fn borrows(ty: &Type) -> bool {
+    let mut found = false;
+    let mut ty = ty.clone();
+    visit_mut::visit_type_mut(&mut Elided::Find(&mut found), &mut ty);
+    found
+}
+
+/// Finds or fills the lifetimes that are left to the compiler. Those inside `fn(…)` and
+/// `Fn(…)` are bound there, and stay.
+enum Elided<'a> {
+    Find(&'a mut bool),
+    Fill(&'a Lifetime),
+}
+
+impl Elided<'_> {
+    fn visit(&mut self, lifetime: &mut Lifetime) {
+        match self {
+            Elided::Find(found) => **found = true,
+            Elided::Fill(name) => lifetime.ident = name.ident.clone(),
+        }
+    }
+}
+
+impl VisitMut for Elided<'_> {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if lifetime.ident == "_" {
+            self.visit(lifetime);
+        }
+    }
+
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        if reference.lifetime.is_none() {
+            let span = reference.and_token.span;
+            let mut lifetime = Lifetime::new("'_", span);
+            self.visit(&mut lifetime);
+            reference.lifetime = Some(lifetime);
+        }
+        visit_mut::visit_type_reference_mut(self, reference);
+    }
+
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+
+    fn visit_parenthesized_generic_arguments_mut(
+        &mut self,
+        _: &mut syn::ParenthesizedGenericArguments,
+    ) {
+    }
+}
+
+/// The parameters behind a receiver.
+pub(crate) fn typed<'a>(
+    inputs: impl IntoIterator<Item = &'a FnArg>,
+) -> impl Iterator<Item = &'a PatType> {
+    inputs.into_iter().filter_map(|arg| match arg {
+        FnArg::Typed(arg) => Some(arg),
+        FnArg::Receiver(_) => None,
+    })
+}
+
+/// The first type of these that is `impl Trait`, or contains one.
+pub(crate) fn impl_trait(ty: &Type) -> Option<syn::TypeImplTrait> {
+    struct Find(Option<syn::TypeImplTrait>);
+    impl<'a> syn::visit::Visit<'a> for Find {
+        fn visit_type_impl_trait(&mut self, found: &'a syn::TypeImplTrait) {
+            self.0.get_or_insert_with(|| found.clone());
+        }
+    }
+    let mut find = Find(None);
+    syn::visit::Visit::visit_type(&mut find, ty);
+    find.0
+}

@@ -1,0 +1,41 @@
+//! Collects mistakes, so that all of them are reported at once.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+
+/// The mistakes found so far.
+#[derive(Default)]
+pub(crate) struct Report {
+    errors: Option<syn::Error>,
+}
+
+impl Report {
+    /// Reports a mistake at the tokens that make it.
+    pub(crate) fn error(&mut self, at: impl ToTokens, message: impl std::fmt::Display) {
+        self.push(syn::Error::new_spanned(at, message));
+    }
+
+    pub(crate) fn push(&mut self, error: syn::Error) {
+        match &mut self.errors {
+            Some(errors) => errors.combine(error),
+            None => self.errors = Some(error),
+        }
+    }
+
+    /// Takes the value of a result, or its mistake.
+    pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
+    }
+
+    /// The value, unless there was a mistake.
+    pub(crate) fn finish<T>(self, value: T) -> syn::Result<T> {
+        self.errors.map_or(Ok(value), Err)
+    }
+}
+
+/// What is emitted on a mistake: the user's item as it would stand without the macro,
+/// so that one mistake is not followed by others, and the errors.
+pub(crate) fn with_errors(item: TokenStream, errors: &syn::Error) -> TokenStream {
+    let errors = errors.to_compile_error();
+    quote::quote! { #item #errors }
+}
