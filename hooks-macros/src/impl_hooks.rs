@@ -74,7 +74,7 @@ fn validate(args: TokenStream, block: &Impl) -> syn::Result<Group<'_>> {
     if let Some(token) = block.unsafety {
         report.error(token, "hook traits are safe; remove `unsafe`");
     }
-    let mut methods = Vec::new();
+    let mut methods: Vec<&Method> = Vec::new();
     for item in &block.items {
         match item {
             Item::Method(found) => {
