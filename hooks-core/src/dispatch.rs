@@ -1,34 +1,39 @@
 //! The engine: the one loop over hooks in this workspace.
 //!
-//! A dispatch is a [`Combine`] policy driven over the entries of a slot. The loop
-//! ([`Run::advance`]) is ordinary synchronous code that goes on while hooks answer at
-//! once; only when one does not, the dispatch becomes a coroutine ([`resume`]) that
-//! waits for that one answer and enters the same loop again. So hooks that never
-//! wait cost neither a future nor an allocation.
+//! A dispatch is a [`Combine`] policy driven over the entries of a slot. [`Dispatch`] is a
+//! future written by hand: its loop goes on while hooks answer at once, keeps everything
+//! in locals, and puts itself away only when something has to be waited for. So hooks
+//! that never wait cost neither a future nor an allocation.
 
+use std::fmt;
 use std::future::Future;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
 
 use crate::bounds::BoxFuture;
 use crate::entry::EntryMeta;
-use crate::future::{Attempt, SyncFirst};
 use crate::room::Room;
 use crate::slot::Node;
 use crate::trace::DispatchSpan;
 
 /// The policy of one dispatch: how a hook is invoked, how its answer is absorbed,
-/// and what comes out at the end. The data live in the policy.
+/// and what comes out at the end. The data live in the policy, so that an early stop
+/// loses nothing.
 pub trait Combine<H: ?Sized>: Sized {
     /// What one hook answers.
     type Yield;
     /// What the whole dispatch answers.
     type Outcome;
+    /// The policy's own asynchronous work; [`Never`](crate::Never) where it has none.
+    type Wait: Future;
 
     /// The name of the slot, for spans.
     fn slot_name(&self) -> &'static str;
 
     /// Called once, before the first hook, with the number of hooks.
-    fn open(&mut self, hooks: usize) -> Step {
+    fn open(&mut self, hooks: usize) -> Step<Self::Wait> {
         let _ = hooks;
         Step::Next
     }
@@ -44,139 +49,152 @@ pub trait Combine<H: ?Sized>: Sized {
         Self: 'a;
 
     /// Takes a hook's answer.
-    fn absorb(&mut self, entry: &EntryMeta, answer: Self::Yield) -> Step;
+    fn absorb(&mut self, entry: &EntryMeta, answer: Self::Yield) -> Step<Self::Wait>;
 
     /// Called once after the last hook, unless something stopped the dispatch before.
-    fn close(&mut self) -> Step {
+    fn close(&mut self) -> Step<Self::Wait> {
         Step::Stop
     }
 
-    /// The policy's own asynchronous work, awaited whenever it answered [`Step::Wait`].
-    ///
-    /// Where the dispatch has to be `Send`, this future has to be.
-    fn wait(&mut self) -> impl Future<Output = Step> {
-        std::future::ready(Step::Next)
-    }
+    /// Takes the answer of what the policy waited for.
+    fn waited(&mut self, answer: <Self::Wait as Future>::Output) -> Step<Self::Wait>;
 
     /// The outcome, whether all hooks ran or something stopped the dispatch.
     fn finish(self) -> Self::Outcome;
 }
 
 /// What a policy wants next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+#[derive(Debug)]
+pub enum Step<W> {
     /// The next hook, if there is one.
     Next,
     /// Nothing more.
     Stop,
-    /// [`Combine::wait`], and then what that answers.
-    Wait,
+    /// The answer of this future, handed to [`Combine::waited`].
+    Wait(W),
 }
 
-/// Drives a policy over the entries, lazily: everything happens in `poll`.
-pub(crate) fn run<'a, H, C>(
-    nodes: &'a [Node<H>],
-    policy: C,
-) -> impl Future<Output = C::Outcome> + use<'a, H, C>
-where
-    H: ?Sized,
-    C: Combine<H> + 'a,
-{
-    SyncFirst::new(move || {
-        let mut run = Run::new(nodes, policy);
-        match run.begin() {
-            Pause::Done => Attempt::Done(run.policy.finish()),
-            pause => Attempt::Resume(resume(run, pause)),
-        }
-    })
+pin_project! {
+    /// A dispatch: lazy, and done with everything the moment it is dropped.
+    #[must_use = "a dispatch does nothing unless it is awaited"]
+    pub struct Dispatch<'a, H: ?Sized, C: Combine<H>> {
+        nodes: &'a [Node<H>],
+        // The index of the next hook; past the end once the policy was closed.
+        next: usize,
+        // Taken while the loop runs, and for good at the end.
+        policy: Option<C>,
+        span: DispatchSpan,
+        // At most one of the two is waited for.
+        answer: Option<BoxFuture<'a, C::Yield>>,
+        #[pin]
+        wait: Option<C::Wait>,
+    }
 }
 
-/// A dispatch under way.
-struct Run<'a, H: ?Sized, C> {
-    nodes: &'a [Node<H>],
-    /// The index of the next hook; past the end once the policy was closed.
-    next: usize,
-    policy: C,
-    span: DispatchSpan,
-}
-
-/// Why the loop came to a halt.
-enum Pause<'a, T> {
-    Done,
-    Policy,
-    Hook(BoxFuture<'a, T>),
-}
-
-impl<'a, H: ?Sized, C: Combine<H> + 'a> Run<'a, H, C> {
+impl<'a, H: ?Sized, C: Combine<H>> Dispatch<'a, H, C> {
     #[inline]
-    fn new(nodes: &'a [Node<H>], policy: C) -> Self {
-        Run {
+    pub(crate) fn new(nodes: &'a [Node<H>], policy: C) -> Self {
+        Dispatch {
             nodes,
             next: 0,
-            policy,
+            policy: Some(policy),
             span: DispatchSpan::none(),
+            answer: None,
+            wait: None,
         }
     }
+}
 
+impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
+    type Output = C::Outcome;
+
+    /// # Panics
+    /// If the dispatch is polled again after its end.
     #[inline]
-    fn begin(&mut self) -> Pause<'a, C::Yield> {
-        if !self.nodes.is_empty() {
-            self.span = DispatchSpan::new(self.policy.slot_name(), self.nodes.len());
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
+        let mut this = self.project();
+        let nodes = *this.nodes;
+        let mut policy;
+        let mut step;
+
+        // What was waited for, if this is not the first poll.
+        if let Some(answer) = this.answer {
+            let Poll::Ready(answer) = answer.as_mut().poll(cx) else {
+                return Poll::Pending;
+            };
+            *this.answer = None;
+            policy = this.policy.take().expect(ENDED);
+            step = policy.absorb(&nodes[*this.next - 1].meta, answer);
+        } else if let Some(wait) = this.wait.as_mut().as_pin_mut() {
+            let Poll::Ready(answer) = this.span.within(|| wait.poll(cx)) else {
+                return Poll::Pending;
+            };
+            this.wait.set(None);
+            policy = this.policy.take().expect(ENDED);
+            step = policy.waited(answer);
+        } else {
+            policy = this.policy.take().expect(ENDED);
+            if !nodes.is_empty() {
+                *this.span = DispatchSpan::new(policy.slot_name(), nodes.len());
+            }
+            step = this.span.within(|| policy.open(nodes.len()));
         }
-        let step = {
-            let _inside = self.span.enter();
-            self.policy.open(self.nodes.len())
-        };
-        self.advance(step)
-    }
 
-    /// The loop: runs hook after hook until something has to be waited for.
-    #[inline]
-    fn advance(&mut self, mut step: Step) -> Pause<'a, C::Yield> {
         loop {
             match step {
                 Step::Next => {}
-                Step::Stop => return Pause::Done,
-                Step::Wait => return Pause::Policy,
-            }
-            let at = self.next;
-            self.next += 1;
-            step = match self.nodes.get(at) {
-                Some(node) => {
-                    let last = self.next == self.nodes.len();
-                    let mut room = Room::new();
-                    let hook_span = self.span.hook(&node.meta);
-                    let answer = {
-                        let _inside = hook_span.enter();
-                        self.policy.invoke(&node.hook, last, &mut room)
+                Step::Stop => return Poll::Ready(policy.finish()),
+                Step::Wait(wait) => {
+                    this.wait.set(Some(wait));
+                    let wait = this.wait.as_mut().as_pin_mut().expect("it was just set");
+                    let Poll::Ready(answer) = this.span.within(|| wait.poll(cx)) else {
+                        *this.policy = Some(policy);
+                        return Poll::Pending;
                     };
-                    match answer {
-                        Poll::Ready(answer) => self.policy.absorb(&node.meta, answer),
-                        Poll::Pending => return Pause::Hook(hook_span.instrument(room.take())),
+                    this.wait.set(None);
+                    step = policy.waited(answer);
+                    continue;
+                }
+            }
+            let at = *this.next;
+            *this.next += 1;
+            let Some(node) = nodes.get(at) else {
+                step = if at == nodes.len() {
+                    policy.close()
+                } else {
+                    Step::Stop
+                };
+                continue;
+            };
+            let mut room = Room::new();
+            let span = this.span.hook(&node.meta);
+            let last = at + 1 == nodes.len();
+            let answer = match span.within(|| policy.invoke(&node.hook, last, &mut room)) {
+                Poll::Ready(answer) => answer,
+                Poll::Pending => {
+                    let mut later = span.instrument(room.take());
+                    match later.as_mut().poll(cx) {
+                        Poll::Ready(answer) => answer,
+                        Poll::Pending => {
+                            *this.answer = Some(later);
+                            *this.policy = Some(policy);
+                            return Poll::Pending;
+                        }
                     }
                 }
-                None if at == self.nodes.len() => self.policy.close(),
-                None => Step::Stop,
             };
+            step = policy.absorb(&node.meta, answer);
         }
     }
 }
 
-/// Waits for what the loop came to a halt for, and enters it again.
-async fn resume<'a, H, C>(mut run: Run<'a, H, C>, mut pause: Pause<'a, C::Yield>) -> C::Outcome
-where
-    H: ?Sized,
-    C: Combine<H> + 'a,
-{
-    loop {
-        let step = match pause {
-            Pause::Done => return run.policy.finish(),
-            Pause::Policy => run.span.within(run.policy.wait()).await,
-            Pause::Hook(answer) => {
-                let answer = answer.await;
-                run.policy.absorb(&run.nodes[run.next - 1].meta, answer)
-            }
-        };
-        pause = run.advance(step);
+const ENDED: &str = "a dispatch is not polled after its end";
+
+impl<H: ?Sized, C: Combine<H>> fmt::Debug for Dispatch<'_, H, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dispatch")
+            .field("hooks", &self.nodes.len())
+            .field("next", &self.next)
+            .finish_non_exhaustive()
     }
 }

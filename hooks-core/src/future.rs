@@ -2,13 +2,39 @@
 //! dispatch would have to be `Send` for every lifetime of the arguments, which the
 //! compiler cannot see.
 
+use std::convert::Infallible;
+use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
+/// A future that cannot exist: the [`Wait`](crate::Combine::Wait) of a policy that has
+/// no asynchronous work of its own.
+pub struct Never<T> {
+    never: Infallible,
+    output: PhantomData<fn() -> T>,
+}
+
+impl<T> Future for Never<T> {
+    type Output = T;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        match self.never {}
+    }
+}
+
+impl<T> fmt::Debug for Never<T> {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.never {}
+    }
+}
+
 pin_project! {
+    /// One of two futures.
     #[project = Projected]
     pub(crate) enum Either<A, B> {
         Left { #[pin] future: A },
@@ -42,10 +68,10 @@ where
     }
 }
 
-/// The answer of a step that may need no further future.
-pub(crate) enum Attempt<T, F> {
+/// What the answer of a first future leads to.
+pub(crate) enum Next<T, F> {
     Done(T),
-    Resume(F),
+    More(F),
 }
 
 pin_project! {
@@ -60,9 +86,10 @@ pin_project! {
 impl<A, N, B> Then<A, N, B>
 where
     A: Future,
-    N: FnOnce(A::Output) -> Attempt<B::Output, B>,
+    N: FnOnce(A::Output) -> Next<B::Output, B>,
     B: Future,
 {
+    #[inline]
     pub(crate) fn new(future: A, next: N) -> Self {
         Then::First {
             future,
@@ -74,7 +101,7 @@ where
 impl<A, N, B> Future for Then<A, N, B>
 where
     A: Future,
-    N: FnOnce(A::Output) -> Attempt<B::Output, B>,
+    N: FnOnce(A::Output) -> Next<B::Output, B>,
     B: Future,
 {
     type Output = B::Output;
@@ -85,10 +112,10 @@ where
             let Poll::Ready(answer) = future.poll(cx) else {
                 return Poll::Pending;
             };
-            let next = next.take().expect(ENDED);
+            let next = next.take().expect("a dispatch is not polled after its end");
             match next(answer) {
-                Attempt::Done(answer) => return Poll::Ready(answer),
-                Attempt::Resume(future) => self.set(Then::Second { future }),
+                Next::Done(answer) => return Poll::Ready(answer),
+                Next::More(future) => self.set(Then::Second { future }),
             }
         }
         match self.project() {
@@ -97,48 +124,3 @@ where
         }
     }
 }
-
-pin_project! {
-    /// Runs a closure in the first poll, and the future it returns only if it returns one.
-    #[project = Phase]
-    pub(crate) enum SyncFirst<B, F> {
-        Start { begin: Option<B> },
-        Resumed { #[pin] rest: F },
-    }
-}
-
-impl<B, F> SyncFirst<B, F>
-where
-    F: Future,
-    B: FnOnce() -> Attempt<F::Output, F>,
-{
-    #[inline]
-    pub(crate) fn new(begin: B) -> Self {
-        SyncFirst::Start { begin: Some(begin) }
-    }
-}
-
-impl<B, F> Future for SyncFirst<B, F>
-where
-    F: Future,
-    B: FnOnce() -> Attempt<F::Output, F>,
-{
-    type Output = F::Output;
-
-    #[inline]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        if let Phase::Start { begin } = self.as_mut().project() {
-            let begin = begin.take().expect(ENDED);
-            match begin() {
-                Attempt::Done(outcome) => return Poll::Ready(outcome),
-                Attempt::Resume(rest) => self.set(SyncFirst::Resumed { rest }),
-            }
-        }
-        match self.project() {
-            Phase::Resumed { rest } => rest.poll(cx),
-            Phase::Start { .. } => unreachable!("the first part has just ended"),
-        }
-    }
-}
-
-const ENDED: &str = "a dispatch is not polled after its end";

@@ -84,9 +84,10 @@ pub use companion::{
 pub use describe::{
     CompanionDescription, EntryDescription, NestedDescription, SetDescription, SlotDescription,
 };
-pub use dispatch::{Combine, Step};
+pub use dispatch::{Combine, Dispatch, Step};
 pub use entry::{Entry, EntryId, EntryMeta};
 pub use extensions::RequestExtensions;
+pub use future::Never;
 pub use room::Room;
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};

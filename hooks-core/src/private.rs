@@ -11,7 +11,9 @@ pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, SetOf};
 pub use crate::typed::kind::{Always, Fallback, Singleton};
-pub use crate::typed::signature::{Leaf, Member, Object, Replay, Signature};
+pub use crate::typed::signature::{
+    Leaf, Member, Object, ReadyDefault, Replay, Signature, WaitingDefault,
+};
 pub use crate::typed::slot::TypedSlot;
 
 pub use std::clone::Clone;

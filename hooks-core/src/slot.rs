@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::dispatch::{self, Combine};
+use crate::dispatch::{Combine, Dispatch};
 use crate::entry::{Entry, EntryMeta};
 
 /// An extension point: the entries registered there, in execution order.
@@ -110,11 +110,9 @@ impl<H: ?Sized> Slot<H> {
 
     /// Runs the hooks by this policy. Nothing runs before the first poll, and
     /// nothing more once the future is dropped.
-    pub fn dispatch<'a, C>(&'a self, policy: C) -> impl Future<Output = C::Outcome> + use<'a, C, H>
-    where
-        C: Combine<H> + 'a,
-    {
-        dispatch::run(self.nodes(), policy)
+    #[inline]
+    pub fn dispatch<'a, C: Combine<H>>(&'a self, policy: C) -> Dispatch<'a, H, C> {
+        Dispatch::new(self.nodes(), policy)
     }
 
     pub(crate) fn nodes(&self) -> &[Node<H>] {

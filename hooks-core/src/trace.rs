@@ -4,7 +4,6 @@
 //! slot makes no span at all.
 
 use tracing::level_filters::LevelFilter;
-use tracing::span::Entered;
 use tracing::{Instrument, Level, Span};
 
 use crate::bounds::BoxFuture;
@@ -35,45 +34,52 @@ impl DispatchSpan {
     /// The span of one hook within this dispatch.
     #[inline]
     pub(crate) fn hook(&self, entry: &EntryMeta) -> HookSpan {
-        HookSpan(self.0.as_ref().map(|dispatch| hook_span(dispatch, entry)))
+        HookSpan(match &self.0 {
+            Some(dispatch) => Some(hook_span(dispatch, entry)),
+            None => None,
+        })
     }
 
+    /// Runs something inside the span.
     #[inline]
-    pub(crate) fn enter(&self) -> Option<Entered<'_>> {
-        self.0.as_ref().map(|span| span.enter())
-    }
-
-    /// The future, inside the span of the dispatch wherever it is polled.
-    pub(crate) fn within<F>(&self, future: F) -> tracing::instrument::Instrumented<F> {
-        future.instrument(self.0.as_deref().cloned().unwrap_or_else(Span::none))
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        match &self.0 {
+            Some(span) => span.in_scope(work),
+            None => work(),
+        }
     }
 }
 
 /// The span of one hook, or nothing.
-pub(crate) struct HookSpan(Option<Span>);
+pub(crate) struct HookSpan(Option<Box<Span>>);
 
 impl HookSpan {
+    /// Runs something inside the span.
     #[inline]
-    pub(crate) fn enter(&self) -> Option<Entered<'_>> {
-        self.0.as_ref().map(Span::enter)
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        match &self.0 {
+            Some(span) => span.in_scope(work),
+            None => work(),
+        }
     }
 
     /// The answer that is waited for, inside the hook's span wherever it is polled.
+    #[inline]
     pub(crate) fn instrument<'a, T: 'a>(self, answer: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
         match self.0 {
-            Some(span) => Box::pin(answer.instrument(span)),
+            Some(span) => Box::pin(answer.instrument(*span)),
             None => answer,
         }
     }
 }
 
 #[cold]
-fn hook_span(dispatch: &Span, entry: &EntryMeta) -> Span {
-    tracing::debug_span!(
+fn hook_span(dispatch: &Span, entry: &EntryMeta) -> Box<Span> {
+    Box::new(tracing::debug_span!(
         parent: dispatch,
         "hook",
         name = &*entry.name(),
         key = entry.key(),
         priority = entry.priority(),
-    )
+    ))
 }

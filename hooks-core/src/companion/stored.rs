@@ -3,13 +3,13 @@
 
 use std::any::type_name;
 use std::fmt;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::Chain;
 use crate::bounds::{BoxFuture, HookObject, MaybeSend};
-use crate::future::Either;
+use crate::future::Never;
 
 /// The place of a companion that the slot does not have.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,8 +80,8 @@ pub trait Gate<T>: HookObject {
     const CHECKS: bool;
     /// The verdict, where it needs no waiting.
     fn check_now(&self, output: &T) -> Option<ControlFlow<()>>;
-    /// The verdict.
-    fn check<'a>(&'a self, output: &'a T) -> impl Future<Output = ControlFlow<()>> + MaybeSend;
+    /// The verdict, with the output handed back.
+    fn check(&self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend;
 }
 
 impl<T> Gate<T> for NoCompanion {
@@ -92,12 +92,16 @@ impl<T> Gate<T> for NoCompanion {
         Some(ControlFlow::Continue(()))
     }
 
-    fn check<'a>(&'a self, _: &'a T) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
-        ready(ControlFlow::Continue(()))
+    fn check(&self, _: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
+        nobody()
     }
 }
 
-impl<T, C: Chain<T>> Gate<T> for Chained<'_, C, T> {
+fn nobody<T>() -> Never<T> {
+    unreachable!("a slot without a chain asks nobody")
+}
+
+impl<T: HookObject, C: Chain<T>> Gate<T> for Chained<'_, C, T> {
     const CHECKS: bool = true;
 
     #[inline]
@@ -108,11 +112,12 @@ impl<T, C: Chain<T>> Gate<T> for Chained<'_, C, T> {
         }
     }
 
-    fn check<'a>(&'a self, output: &'a T) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
-        match self {
-            Companion::Declared(chain) => Either::left(chain.call(output)),
-            Companion::Replaced(chain, _) => Either::right(chain.check(output)),
-        }
+    async fn check(&self, output: T) -> (T, ControlFlow<()>) {
+        let flow = match self {
+            Companion::Declared(chain) => chain.call(&output).await,
+            Companion::Replaced(chain, _) => chain.check(&output).await,
+        };
+        (output, flow)
     }
 }
 

@@ -32,10 +32,9 @@ pub trait Keep<T> {
     fn with_capacity(outputs: usize) -> Self;
     /// Keeps the output of the default or of a hook.
     fn put(&mut self, output: T);
-    /// Keeps the default's output as the answer, because nothing is registered.
-    fn put_alone(&mut self, output: T);
-    /// The latest output, which a chain looks at.
-    fn latest(&self) -> Option<&T>;
+    /// Keeps the default's output as the only one, because nothing is registered;
+    /// `fallback` says of which kind the slot is.
+    fn put_alone(&mut self, output: T, fallback: bool);
     /// What is passed to the next hook as `last`.
     fn hand_over<L: Handover<T>>(&mut self) -> L;
     /// The outputs in the form of the outcome.
@@ -61,13 +60,8 @@ impl<T> Keep<T> for Latest<T> {
     }
 
     #[inline]
-    fn put_alone(&mut self, output: T) {
+    fn put_alone(&mut self, output: T, _: bool) {
         self.put(output);
-    }
-
-    #[inline]
-    fn latest(&self) -> Option<&T> {
-        self.0.as_ref()
     }
 
     #[inline]
@@ -115,13 +109,12 @@ impl<T> Keep<T> for Every<T> {
     }
 
     #[inline]
-    fn put_alone(&mut self, output: T) {
-        self.alone = Some(output);
-    }
-
-    #[inline]
-    fn latest(&self) -> Option<&T> {
-        self.outputs.last()
+    fn put_alone(&mut self, output: T, fallback: bool) {
+        if fallback {
+            self.alone = Some(output);
+        } else {
+            self.put(output);
+        }
     }
 
     #[inline]

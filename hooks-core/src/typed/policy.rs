@@ -6,62 +6,63 @@
 //! | fallback | the default, only without hooks | the same | the default, with a chain and without an aggregate |
 //! | singleton | the default, only without a hook | the one hook | |
 //!
-//! What is kept ([`Keep`]) and who may stop the dispatch ([`Gate`]) are parameters;
-//! aggregate and finalize work on the outcome, outside this policy.
+//! What is kept ([`Keep`]), who may stop the dispatch ([`Gate`]) and how the default is
+//! called ([`Default`]) are parameters; aggregate and finalize work on the outcome,
+//! outside this policy.
 
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
 
 use crate::companion::Gate;
 use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
-use crate::room::{self, Room};
+use crate::room::Room;
 use crate::typed::keep::Keep;
 use crate::typed::kind::Supply;
-use crate::typed::signature::{Object, Signature};
+use crate::typed::signature::{Default, Object, Signature};
 
-/// One dispatch of a typed slot.
-pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, K, D> {
+/// One dispatch of a typed slot. `V` makes the future in which the gate `G` looks at an
+/// output: a function, because the future's type has no name.
+pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
     args: Option<S::Args<'a>>,
     default: D,
     gate: &'a G,
+    review: V,
     kept: K,
     hooks: usize,
-    /// What [`Combine::wait`] has to do.
-    due: Due,
     kind: PhantomData<fn() -> M>,
 }
 
-#[derive(Clone, Copy)]
-enum Due {
-    /// The default that runs before the hooks.
-    Default,
-    /// The chain's look at the latest output.
-    Review,
-    /// The default that stands in for hooks which all went on.
-    FallBack,
-}
-
-impl<'a, S, M, G, K, D, F> Typed<'a, S, M, G, K, D>
+impl<'a, S, M, G, V, R, K, D> Typed<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
     M: Supply<S>,
     G: Gate<S::Out>,
+    V: Fn(&'a G, S::Out) -> R,
+    R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Keep<S::Out>,
-    D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out>,
+    D: Default<S::Args<'a>, Out = S::Out>,
 {
     #[inline]
-    pub(crate) fn new(args: S::Args<'a>, default: D, gate: &'a G, outputs: usize) -> Self {
+    pub(crate) fn new(
+        args: S::Args<'a>,
+        default: D,
+        gate: &'a G,
+        review: V,
+        outputs: usize,
+    ) -> Self {
         Typed {
             args: Some(args),
             default,
             gate,
+            review,
             kept: K::with_capacity(outputs),
             hooks: 0,
-            due: Due::Default,
             kind: PhantomData,
         }
     }
@@ -69,51 +70,69 @@ where
     /// Whether the default stands in where every hook went on.
     const FALLS_BACK: bool = M::FALLS_BACK && G::CHECKS && !K::COLLECTS;
 
+    /// Runs the default, whose output goes to [`Self::absorb_default`].
     #[inline]
-    fn wait_for(&mut self, due: Due) -> Step {
-        self.due = due;
-        Step::Wait
+    fn run_default(&mut self, last: bool) -> Step<Waiting<D::Wait, R>> {
+        let args = M::supply(&mut self.args, last);
+        match self.default.call(args) {
+            Ok(output) => self.absorb_default(output),
+            Err(future) => Step::Wait(Waiting::Default { future }),
+        }
     }
 
     #[inline]
-    fn absorb_default(&mut self, output: S::Out) -> Step {
+    fn absorb_default(&mut self, output: S::Out) -> Step<Waiting<D::Wait, R>> {
         if self.hooks == 0 {
-            if M::FALLS_BACK {
-                self.kept.put_alone(output);
-            } else {
-                self.kept.put(output);
-            }
+            self.kept.put_alone(output, M::FALLS_BACK);
             return Step::Stop;
         }
-        self.kept.put(output);
-        self.review()
+        // Behind the hooks nothing follows that a chain could stop.
+        if Self::FALLS_BACK {
+            self.kept.put(output);
+            return Step::Stop;
+        }
+        self.review(output)
+    }
+
+    /// Keeps an output, if need be after the chain has looked at it.
+    #[inline]
+    fn review(&mut self, output: S::Out) -> Step<Waiting<D::Wait, R>> {
+        let flow = if G::CHECKS {
+            self.gate.check_now(&output)
+        } else {
+            Some(ControlFlow::Continue(()))
+        };
+        match flow {
+            Some(flow) => self.keep(output, flow),
+            None => Step::Wait(Waiting::Review {
+                future: (self.review)(self.gate, output),
+            }),
+        }
     }
 
     #[inline]
-    fn review(&mut self) -> Step {
-        if !G::CHECKS {
-            return Step::Next;
-        }
-        let output = self.kept.latest().expect(KEPT);
-        match self.gate.check_now(output) {
-            Some(ControlFlow::Break(())) => Step::Stop,
-            Some(ControlFlow::Continue(())) => Step::Next,
-            None => self.wait_for(Due::Review),
+    fn keep(&mut self, output: S::Out, flow: ControlFlow<()>) -> Step<Waiting<D::Wait, R>> {
+        self.kept.put(output);
+        match flow {
+            ControlFlow::Continue(()) => Step::Next,
+            ControlFlow::Break(()) => Step::Stop,
         }
     }
 }
 
-impl<'a, 'h, S, M, G, K, D, F> Combine<dyn Object<S> + 'h> for Typed<'a, S, M, G, K, D>
+impl<'a, 'h, S, M, G, V, R, K, D> Combine<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
     M: Supply<S>,
     G: Gate<S::Out>,
+    V: Fn(&'a G, S::Out) -> R,
+    R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Keep<S::Out>,
-    D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out>,
+    D: Default<S::Args<'a>, Out = S::Out>,
 {
     type Yield = S::Out;
     type Outcome = K::Outcome;
+    type Wait = Waiting<D::Wait, R>;
 
     #[inline]
     fn slot_name(&self) -> &'static str {
@@ -121,17 +140,13 @@ where
     }
 
     #[inline]
-    fn open(&mut self, hooks: usize) -> Step {
+    fn open(&mut self, hooks: usize) -> Step<Self::Wait> {
         self.hooks = hooks;
-        if !M::leads(hooks) {
-            return Step::Next;
+        if M::leads(hooks) {
+            self.run_default(hooks == 0)
+        } else {
+            Step::Next
         }
-        if !S::DEFAULT_READY {
-            return self.wait_for(Due::Default);
-        }
-        let args = M::supply(&mut self.args, hooks == 0);
-        let output = room::now((self.default)(args));
-        self.absorb_default(output)
     }
 
     #[inline]
@@ -149,41 +164,24 @@ where
     }
 
     #[inline]
-    fn absorb(&mut self, _: &EntryMeta, output: S::Out) -> Step {
-        self.kept.put(output);
-        self.review()
+    fn absorb(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self::Wait> {
+        self.review(output)
     }
 
     #[inline]
-    fn close(&mut self) -> Step {
+    fn close(&mut self) -> Step<Self::Wait> {
         if Self::FALLS_BACK {
-            self.wait_for(Due::FallBack)
+            self.run_default(true)
         } else {
             Step::Stop
         }
     }
 
-    async fn wait(&mut self) -> Step {
-        let step = match self.due {
-            Due::Default => {
-                let args = M::supply(&mut self.args, self.hooks == 0);
-                let output = (self.default)(args).await;
-                self.absorb_default(output)
-            }
-            Due::FallBack => {
-                let output = (self.default)(M::supply(&mut self.args, true)).await;
-                self.kept.put(output);
-                Step::Stop
-            }
-            Due::Review => Step::Wait,
-        };
-        if step != Step::Wait {
-            return step;
-        }
-        let output = self.kept.latest().expect(KEPT);
-        match self.gate.check(output).await {
-            ControlFlow::Break(()) => Step::Stop,
-            ControlFlow::Continue(()) => Step::Next,
+    #[inline]
+    fn waited(&mut self, answer: Waited<S::Out>) -> Step<Self::Wait> {
+        match answer {
+            Waited::Default(output) => self.absorb_default(output),
+            Waited::Review(output, flow) => self.keep(output, flow),
         }
     }
 
@@ -193,4 +191,34 @@ where
     }
 }
 
-const KEPT: &str = "a chain looks at the output that was just kept";
+pin_project! {
+    /// What a typed dispatch waits for besides its hooks.
+    #[project = Projected]
+    pub(crate) enum Waiting<A, B> {
+        Default { #[pin] future: A },
+        Review { #[pin] future: B },
+    }
+}
+
+/// What came of it.
+pub(crate) enum Waited<T> {
+    Default(T),
+    Review(T, ControlFlow<()>),
+}
+
+impl<T, A, B> Future for Waiting<A, B>
+where
+    A: Future<Output = T>,
+    B: Future<Output = (T, ControlFlow<()>)>,
+{
+    type Output = Waited<T>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Waited<T>> {
+        match self.project() {
+            Projected::Default { future } => future.poll(cx).map(Waited::Default),
+            Projected::Review { future } => future
+                .poll(cx)
+                .map(|(output, flow)| Waited::Review(output, flow)),
+        }
+    }
+}

@@ -1,10 +1,12 @@
 //! What the hooks of a slot take and answer, and how they are called through `dyn`.
 
+use std::future::Future;
 use std::ops::Deref;
 use std::task::Poll;
 
 use crate::bounds::HookObject;
-use crate::room::Room;
+use crate::future::Never;
+use crate::room::{self, Room};
 use crate::typed::keep::Handover;
 
 /// The shape of a slot. `#[hooks]` implements it for `dyn SlotTrait`, which serves as
@@ -18,8 +20,6 @@ pub trait Signature {
     type Out;
     /// The method that declares the slot.
     const NAME: &'static str;
-    /// Whether the body of the default contains nothing that could wait.
-    const DEFAULT_READY: bool;
 }
 
 /// A slot whose arguments can be given to more than one hook (`T-61`).
@@ -52,5 +52,51 @@ impl<P: Deref, const READY: bool> Member<P, READY> {
     /// The value that provides the hook.
     pub fn owner(&self) -> &P::Target {
         &self.0
+    }
+}
+
+/// How a slot's default is called.
+pub trait Default<Args> {
+    /// What it answers.
+    type Out;
+    /// The future of its answer.
+    type Wait: Future<Output = Self::Out>;
+    /// The answer, or its future.
+    fn call(&self, args: Args) -> Result<Self::Out, Self::Wait>;
+}
+
+/// A default whose body contains nothing that could wait.
+#[derive(Debug)]
+pub struct ReadyDefault<D>(pub D);
+
+/// A default that may wait.
+#[derive(Debug)]
+pub struct WaitingDefault<D>(pub D);
+
+impl<Args, D, F> Default<Args> for ReadyDefault<D>
+where
+    D: Fn(Args) -> F,
+    F: Future,
+{
+    type Out = F::Output;
+    type Wait = Never<F::Output>;
+
+    #[inline]
+    fn call(&self, args: Args) -> Result<F::Output, Never<F::Output>> {
+        Ok(room::now((self.0)(args)))
+    }
+}
+
+impl<Args, D, F> Default<Args> for WaitingDefault<D>
+where
+    D: Fn(Args) -> F,
+    F: Future,
+{
+    type Out = F::Output;
+    type Wait = F;
+
+    #[inline]
+    fn call(&self, args: Args) -> Result<F::Output, F> {
+        Err((self.0)(args))
     }
 }

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::bounds::HookObject;
 use crate::companion::{
     Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
     Chain, Chained, Companion, End, Finalize, FinalizeInto, Finalized, Gate, Named, NoCompanion,
@@ -13,12 +14,12 @@ use crate::companion::{
 };
 use crate::describe::SlotDescription;
 use crate::entry::Entry;
-use crate::future::{Attempt, Then};
+use crate::future::{Next, Then};
 use crate::slot::Slot;
-use crate::typed::keep::{Every, Gathered, Latest};
+use crate::typed::keep::{Every, Gathered, Keep, Latest};
 use crate::typed::kind::{Kind, Supply};
 use crate::typed::policy::Typed;
-use crate::typed::signature::{Leaf, Member, Object, Signature};
+use crate::typed::signature::{Default, Leaf, Member, Object, Signature};
 
 /// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
 /// aggregate or finalizer.
@@ -86,6 +87,7 @@ impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::O
     pub fn chain(&self) -> &(impl Gate<S::Out> + use<'h, S, M, C, E>)
     where
         C: Chain<S::Out>,
+        S::Out: HookObject,
     {
         &self.gate
     }
@@ -135,68 +137,80 @@ where
 {
     /// The latest output is the answer.
     #[inline]
-    pub fn dispatch<'a, C, D, F>(
+    pub fn dispatch<'a, C, D>(
         &'a self,
         chain: &'a C,
         args: S::Args<'a>,
         default: D,
-    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C, D, F>
+    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C, D>
     where
         C: Gate<S::Out>,
-        D: Fn(S::Args<'a>) -> F + 'a,
-        F: Future<Output = S::Out>,
+        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let policy = Typed::<S, M, C, Latest<S::Out>, D>::new(args, default, chain, 0);
-        self.slot.dispatch(policy)
+        self.run::<Latest<S::Out>, _, _>(chain, args, default, 0)
     }
 
     /// The outputs go through the aggregate.
     #[inline]
-    pub fn dispatch_aggregated<'a, C, A, D, F, O>(
+    pub fn dispatch_aggregated<'a, C, A, D, O>(
         &'a self,
         chain: &'a C,
         aggregate: &'a A,
         args: S::Args<'a>,
         default: D,
-    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, A, D, F, O>
+    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, A, D, O>
     where
         C: Gate<S::Out>,
         A: Reduce<S::Out, O>,
-        D: Fn(S::Args<'a>) -> F + 'a,
-        F: Future<Output = S::Out>,
+        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
         let outputs = self.slot.len() + usize::from(M::leads(self.slot.len()));
-        let policy = Typed::<S, M, C, Every<S::Out>, D>::new(args, default, chain, outputs);
-        Then::new(self.slot.dispatch(policy), |gathered| {
+        let gathered = self.run::<Every<S::Out>, _, _>(chain, args, default, outputs);
+        Then::new(gathered, |gathered| {
             let outputs = match gathered {
                 Gathered::Outputs(outputs) => Err(outputs),
                 Gathered::Default(output) => aggregate.alone(output),
             };
             match outputs {
-                Ok(answer) => Attempt::Done(answer),
-                Err(outputs) => Attempt::Resume(aggregate.reduce(outputs)),
+                Ok(answer) => Next::Done(answer),
+                Err(outputs) => Next::More(aggregate.reduce(outputs)),
             }
         })
     }
 
     /// The result goes through the finalizer.
     #[inline]
-    pub fn dispatch_finalized<'a, C, T, D, F, O>(
+    pub fn dispatch_finalized<'a, C, T, D, O>(
         &'a self,
         chain: &'a C,
         finalize: &'a T,
         args: S::Args<'a>,
         default: D,
-    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, T, D, F, O>
+    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, T, D, O>
     where
         C: Gate<S::Out>,
         T: Transform<S::Out, O>,
-        D: Fn(S::Args<'a>) -> F + 'a,
-        F: Future<Output = S::Out>,
+        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        Then::new(self.dispatch(chain, args, default), |result| {
-            Attempt::Resume(finalize.transform(result))
-        })
+        let result = self.run::<Latest<S::Out>, _, _>(chain, args, default, 0);
+        Then::new(result, |result| Next::More(finalize.transform(result)))
+    }
+
+    #[inline]
+    fn run<'a, K, C, D>(
+        &'a self,
+        chain: &'a C,
+        args: S::Args<'a>,
+        default: D,
+        outputs: usize,
+    ) -> impl Future<Output = K::Outcome> + use<'a, 'h, S, M, G, E, K, C, D>
+    where
+        K: Keep<S::Out> + 'a,
+        C: Gate<S::Out>,
+        D: Default<S::Args<'a>, Out = S::Out> + 'a,
+    {
+        let policy = Typed::<S, M, C, _, K, D>::new(args, default, chain, C::check, outputs);
+        self.slot.dispatch(policy)
     }
 }
 

@@ -274,7 +274,15 @@ impl<'a> SlotExpansion<'a> {
             Some(chain) => quote_spanned!(chain.span()=> self.#field.chain()),
             None => quote!(&#private::NoCompanion),
         };
-        let args = quote!((#(#idents,)*), |(#(#idents,)*)| #set::#default(#(#idents),*));
+        let readiness = if slot.ready {
+            quote!(ReadyDefault)
+        } else {
+            quote!(WaitingDefault)
+        };
+        let args = quote! {
+            (#(#idents,)*),
+            #private::#readiness(|(#(#idents,)*)| #set::#default(#(#idents),*))
+        };
         let run = match slot.end() {
             None => quote!(self.#field.dispatch(#chain, #args)),
             Some(end) => {
@@ -545,7 +553,7 @@ impl<'a> SlotExpansion<'a> {
             last_type,
             ..
         } = self;
-        let (name, output, ready) = (&slot.name, &slot.output, slot.ready);
+        let (name, output) = (&slot.name, &slot.output);
         let slot_text = syn::ext::IdentExt::unraw(&slot.method).to_string();
         let replay = match slot.kind {
             Kind::Singleton => TokenStream::new(),
@@ -573,7 +581,6 @@ impl<'a> SlotExpansion<'a> {
                 type Last = #last_type;
                 type Out = #output;
                 const NAME: &'static str = #slot_text;
-                const DEFAULT_READY: bool = #ready;
             }
 
             #replay
