@@ -1,0 +1,92 @@
+//! The combinations of locks that are tried, the strongest first.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use super::identity::NOBODY;
+
+/// One combination of locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Plan {
+    /// Made by root: own namespaces, user `nobody`, Landlock.
+    RootNamespacesLandlock,
+    /// Made by anybody: own namespaces below a user namespace, Landlock.
+    UserNamespacesLandlock,
+    /// Made by root where namespaces are refused, as in many containers: user
+    /// `nobody`, Landlock.
+    NobodyLandlock,
+    /// Landlock and the filter for system calls.
+    Landlock,
+    /// As the first, on a kernel without Landlock.
+    RootNamespaces,
+    /// As the second, on a kernel without Landlock.
+    UserNamespaces,
+    /// No lock at all.
+    None,
+}
+
+/// How the namespaces of a plan come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Namespaces {
+    None,
+    AsRoot,
+    AsUser,
+}
+
+impl Plan {
+    /// What is worth trying, the strongest first.
+    pub(super) fn candidates(is_root: bool) -> &'static [Self] {
+        if is_root {
+            &[
+                Self::RootNamespacesLandlock,
+                Self::NobodyLandlock,
+                Self::UserNamespacesLandlock,
+                Self::Landlock,
+                Self::RootNamespaces,
+                Self::UserNamespaces,
+            ]
+        } else {
+            &[
+                Self::UserNamespacesLandlock,
+                Self::Landlock,
+                Self::UserNamespaces,
+            ]
+        }
+    }
+
+    pub(super) fn namespaces(self) -> Namespaces {
+        match self {
+            Self::RootNamespacesLandlock | Self::RootNamespaces => Namespaces::AsRoot,
+            Self::UserNamespacesLandlock | Self::UserNamespaces => Namespaces::AsUser,
+            Self::NobodyLandlock | Self::Landlock | Self::None => Namespaces::None,
+        }
+    }
+
+    pub(super) fn has_landlock(self) -> bool {
+        matches!(
+            self,
+            Self::RootNamespacesLandlock
+                | Self::UserNamespacesLandlock
+                | Self::NobodyLandlock
+                | Self::Landlock
+        )
+    }
+
+    /// Whether root's calls become those of `nobody`.
+    pub(super) fn becomes_nobody(self) -> bool {
+        matches!(
+            self,
+            Self::RootNamespacesLandlock | Self::NobodyLandlock | Self::RootNamespaces
+        )
+    }
+
+    /// The user that the calls of this plan run as.
+    pub(crate) fn owner(self) -> u32 {
+        if self.becomes_nobody() {
+            NOBODY
+        } else {
+            rustix::process::geteuid().as_raw()
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Finds the strongest plan that holds on this system.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+
+use serde::Serialize;
+
+use super::plan::Namespaces;
+use super::{Limits, Plan};
+use crate::execute::{Executor, Outcome};
+use crate::job::Job;
+use crate::scratch::Scratch;
+use crate::self_test::{Findings, SelfTest};
+
+/// How many processes a call may start, beside those that its user has already.
+const PROCESSES: u64 = 256;
+
+/// The plan that is in force, and what is known of it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Confinement {
+    /// Whether anything keeps a call from touching the rest of the system.
+    pub(crate) active: bool,
+    pub(crate) plan: Plan,
+    /// The same for people.
+    pub(crate) description: String,
+    /// The version of Landlock's rules that the kernel holds.
+    pub(crate) landlock_abi: Option<i32>,
+    #[serde(skip)]
+    limits: Limits,
+}
+
+/// Why no plan holds: what each of those tried came to.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NoConfinement(String);
+
+impl Confinement {
+    /// The strongest of `only` or, without it, of all plans, tried in `scratch`.
+    ///
+    /// # Errors
+    /// When none of them holds.
+    pub(crate) async fn probe(
+        scratch: &Scratch,
+        only: Option<Plan>,
+        cpu_seconds: u64,
+    ) -> Result<Self, NoConfinement> {
+        let is_root = rustix::process::geteuid().is_root();
+        let mut failures = String::new();
+        for plan in Plan::candidates(is_root)
+            .iter()
+            .filter(|plan| only.is_none_or(|it| it == **plan))
+        {
+            let mut trial = Self::with(*plan, cpu_seconds);
+            match trial.holds(scratch).await {
+                Ok(landlock_abi) => {
+                    trial.landlock_abi = landlock_abi;
+                    trial.description = describe(*plan, landlock_abi);
+                    return Ok(trial);
+                }
+                Err(failure) => {
+                    let _ = write!(failures, "\n  {}: {failure}", describe(*plan, None));
+                }
+            }
+        }
+        Err(NoConfinement(failures))
+    }
+
+    /// No confinement; time, output and what a process may use are limited still.
+    /// `description` says why.
+    pub(crate) fn none(cpu_seconds: u64, description: &str) -> Self {
+        Self {
+            description: description.to_owned(),
+            ..Self::with(Plan::None, cpu_seconds)
+        }
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn with(plan: Plan, cpu_seconds: u64) -> Self {
+        let owner = plan.owner();
+        // The count of a user namespace starts at nothing.
+        let running = if plan.namespaces() == Namespaces::AsUser {
+            0
+        } else {
+            tasks_of(owner)
+        };
+        Self {
+            active: plan != Plan::None,
+            plan,
+            description: describe(plan, None),
+            landlock_abi: None,
+            limits: Limits {
+                cpu_seconds,
+                processes: running + PROCESSES,
+            },
+        }
+    }
+
+    /// Tries to break out of the plan. Returns the version of Landlock's rules.
+    async fn holds(&self, scratch: &Scratch) -> Result<Option<i32>, String> {
+        scratch
+            .give_to(self.plan.owner())
+            .map_err(|error| format!("cannot give the scratch copy away: {error}"))?;
+        let test = SelfTest {
+            outside: scratch.outside(),
+            launcher: std::process::id(),
+        };
+        let run = Executor::new(self, scratch).run(Job::SelfTest(test)).await;
+        if !scratch.outside_is_unharmed() {
+            return Err("the self-test reached files outside".to_owned());
+        }
+        let said = run.output.trim();
+        match (run.outcome, serde_json::from_str::<Findings>(said)) {
+            (Outcome::Exited(0), Ok(findings)) if findings.wrong.is_empty() => {
+                Ok(findings.landlock)
+            }
+            (Outcome::Exited(0), Ok(findings)) => Err(format!(
+                "the self-test found that these do not behave: {}",
+                findings.wrong.join(", ")
+            )),
+            _ => Err(said
+                .strip_prefix("guarded_session: not confined, so nothing ran: ")
+                .unwrap_or(said)
+                .to_owned()),
+        }
+    }
+}
+
+/// The processes and threads that `owner` has now.
+fn tasks_of(owner: u32) -> u64 {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes
+        .filter(|entry| {
+            entry
+                .file_name()
+                .as_encoded_bytes()
+                .iter()
+                .all(u8::is_ascii_digit)
+        })
+        .filter(|entry| entry.metadata().is_ok_and(|process| process.uid() == owner))
+        .map(|entry| -> io::Result<u64> {
+            Ok(fs::metadata(entry.path().join("task"))?.nlink() - 2)
+        })
+        .map(|tasks| tasks.unwrap_or(1))
+        .sum()
+}
+
+fn describe(plan: Plan, landlock_abi: Option<i32>) -> String {
+    let mut locks = Vec::new();
+    match plan.namespaces() {
+        Namespaces::AsRoot => locks.push("namespaces".to_owned()),
+        Namespaces::AsUser => locks.push("user namespaces".to_owned()),
+        Namespaces::None => {}
+    }
+    if plan.has_landlock() {
+        locks.push(landlock_abi.map_or("Landlock".to_owned(), |abi| {
+            format!("Landlock (version {abi})")
+        }));
+    }
+    if plan == Plan::None {
+        return "none".to_owned();
+    }
+    locks.push("seccomp".to_owned());
+    if plan.becomes_nobody() {
+        locks.push("user `nobody`".to_owned());
+    }
+    locks.push("no network".to_owned());
+    locks.join(", ")
+}

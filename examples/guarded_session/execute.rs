@@ -1,0 +1,242 @@
+//! Runs one job in a confined process, and stops it when it takes too long, says
+//! too much or fills the disk.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::fchown;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
+
+use crate::confine::Confinement;
+use crate::confine::stage::{ENTER, Request, THIS_PROGRAM};
+use crate::job::Job;
+use crate::scratch::Scratch;
+
+/// The disk that the scratch copy may take, and how many files and folders.
+const DISK_LIMIT_BYTES: u64 = 256 << 20;
+const DISK_LIMIT_ENTRIES: usize = 50_000;
+
+/// How often the disk use is looked at.
+const DISK_CHECK: Duration = Duration::from_millis(250);
+
+/// How long a pipe is read on after its shell has ended; only what escaped from
+/// the process group of an unconfined call can keep it open that long.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Runs jobs in one scratch copy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Executor<'a> {
+    confinement: &'a Confinement,
+    scratch: &'a Scratch,
+    time_limit: Duration,
+    output_limit: usize,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Exited(i32),
+    TimedOut,
+    OutputLimit,
+    DiskLimit,
+    /// The process could not be started or watched.
+    Failed(String),
+}
+
+/// A job that ran.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) outcome: Outcome,
+    /// Standard output and error as they came, at most the output limit.
+    pub(crate) output: String,
+}
+
+impl<'a> Executor<'a> {
+    /// An executor with 10 seconds and 64 KiB for each job.
+    pub(crate) fn new(confinement: &'a Confinement, scratch: &'a Scratch) -> Self {
+        Self {
+            confinement,
+            scratch,
+            time_limit: Duration::from_secs(10),
+            output_limit: 64 << 10,
+        }
+    }
+
+    pub(crate) fn with_limits(self, time_limit: Duration, output_limit: usize) -> Self {
+        Self {
+            time_limit,
+            output_limit,
+            ..self
+        }
+    }
+
+    /// Runs `job` to its end, or to that of a limit.
+    pub(crate) async fn run(&self, job: Job) -> Run {
+        let mut output = Vec::new();
+        let outcome = self
+            .watch(job, &mut output)
+            .await
+            .unwrap_or_else(|error| Outcome::Failed(error.to_string()));
+        Run {
+            outcome,
+            output: String::from_utf8_lossy(&output).into_owned(),
+        }
+    }
+
+    async fn watch(&self, job: Job, output: &mut Vec<u8>) -> io::Result<Outcome> {
+        let mut end = Instant::now() + self.time_limit;
+        let (mut child, mut pipe) = self.start(job).await?;
+        let group = Group::of(&child);
+        let mut disk = tokio::time::interval(DISK_CHECK);
+        let mut chunk = vec![0; 8 << 10];
+        let (mut status, mut is_open) = (None, true);
+        let cut_off = loop {
+            tokio::select! {
+                read = pipe.read(&mut chunk), if is_open => match read? {
+                    0 => is_open = false,
+                    length => if !keep(output, &chunk[..length], self.output_limit) {
+                        break Some(Outcome::OutputLimit);
+                    },
+                },
+                ended = child.wait(), if status.is_none() => {
+                    status = Some(ended?);
+                    // What it left running ends with it, and so does its output.
+                    group.kill();
+                    end = end.min(Instant::now() + GRACE);
+                },
+                () = tokio::time::sleep_until(end.into()) => break match status {
+                    Some(_) => None,
+                    None => Some(Outcome::TimedOut),
+                },
+                _ = disk.tick(), if status.is_none() => {
+                    if self.scratch.exceeds(DISK_LIMIT_BYTES, DISK_LIMIT_ENTRIES) {
+                        break Some(Outcome::DiskLimit);
+                    }
+                },
+            }
+            if status.is_some() && !is_open {
+                break None;
+            }
+        };
+        group.kill();
+        let status = match status {
+            Some(status) => status,
+            None => child.wait().await?,
+        };
+        if cut_off.is_some() {
+            // The pipe closes when the last of the processes is gone.
+            let rest =
+                async { while pipe.read(&mut chunk).await.is_ok_and(|length| length > 0) {} };
+            let _ = tokio::time::timeout(GRACE, rest).await;
+        }
+        Ok(cut_off.unwrap_or(Outcome::Exited(code(status))))
+    }
+
+    /// Starts a process that locks itself in and then does `job`; both of its
+    /// output streams come out of one pipe, in the order they were written.
+    async fn start(&self, job: Job) -> io::Result<(Child, pipe::Receiver)> {
+        let files = self.scratch.files();
+        let (output, input) = io::pipe()?;
+        // A call may open its output by name, which asks whose pipe it is.
+        let owner = self.confinement.plan.owner();
+        fchown(&input, Some(owner), None)?;
+        let mut child = Command::new(THIS_PROGRAM)
+            .arg0("guarded_session")
+            .arg(ENTER)
+            .current_dir(files.join("project"))
+            .env_clear()
+            .envs(ENVIRONMENT)
+            .env("HOME", files.join("home"))
+            .env("TMPDIR", files.join("tmp"))
+            .stdin(Stdio::piped())
+            .stdout(input.try_clone()?)
+            .stderr(input)
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let request = Request {
+            plan: self.confinement.plan,
+            limits: self.confinement.limits(),
+            scratch: files,
+            mount_point: self.scratch.mount_point(),
+            job,
+        };
+        let request = serde_json::to_vec(&request)?;
+        if let Some(mut stdin) = child.stdin.take() {
+            match stdin.write_all(&request).await {
+                // It ended before it read this, and says why in its output.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+                result => result?,
+            }
+        }
+        Ok((child, pipe::Receiver::from_owned_fd(OwnedFd::from(output))?))
+    }
+}
+
+/// The whole environment of a call, but for its folders.
+const ENVIRONMENT: [(&str, &str); 16] = [
+    (
+        "PATH",
+        "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/run/current-system/sw/bin",
+    ),
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    ("TERM", "dumb"),
+    ("TZ", "UTC"),
+    ("PAGER", "cat"),
+    ("EDITOR", "true"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    // No upkeep in the background.
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "maintenance.auto"),
+    ("GIT_CONFIG_VALUE_0", "false"),
+    ("GIT_AUTHOR_NAME", "agent"),
+    ("GIT_AUTHOR_EMAIL", "agent@example.invalid"),
+    ("GIT_COMMITTER_NAME", "agent"),
+    ("GIT_COMMITTER_EMAIL", "agent@example.invalid"),
+];
+
+/// The process group of a call; its processes end when this is dropped.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.and_then(Pid::from_raw))
+    }
+
+    fn kill(&self) {
+        if let Some(group) = self.0 {
+            // It fails when nobody is left, which is what is wanted.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Adds `chunk` to `output`, or as much of it as `limit` leaves room for; returns
+/// whether all of it fitted.
+fn keep(output: &mut Vec<u8>, chunk: &[u8], limit: usize) -> bool {
+    let room = limit.saturating_sub(output.len());
+    output.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    chunk.len() <= room
+}
+
+/// The status that a shell would report.
+fn code(status: ExitStatus) -> i32 {
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
+}

@@ -1,0 +1,338 @@
+//! The hooks of a session: what is asked about each call, and the policies that
+//! answer.
+//!
+//! | slot | kind | asks |
+//! |---|---|---|
+//! | `rewrite` | fallback, with `last` | what should run instead? |
+//! | `validate` | always, stops at the first refusal | may it run? |
+//! | `choose_shell` | singleton | which shell runs it? |
+//! | `redact` | always, with `last` | what of its output must not be shown? |
+//! | `observe` | always | who wants to know what became of it? |
+//!
+//! A call is rewritten first, so that what is validated is what runs.
+
+use hooks_core::{Entry, ShortCircuit, Stateful, hooks, impl_hook, impl_hooks};
+
+use crate::display;
+use crate::job::Shell;
+use crate::judge::shell::Script;
+use crate::judge::{paths, programs, rewrites, risks, secrets};
+use crate::progress::Progress;
+use crate::report::{Record, Tally};
+use crate::session::Call;
+
+#[hooks]
+pub(crate) trait SessionHooks {
+    /// What runs in place of the call. Each hook gets what the one before made of it.
+    #[hook(fallback)]
+    async fn rewrite(call: &Call) -> Draft {
+        Draft::unchanged(call)
+    }
+
+    /// Whether the call may run; the first refusal ends the question.
+    #[hook(always, chain = ShortCircuit<(), Refusal>)]
+    async fn validate(call: &Call) -> Result<(), Refusal> {
+        let _ = call;
+        Ok(())
+    }
+
+    /// The shell for a command.
+    #[hook(singleton)]
+    async fn choose_shell(command: &str) -> Shell {
+        let _ = command;
+        Shell::Sh
+    }
+
+    /// What of a text can be shown.
+    #[hook(always)]
+    async fn redact(text: &str) -> Redacted {
+        Redacted {
+            text: text.to_owned(),
+            count: 0,
+            by: Vec::new(),
+        }
+    }
+
+    /// Told of each call once it is decided and done.
+    #[hook(always)]
+    async fn observe(record: &Record) {
+        let _ = record;
+    }
+}
+
+/// A call as it is to run, and what was changed to make it so.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) call: Call,
+    /// The hooks that changed it, each with its reason.
+    pub(crate) changes: Vec<(&'static str, &'static str)>,
+}
+
+impl Draft {
+    fn unchanged(call: &Call) -> Self {
+        Self {
+            call: call.clone(),
+            changes: Vec::new(),
+        }
+    }
+
+    fn change(&mut self, hook: &'static str, reason: &'static str, call: Option<Call>) {
+        if let Some(call) = call {
+            self.call = call;
+            self.changes.push((hook, reason));
+        }
+    }
+}
+
+/// Why a call may not run, and which hook says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) hook: &'static str,
+    pub(crate) reason: String,
+}
+
+/// A text with its secrets blacked out.
+#[derive(Clone, Debug)]
+pub(crate) struct Redacted {
+    pub(crate) text: String,
+    /// How many secrets there were.
+    pub(crate) count: usize,
+    /// The hooks that found them.
+    pub(crate) by: Vec<&'static str>,
+}
+
+impl Redacted {
+    fn then(mut self, hook: &'static str, redact: impl Fn(&str) -> (String, usize)) -> Self {
+        let (text, count) = redact(&self.text);
+        if count > 0 {
+            self.by.push(hook);
+        }
+        Self {
+            text,
+            count: self.count + count,
+            by: self.by,
+        }
+    }
+}
+
+/// The set that guards a session, told to count in `tally` and to show `progress`.
+pub(crate) fn guard<'h>(tally: &'h Tally, progress: &'h Progress) -> SessionHooksSet<'h> {
+    let mut set = SessionHooksSet::new()
+        // What cannot be read is refused before anything is made of it.
+        .with_validate_entry(Entry::new(HiddenText).key("hidden-text").priority(-30))
+        .with_validate_entry(Entry::new(Syntax).key("syntax").priority(-20))
+        // The gravest reason is the one to give.
+        .with_validate_entry(Entry::new(Credentials).key("credentials").priority(-10))
+        .with_validate_entry(Entry::new(Paths).key("paths").priority(-5))
+        .with_validate_entry(Entry::new(Destruction).key("destruction").priority(-8))
+        .with_validate_entry(Entry::new(Network).key("network").priority(-8))
+        .with_validate(KnownPrograms)
+        .with_validate(Stateful::new(Repeats::default()))
+        .with_redact(RedactTokens)
+        .with_redact(RedactAssigned);
+    set.register_hooks(Workspace {
+        has_bash: has_bash(),
+    })
+    .register_hooks(tally)
+    .register_hooks(progress);
+    set
+}
+
+/// Fits calls to the place where they run now.
+struct Workspace {
+    has_bash: bool,
+}
+
+#[impl_hooks(SessionHooksSet)]
+impl SessionHooks for Workspace {
+    async fn rewrite(&self, call: &Call, last: Option<Draft>) -> Draft {
+        let mut draft = last.unwrap_or_else(|| Draft::unchanged(call));
+        let moved = relocate(&draft.call);
+        draft.change(
+            "relocate",
+            "the project lies in the scratch copy now",
+            moved,
+        );
+        let ended = match &draft.call {
+            Call::Bash { command } => {
+                rewrites::end_tail(command).map(|command| Call::Bash { command })
+            }
+            _ => None,
+        };
+        draft.change("end_tail", "`tail -f` would wait for ever", ended);
+        draft
+    }
+
+    async fn choose_shell(&self, command: &str) -> Shell {
+        let needs_bash = programs::read(command).is_ok_and(|script| script.needs_bash);
+        if needs_bash && self.has_bash {
+            Shell::Bash
+        } else {
+            Shell::Sh
+        }
+    }
+}
+
+/// Characters that make a command look like another one.
+#[impl_hook(Validate)]
+async fn hidden_text(call: &Call) -> Result<(), Refusal> {
+    if display::hides_text(call.text()) {
+        return refuse(
+            "hidden_text",
+            "it holds control, bidirectional or invisible characters",
+        );
+    }
+    Ok(())
+}
+
+/// Shell text that cannot be read.
+#[impl_hook(Validate)]
+async fn syntax(call: &Call) -> Result<(), Refusal> {
+    look_for("syntax", call, |_| None)
+}
+
+#[impl_hook(Validate)]
+async fn credentials(call: &Call) -> Result<(), Refusal> {
+    match call {
+        Call::Bash { .. } => look_for("credentials", call, risks::credentials),
+        Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. } => {
+            if paths::holds_credentials(path) {
+                return refuse("credentials", format!("`{path}` holds credentials"));
+            }
+            Ok(())
+        }
+    }
+}
+
+#[impl_hook(Validate)]
+async fn destruction(call: &Call) -> Result<(), Refusal> {
+    look_for("destruction", call, risks::destruction)
+}
+
+#[impl_hook(Validate)]
+async fn network(call: &Call) -> Result<(), Refusal> {
+    look_for("network", call, risks::network)
+}
+
+#[impl_hook(Validate)]
+async fn known_programs(call: &Call) -> Result<(), Refusal> {
+    look_for("known_programs", call, risks::strange_program)
+}
+
+/// Paths that lead out of the project.
+#[impl_hook(Validate)]
+async fn paths(call: &Call) -> Result<(), Refusal> {
+    match call {
+        Call::Bash { .. } => look_for("paths", call, risks::way_out),
+        Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. } => {
+            if paths::leads_out(path) {
+                return refuse("paths", format!("`{path}` leads out of the project"));
+            }
+            if !matches!(call, Call::Read { .. }) && paths::is_git_internal(path) {
+                return refuse("paths", format!("`{path}` is git's own file"));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// An agent that is stuck: the same call over and over.
+#[derive(Debug, Default)]
+struct Repeats {
+    last: Option<Call>,
+    times: usize,
+}
+
+impl StatefulValidate for Repeats {
+    async fn call_mut(&mut self, call: &Call) -> Result<(), Refusal> {
+        if self.last.as_ref() == Some(call) {
+            self.times += 1;
+        } else {
+            self.last = Some(call.clone());
+            self.times = 1;
+        }
+        if self.times > 2 {
+            return refuse(
+                "repeats",
+                format!("it is the same call, {} times in a row", self.times),
+            );
+        }
+        Ok(())
+    }
+}
+
+#[impl_hook(Redact)]
+async fn redact_tokens(text: &str, last: Option<Redacted>) -> Redacted {
+    redacted(text, last).then("redact_tokens", secrets::redact_tokens)
+}
+
+#[impl_hook(Redact)]
+async fn redact_assigned(text: &str, last: Option<Redacted>) -> Redacted {
+    redacted(text, last).then("redact_assigned", secrets::redact_assigned)
+}
+
+#[impl_hooks(SessionHooksSet)]
+impl SessionHooks for Tally {
+    async fn observe(&self, record: &Record) {
+        self.count(record);
+    }
+}
+
+#[impl_hooks(SessionHooksSet)]
+impl SessionHooks for Progress {
+    async fn observe(&self, record: &Record) {
+        self.advance(record);
+    }
+}
+
+fn refuse(hook: &'static str, reason: impl Into<String>) -> Result<(), Refusal> {
+    Err(Refusal {
+        hook,
+        reason: reason.into(),
+    })
+}
+
+/// Asks `risk` about the command of `call`; a command that cannot be read is
+/// refused, whoever asks.
+fn look_for(
+    hook: &'static str,
+    call: &Call,
+    risk: impl Fn(&Script) -> Option<String>,
+) -> Result<(), Refusal> {
+    let Call::Bash { command } = call else {
+        return Ok(());
+    };
+    match programs::read(command) {
+        Err(unclear) => refuse(hook, unclear.to_string()),
+        Ok(script) => risk(&script).map_or(Ok(()), |reason| refuse(hook, reason)),
+    }
+}
+
+fn relocate(call: &Call) -> Option<Call> {
+    let mut moved = call.clone();
+    match &mut moved {
+        Call::Bash { command } => *command = rewrites::relocate_command(command)?,
+        Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. } => {
+            *path = rewrites::relocate_path(path)?;
+        }
+    }
+    Some(moved)
+}
+
+fn redacted(text: &str, last: Option<Redacted>) -> Redacted {
+    last.unwrap_or_else(|| Redacted {
+        text: text.to_owned(),
+        count: 0,
+        by: Vec::new(),
+    })
+}
+
+fn has_bash() -> bool {
+    [
+        "/bin/bash",
+        "/usr/bin/bash",
+        "/run/current-system/sw/bin/bash",
+    ]
+    .iter()
+    .any(|path| std::path::Path::new(path).exists())
+}

@@ -1,0 +1,49 @@
+//! Replays the recorded session of a coding agent under guard.
+//!
+//! ```text
+//! cargo run --example guarded_session [-- [FILE | -] [--json] [--keep-going] [--no-sandbox]]
+//! ```
+//!
+//! A session is one JSON object a line, such as `{"tool": "bash", "command": "ls"}`
+//! or `{"tool": "edit", "path": "a", "old": "x", "new": "y"}`; all of it is checked
+//! before any of it runs ([`session`]). Each call passes a typed hook set ([`hooks`]),
+//! whose policies judge its text ([`judge`]). What they allow runs ([`execute`], [`job`])
+//! in a scratch copy of a small project ([`scratch`]), in a process that has locked
+//! itself in ([`confine`]): that, not the policies, is the boundary. At the end a
+//! table or JSON says what became of each call ([`report`]), with everything that
+//! could deceive a terminal escaped ([`display`]).
+
+mod args;
+mod confine;
+mod display;
+mod execute;
+mod guarded;
+mod hooks;
+mod job;
+mod judge;
+mod progress;
+mod report;
+mod run;
+mod scratch;
+mod self_test;
+mod session;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // The example starts itself again to run a call; that must come first, while
+    // there is one thread only.
+    if let Some(status) = confine::stage::run() {
+        return status;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(run::run()),
+        Err(error) => {
+            eprintln!("guarded_session: cannot start: {error}; check the limits of this user");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! What became of each call: a table for people, JSON for machines.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use comfy_table::{ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
+use serde::{Serialize, Serializer};
+
+use crate::confine::Confinement;
+use crate::display::{escape, shorten};
+
+/// What the hooks decided about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Decision {
+    Allowed,
+    Rewritten,
+    Refused,
+}
+
+/// What came of running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Status {
+    Succeeded,
+    Failed,
+    TimedOut,
+    OutputLimit,
+    DiskLimit,
+    NotRun,
+}
+
+/// One line of the report. Every text in it is escaped, and free of the secrets
+/// that the hooks know.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Record {
+    pub(crate) number: usize,
+    /// The line of the session.
+    pub(crate) line: usize,
+    pub(crate) tool: &'static str,
+    /// The command or path as the agent gave it.
+    pub(crate) call: String,
+    pub(crate) decision: Decision,
+    /// The hook that decided: that refused, or those that rewrote.
+    pub(crate) by: String,
+    pub(crate) why: String,
+    /// What ran in place of the call, if it was rewritten.
+    pub(crate) ran: Option<String>,
+    pub(crate) status: Status,
+    pub(crate) exit_code: Option<i32>,
+    /// How many secrets were blacked out in the output.
+    pub(crate) redactions: usize,
+    pub(crate) output: String,
+    #[serde(rename = "took_ms", serialize_with = "milliseconds")]
+    pub(crate) took: Duration,
+}
+
+/// Counts the calls as they pass; registered as a hook.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Tally {
+    calls: AtomicUsize,
+    allowed: AtomicUsize,
+    rewritten: AtomicUsize,
+    refused: AtomicUsize,
+    succeeded: AtomicUsize,
+    failed: AtomicUsize,
+    timed_out: AtomicUsize,
+    over_a_limit: AtomicUsize,
+    redacted: AtomicUsize,
+}
+
+impl Tally {
+    /// Counts `record`.
+    pub(crate) fn count(&self, record: &Record) {
+        let decision = match record.decision {
+            Decision::Allowed => &self.allowed,
+            Decision::Rewritten => &self.rewritten,
+            Decision::Refused => &self.refused,
+        };
+        let status = match record.status {
+            Status::Succeeded => Some(&self.succeeded),
+            Status::Failed => Some(&self.failed),
+            Status::TimedOut => Some(&self.timed_out),
+            Status::OutputLimit | Status::DiskLimit => Some(&self.over_a_limit),
+            Status::NotRun => None,
+        };
+        let redacted = (record.redactions > 0).then_some(&self.redacted);
+        for counter in [Some(&self.calls), Some(decision), status, redacted]
+            .into_iter()
+            .flatten()
+        {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One line below the header; rows need none.
+const STYLE: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::new(' ', ' ', ' '))
+    .header_separator(LineStyle::new('─', '─', '─', '─'))
+    .content_lines(ContentLineStyle::new(' ', ' ', ' '));
+
+/// A line of the session that was skipped.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Skipped {
+    pub(crate) line: usize,
+    pub(crate) problem: String,
+}
+
+/// All there is to say about a session.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report<'a> {
+    pub(crate) session: String,
+    pub(crate) confinement: &'a Confinement,
+    pub(crate) calls: Vec<Record>,
+    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) summary: Summary<'a>,
+}
+
+/// The counts, and the time of all calls together.
+#[derive(Debug, Serialize)]
+pub(crate) struct Summary<'a> {
+    #[serde(flatten)]
+    pub(crate) tally: &'a Tally,
+    pub(crate) skipped: usize,
+    #[serde(rename = "took_ms", serialize_with = "milliseconds")]
+    pub(crate) took: Duration,
+}
+
+impl Report<'_> {
+    /// Writes one JSON object.
+    pub(crate) fn write_json(&self, out: &mut impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut *out, self)?;
+        writeln!(out)
+    }
+
+    /// Writes the table, `width` columns wide, between its header and its summary.
+    pub(crate) fn write_table(&self, out: &mut impl Write, width: u16) -> io::Result<()> {
+        writeln!(out, "session: {}", self.session)?;
+        writeln!(out, "confinement: {}", self.confinement.description)?;
+        let mut table = Table::new();
+        table
+            .load_style(STYLE)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width)
+            .set_header([
+                "#", "tool", "call", "decision", "result", "by", "why", "took",
+            ]);
+        for record in &self.calls {
+            table.add_row([
+                record.number.to_string(),
+                record.tool.to_owned(),
+                shorten(&record.call, 100),
+                record.decision.name().to_owned(),
+                record.result(),
+                record.by.clone(),
+                shorten(&record.why, 160),
+                time(record.took),
+            ]);
+        }
+        writeln!(out, "{}", table.trim_fmt())?;
+        writeln!(out, "{}", self.summary.line())
+    }
+}
+
+impl Summary<'_> {
+    fn line(&self) -> String {
+        let of = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+        let tally = self.tally;
+        let mut line = format!(
+            "{} calls: {} allowed, {} rewritten, {} refused; of those that ran, {} succeeded, {} failed, {} timed out, {} went over a limit; secrets redacted in {}; took {}",
+            of(&tally.calls),
+            of(&tally.allowed),
+            of(&tally.rewritten),
+            of(&tally.refused),
+            of(&tally.succeeded),
+            of(&tally.failed),
+            of(&tally.timed_out),
+            of(&tally.over_a_limit),
+            of(&tally.redacted),
+            time(self.took),
+        );
+        if self.skipped > 0 {
+            line += &format!("; {} bad lines skipped", self.skipped);
+        }
+        line
+    }
+}
+
+impl Decision {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Rewritten => "rewritten",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl Record {
+    fn result(&self) -> String {
+        match (self.status, self.exit_code) {
+            (Status::Succeeded, _) => "ok".to_owned(),
+            (Status::Failed, Some(code)) => format!("failed: {code}"),
+            (Status::Failed, None) => "failed".to_owned(),
+            (Status::TimedOut, _) => "timed out".to_owned(),
+            (Status::OutputLimit, _) => "output limit".to_owned(),
+            (Status::DiskLimit, _) => "disk limit".to_owned(),
+            (Status::NotRun, _) => "not run".to_owned(),
+        }
+    }
+}
+
+/// `text`, which may have several lines, escaped but for its line breaks and tabs.
+pub(crate) fn escape_output(text: &str) -> String {
+    let lines = text
+        .split('\n')
+        .map(|line| line.split('\t').map(escape).collect::<Vec<_>>().join("\t"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn time(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 1.0 {
+        format!("{:.1} ms", seconds * 1e3)
+    } else {
+        format!("{seconds:.1} s")
+    }
+}
+
+fn milliseconds<S: Serializer>(duration: &Duration, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_f64((duration.as_secs_f64() * 1e6).round() / 1e3)
+}

@@ -1,0 +1,231 @@
+//! Takes a session from its source to its report.
+
+use std::io::{self, Write, stdout};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser as _;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::Args;
+use crate::confine::{Confinement, NoConfinement};
+use crate::display::escape;
+use crate::execute::{Executor, Outcome};
+use crate::guarded::Guarded;
+use crate::hooks::guard;
+use crate::job::Job;
+use crate::progress::Progress;
+use crate::report::{Report, Skipped, Summary, Tally};
+use crate::scratch::Scratch;
+use crate::session::{Session, SessionError, Source};
+
+/// The status for input that is not as it should be.
+const BAD_INPUT: u8 = 2;
+
+/// How many broken lines are told of one by one.
+const PROBLEMS_SHOWN: usize = 20;
+
+/// Reads the command line and does what it says.
+pub(crate) async fn run() -> ExitCode {
+    let args = Args::parse();
+    let result = tokio::select! {
+        result = replay(&args) => result,
+        () = stop_signal() => Err(RunError::Stopped),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("guarded_session: {error}");
+        error.status()
+    })
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+enum RunError {
+    #[error("{source_name}: {error}")]
+    Session {
+        source_name: String,
+        #[source]
+        error: SessionError,
+    },
+    #[error("{source_name}: {count} broken; nothing was run; put right what is named above, or pass --keep-going to run the rest", count = lines(*.count))]
+    Problems { source_name: String, count: usize },
+    #[error("{0}: no line holds a call; nothing was run; put right what is named above")]
+    NoCall(String),
+    #[error(
+        "nothing confines a call on this system, and only the bundled session runs without; run it on a Linux kernel with Landlock or user namespaces, or pass --no-sandbox if you trust the session; what was tried:{0}"
+    )]
+    NoConfinement(#[from] NoConfinement),
+    #[error("cannot make a scratch copy: {0}; check that TMPDIR names a folder with room")]
+    Scratch(#[source] io::Error),
+    #[error("cannot fill the scratch copy: {0}; check that TMPDIR names a folder with room")]
+    Unpack(String),
+    #[error("cannot print the report: {0}; check where the output goes")]
+    Output(#[from] io::Error),
+    #[error("stopped; the report is not complete, so there is none")]
+    Stopped,
+}
+
+impl RunError {
+    fn status(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Session { .. }
+            | Self::Problems { .. }
+            | Self::NoCall(_)
+            | Self::NoConfinement(_) => BAD_INPUT,
+            Self::Scratch(_) | Self::Unpack(_) | Self::Output(_) => 1,
+            Self::Stopped => 130,
+        })
+    }
+}
+
+async fn replay(args: &Args) -> Result<ExitCode, RunError> {
+    let source = Source::from_argument(args.session.clone());
+    let name = source.to_string();
+    let session = Session::read(&source).map_err(|error| RunError::Session {
+        source_name: name.clone(),
+        error,
+    })?;
+    let skipped = tell_problems(&name, &session);
+    if session.calls.is_empty() {
+        return Err(RunError::NoCall(name));
+    }
+    if !skipped.is_empty() && !args.keep_going {
+        return Err(RunError::Problems {
+            source_name: name,
+            count: skipped.len(),
+        });
+    }
+
+    let scratch = Scratch::create().map_err(RunError::Scratch)?;
+    let confinement = confine(args, &session, &scratch).await?;
+    let executor =
+        Executor::new(&confinement, &scratch).with_limits(args.time_limit(), args.output_limit);
+    unpack(&executor).await?;
+
+    let (tally, progress) = (Tally::default(), Progress::new(session.calls.len()));
+    let hooks = guard(&tally, &progress);
+    let guarded = Guarded::new(&hooks, executor);
+    let mut records = Vec::with_capacity(session.calls.len());
+    let mut took = Duration::ZERO;
+    for (number, (line, call)) in (1..).zip(&session.calls) {
+        let record = guarded.pass(number, *line, call).await;
+        took += record.took;
+        records.push(record);
+    }
+    progress.finish();
+
+    let status = if skipped.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        BAD_INPUT.into()
+    };
+    let summary = Summary {
+        tally: &tally,
+        skipped: skipped.len(),
+        took,
+    };
+    let report = Report {
+        session: name,
+        confinement: &confinement,
+        calls: records,
+        skipped,
+        summary,
+    };
+    print(&report, args.json)?;
+    Ok(status)
+}
+
+/// Names every broken line on standard error.
+fn tell_problems(name: &str, session: &Session) -> Vec<Skipped> {
+    let problems = session.problems.iter();
+    let all: Vec<_> = problems
+        .map(|problem| Skipped {
+            line: problem.line,
+            problem: problem.kind.to_string(),
+        })
+        .collect();
+    for Skipped { line, problem } in all.iter().take(PROBLEMS_SHOWN) {
+        eprintln!("{name}:{line}: {problem}");
+    }
+    if let Some(more) = all.len().checked_sub(PROBLEMS_SHOWN + 1) {
+        eprintln!("{name}: and {} more", lines(more + 1));
+    }
+    all
+}
+
+async fn confine(
+    args: &Args,
+    session: &Session,
+    scratch: &Scratch,
+) -> Result<Confinement, RunError> {
+    let cpu_seconds = args.time_limit().as_secs() + 1;
+    if args.no_sandbox {
+        return Ok(Confinement::none(
+            cpu_seconds,
+            "none: switched off with --no-sandbox",
+        ));
+    }
+    match Confinement::probe(scratch, args.confinement, cpu_seconds).await {
+        Ok(confinement) => Ok(confinement),
+        Err(error) if session.is_bundled && args.confinement.is_none() => {
+            eprintln!(
+                "guarded_session: nothing confines a call on this system; the bundled session, which does no harm, runs all the same; what was tried:{error}"
+            );
+            Ok(Confinement::none(
+                cpu_seconds,
+                "none: this system offers none, so only the bundled session runs",
+            ))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn unpack(executor: &Executor<'_>) -> Result<(), RunError> {
+    let run = executor.run(Job::Unpack).await;
+    match run.outcome {
+        Outcome::Exited(0) => Ok(()),
+        outcome => Err(RunError::Unpack(format!(
+            "{outcome:?} {}",
+            escape(run.output.trim())
+        ))),
+    }
+}
+
+fn print(report: &Report<'_>, as_json: bool) -> Result<(), RunError> {
+    let mut out = stdout().lock();
+    let printed = if as_json {
+        report.write_json(&mut out)
+    } else {
+        let size = console::Term::stdout().size_checked();
+        report.write_table(&mut out, size.map_or(160, |(_, columns)| columns.max(80)))
+    };
+    match printed.and_then(|()| out.flush()) {
+        // Whoever reads it has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+/// Waits until somebody wants this to end.
+async fn stop_signal() {
+    let wait = async |kind| match signal(kind) {
+        Ok(mut signal) => {
+            signal.recv().await;
+        }
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::interrupt()) => {}
+        () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::hangup()) => {}
+    }
+}
+
+fn lines(count: usize) -> String {
+    if count == 1 {
+        "1 line".to_owned()
+    } else {
+        format!("{count} lines")
+    }
+}

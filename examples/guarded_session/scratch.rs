@@ -1,0 +1,147 @@
+//! The scratch copy: the only place that a call can change.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// A temporary folder, removed when this is dropped:
+///
+/// | part | is |
+/// |---|---|
+/// | `files/project` | the copy of the project, where every call starts |
+/// | `files/home`, `files/tmp` | `HOME` and `TMPDIR` of the calls |
+/// | `root` | an empty folder to mount a new root on |
+/// | `outside` | what a confined process must not be able to touch; the self-test tries |
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    base: TempDir,
+    /// The folder's name without symbolic links, which confinement needs.
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// Makes the folders, all empty.
+    pub(crate) fn create() -> io::Result<Self> {
+        let base = tempfile::Builder::new()
+            .prefix("guarded-session-")
+            .tempdir()?;
+        let path = base.path().canonicalize()?;
+        for part in [
+            "files/project",
+            "files/home",
+            "files/tmp",
+            "root",
+            "outside",
+        ] {
+            fs::create_dir_all(path.join(part))?;
+        }
+        // Another user, whom the calls may run as, has to get through.
+        fs::set_permissions(&path, Permissions::from_mode(0o711))?;
+        fs::set_permissions(path.join("outside"), Permissions::from_mode(0o700))?;
+        for name in ["canary", "kept"] {
+            fs::write(path.join("outside").join(name), CANARY)?;
+            fs::set_permissions(
+                path.join("outside").join(name),
+                Permissions::from_mode(0o644),
+            )?;
+        }
+        Ok(Self { base, path })
+    }
+
+    /// What a call may read and write.
+    pub(crate) fn files(&self) -> PathBuf {
+        self.path.join("files")
+    }
+
+    /// Where a new root can be mounted.
+    pub(crate) fn mount_point(&self) -> PathBuf {
+        self.path.join("root")
+    }
+
+    /// What no call may reach.
+    pub(crate) fn outside(&self) -> PathBuf {
+        self.path.join("outside")
+    }
+
+    /// Makes `owner` the owner of what a call may write, and
+    /// of the canary: it must be the confinement that protects it, not its mode.
+    pub(crate) fn give_to(&self, owner: u32) -> io::Result<()> {
+        let parts = ["files", "files/project", "files/home", "files/tmp"];
+        for part in parts.into_iter().chain(["outside", "outside/canary"]) {
+            chown(self.path.join(part), Some(owner), None)?;
+        }
+        Ok(())
+    }
+
+    /// Whether everything outside is as [`Scratch::create`] left it.
+    pub(crate) fn outside_is_unharmed(&self) -> bool {
+        let outside = self.outside();
+        let is_kept = |name| {
+            let file = outside.join(name);
+            fs::metadata(&file).is_ok_and(|metadata| metadata.mode() & 0o777 == 0o644)
+                && fs::read_to_string(file).is_ok_and(|text| text == CANARY)
+        };
+        is_kept("canary")
+            && is_kept("kept")
+            && fs::read_dir(&outside).is_ok_and(|entries| entries.count() == 2)
+    }
+
+    /// Whether the files take more than `bytes` on disk or number more than
+    /// `entries`; stops counting as soon as they do.
+    pub(crate) fn exceeds(&self, bytes: u64, entries: usize) -> bool {
+        let mut folders = vec![self.files()];
+        let (mut used, mut seen) = (0, 0);
+        while let Some(folder) = folders.pop() {
+            // A call may remove a folder while it is counted.
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                seen += 1;
+                if let Ok(metadata) = entry.metadata() {
+                    used += metadata.blocks() * 512;
+                    if metadata.is_dir() {
+                        folders.push(entry.path());
+                    }
+                }
+                if used > bytes || seen > entries {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A call may have locked its folders; nothing runs in them any more.
+        unlock(&self.path);
+        if let Err(error) = fs::remove_dir_all(self.base.path()) {
+            eprintln!(
+                "guarded_session: cannot remove the scratch folder: {error}; remove {} by hand",
+                self.path.display()
+            );
+        }
+    }
+}
+
+const CANARY: &str = "nobody may read or change this\n";
+
+/// Makes every folder below `path` one that its owner can empty.
+fn unlock(path: &Path) {
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(metadata) = fs::symlink_metadata(&folder) else {
+            continue;
+        };
+        if metadata.mode() & 0o700 != 0o700 {
+            let _ = fs::set_permissions(&folder, Permissions::from_mode(0o700));
+        }
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Reads a session: one JSON object a line, each a call that a coding agent
+//! made. The whole input is checked before anything of it runs.
+
+use std::fmt::{self, Display};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::display::{escape, escape_path};
+
+/// The largest session that is read, in bytes.
+const SIZE_LIMIT: u64 = 64 << 20;
+
+/// The bundled session; what is compiled in is what the example vouches for.
+const BUNDLED: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/session.jsonl"));
+const BUNDLED_NAME: &str = "examples/data/session.jsonl";
+
+/// One call of the agent, as recorded. Fields that are not named here are ignored.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(tag = "tool", rename_all = "lowercase")]
+pub(crate) enum Call {
+    /// A command line for a shell.
+    Bash { command: String },
+    /// Read a file.
+    Read {
+        #[serde(alias = "file_path")]
+        path: String,
+    },
+    /// Create or replace a file.
+    Write {
+        #[serde(alias = "file_path")]
+        path: String,
+        #[serde(alias = "content")]
+        text: String,
+    },
+    /// Replace the only occurrence of `old` in a file by `new`.
+    Edit {
+        #[serde(alias = "file_path")]
+        path: String,
+        #[serde(alias = "old_text", alias = "old_string")]
+        old: String,
+        #[serde(alias = "new_text", alias = "new_string")]
+        new: String,
+    },
+}
+
+impl Call {
+    /// The name of the tool, as it stands in the session.
+    pub(crate) fn tool(&self) -> &'static str {
+        match self {
+            Self::Bash { .. } => "bash",
+            Self::Read { .. } => "read",
+            Self::Write { .. } => "write",
+            Self::Edit { .. } => "edit",
+        }
+    }
+
+    /// What a person is shown of the call, raw: escape it before printing.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Bash { command } => command,
+            Self::Read { path } | Self::Write { path, .. } | Self::Edit { path, .. } => path,
+        }
+    }
+}
+
+/// Where a session comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Bundled,
+    Stdin,
+    File(PathBuf),
+}
+
+impl Source {
+    /// The source that a command line argument names.
+    pub(crate) fn from_argument(argument: Option<PathBuf>) -> Self {
+        match argument {
+            None => Self::Bundled,
+            Some(path) if path == Path::new("-") => Self::Stdin,
+            Some(path) => Self::File(path),
+        }
+    }
+}
+
+impl Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bundled => out.write_str(BUNDLED_NAME),
+            Self::Stdin => out.write_str("standard input"),
+            Self::File(path) => out.write_str(&escape_path(path)),
+        }
+    }
+}
+
+/// A session that was read: the calls that stand, and the lines that do not.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Each call with the line it came from.
+    pub(crate) calls: Vec<(usize, Call)>,
+    pub(crate) problems: Vec<Problem>,
+    /// Whether this is, byte for byte, the session that the example ships.
+    pub(crate) is_bundled: bool,
+}
+
+impl Session {
+    /// Reads and checks all of `source`.
+    ///
+    /// # Errors
+    /// When there is nothing to read: no such file, a directory, no permission,
+    /// too much text, or no call in it. Broken lines are no error here; they
+    /// are in [`Session::problems`].
+    pub(crate) fn read(source: &Source) -> Result<Self, SessionError> {
+        let bytes = match source {
+            Source::Bundled => read_file(&bundled_path()).unwrap_or_else(|_| BUNDLED.into()),
+            Source::Stdin => read_all(io::stdin().lock())?,
+            Source::File(path) => read_file(path)?,
+        };
+        let is_bundled = bytes == BUNDLED.as_bytes();
+        let (calls, problems) = parse(&bytes);
+        if calls.is_empty() && problems.is_empty() {
+            return Err(SessionError::Empty);
+        }
+        Ok(Self {
+            calls,
+            problems,
+            is_bundled,
+        })
+    }
+}
+
+/// Why a session cannot be read at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum SessionError {
+    #[error("no such file; check the path, or pass `-` to read standard input")]
+    Missing(#[source] io::Error),
+    #[error("is a directory; name a file in it that holds one JSON object a line")]
+    Directory,
+    #[error("cannot be read: {0}; check its permissions, or pass `-` and pipe it in")]
+    Unreadable(#[source] io::Error),
+    #[error("is larger than {} MiB; split it into several sessions", SIZE_LIMIT >> 20)]
+    TooLarge,
+    #[error(
+        "line 1: the session is empty; write one call a line, such as `{{\"tool\": \"bash\", \"command\": \"ls\"}}`"
+    )]
+    Empty,
+}
+
+/// One line that is no call, and why.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) line: usize,
+    pub(crate) kind: ProblemKind,
+}
+
+/// What is wrong with a line, and what would put it right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ProblemKind {
+    #[error("not valid UTF-8 from byte {0} of the line on; save the file as UTF-8")]
+    NotUtf8(usize),
+    #[error("not valid JSON: {}; write one JSON object a line", escape(&json_text(.0)))]
+    NotJson(#[source] serde_json::Error),
+    #[error("not a JSON object; write a call as `{{\"tool\": \"bash\", \"command\": \"ls\"}}`")]
+    NotAnObject,
+    #[error("the field `tool` is missing; name one of `bash`, `read`, `write`, `edit`")]
+    NoTool,
+    #[error("the field `tool` is not a string; name one of `bash`, `read`, `write`, `edit`")]
+    ToolNotText,
+    #[error("unknown tool `{}`; use one of `bash`, `read`, `write`, `edit`", escape(.0))]
+    UnknownTool(String),
+    #[error("a `{tool}` call that does not hold: {}; give it {}", escape(&json_text(.error)), fields_of(.tool))]
+    Fields {
+        tool: String,
+        #[source]
+        error: serde_json::Error,
+    },
+    #[error("the field `{0}` is empty; fill it in, or remove the line")]
+    EmptyField(&'static str),
+    #[error("the field `{0}` holds a NUL character, which no program can be given; remove it")]
+    Nul(&'static str),
+}
+
+fn bundled_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/session.jsonl")
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, SessionError> {
+    let file = File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => SessionError::Missing(error),
+        _ => SessionError::Unreadable(error),
+    })?;
+    read_all(file)
+}
+
+fn read_all(input: impl Read) -> Result<Vec<u8>, SessionError> {
+    let mut bytes = Vec::new();
+    match input.take(SIZE_LIMIT + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > SIZE_LIMIT => Err(SessionError::TooLarge),
+        Ok(_) => Ok(bytes),
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => Err(SessionError::Directory),
+        Err(error) => Err(SessionError::Unreadable(error)),
+    }
+}
+
+fn parse(bytes: &[u8]) -> (Vec<(usize, Call)>, Vec<Problem>) {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut calls = Vec::new();
+    let mut problems = Vec::new();
+    for (line, bytes) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        match parse_line(bytes) {
+            Ok(call) => calls.push((line, call)),
+            Err(kind) => problems.push(Problem { line, kind }),
+        }
+    }
+    (calls, problems)
+}
+
+fn parse_line(line: &[u8]) -> Result<Call, ProblemKind> {
+    let text =
+        str::from_utf8(line).map_err(|error| ProblemKind::NotUtf8(error.valid_up_to() + 1))?;
+    let value: Value = serde_json::from_str(text).map_err(ProblemKind::NotJson)?;
+    let Value::Object(fields) = &value else {
+        return Err(ProblemKind::NotAnObject);
+    };
+    let tool = match fields.get("tool") {
+        None => return Err(ProblemKind::NoTool),
+        Some(Value::String(tool)) => tool.clone(),
+        Some(_) => return Err(ProblemKind::ToolNotText),
+    };
+    if !["bash", "read", "write", "edit"].contains(&tool.as_str()) {
+        return Err(ProblemKind::UnknownTool(tool));
+    }
+    // From the text, not from `value`: a field that stands twice is an error,
+    // not a silent choice between the two.
+    let call: Call =
+        serde_json::from_str(text).map_err(|error| ProblemKind::Fields { tool, error })?;
+    // The text of a file may be empty and hold anything; these may not.
+    let name = if matches!(call, Call::Bash { .. }) {
+        "command"
+    } else {
+        "path"
+    };
+    if call.text().trim().is_empty() {
+        return Err(ProblemKind::EmptyField(name));
+    }
+    if call.text().contains('\0') {
+        return Err(ProblemKind::Nul(name));
+    }
+    if matches!(&call, Call::Edit { old, .. } if old.is_empty()) {
+        return Err(ProblemKind::EmptyField("old"));
+    }
+    Ok(call)
+}
+
+/// serde_json's message without the line number, which is always 1 here.
+fn json_text(error: &serde_json::Error) -> String {
+    error
+        .to_string()
+        .replace(" at line 1 column ", " at column ")
+}
+
+fn fields_of(tool: &str) -> &'static str {
+    match tool {
+        "bash" => "the text field `command`",
+        "read" => "the text field `path`",
+        "write" => "the text fields `path` and `text`",
+        _ => "the text fields `path`, `old` and `new`",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUNDLED, Call, parse};
+
+    fn problem(line: &[u8]) -> String {
+        let (calls, problems) = parse(line);
+        assert!(calls.is_empty(), "{calls:?}");
+        problems[0].kind.to_string()
+    }
+
+    #[test]
+    fn each_tool_is_read_with_its_fields_and_their_usual_other_names() {
+        let (calls, problems) = parse(
+            br#"{"tool":"bash","command":"ls","description":"ignored"}
+{"tool":"read","file_path":"a"}
+
+{"tool":"write","path":"a","content":""}
+{"tool":"edit","path":"a","old_string":"x","new_text":"y"}"#,
+        );
+        assert!(problems.is_empty(), "{problems:?}");
+        let lines: Vec<_> = calls
+            .iter()
+            .map(|(line, call)| (*line, call.tool()))
+            .collect();
+        assert_eq!(lines, [(1, "bash"), (2, "read"), (4, "write"), (5, "edit")]);
+        let edit = Call::Edit {
+            path: "a".into(),
+            old: "x".into(),
+            new: "y".into(),
+        };
+        assert_eq!(calls[3].1, edit);
+    }
+
+    #[test]
+    fn each_broken_line_says_what_is_wrong_and_what_to_do() {
+        for (line, part) in [
+            (
+                &b"{"[..],
+                "not valid JSON: EOF while parsing an object at column 1; write",
+            ),
+            (b"[1]", "not a JSON object; write"),
+            (b"{}", "`tool` is missing; name one of"),
+            (br#"{"tool":1}"#, "`tool` is not a string; name"),
+            (br#"{"tool":"fly"}"#, "unknown tool `fly`; use one of"),
+            (
+                "{\"tool\":\"\u{202e}fly\"}".as_bytes(),
+                r"unknown tool `\u{202e}fly`",
+            ),
+            (br#"{"tool":"bash"}"#, "missing field `command`; give it"),
+            (
+                br#"{"tool":"bash","command":5}"#,
+                "invalid type: integer `5`, expected a string",
+            ),
+            (
+                br#"{"tool":"bash","command":"a","command":"b"}"#,
+                "duplicate field `command`",
+            ),
+            (br#"{"tool":"write","path":"a"}"#, "missing field `text`"),
+            (
+                br#"{"tool":"edit","path":"a","old":"","new":"x"}"#,
+                "`old` is empty; fill",
+            ),
+            (
+                br#"{"tool":"bash","command":" "}"#,
+                "`command` is empty; fill",
+            ),
+            (
+                br#"{"tool":"read","path":"a\u0000b"}"#,
+                "`path` holds a NUL",
+            ),
+            (b"{\"tool\":\"\xff\"}", "not valid UTF-8 from byte 10"),
+        ] {
+            let said = problem(line);
+            assert!(said.contains(part), "{said}");
+            assert!(said.contains("; "), "no remedy in: {said}");
+        }
+    }
+
+    #[test]
+    fn the_bundled_session_holds_at_least_forty_good_calls() {
+        let (calls, problems) = parse(BUNDLED.as_bytes());
+        assert!(problems.is_empty(), "{problems:?}");
+        assert!(calls.len() >= 40, "only {}", calls.len());
+    }
+}
