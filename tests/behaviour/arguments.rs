@@ -1,0 +1,393 @@
+//! Arguments: what reaches a hook, and what is copied on the way (T-60, T-61, T-34).
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::executor::block_on;
+use hooks_core::{Chain, hooks, impl_hook, impl_hooks};
+
+use crate::kit::{Log, in_every_form};
+
+/// An owned argument that cannot be cloned.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unique(u32);
+
+/// Counts how often it was cloned.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Counted(Arc::clone(&self.0))
+    }
+}
+
+impl Counted {
+    /// An argument, and how often it and its descendants were cloned so far.
+    fn new() -> (Self, Arc<AtomicUsize>) {
+        let clones = Arc::new(AtomicUsize::new(0));
+        (Counted(Arc::clone(&clones)), clones)
+    }
+}
+
+/// Breaks at the output that is told to.
+#[derive(Default)]
+pub(crate) struct AtTen;
+
+impl Chain<Unique> for AtTen {
+    async fn call(&self, output: &Unique) -> ControlFlow<()> {
+        if output.0 == 10 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// Where a string lies.
+fn place(text: &str) -> String {
+    format!("{:p}+{}", text.as_ptr(), text.len())
+}
+
+macro_rules! rules {
+    ($form:ident, $($pause:tt)*) => {
+        mod $form {
+            use super::*;
+
+            #[hooks]
+            trait Args {
+                #[hook(always)]
+                async fn borrowed(text: &str, unique: &Unique, list: &[u8], log: &Log) -> u32 {
+                    $($pause)*
+                    log.add(format!("default {} {unique:p} {:p}", place(text), list.as_ptr()));
+                    0
+                }
+
+                #[hook(singleton)]
+                async fn moved(unique: Unique) -> Unique {
+                    $($pause)*
+                    unique
+                }
+
+                #[hook(singleton)]
+                async fn moved_among_others(text: &str, unique: Unique, number: &u32) -> String {
+                    $($pause)*
+                    format!("default {text} {} {number}", unique.0)
+                }
+
+                #[hook(always)]
+                async fn replayed(counted: Counted) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    0
+                }
+
+                #[hook(fallback)]
+                async fn replayed_by_hooks(counted: Counted) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    0
+                }
+
+                #[hook(singleton)]
+                async fn given_once(counted: Counted) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    0
+                }
+
+                #[hook(always, chain = AtTen)]
+                async fn chained(number: u32) -> Unique {
+                    $($pause)*
+                    Unique(number)
+                }
+
+                #[hook(fallback, chain = AtTen)]
+                async fn chained_without_default(counted: Counted, number: u32) -> Unique {
+                    $($pause)*
+                    drop(counted);
+                    Unique(number)
+                }
+
+                #[hook(always)]
+                async fn optional(text: Option<u8>, pair: (u8, String), f: fn(u8) -> u8) -> u8 {
+                    $($pause)*
+                    f(text.unwrap_or(pair.0)) + u8::try_from(pair.1.len()).unwrap()
+                }
+            }
+
+            struct Notes;
+
+            #[impl_hooks(ArgsSet)]
+            impl Args for Notes {
+                async fn borrowed(
+                    &self,
+                    text: &str,
+                    unique: &Unique,
+                    list: &[u8],
+                    log: &Log,
+                    last: Option<u32>,
+                ) -> u32 {
+                    $($pause)*
+                    log.add(format!("impl {} {unique:p} {:p}", place(text), list.as_ptr()));
+                    last.unwrap() + 1
+                }
+            }
+
+            #[impl_hook(Borrowed)]
+            async fn function(
+                text: &str,
+                unique: &Unique,
+                list: &[u8],
+                log: &Log,
+                last: Option<u32>,
+            ) -> u32 {
+                $($pause)*
+                log.add(format!("function {} {unique:p} {:p}", place(text), list.as_ptr()));
+                last.unwrap() + 1
+            }
+
+            /// T-60: through the macros a hook gets the very `&str`, `&T` and `&[T]` of the caller
+            #[test]
+            fn hooks_written_through_the_macros_get_the_references_of_the_caller() {
+                let set =
+                    ArgsSet::new().with_hooks(Notes).with_borrowed(Function).with_hooks(&Notes);
+                let text = String::from("the text");
+                let (unique, list, log) = (Unique(1), [1, 2, 3], Log::new());
+                assert_eq!(block_on(set.borrowed(&text, &unique, &list, &log)), 3);
+                let same = format!("{} {:p} {:p}", place(&text), &unique, list.as_ptr());
+                let expected = ["default", "impl", "function", "impl"];
+                let expected = expected.map(|who| format!("{who} {same}"));
+                assert_eq!(log.lines(), expected);
+            }
+
+            struct ByHand;
+
+            impl Borrowed for ByHand {
+                async fn call(
+                    &self,
+                    text: String,
+                    unique: &Unique,
+                    list: &[u8],
+                    log: &Log,
+                    last: Option<u32>,
+                ) -> u32 {
+                    $($pause)*
+                    log.add(format!("{text} {unique:p} {:p}", list.as_ptr()));
+                    last.unwrap() + 1
+                }
+            }
+
+            /// T-60: by hand, `&str` is a `String` of its own, and `&T` stays what it is
+            #[test]
+            fn a_hand_written_hook_gets_a_string_and_the_callers_other_references() {
+                let set = ArgsSet::new().with_borrowed(ByHand).with_borrowed(ByHand);
+                let (unique, list, log) = (Unique(1), [1, 2, 3], Log::new());
+                assert_eq!(block_on(set.borrowed("grüße", &unique, &list, &log)), 2);
+                let expected = format!("grüße {:p} {:p}", &unique, list.as_ptr());
+                assert_eq!(log.lines()[1..], [expected.clone(), expected]);
+            }
+
+            struct Takes(u32);
+
+            impl Moved for Takes {
+                async fn call(&self, unique: Unique) -> Unique {
+                    $($pause)*
+                    Unique(unique.0 + self.0)
+                }
+            }
+
+            #[impl_hook(Moved)]
+            async fn doubles(unique: Unique) -> Unique {
+                $($pause)*
+                Unique(unique.0 * 2)
+            }
+
+            #[impl_hook(MovedAmongOthers)]
+            async fn takes_among_others(text: &str, unique: Unique, number: &u32) -> String {
+                $($pause)*
+                format!("{text} {} {number}", unique.0)
+            }
+
+            /// T-61: singleton must not require `Clone`, whoever takes the argument
+            #[test]
+            fn a_singleton_takes_arguments_that_are_not_clone() {
+                assert_eq!(block_on(ArgsSet::new().moved(Unique(7))), Unique(7));
+                let set = ArgsSet::new().with_moved(Takes(1));
+                assert_eq!(block_on(set.moved(Unique(7))), Unique(8));
+                let set = ArgsSet::new().with_moved(Doubles);
+                assert_eq!(block_on(set.moved(Unique(7))), Unique(14));
+                let set = ArgsSet::new().with_moved(|unique: Unique| async move {
+                    $($pause)*
+                    Unique(unique.0 + 100)
+                });
+                assert_eq!(block_on(set.moved(Unique(7))), Unique(107));
+            }
+
+            /// T-61, T-60: owned, `&str` and `&T` side by side
+            #[test]
+            fn arguments_of_every_sort_may_stand_side_by_side() {
+                let set = ArgsSet::new();
+                assert_eq!(block_on(set.moved_among_others("a", Unique(7), &8)), "default a 7 8");
+                let set = set.with_moved_among_others(TakesAmongOthers);
+                assert_eq!(block_on(set.moved_among_others("a", Unique(7), &8)), "a 7 8");
+            }
+
+            impl Replayed for ByHand {
+                async fn call(&self, counted: Counted, last: Option<usize>) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    last.unwrap() + 1
+                }
+            }
+
+            impl ReplayedByHooks for ByHand {
+                async fn call(&self, counted: Counted, last: Option<usize>) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    last.unwrap_or(0) + 1
+                }
+            }
+
+            impl GivenOnce for ByHand {
+                async fn call(&self, counted: Counted) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    1
+                }
+            }
+
+            struct ByMacro;
+
+            #[impl_hooks(ArgsSet)]
+            impl Args for ByMacro {
+                async fn replayed(&self, counted: Counted, last: Option<usize>) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    last.unwrap() + 1
+                }
+
+                async fn replayed_by_hooks(&self, counted: Counted, last: Option<usize>) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    last.unwrap_or(0) + 1
+                }
+
+                async fn given_once(&self, counted: Counted) -> usize {
+                    $($pause)*
+                    drop(counted);
+                    1
+                }
+            }
+
+            /// T-61: one for the default and one a hook, and the last one gets the caller's own
+            #[test]
+            fn an_always_slot_clones_an_argument_at_most_once_a_hook() {
+                let mut set = ArgsSet::new();
+                for hooks in 0..4 {
+                    let (counted, clones) = Counted::new();
+                    assert_eq!(block_on(set.replayed(counted)), hooks);
+                    let clones = clones.load(Ordering::SeqCst);
+                    assert!(clones <= hooks, "{clones} clones for {hooks} hooks");
+                    if hooks % 2 == 0 {
+                        set.register_hooks(ByMacro)
+                    } else {
+                        set.register_replayed(ByHand)
+                    };
+                }
+            }
+
+            /// T-61: the hooks alone, and the last one gets the caller's own
+            #[test]
+            fn a_fallback_slot_clones_an_argument_for_all_hooks_but_one() {
+                let mut set = ArgsSet::new();
+                for hooks in 0..4_usize {
+                    let (counted, clones) = Counted::new();
+                    assert_eq!(block_on(set.replayed_by_hooks(counted)), hooks);
+                    let clones = clones.load(Ordering::SeqCst);
+                    assert!(clones <= hooks.saturating_sub(1), "{clones} clones for {hooks} hooks");
+                    if hooks % 2 == 0 {
+                        set.register_hooks(ByMacro)
+                    } else {
+                        set.register_replayed_by_hooks(ByHand)
+                    };
+                }
+            }
+
+            /// T-61: nothing can be replayed, so nothing is cloned
+            #[test]
+            fn a_singleton_never_clones() {
+                let sets = [
+                    ArgsSet::new(),
+                    ArgsSet::new().with_given_once(ByHand),
+                    ArgsSet::new().with_hooks(ByMacro),
+                    ArgsSet::new().with_given_once(ByHand).with_hooks(ByMacro),
+                ];
+                for set in sets {
+                    let (counted, clones) = Counted::new();
+                    block_on(set.given_once(counted));
+                    assert_eq!(clones.load(Ordering::SeqCst), 0);
+                }
+            }
+
+            impl ChainedWithoutDefault for ByHand {
+                async fn call(&self, counted: Counted, number: u32) -> Unique {
+                    $($pause)*
+                    drop(counted);
+                    Unique(number)
+                }
+            }
+
+            /// T-61: what a chain stops is not replayed further
+            #[test]
+            fn a_stopped_chain_clones_nothing_for_hooks_that_do_not_run() {
+                let mut set = ArgsSet::new();
+                for _ in 0..5 {
+                    set.register_chained_without_default(ByHand);
+                }
+                let (counted, clones) = Counted::new();
+                assert_eq!(block_on(set.chained_without_default(counted, 10)), Unique(10));
+                let clones = clones.load(Ordering::SeqCst);
+                assert!(clones <= 1, "{clones} clones for one call");
+            }
+
+            #[impl_hook(Chained)]
+            async fn ten(number: u32) -> Unique {
+                $($pause)*
+                Unique(number + 10)
+            }
+
+            /// T-34: a chain looks at outputs and never clones them
+            #[test]
+            fn the_output_of_a_chain_need_not_be_clone() {
+                let set = ArgsSet::new().with_chained(Ten).with_chained(Ten);
+                assert_eq!(block_on(set.chained(10)), Unique(10));
+                assert_eq!(block_on(set.chained(0)), Unique(10));
+                assert_eq!(block_on(set.chained(1)), Unique(11));
+            }
+
+            #[impl_hook(Optional)]
+            async fn sum(
+                text: Option<u8>,
+                pair: (u8, String),
+                f: fn(u8) -> u8,
+                last: Option<u8>,
+            ) -> u8 {
+                $($pause)*
+                f(text.unwrap()) + pair.0 + last.unwrap()
+            }
+
+            /// T-60: an owned argument may have any type that can be cloned
+            #[test]
+            fn owned_arguments_may_be_options_tuples_and_function_pointers() {
+                let set = ArgsSet::new().with_optional(Sum);
+                let double: fn(u8) -> u8 = |number| number * 2;
+                assert_eq!(block_on(set.optional(Some(5), (1, "abc".to_owned()), double)), 24);
+            }
+        }
+    };
+}
+
+in_every_form!(rules);

@@ -1,0 +1,262 @@
+//! `chain = Type`: a companion looks at each output and may stop the dispatch.
+
+use std::ops::ControlFlow;
+
+use futures::executor::block_on;
+use hooks_core::{Chain, FirstSuccess, ShortCircuit, hooks, impl_hook, impl_hooks};
+
+use crate::kit::{Log, in_every_form, yield_once};
+
+/// Cannot be cloned.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Verdict(&'static str);
+
+/// Stops at a verdict that says so.
+#[derive(Default)]
+pub(crate) struct UntilStop;
+
+impl Chain<Verdict> for UntilStop {
+    async fn call(&self, output: &Verdict) -> ControlFlow<()> {
+        yield_once().await;
+        if output.0.starts_with("stop") {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// Stops at any given word, and notes what it saw.
+pub(crate) struct UntilWord<'a> {
+    word: &'a str,
+    log: Log,
+}
+
+impl Chain<Verdict> for UntilWord<'_> {
+    async fn call(&self, output: &Verdict) -> ControlFlow<()> {
+        self.log.add(format!("seen {}", output.0));
+        if output.0 == self.word {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+macro_rules! rules {
+    ($form:ident, $($pause:tt)*) => {
+        mod $form {
+            use super::*;
+
+            #[hooks]
+            trait Gates {
+                #[hook(always, chain = UntilStop)]
+                async fn check(input: &str, log: &Log) -> Verdict {
+                    $($pause)*
+                    log.add("default");
+                    Verdict(if input == "bad" { "stop by default" } else { "go by default" })
+                }
+
+                #[hook(fallback, chain = UntilStop)]
+                async fn decide(log: &Log) -> Verdict {
+                    $($pause)*
+                    log.add("default");
+                    Verdict("default")
+                }
+
+                #[hook(always, chain = ShortCircuit<u32, String>)]
+                async fn validate(input: &str) -> Result<u32, String> {
+                    $($pause)*
+                    input.parse().map_err(|_| format!("`{input}` is not a number"))
+                }
+
+                #[hook(fallback, chain = FirstSuccess<String>)]
+                async fn resolve(name: &str) -> Option<String> {
+                    $($pause)*
+                    Some(format!("default {name}"))
+                }
+            }
+
+            struct Says(&'static str);
+
+            #[impl_hooks(GatesSet)]
+            impl Gates for Says {
+                async fn check(&self, _input: &str, log: &Log) -> Verdict {
+                    $($pause)*
+                    log.add(self.0);
+                    Verdict(self.0)
+                }
+
+                async fn decide(&self, log: &Log) -> Verdict {
+                    $($pause)*
+                    log.add(self.0);
+                    Verdict(self.0)
+                }
+            }
+
+            fn saying(words: &[&'static str]) -> GatesSet<'static> {
+                let mut set = GatesSet::new();
+                for word in words {
+                    set.register_hooks(Says(word));
+                }
+                set
+            }
+
+            /// §4.3, always + chain, no hooks
+            #[test]
+            fn always_without_hooks_gives_the_default() {
+                let log = Log::new();
+                assert_eq!(block_on(saying(&[]).check("good", &log)).0, "go by default");
+                assert_eq!(block_on(saying(&[]).check("bad", &log)).0, "stop by default");
+                assert_eq!(log.lines(), ["default", "default"]);
+            }
+
+            /// §4.3, always + chain: the chain sees the default first
+            #[test]
+            fn always_stops_at_a_default_that_breaks() {
+                let log = Log::new();
+                let verdict = block_on(saying(&["a", "b"]).check("bad", &log));
+                assert_eq!(verdict.0, "stop by default");
+                assert_eq!(log.lines(), ["default"]);
+            }
+
+            /// §4.3, always + chain: the first Break returns that output
+            #[test]
+            fn always_stops_at_the_first_hook_that_breaks() {
+                let log = Log::new();
+                let verdict = block_on(saying(&["a", "stop b", "stop c"]).check("good", &log));
+                assert_eq!(verdict.0, "stop b");
+                assert_eq!(log.lines(), ["default", "a", "stop b"]);
+            }
+
+            /// §4.3, always + chain: else the last output
+            #[test]
+            fn always_gives_the_last_output_when_nobody_breaks() {
+                let log = Log::new();
+                assert_eq!(block_on(saying(&["a", "b"]).check("good", &log)).0, "b");
+                assert_eq!(log.lines(), ["default", "a", "b"]);
+            }
+
+            /// §4.3, fallback + chain, no hooks
+            #[test]
+            fn fallback_without_hooks_gives_the_default() {
+                assert_eq!(block_on(saying(&[]).decide(&Log::new())).0, "default");
+            }
+
+            /// §4.3, fallback + chain: first Break
+            #[test]
+            fn fallback_stops_at_the_first_hook_that_breaks_without_the_default() {
+                let log = Log::new();
+                assert_eq!(block_on(saying(&["a", "stop b", "c"]).decide(&log)).0, "stop b");
+                assert_eq!(log.lines(), ["a", "stop b"]);
+            }
+
+            /// §4.3, fallback + chain: all continue → default
+            #[test]
+            fn fallback_gives_the_default_at_the_end_when_every_hook_continues() {
+                let log = Log::new();
+                assert_eq!(block_on(saying(&["a", "b"]).decide(&log)).0, "default");
+                assert_eq!(log.lines(), ["a", "b", "default"]);
+            }
+
+            #[impl_hook(Validate)]
+            async fn no_zero(input: &str) -> Result<u32, String> {
+                $($pause)*
+                if input == "0" { Err("zero".to_owned()) } else { Ok(1) }
+            }
+
+            #[impl_hook(Validate)]
+            async fn even(input: &str) -> Result<u32, String> {
+                $($pause)*
+                let even = input.ends_with(['0', '2', '4', '6', '8']);
+                if even { Ok(2) } else { Err("odd".to_owned()) }
+            }
+
+            /// T-33
+            #[test]
+            fn short_circuit_stops_at_the_first_err() {
+                let set = GatesSet::new().with_validate(NoZero).with_validate(Even);
+                assert_eq!(block_on(set.validate("x")), Err("`x` is not a number".to_owned()));
+                assert_eq!(block_on(set.validate("0")), Err("zero".to_owned()));
+                assert_eq!(block_on(set.validate("3")), Err("odd".to_owned()));
+                assert_eq!(block_on(set.validate("4")), Ok(2));
+            }
+
+            #[impl_hook(Resolve)]
+            async fn known(name: &str) -> Option<String> {
+                $($pause)*
+                (name == "known").then(|| "found".to_owned())
+            }
+
+            #[impl_hook(Resolve)]
+            async fn anything(name: &str) -> Option<String> {
+                $($pause)*
+                (name != "lost").then(|| "anything".to_owned())
+            }
+
+            /// T-33
+            #[test]
+            fn first_success_stops_at_the_first_some() {
+                let set = GatesSet::new().with_resolve(Known).with_resolve(Anything);
+                assert_eq!(block_on(set.resolve("known")).as_deref(), Some("found"));
+                assert_eq!(block_on(set.resolve("other")).as_deref(), Some("anything"));
+                assert_eq!(block_on(set.resolve("lost")).as_deref(), Some("default lost"));
+            }
+
+            /// T-32: a companion of another type may take the declared one's place, and is asked
+            /// about each output before the next hook runs
+            #[test]
+            fn a_chain_given_at_run_time_replaces_the_declared_one() {
+                let log = Log::new();
+                let word = String::from("enough");
+                let set = saying(&["stop a", "enough", "b"])
+                    .with_check_chain(UntilWord { word: &word, log: log.clone() });
+                assert_eq!(block_on(set.check("good", &log)).0, "enough");
+                assert_eq!(
+                    log.lines(),
+                    [
+                        "default",
+                        "seen go by default",
+                        "stop a",
+                        "seen stop a",
+                        "enough",
+                        "seen enough",
+                    ]
+                );
+            }
+
+            /// T-32, T-04: `set_…` changes the set in place
+            #[test]
+            fn a_chain_can_be_set_on_a_set_in_place() {
+                let log = Log::new();
+                let mut set = saying(&["a", "stop b", "c"]);
+                set.set_decide_chain(UntilWord { word: "a", log: Log::new() })
+                    .register_decide(Finally);
+                assert_eq!(block_on(set.decide(&log)).0, "a");
+                set.set_decide_chain(UntilWord { word: "finally", log: Log::new() });
+                assert_eq!(block_on(set.decide(&log)).0, "finally");
+                assert_eq!(log.lines(), ["a", "a", "stop b", "c", "finally"]);
+            }
+
+            #[impl_hook(Decide)]
+            async fn finally(log: &Log) -> Verdict {
+                $($pause)*
+                log.add("finally");
+                Verdict("finally")
+            }
+
+            /// T-32, T-03: the companion is the set's own; a clone made before keeps its own
+            #[test]
+            fn a_chain_set_on_one_set_does_not_reach_a_clone_made_before() {
+                let set = saying(&["a", "stop b", "c"]);
+                let until_c = UntilWord { word: "c", log: Log::new() };
+                let changed = set.clone().with_decide_chain(until_c);
+                assert_eq!(block_on(set.decide(&Log::new())).0, "stop b");
+                assert_eq!(block_on(changed.decide(&Log::new())).0, "c");
+                assert_eq!(block_on(changed.clone().decide(&Log::new())).0, "c");
+            }
+        }
+    };
+}
+
+in_every_form!(rules);

@@ -1,0 +1,163 @@
+//! Closures and functions as hooks, where a slot's arguments are owned (T-10).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::executor::block_on;
+use hooks_core::{Entry, hooks};
+
+use crate::kit::{Log, in_every_form};
+
+macro_rules! rules {
+    ($form:ident, $($pause:tt)*) => {
+        mod $form {
+            use super::*;
+
+            #[hooks]
+            trait Ids {
+                #[hook(fallback)]
+                async fn next_id(seed: usize) -> usize {
+                    $($pause)*
+                    seed
+                }
+
+                #[hook(always)]
+                async fn greet(name: &str, log: Log) -> String {
+                    $($pause)*
+                    log.add("default");
+                    format!("hello {name}")
+                }
+
+                #[hook(singleton)]
+                async fn pick(first: String, second: Option<u8>) -> String {
+                    $($pause)*
+                    format!("{first} {second:?}")
+                }
+
+                #[hook(always)]
+                async fn observe(log: Log) {
+                    $($pause)*
+                    log.add("default");
+                }
+            }
+
+            /// T-10, fallback: the closure takes `last` as a hand-written hook does
+            #[test]
+            fn a_closure_can_be_a_hook() {
+                let set = IdsSet::new().with_next_id(|seed: usize, last: Option<usize>| async move {
+                    $($pause)*
+                    last.unwrap_or(seed) + 1
+                });
+                assert_eq!(block_on(set.next_id(7)), 8);
+                let set = set.with_next_id(|_seed: usize, last: Option<usize>| async move {
+                    $($pause)*
+                    last.unwrap() * 10
+                });
+                assert_eq!(block_on(set.next_id(7)), 80);
+            }
+
+            /// T-10, T-60: a `&str` argument counts as an owned `String`
+            #[test]
+            fn a_closure_takes_a_str_argument_as_a_string() {
+                let set = IdsSet::new().with_greet(
+                    |name: String, log: Log, last: Option<String>| async move {
+                        $($pause)*
+                        log.add("closure");
+                        format!("{}, dear {name}", last.unwrap())
+                    },
+                );
+                let log = Log::new();
+                assert_eq!(block_on(set.greet("Ada", log.clone())), "hello Ada, dear Ada");
+                assert_eq!(log.lines(), ["default", "closure"]);
+            }
+
+            /// T-10: a singleton's closure takes no `last`
+            #[test]
+            fn a_closure_of_a_singleton_takes_the_arguments_alone() {
+                let set = IdsSet::new().with_pick(|first: String, second: Option<u8>| async move {
+                    $($pause)*
+                    format!("{first}/{}", second.unwrap())
+                });
+                assert_eq!(block_on(set.pick("a".to_owned(), Some(3))), "a/3");
+            }
+
+            /// T-10, §0.9: a unit slot's closure takes no `last`
+            #[test]
+            fn a_closure_of_a_unit_slot_takes_the_arguments_alone() {
+                let set = IdsSet::new().with_observe(|log: Log| async move {
+                    $($pause)*
+                    log.add("closure");
+                });
+                let log = Log::new();
+                block_on(set.observe(log.clone()));
+                assert_eq!(log.lines(), ["default", "closure"]);
+            }
+
+            async fn function(seed: usize, last: Option<usize>) -> usize {
+                $($pause)*
+                seed + last.unwrap_or(100)
+            }
+
+            /// T-10: whatever is `Fn` with those arguments
+            #[test]
+            fn a_plain_async_function_can_be_a_hook() {
+                let set = IdsSet::new().with_next_id(function);
+                assert_eq!(block_on(set.next_id(7)), 107);
+            }
+
+            /// T-10, T-50: what a closure captures may be borrowed for the life of the set
+            #[test]
+            fn a_closure_may_borrow_from_its_surroundings() {
+                let calls = AtomicUsize::new(0);
+                let prefix = String::from("id");
+                {
+                    let (calls, prefix) = (&calls, prefix.as_str());
+                    let set = IdsSet::new().with_pick(move |first: String, _second: Option<u8>| {
+                        async move {
+                            $($pause)*
+                            calls.fetch_add(1, Ordering::SeqCst);
+                            format!("{prefix}{first}")
+                        }
+                    });
+                    assert_eq!(block_on(set.pick("7".to_owned(), None)), "id7");
+                    assert_eq!(block_on(set.pick("8".to_owned(), None)), "id8");
+                }
+                assert_eq!(calls.load(Ordering::SeqCst), 2);
+                drop(prefix);
+            }
+
+            /// T-10, T-04: every way of registering takes a closure
+            #[test]
+            fn a_closure_can_be_registered_in_place_and_as_an_entry() {
+                let plus = |number: usize| {
+                    move |seed: usize, last: Option<usize>| async move {
+                        $($pause)*
+                        last.unwrap_or(seed) * 10 + number
+                    }
+                };
+                let mut set = IdsSet::new();
+                set.register_next_id(plus(1))
+                    .register_next_id_entry(Entry::new(plus(2)).priority(-1))
+                    .register_next_id_entry(Entry::new(plus(3)).key("k"));
+                let set = set.with_next_id_entry(Entry::new(plus(4)).key("k"));
+                assert_eq!(block_on(set.next_id(0)), 214);
+            }
+
+            /// T-03: closures are hook objects like others: clones of the set share them
+            #[test]
+            fn clones_of_a_set_share_its_closures() {
+                let calls = std::sync::Arc::new(AtomicUsize::new(0));
+                let counted = std::sync::Arc::clone(&calls);
+                let set = IdsSet::new().with_observe(move |_log: Log| {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                    async move { $($pause)* }
+                });
+                let clone = set.clone();
+                block_on(set.observe(Log::new()));
+                block_on(clone.observe(Log::new()));
+                assert_eq!(calls.load(Ordering::SeqCst), 2);
+            }
+        }
+    };
+}
+
+in_every_form!(rules);

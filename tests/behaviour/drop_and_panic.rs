@@ -1,0 +1,341 @@
+//! What a dispatch leaves behind when it is dropped, when a hook panics, and when
+//! the set changes under it.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+
+use futures::executor::block_on;
+use hooks_core::{hooks, impl_hooks};
+
+use crate::kit::{Log, in_every_form, panics, poll_once, yield_once};
+
+#[hooks]
+trait Slow {
+    #[hook(always)]
+    async fn step(log: &Log) -> u32 {
+        let _leaves = OnDrop(log, "default gone");
+        log.add("default");
+        yield_once().await;
+        log.add("default done");
+        0
+    }
+}
+
+struct OnDrop<'a>(&'a Log, &'static str);
+
+impl Drop for OnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.add(self.1);
+    }
+}
+
+struct Pauses(&'static str);
+
+#[impl_hooks(SlowSet)]
+impl Slow for Pauses {
+    async fn step(&self, log: &Log, last: Option<u32>) -> u32 {
+        let _leaves = OnDrop(log, "hook gone");
+        log.add(self.0);
+        yield_once().await;
+        log.add("hook done");
+        last.unwrap() + 1
+    }
+}
+
+/// A dispatch is lazy: what is never polled never runs
+#[test]
+fn a_dispatch_that_is_never_polled_runs_nothing() {
+    let set = SlowSet::new().with_hooks(Pauses("a"));
+    let log = Log::new();
+    drop(set.step(&log));
+    assert_eq!(log.lines(), [""; 0]);
+}
+
+/// A dropped dispatch future runs nothing more
+#[test]
+fn a_dropped_dispatch_runs_nothing_more_and_drops_what_was_running() {
+    let set = SlowSet::new()
+        .with_hooks(Pauses("a"))
+        .with_hooks(Pauses("b"));
+    let stages: [&[&str]; 3] = [
+        &["default", "default gone"],
+        &["default", "default done", "default gone", "a", "hook gone"],
+        &[
+            "default",
+            "default done",
+            "default gone",
+            "a",
+            "hook done",
+            "hook gone",
+            "b",
+            "hook gone",
+        ],
+    ];
+    for (polls, expected) in (1..).zip(stages) {
+        let log = Log::new();
+        {
+            let mut dispatch = Box::pin(set.step(&log));
+            for _ in 0..polls {
+                assert!(poll_once(dispatch.as_mut()).is_pending());
+            }
+            drop(dispatch);
+        }
+        assert_eq!(log.lines(), expected);
+        // Nothing is left locked: the same set dispatches from the start.
+        assert_eq!(block_on(set.step(&Log::new())), 2);
+    }
+}
+
+/// An abandoned dispatch is in nobody's way, even while it is still alive
+#[test]
+fn a_suspended_dispatch_does_not_block_others() {
+    let set = SlowSet::new().with_hooks(Pauses("a"));
+    let (log, other) = (Log::new(), Log::new());
+    let mut suspended = pin!(set.step(&log));
+    assert!(poll_once(suspended.as_mut()).is_pending());
+    assert_eq!(block_on(set.step(&other)), 1);
+    assert_eq!(
+        block_on(set.clone().with_hooks(Pauses("b")).step(&other)),
+        2
+    );
+    assert_eq!(block_on(suspended), 1);
+}
+
+macro_rules! rules {
+    ($form:ident, $($pause:tt)*) => {
+        mod $form {
+            use super::*;
+
+            #[hooks]
+            trait Risky {
+                #[hook(always)]
+                async fn step(log: &Log, who: &str) {
+                    $($pause)*
+                    log.add("default");
+                    if who == "default" {
+                        panic!("the default gave up");
+                    }
+                }
+
+                #[hook(singleton)]
+                async fn only(log: &Log, who: &str) {
+                    $($pause)*
+                    log.add("default");
+                    if who == "default" {
+                        panic!("the default gave up");
+                    }
+                }
+
+                #[hook(fallback, chain = Gives)]
+                async fn chained(log: &Log) -> Option<u8> {
+                    $($pause)*
+                    log.add("default");
+                    None
+                }
+            }
+
+            #[derive(Default)]
+            struct Gives;
+
+            impl hooks_core::Chain<Option<u8>> for Gives {
+                async fn call(&self, output: &Option<u8>) -> std::ops::ControlFlow<()> {
+                    $($pause)*
+                    assert_ne!(*output, Some(13), "the chain gave up");
+                    std::ops::ControlFlow::Continue(())
+                }
+            }
+
+            struct Named(&'static str);
+
+            #[impl_hooks(RiskySet)]
+            impl Risky for Named {
+                async fn step(&self, log: &Log, who: &str) {
+                    log.add(self.0);
+                    $($pause)*
+                    if who == self.0 {
+                        panic!("{} gave up", self.0);
+                    }
+                }
+
+                async fn only(&self, log: &Log, who: &str) {
+                    log.add(self.0);
+                    $($pause)*
+                    if who == self.0 {
+                        panic!("{} gave up", self.0);
+                    }
+                }
+
+                async fn chained(&self, log: &Log) -> Option<u8> {
+                    log.add(self.0);
+                    $($pause)*
+                    (self.0 == "thirteen").then_some(13)
+                }
+            }
+
+            /// A typed slot raises a panic again, and runs nothing after it
+            #[test]
+            fn a_panic_in_a_hook_reaches_the_caller_and_ends_the_dispatch() {
+                let set = RiskySet::new()
+                    .with_hooks(Named("a"))
+                    .with_hooks(Named("b"))
+                    .with_hooks(Named("c"));
+                let log = Log::new();
+                assert_eq!(panics(set.step(&log, "b")), "b gave up");
+                assert_eq!(log.lines(), ["default", "a", "b"]);
+            }
+
+            /// A panic leaves nothing locked
+            #[test]
+            fn after_a_panic_the_set_dispatches_as_before() {
+                let set = RiskySet::new().with_hooks(Named("a")).with_hooks(Named("b"));
+                for who in ["a", "default", "b"] {
+                    assert_eq!(panics(set.step(&Log::new(), who)), match who {
+                        "default" => "the default gave up".to_owned(),
+                        other => format!("{other} gave up"),
+                    });
+                    let log = Log::new();
+                    block_on(set.step(&log, "nobody"));
+                    assert_eq!(log.lines(), ["default", "a", "b"]);
+                }
+            }
+
+            /// The same on a singleton, from the hook and from the default
+            #[test]
+            fn a_panic_in_a_singleton_or_its_default_reaches_the_caller() {
+                let set = RiskySet::new();
+                assert_eq!(panics(set.only(&Log::new(), "default")), "the default gave up");
+                let set = set.with_hooks(Named("a"));
+                assert_eq!(panics(set.only(&Log::new(), "a")), "a gave up");
+                let log = Log::new();
+                block_on(set.only(&log, "default"));
+                assert_eq!(log.lines(), ["a"]);
+            }
+
+            /// A companion is no different
+            #[test]
+            fn a_panic_in_a_companion_reaches_the_caller() {
+                let set = RiskySet::new().with_hooks(Named("a")).with_hooks(Named("thirteen"));
+                let log = Log::new();
+                assert!(panics(set.chained(&log)).contains("the chain gave up"));
+                assert_eq!(log.lines(), ["a", "thirteen"]);
+            }
+
+            /// A panic's payload arrives untouched, whatever it is
+            #[test]
+            fn a_panic_keeps_its_payload() {
+                #[derive(Debug, PartialEq)]
+                struct Payload(u32);
+
+                struct Throws;
+
+                impl Only for Throws {
+                    async fn call(&self, _log: &Log, _who: String) {
+                        $($pause)*
+                        std::panic::panic_any(Payload(7));
+                    }
+                }
+
+                let set = RiskySet::new().with_only(Throws);
+                let log = Log::new();
+                let run = std::panic::AssertUnwindSafe(|| block_on(set.only(&log, "x")));
+                let payload = std::panic::catch_unwind(run).unwrap_err();
+                assert_eq!(payload.downcast_ref::<Payload>(), Some(&Payload(7)));
+            }
+
+            /// Registers another hook into the set it came from while it runs.
+            struct Spawns {
+                shared: Arc<Mutex<RiskySet<'static>>>,
+            }
+
+            impl Step for Spawns {
+                async fn call(&self, log: &Log, _who: String) {
+                    $($pause)*
+                    log.add("spawns");
+                    self.shared.lock().unwrap().register_hooks(Named("late"));
+                    $($pause)*
+                }
+            }
+
+            fn lines(shared: &Mutex<RiskySet<'static>>) -> Vec<String> {
+                let snapshot = shared.lock().unwrap().clone();
+                let log = Log::new();
+                block_on(snapshot.step(&log, "nobody"));
+                log.lines()
+            }
+
+            /// A dispatch works on a snapshot: what a hook registers runs from the next one on
+            #[test]
+            fn a_hook_that_registers_affects_later_dispatches_only() {
+                let shared = Arc::new(Mutex::new(RiskySet::new()));
+                let spawns = Spawns { shared: Arc::clone(&shared) };
+                shared.lock().unwrap().register_step(spawns).register_hooks(Named("b"));
+                assert_eq!(lines(&shared), ["default", "spawns", "b"]);
+                assert_eq!(lines(&shared), ["default", "spawns", "b", "late"]);
+                assert_eq!(lines(&shared), ["default", "spawns", "b", "late", "late"]);
+            }
+
+            /// Removes a hook that has not run yet.
+            struct Removes {
+                shared: Arc<Mutex<RiskySet<'static>>>,
+            }
+
+            impl Step for Removes {
+                async fn call(&self, log: &Log, _who: String) {
+                    $($pause)*
+                    log.add("removes");
+                    self.shared.lock().unwrap().remove_step("victim");
+                }
+            }
+
+            /// A dispatch works on a snapshot: what a hook removes still runs this once
+            #[test]
+            fn a_hook_that_removes_another_affects_later_dispatches_only() {
+                struct Victim;
+
+                impl Step for Victim {
+                    async fn call(&self, log: &Log, _who: String) {
+                        $($pause)*
+                        log.add("victim");
+                    }
+                }
+
+                let shared = Arc::new(Mutex::new(RiskySet::new()));
+                let removes = Removes { shared: Arc::clone(&shared) };
+                let victim = hooks_core::Entry::new(Victim).key("victim");
+                shared.lock().unwrap().register_step(removes).register_step_entry(victim);
+                assert_eq!(lines(&shared), ["default", "removes", "victim"]);
+                assert_eq!(lines(&shared), ["default", "removes"]);
+            }
+
+            /// A hook may dispatch the set it is in
+            #[test]
+            fn a_hook_may_dispatch_its_own_slot_again() {
+                struct Recurses(Arc<std::sync::OnceLock<RiskySet<'static>>>);
+
+                impl Step for Recurses {
+                    async fn call(&self, log: &Log, who: String) {
+                        $($pause)*
+                        log.add(format!("enter {who}"));
+                        if !who.is_empty() {
+                            self.0.get().unwrap().step(log, &who[1..]).await;
+                        }
+                        log.add(format!("leave {who}"));
+                    }
+                }
+
+                let shared = Arc::default();
+                let set = RiskySet::new().with_step(Recurses(Arc::clone(&shared)));
+                assert!(shared.set(set.clone()).is_ok());
+                let log = Log::new();
+                block_on(set.step(&log, "xy"));
+                let expected = [
+                    "default", "enter xy", "default", "enter y", "default", "enter ", "leave ",
+                    "leave y", "leave xy",
+                ];
+                assert_eq!(log.lines(), expected);
+            }
+        }
+    };
+}
+
+in_every_form!(rules);

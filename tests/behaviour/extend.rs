@@ -1,0 +1,226 @@
+//! `extend` and `with_extended`: one set takes in another of its type (T-40).
+
+use futures::executor::block_on;
+use hooks_core::{Entry, hooks, impl_hooks};
+
+use crate::kit::{Log, in_every_form};
+
+macro_rules! rules {
+    ($form:ident, $($pause:tt)*) => {
+        mod $form {
+            use super::*;
+
+            #[hooks]
+            trait Steps {
+                #[hook(always)]
+                async fn step(log: &Log) {
+                    $($pause)*
+                    log.add("default");
+                }
+
+                #[hook(fallback)]
+                async fn choose(task: &str, log: &Log) -> String {
+                    $($pause)*
+                    log.add("default");
+                    format!("default {task}")
+                }
+
+                #[hook(singleton)]
+                async fn cost_center() -> &'static str {
+                    $($pause)*
+                    "default"
+                }
+            }
+
+            struct Named(&'static str);
+
+            #[impl_hooks(StepsSet)]
+            impl Steps for Named {
+                async fn step(&self, log: &Log) {
+                    $($pause)*
+                    log.add(self.0);
+                }
+
+                async fn choose(&self, task: &str, log: &Log, last: Option<String>) -> String {
+                    $($pause)*
+                    log.add(format!("{} after {last:?}", self.0));
+                    format!("{} {task}", self.0)
+                }
+
+                async fn cost_center(&self) -> &'static str {
+                    $($pause)*
+                    self.0
+                }
+            }
+
+            struct OneStep(&'static str);
+
+            impl Step for OneStep {
+                async fn call(&self, log: &Log) {
+                    $($pause)*
+                    log.add(self.0);
+                }
+            }
+
+            fn steps(set: &StepsSet<'_>) -> Vec<String> {
+                let log = Log::new();
+                block_on(set.step(&log));
+                let mut lines = log.lines();
+                assert_eq!(lines.remove(0), "default");
+                lines
+            }
+
+            /// T-40: appended after the receiver's own
+            #[test]
+            fn hooks_of_the_other_set_come_after_the_own_ones_in_their_order() {
+                let mut set = StepsSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
+                set.extend(StepsSet::new().with_hooks(Named("c")).with_hooks(Named("d")));
+                assert_eq!(steps(&set), ["a", "b", "c", "d"]);
+                let log = Log::new();
+                assert_eq!(block_on(set.choose("x", &log)), "d x");
+                assert_eq!(
+                    log.lines(),
+                    [
+                        "a after None",
+                        r#"b after Some("a x")"#,
+                        r#"c after Some("b x")"#,
+                        r#"d after Some("c x")"#,
+                    ]
+                );
+            }
+
+            /// T-40: the singleton of the other set replaces the receiver's
+            #[test]
+            fn a_singleton_of_the_other_set_replaces_the_own_one() {
+                let mut set = StepsSet::new().with_hooks(Named("a"));
+                set.extend(StepsSet::new().with_hooks(Named("b")));
+                assert_eq!(block_on(set.cost_center()), "b");
+            }
+
+            /// T-40: an empty singleton of the other set takes nothing away
+            #[test]
+            fn a_singleton_stays_when_the_other_set_has_none() {
+                let mut set = StepsSet::new().with_hooks(Named("a"));
+                set.extend(StepsSet::new().with_step(OneStep("b")));
+                assert_eq!(block_on(set.cost_center()), "a");
+                assert_eq!(steps(&set), ["a", "b"]);
+            }
+
+            /// T-40: an empty set changes nothing, and an empty receiver takes everything
+            #[test]
+            fn an_empty_set_is_neutral_on_either_side() {
+                let full = StepsSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
+                let mut left = full.clone();
+                left.extend(StepsSet::new());
+                let mut right = StepsSet::new();
+                right.extend(full);
+                for set in [left, right] {
+                    assert_eq!(steps(&set), ["a", "b"]);
+                    assert_eq!(block_on(set.cost_center()), "b");
+                }
+            }
+
+            /// T-40, T-04: the form for builder chains
+            #[test]
+            fn with_extended_does_the_same_in_a_builder_chain() {
+                let set = StepsSet::new()
+                    .with_hooks(Named("a"))
+                    .with_extended(StepsSet::new().with_hooks(Named("b")))
+                    .with_hooks(Named("c"));
+                assert_eq!(steps(&set), ["a", "b", "c"]);
+                assert_eq!(block_on(set.cost_center()), "c");
+            }
+
+            /// T-40: extended entries keep their priority
+            #[test]
+            fn extended_entries_keep_their_priority() {
+                let mut set = StepsSet::new()
+                    .with_step_entry(Entry::new(OneStep("late")).priority(5))
+                    .with_step(OneStep("own"));
+                set.extend(
+                    StepsSet::new()
+                        .with_step_entry(Entry::new(OneStep("last")).priority(9))
+                        .with_step_entry(Entry::new(OneStep("first")).priority(-9))
+                        .with_step(OneStep("taken")),
+                );
+                assert_eq!(steps(&set), ["first", "own", "taken", "late", "last"]);
+            }
+
+            /// T-40: extended entries take a new sequence, behind equals of the receiver
+            #[test]
+            fn extended_entries_take_their_place_behind_equals_and_before_later_ones() {
+                // Made first, so that an old sequence would put it in front.
+                let other = StepsSet::new()
+                    .with_step_entry(Entry::new(OneStep("taken")).priority(2))
+                    .with_step_entry(Entry::new(OneStep("taken too")).priority(2));
+                let mut set = StepsSet::new();
+                for name in ["own", "own too", "own as well"] {
+                    set.register_step_entry(Entry::new(OneStep(name)).priority(2));
+                }
+                set.extend(other);
+                set.register_step_entry(Entry::new(OneStep("later")).priority(2));
+                let expected = ["own", "own too", "own as well", "taken", "taken too", "later"];
+                assert_eq!(steps(&set), expected);
+            }
+
+            /// T-40: a key that exists is replaced in place, a new one is appended
+            #[test]
+            fn an_entry_whose_key_exists_replaces_it_in_place() {
+                let mut set = StepsSet::new()
+                    .with_step_entry(Entry::new(OneStep("old")).key("k"))
+                    .with_step(OneStep("own"));
+                set.extend(
+                    StepsSet::new()
+                        .with_step_entry(Entry::new(OneStep("other")).key("other"))
+                        .with_step_entry(Entry::new(OneStep("new")).key("k")),
+                );
+                assert_eq!(steps(&set), ["new", "own", "other"]);
+                assert!(set.remove_step("k"));
+                assert!(set.remove_step("other"));
+                assert_eq!(steps(&set), ["own"]);
+            }
+
+            /// T-40, T-03: what was taken in is shared with clones of the other set, no more
+            #[test]
+            fn a_clone_of_the_other_set_stays_independent() {
+                let other = StepsSet::new().with_hooks(Named("b"));
+                let mut set = StepsSet::new().with_hooks(Named("a"));
+                set.extend(other.clone());
+                set.register_hooks(Named("c"));
+                assert_eq!(steps(&set), ["a", "b", "c"]);
+                assert_eq!(steps(&other), ["b"]);
+            }
+
+            /// T-40: a set may take in a clone of itself
+            #[test]
+            fn a_set_may_be_extended_by_its_own_clone() {
+                let mut set = StepsSet::new()
+                    .with_step(OneStep("a"))
+                    .with_step_entry(Entry::new(OneStep("k")).key("k"));
+                let clone = set.clone();
+                set.extend(clone);
+                assert_eq!(steps(&set), ["a", "k", "a"]);
+            }
+
+            /// T-40, T-50: sets with different borrows meet in the shorter one
+            #[test]
+            fn a_static_set_may_extend_one_that_borrows() {
+                struct Borrowed<'a>(&'a str);
+
+                impl Step for Borrowed<'_> {
+                    async fn call(&self, log: &Log) {
+                        $($pause)*
+                        log.add(self.0);
+                    }
+                }
+
+                let everywhere: StepsSet<'static> = StepsSet::new().with_step(OneStep("static"));
+                let name = String::from("borrowed");
+                let set = StepsSet::new().with_step(Borrowed(&name)).with_extended(everywhere);
+                assert_eq!(steps(&set), ["borrowed", "static"]);
+            }
+        }
+    };
+}
+
+in_every_form!(rules);

@@ -1,0 +1,228 @@
+//! `RequestExtensions`: typed values of one request over those of the application (T-74).
+
+use futures::executor::block_on;
+use hooks_core::{RequestExtensions, hooks, impl_hooks};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tenant(&'static str);
+
+/// Not `Clone`.
+#[derive(Debug, PartialEq, Eq)]
+struct Budget(u32);
+
+/// T-74: nothing is there unless somebody put it there
+#[test]
+fn a_new_map_has_no_value_of_any_type() {
+    for map in [RequestExtensions::new(), RequestExtensions::default()] {
+        assert_eq!(map.get::<Tenant>(), None);
+        assert!(!map.contains::<Tenant>());
+        assert!(map.is_empty());
+    }
+}
+
+/// T-74: values are found by their type
+#[test]
+fn a_value_is_found_by_its_type_and_by_no_other() {
+    let mut map = RequestExtensions::new();
+    assert!(map.insert(Tenant("eu")).is_none());
+    assert!(map.insert(Budget(7)).is_none());
+    assert_eq!(map.get(), Some(&Tenant("eu")));
+    assert_eq!(map.get(), Some(&Budget(7)));
+    assert_eq!(map.get::<u32>(), None);
+    assert!(map.contains::<Budget>() && !map.contains::<u32>() && !map.is_empty());
+}
+
+/// T-74: at most one value of a type
+#[test]
+fn inserting_a_type_again_replaces_and_returns_the_old_value() {
+    let mut map = RequestExtensions::new();
+    map.insert(Budget(1));
+    assert_eq!(map.insert(Budget(2)).as_deref(), Some(&Budget(1)));
+    assert_eq!(map.get(), Some(&Budget(2)));
+}
+
+/// T-74: `.ext(v)` for builder chains
+#[test]
+fn ext_adds_a_value_in_a_builder_chain() {
+    let map = RequestExtensions::new()
+        .ext(Tenant("a"))
+        .ext(Budget(1))
+        .ext(Tenant("b"));
+    assert_eq!(map.get(), Some(&Tenant("b")));
+    assert_eq!(map.get(), Some(&Budget(1)));
+}
+
+/// T-74: `.extensions(map)` adds a whole map; the added one wins
+#[test]
+fn extensions_adds_every_value_of_another_map_and_the_added_one_wins() {
+    let more = RequestExtensions::new().ext(Tenant("more")).ext(7_u8);
+    let map = RequestExtensions::new()
+        .ext(Tenant("first"))
+        .ext(Budget(1))
+        .extensions(more);
+    assert_eq!(map.get(), Some(&Tenant("more")));
+    assert_eq!(map.get(), Some(&Budget(1)));
+    assert_eq!(map.get(), Some(&7_u8));
+}
+
+/// T-74: `extend` is `extensions` in place
+#[test]
+fn extend_adds_every_value_in_place() {
+    let mut map = RequestExtensions::new().ext(Tenant("first")).ext(Budget(1));
+    map.extend(RequestExtensions::new().ext(Tenant("more")));
+    assert_eq!(map.get(), Some(&Tenant("more")));
+    assert_eq!(map.get(), Some(&Budget(1)));
+}
+
+/// T-74, original test: request overrides defaults
+#[test]
+fn a_value_of_the_request_hides_the_default_of_its_type() {
+    let defaults = RequestExtensions::new()
+        .ext(Tenant("default"))
+        .ext(Budget(42));
+    let request = RequestExtensions::new()
+        .ext(Tenant("request"))
+        .over(&defaults);
+    assert_eq!(request.get(), Some(&Tenant("request")));
+    assert_eq!(
+        defaults.get(),
+        Some(&Tenant("default")),
+        "the defaults are as they were"
+    );
+}
+
+/// T-74, original test: defaults show through where the request says nothing
+#[test]
+fn a_default_shows_through_where_the_request_says_nothing() {
+    let defaults = RequestExtensions::new()
+        .ext(Tenant("default"))
+        .ext(Budget(42));
+    let request = RequestExtensions::new()
+        .ext(Tenant("request"))
+        .over(&defaults);
+    assert_eq!(request.get(), Some(&Budget(42)));
+    assert!(request.contains::<Budget>());
+    assert!(!RequestExtensions::new().over(&defaults).is_empty());
+}
+
+/// T-74: any number of layers, the nearest wins
+#[test]
+fn the_nearest_of_several_layers_of_defaults_wins() {
+    let far = RequestExtensions::new()
+        .ext(Tenant("far"))
+        .ext(Budget(1))
+        .ext(1_u8);
+    let near = RequestExtensions::new()
+        .ext(Tenant("near"))
+        .ext(Budget(2))
+        .over(&far);
+    let request = RequestExtensions::new().ext(Tenant("request")).over(&near);
+    assert_eq!(request.get(), Some(&Tenant("request")));
+    assert_eq!(request.get(), Some(&Budget(2)));
+    assert_eq!(request.get(), Some(&1_u8));
+
+    let request = RequestExtensions::new()
+        .over(&RequestExtensions::new().ext(Budget(2)))
+        .over(&RequestExtensions::new().ext(Budget(1)).ext(1_u8));
+    assert_eq!(
+        request.get(),
+        Some(&Budget(2)),
+        "what is laid beneath lies beneath"
+    );
+    assert_eq!(request.get(), Some(&1_u8));
+}
+
+/// T-74: one request cannot change the defaults of the next
+#[test]
+fn what_a_request_inserts_or_removes_never_reaches_the_defaults() {
+    let defaults = RequestExtensions::new()
+        .ext(Tenant("default"))
+        .ext(Budget(42));
+    let mut request = RequestExtensions::new().over(&defaults);
+    assert!(
+        request.insert(Tenant("request")).is_none(),
+        "it replaced nothing of its own"
+    );
+    assert_eq!(request.get(), Some(&Tenant("request")));
+    assert_eq!(defaults.get(), Some(&Tenant("default")));
+    assert_eq!(
+        request.remove::<Tenant>().as_deref(),
+        Some(&Tenant("request"))
+    );
+    assert_eq!(
+        request.get(),
+        Some(&Tenant("default")),
+        "the default shows again"
+    );
+    assert!(
+        request.remove::<Budget>().is_none(),
+        "a default is not the request's to remove"
+    );
+    assert_eq!(request.get(), Some(&Budget(42)));
+}
+
+/// T-74: a clone is a map of its own
+#[test]
+fn changes_do_not_cross_between_clones() {
+    let mut map = RequestExtensions::new().ext(Budget(1));
+    let mut clone = map.clone();
+    clone.insert(Budget(2));
+    map.insert(Tenant("map"));
+    assert_eq!(map.get(), Some(&Budget(1)));
+    assert_eq!(clone.get(), Some(&Budget(2)));
+    assert_eq!(clone.get::<Tenant>(), None);
+}
+
+/// T-74: opaque: printing shows no value
+#[test]
+fn printing_a_map_for_debugging_does_not_reveal_its_values() {
+    let text = format!(
+        "{:?}",
+        RequestExtensions::new().ext(Tenant("secret-tenant"))
+    );
+    assert!(!text.contains("secret-tenant"), "{text}");
+    assert!(text.contains("Tenant"), "{text}");
+}
+
+#[hooks]
+trait Estimates {
+    #[hook(singleton)]
+    async fn estimate(extensions: &RequestExtensions) -> u32 {
+        extensions.get::<Budget>().map_or(0, |budget| budget.0)
+    }
+}
+
+struct Doubles;
+
+#[impl_hooks(EstimatesSet)]
+impl Estimates for Doubles {
+    async fn estimate(&self, extensions: &RequestExtensions) -> u32 {
+        extensions.get::<Budget>().map_or(0, |budget| budget.0 * 2)
+    }
+}
+
+/// T-74: hooks and defaults read values by type
+#[test]
+fn hooks_and_defaults_read_the_values_of_the_request() {
+    let defaults = RequestExtensions::new().ext(Budget(42));
+    let request = RequestExtensions::new().ext(Budget(7)).over(&defaults);
+    let set = EstimatesSet::new();
+    assert_eq!(block_on(set.estimate(&RequestExtensions::new())), 0);
+    assert_eq!(block_on(set.estimate(&defaults)), 42);
+    assert_eq!(block_on(set.estimate(&request)), 7);
+    assert_eq!(block_on(set.with_hooks(Doubles).estimate(&request)), 14);
+}
+
+/// T-74, T-51: a map goes wherever its request goes
+#[cfg(not(hooks_single_threaded))]
+#[test]
+fn a_map_can_be_sent_and_shared_between_threads() {
+    let map = RequestExtensions::new().ext(Budget(7));
+    let seen = std::thread::scope(|scope| {
+        scope
+            .spawn(|| map.get::<Budget>().map(|budget| budget.0))
+            .join()
+            .unwrap()
+    });
+    assert_eq!(seen, Some(7));
+}

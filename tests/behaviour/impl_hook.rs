@@ -1,0 +1,144 @@
+//! `#[impl_hook(Slot)]`: one function becomes one hook.
+
+use futures::executor::block_on;
+use hooks_core::{hooks, impl_hook};
+
+use crate::kit::{Log, in_every_form};
+
+macro_rules! rules {
+    ($form:ident, $($pause:tt)*) => {
+        mod $form {
+            use super::*;
+
+            pub(crate) mod slots {
+                use super::*;
+
+                #[hooks]
+                pub(crate) trait AppHooks {
+                    #[hook(always)]
+                    async fn validate_prompt(prompt: &str) -> Result<(), String> {
+                        $($pause)*
+                        if prompt.is_empty() { Err("empty".to_owned()) } else { Ok(()) }
+                    }
+
+                    #[hook(singleton)]
+                    async fn cost_center(tenant: String) -> String {
+                        $($pause)*
+                        tenant
+                    }
+
+                    #[hook(always)]
+                    async fn observe(log: &Log) {
+                        $($pause)*
+                        log.add("default");
+                    }
+                }
+            }
+
+            use slots::{AppHooksSet, ValidatePrompt};
+
+            #[impl_hook(ValidatePrompt)]
+            async fn reject_api_keys(
+                prompt: &str,
+                last: Option<Result<(), String>>,
+            ) -> Result<(), String> {
+                $($pause)*
+                last.unwrap()?;
+                if prompt.contains("sk-") { Err("looks like a key".to_owned()) } else { Ok(()) }
+            }
+
+            /// T-25, the example of seed 003
+            #[test]
+            fn a_function_becomes_a_hook_named_in_upper_camel_case() {
+                let set = AppHooksSet::new().with_validate_prompt(RejectApiKeys);
+                assert_eq!(block_on(set.validate_prompt("hello")), Ok(()));
+                let refused = block_on(set.validate_prompt("sk-1"));
+                assert_eq!(refused, Err("looks like a key".to_owned()));
+                assert_eq!(block_on(set.validate_prompt("")), Err("empty".to_owned()));
+            }
+
+            /// T-25
+            #[test]
+            fn the_type_of_the_hook_has_no_size() {
+                assert_eq!(size_of::<RejectApiKeys>(), 0);
+            }
+
+            #[impl_hook(slots::CostCenter)]
+            async fn by_path(tenant: String) -> String {
+                $($pause)*
+                format!("{tenant} by path")
+            }
+
+            #[impl_hook(slots::Observe)]
+            async fn noted(log: &Log) {
+                $($pause)*
+                log.add("noted");
+            }
+
+            /// T-25: path slots
+            #[test]
+            fn the_slot_may_be_named_by_a_path() {
+                let set = AppHooksSet::new().with_cost_center(ByPath).with_observe(Noted);
+                assert_eq!(block_on(set.cost_center("t".to_owned())), "t by path");
+                let log = Log::new();
+                block_on(set.observe(&log));
+                assert_eq!(log.lines(), ["default", "noted"]);
+            }
+
+            mod elsewhere {
+                use super::slots::ValidatePrompt;
+                use super::*;
+
+                #[impl_hook(ValidatePrompt)]
+                pub(crate) async fn reject_everything(
+                    _prompt: &str,
+                    _last: Option<Result<(), String>>,
+                ) -> Result<(), String> {
+                    $($pause)*
+                    Err("everything".to_owned())
+                }
+            }
+
+            /// T-25: the type has the visibility of the function
+            #[test]
+            fn the_hook_is_as_visible_as_its_function() {
+                let set = AppHooksSet::new().with_validate_prompt(elsewhere::RejectEverything);
+                assert_eq!(block_on(set.validate_prompt("x")), Err("everything".to_owned()));
+            }
+
+            /// T-25: inside a function body, next to what it is used with
+            #[test]
+            fn a_hook_may_be_written_inside_a_function() {
+                #[impl_hook(ValidatePrompt)]
+                async fn local(
+                    prompt: &str,
+                    last: Option<Result<(), String>>,
+                ) -> Result<(), String> {
+                    $($pause)*
+                    last.unwrap().map_err(|error| format!("{prompt}{error}"))
+                }
+
+                let set = AppHooksSet::new().with_validate_prompt(Local);
+                assert_eq!(block_on(set.validate_prompt("")), Err("empty".to_owned()));
+            }
+
+            /// T-25: the hook implements the slot trait, so it can be called by hand
+            #[test]
+            fn the_hook_answers_the_call_of_its_slot_trait() {
+                let answer = block_on(RejectApiKeys.call("sk-1".to_owned(), Some(Ok(()))));
+                assert_eq!(answer, Err("looks like a key".to_owned()));
+            }
+
+            /// T-25: one hook value may be registered more than once, each counts
+            #[test]
+            fn the_same_function_may_be_registered_twice() {
+                let set = AppHooksSet::new().with_observe(Noted).with_observe(Noted);
+                let log = Log::new();
+                block_on(set.observe(&log));
+                assert_eq!(log.lines(), ["default", "noted", "noted"]);
+            }
+        }
+    };
+}
+
+in_every_form!(rules);

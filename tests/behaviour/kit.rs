@@ -1,0 +1,125 @@
+//! What the cases share: bodies that really suspend, a log, and polling by hand.
+
+use std::fmt::Display;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// Suspends exactly once, and asks to be polled again.
+pub(crate) async fn yield_once() {
+    YieldOnce { yielded: false }.await;
+}
+
+struct YieldOnce {
+    yielded: bool,
+}
+
+impl Future for YieldOnce {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.yielded {
+            return Poll::Ready(());
+        }
+        self.yielded = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+/// An await that the tokens of a body do not show.
+macro_rules! pause {
+    () => {
+        $crate::kit::yield_once().await
+    };
+}
+pub(crate) use pause;
+
+/// Expands `$rules!(form, pause statement)` once for every form a body can have:
+/// it cannot suspend, it visibly suspends, or a macro hides that it suspends.
+/// A rule that holds in one form holds in each.
+macro_rules! in_every_form {
+    ($rules:ident) => {
+        $rules! { ready, }
+        $rules! { suspending, $crate::kit::yield_once().await; }
+        $rules! { hidden, $crate::kit::pause!(); }
+    };
+}
+pub(crate) use in_every_form;
+
+/// What happened, in order; clones write to the same list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn add(&self, line: impl Display) {
+        self.0.lock().unwrap().push(line.to_string());
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Polls once with a waker that nobody hears.
+pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Runs `future` to its end and says how often it was pending on the way.
+pub(crate) fn run_counting<F: Future>(future: F) -> (F::Output, usize) {
+    let mut future = pin!(future);
+    let mut pending = 0;
+    loop {
+        match poll_once(future.as_mut()) {
+            Poll::Ready(output) => return (output, pending),
+            Poll::Pending => pending += 1,
+        }
+        assert!(pending < 10_000, "the future never ends");
+    }
+}
+
+/// A waker that counts how often it was called.
+#[derive(Debug, Default)]
+pub(crate) struct Wakes(AtomicUsize);
+
+impl Wakes {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// The message of a caught panic.
+pub(crate) fn panic_message(payload: Box<dyn std::any::Any + Send>) -> String {
+    match payload.downcast::<String>() {
+        Ok(message) => *message,
+        Err(payload) => match payload.downcast::<&'static str>() {
+            Ok(message) => (*message).to_owned(),
+            Err(_) => panic!("the payload of the panic was replaced"),
+        },
+    }
+}
+
+/// Runs `future` to its end and returns the message of the panic it must end with.
+pub(crate) fn panics<F: Future>(future: F) -> String {
+    let run = std::panic::AssertUnwindSafe(|| {
+        futures::executor::block_on(future);
+    });
+    panic_message(std::panic::catch_unwind(run).expect_err("the dispatch must panic"))
+}

@@ -1,0 +1,250 @@
+//! The dispatch table of §4.3, row by row, against the model of it.
+//!
+//! Every legal combination of kind and options is a slot of its own, declared
+//! with a default that is ready and with one that suspends. A case registers
+//! hooks that follow a script, written in every form there is, dispatches once,
+//! and compares the result, the order of all calls and every `last` with what
+//! [`model`](crate::model) says.
+
+mod slots;
+mod stage;
+
+use proptest::prelude::*;
+
+use self::slots::DRIVERS;
+use self::stage::{Driver, FORMS, Form, Setting};
+use crate::model::{self, Change, Kind, Registration, Script};
+
+/// Breaks nowhere, on the default, on one hook, or on the default and one hook.
+fn break_positions(hooks: usize) -> impl Iterator<Item = (bool, Option<usize>)> {
+    [false, true].into_iter().flat_map(move |default| {
+        std::iter::once(None)
+            .chain((1..=hooks).map(Some))
+            .map(move |hook| (default, hook))
+    })
+}
+
+fn registrations(form: Form, hooks: usize, breaking: Option<usize>) -> Vec<Change<Form>> {
+    let register = |id| {
+        let script = if form.is_function() {
+            Script {
+                id: stage::FUNCTION,
+                breaks: breaking.is_some(),
+            }
+        } else {
+            Script {
+                id,
+                breaks: breaking == Some(id),
+            }
+        };
+        Change::Register(Registration {
+            form,
+            script,
+            key: None,
+            priority: 0,
+        })
+    };
+    (1..=hooks).map(register).collect()
+}
+
+/// Dispatches and compares; the message names the whole case.
+fn compare(driver: &Driver, setting: &Setting) -> Result<(), String> {
+    let hooks = model::execution_order(driver.row.kind, &setting.changes);
+    let expected = model::dispatch(driver.row, setting.default, &hooks)
+        .without_idle_chain_calls(driver.row, hooks.len());
+    let actual = (driver.run)(setting).without_idle_chain_calls(driver.row, hooks.len());
+    if actual == expected {
+        return Ok(());
+    }
+    let name = driver.name;
+    Err(format!(
+        "{name}\n  {setting:?}\n  expected {expected:?}\n  actual   {actual:?}"
+    ))
+}
+
+/// §4.3, all rows: kind × chain × aggregate × finalize × output × unit return,
+/// with 0, 1 and 3 hooks, every break position, and bodies in every form.
+#[test]
+fn every_row_of_the_dispatch_table_holds() {
+    let mut cases = 0;
+    let mut wrong = Vec::new();
+    for driver in DRIVERS {
+        for form in FORMS {
+            for hooks in [0, 1, 3] {
+                for (default, hook) in break_positions(hooks) {
+                    for companions_suspend in [false, true] {
+                        let setting = Setting {
+                            default: Script {
+                                id: model::DEFAULT,
+                                breaks: default,
+                            },
+                            changes: registrations(*form, hooks, hook),
+                            companions_suspend,
+                        };
+                        cases += 1;
+                        wrong.extend(compare(driver, &setting).err());
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {cases} cases, first: {}",
+        wrong.len(),
+        wrong[0]
+    );
+}
+
+/// §4.3: what is walked is the whole table, each row with both sorts of default.
+#[test]
+fn the_table_has_every_legal_combination_once() {
+    let mut rows: Vec<String> = DRIVERS
+        .iter()
+        .map(|driver| format!("{:?}", driver.row))
+        .collect();
+    rows.sort();
+    let all = rows.len();
+    rows.dedup();
+    // Always and fallback: chain or not × five ends × unit or not; singleton: unit or not.
+    assert_eq!(rows.len(), 2 * 2 * 5 * 2 + 2);
+    assert_eq!(all, 2 * rows.len());
+}
+
+const KEYS: [&str; 3] = ["a", "b", "c"];
+
+prop_compose! {
+    /// Hooks written through `#[impl_hooks]` are registered without key and
+    /// priority; a key goes with one priority in a case, because what a changed
+    /// priority does to the place among equals is a rule of its own.
+    fn registration(priorities: [i32; 3])(
+        form in proptest::sample::select(FORMS),
+        breaks in proptest::bool::weighted(0.2),
+        key in proptest::option::of(0_usize..3),
+        priority in -2_i32..=2,
+    ) -> Registration<Form> {
+        let (key, priority) = match key {
+            _ if !form.takes_entry() => (None, 0),
+            Some(key) => (Some(KEYS[key]), priorities[key]),
+            None => (None, priority),
+        };
+        Registration { form, script: Script { id: 0, breaks }, key, priority }
+    }
+}
+
+fn change(priorities: [i32; 3]) -> impl Strategy<Value = Change<Form>> {
+    prop_oneof![
+        6 => registration(priorities).prop_map(Change::Register),
+        1 => (0_usize..3).prop_map(|key| Change::Remove { key: KEYS[key] }),
+        1 => proptest::collection::vec(registration(priorities), 0..4).prop_map(Change::Extend),
+    ]
+}
+
+/// Gives every hook an id of its own; those written with `#[impl_hook]` are one
+/// value, so they share one script.
+fn number(changes: &mut [Change<Form>], shared: Script) {
+    let mut next = 1;
+    let mut give = |registration: &mut Registration<Form>| {
+        registration.script.id = next;
+        next += 1;
+        if registration.form.is_function() {
+            registration.script = shared;
+        }
+    };
+    for change in changes {
+        match change {
+            Change::Register(registration) => give(registration),
+            Change::Extend(registrations) => registrations.iter_mut().for_each(&mut give),
+            Change::Remove { .. } => {}
+        }
+    }
+}
+
+fn setting() -> impl Strategy<Value = Setting> {
+    proptest::array::uniform3(-2_i32..=2)
+        .prop_flat_map(|priorities| proptest::collection::vec(change(priorities), 0..9))
+        .prop_flat_map(|changes| (Just(changes), any::<[bool; 3]>()))
+        .prop_map(
+            |(mut changes, [default_breaks, function_breaks, companions_suspend])| {
+                number(
+                    &mut changes,
+                    Script {
+                        id: stage::FUNCTION,
+                        breaks: function_breaks,
+                    },
+                );
+                let default = Script {
+                    id: model::DEFAULT,
+                    breaks: default_breaks,
+                };
+                Setting {
+                    default,
+                    changes,
+                    companions_suspend,
+                }
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 4096,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// §4.3 over random sets: how many hooks, in which form, with which keys and
+    /// priorities, what was removed or came in by `extend`, and who breaks.
+    #[test]
+    fn random_sets_follow_the_table(
+        driver in proptest::sample::select(DRIVERS),
+        setting in setting(),
+    ) {
+        prop_assert_eq!(compare(&driver, &setting), Ok(()));
+    }
+}
+
+/// The model itself: one case a line of the table, spelled out by hand.
+#[test]
+fn the_model_says_what_the_table_says() {
+    let case = |kind, chain, end, breaks: [bool; 3]| {
+        let row = model::Row {
+            kind,
+            chain,
+            end,
+            unit: false,
+        };
+        let script = |id: usize| Script {
+            id,
+            breaks: breaks[id],
+        };
+        model::dispatch(row, script(0), &[script(1), script(2)]).result
+    };
+    use model::End::{Aggregate, FinalizeInto, Plain};
+    let go = [false; 3];
+    let stop = [false, true, false];
+    assert_eq!(case(Kind::Always, false, Plain, go), "#2");
+    assert_eq!(case(Kind::Always, true, Plain, stop), "#1");
+    assert_eq!(case(Kind::Always, true, Plain, [true, false, false]), "#0");
+    assert_eq!(
+        case(Kind::Always, false, Aggregate, go),
+        "aggregate[#0,#1,#2]"
+    );
+    assert_eq!(
+        case(Kind::Always, true, Aggregate, stop),
+        "aggregate[#0,#1]"
+    );
+    assert_eq!(case(Kind::Fallback, false, Plain, go), "#2");
+    assert_eq!(case(Kind::Fallback, true, Plain, go), "#0");
+    assert_eq!(case(Kind::Fallback, true, Plain, stop), "#1");
+    assert_eq!(
+        case(Kind::Fallback, false, Aggregate, go),
+        "aggregate[#1,#2]"
+    );
+    assert_eq!(
+        case(Kind::Fallback, true, Aggregate, go),
+        "aggregate[#1,#2]"
+    );
+    assert_eq!(case(Kind::Fallback, true, FinalizeInto, go), "finished[#0]");
+    assert_eq!(case(Kind::Singleton, false, Plain, stop), "#2");
+}

@@ -1,0 +1,382 @@
+//! Where the scripted hooks of the table play: outputs, companions and the list
+//! of calls, kept per thread so that no slot needs an argument for it.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use hooks_core::{Aggregate, AggregateInto, Chain, Finalize, FinalizeInto};
+
+use crate::kit::yield_once;
+use crate::model::{Change, End, Event, Kind, Last, Row, Run, Script};
+
+/// How a hook is written. None of this may change what a dispatch does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The slot trait, implemented by hand.
+    Hand {
+        suspends: bool,
+    },
+    Closure {
+        suspends: bool,
+    },
+    Stateful {
+        suspends: bool,
+    },
+    /// `#[impl_hook]` on a function.
+    Function {
+        suspends: bool,
+    },
+    /// `#[impl_hooks]`, a body without `.await`.
+    Impl,
+    /// `#[impl_hooks]`, a value that the set only borrows.
+    Borrowed,
+    /// `#[impl_hooks]`, a body with `.await`.
+    ImplSuspending,
+    /// `#[impl_hooks]`, a body in which a macro hides the `.await`.
+    ImplHidden,
+}
+
+pub(crate) const FORMS: &[Form] = &[
+    Form::Hand { suspends: false },
+    Form::Hand { suspends: true },
+    Form::Closure { suspends: false },
+    Form::Closure { suspends: true },
+    Form::Stateful { suspends: false },
+    Form::Stateful { suspends: true },
+    Form::Function { suspends: false },
+    Form::Function { suspends: true },
+    Form::Impl,
+    Form::Borrowed,
+    Form::ImplSuspending,
+    Form::ImplHidden,
+];
+
+impl Form {
+    /// Whether `register_<slot>_entry` takes such a hook.
+    pub(crate) fn takes_entry(self) -> bool {
+        !matches!(
+            self,
+            Form::Impl | Form::Borrowed | Form::ImplSuspending | Form::ImplHidden
+        )
+    }
+
+    pub(crate) fn is_function(self) -> bool {
+        matches!(self, Form::Function { .. })
+    }
+}
+
+/// One case: how the set is built, and how everybody in it behaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) default: Script,
+    pub(crate) changes: Vec<Change<Form>>,
+    pub(crate) companions_suspend: bool,
+}
+
+impl Setting {
+    pub(crate) fn scripts(&self) -> impl Iterator<Item = Script> {
+        self.changes.iter().flat_map(|change| {
+            let registrations = match change {
+                Change::Register(registration) => std::slice::from_ref(registration),
+                Change::Extend(registrations) => registrations.as_slice(),
+                Change::Remove { .. } => &[],
+            };
+            registrations.iter().map(|registration| registration.script)
+        })
+    }
+}
+
+/// One slot of the table, and how to play a case on it.
+#[derive(Clone, Debug)]
+pub(crate) struct Driver {
+    pub(crate) name: &'static str,
+    pub(crate) row: Row,
+    pub(crate) run: fn(&Setting) -> Run,
+}
+
+/// The row of a slot, from the words of its declaration.
+pub(crate) const fn row(kind: &str, options: [&str; 5], output: &str) -> Row {
+    const fn given(option: &str) -> bool {
+        !option.is_empty()
+    }
+    let kind = match kind.as_bytes() {
+        b"always" => Kind::Always,
+        b"fallback" => Kind::Fallback,
+        b"singleton" => Kind::Singleton,
+        _ => panic!("this is no kind"),
+    };
+    let [chain, aggregate, aggregate_into, finalize, finalize_into] = options;
+    let end = if given(aggregate) {
+        End::Aggregate
+    } else if given(aggregate_into) {
+        End::AggregateInto
+    } else if given(finalize) {
+        End::Finalize
+    } else if given(finalize_into) {
+        End::FinalizeInto
+    } else {
+        End::Plain
+    };
+    let unit = matches!(output.as_bytes(), b"()");
+    Row {
+        kind,
+        chain: given(chain),
+        end,
+        unit,
+    }
+}
+
+/// The id of the hooks written with `#[impl_hook]`, which are one value.
+pub(crate) const FUNCTION: usize = 1_000;
+
+#[derive(Default)]
+struct Stage {
+    events: Vec<Event>,
+    default: Option<Script>,
+    function: Option<Script>,
+    /// Whether the last answer given is to break the chain; units carry nothing.
+    breaking: bool,
+    companions_suspend: bool,
+}
+
+thread_local! {
+    static STAGE: RefCell<Stage> = RefCell::default();
+}
+
+fn on_stage<R>(act: impl FnOnce(&mut Stage) -> R) -> R {
+    STAGE.with_borrow_mut(act)
+}
+
+/// Plays `dispatch` with `setting`, and returns what was called and came out.
+pub(crate) fn play<R: Output>(setting: &Setting, dispatch: impl Future<Output = R>) -> Run {
+    on_stage(|stage| {
+        *stage = Stage {
+            default: Some(setting.default),
+            function: setting.scripts().find(|script| script.id == FUNCTION),
+            companions_suspend: setting.companions_suspend,
+            ..Stage::default()
+        };
+    });
+    let result = futures::executor::block_on(dispatch).show();
+    Run {
+        result,
+        events: on_stage(|stage| std::mem::take(&mut stage.events)),
+    }
+}
+
+/// What a hook of the table returns, and what a dispatch does.
+pub(crate) trait Output {
+    fn show(&self) -> String;
+}
+
+/// A value that is neither `Copy` nor `Clone` (T-34).
+#[derive(Debug)]
+pub(crate) struct Answer {
+    label: String,
+    breaks: bool,
+}
+
+/// What `AggregateInto` and `FinalizeInto` make.
+#[derive(Debug)]
+pub(crate) struct Product(String);
+
+impl Output for Answer {
+    fn show(&self) -> String {
+        self.label.clone()
+    }
+}
+
+impl Output for () {
+    fn show(&self) -> String {
+        "()".into()
+    }
+}
+
+impl Output for Product {
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// What a hook can return: made from its script.
+pub(crate) trait Scripted: Output {
+    fn answer(script: Script) -> Self;
+}
+
+impl Scripted for Answer {
+    fn answer(script: Script) -> Self {
+        Answer {
+            label: format!("#{}", script.id),
+            breaks: script.breaks,
+        }
+    }
+}
+
+impl Scripted for () {
+    fn answer(_: Script) -> Self {}
+}
+
+/// An owned argument; every call must be given the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) u64);
+
+pub(crate) const NUMBER: Number = Number(4711);
+pub(crate) const TEXT: &str = "grüße";
+
+fn check_arguments(number: &Number, text: &str) {
+    assert_eq!(*number, NUMBER);
+    assert_eq!(text, TEXT);
+}
+
+/// What every default does.
+pub(crate) fn play_default<R: Scripted>(number: &Number, text: &str) -> R {
+    check_arguments(number, text);
+    let script = on_stage(|stage| {
+        stage.events.push(Event::Default);
+        let script = stage.default.unwrap();
+        stage.breaking = script.breaks;
+        script
+    });
+    R::answer(script)
+}
+
+/// What every hook does.
+pub(crate) fn play_hook<R: Scripted>(script: Script, number: &Number, text: &str, last: Last) -> R {
+    check_arguments(number, text);
+    on_stage(|stage| {
+        stage.events.push(Event::Hook {
+            id: script.id,
+            last,
+        });
+        stage.breaking = script.breaks;
+    });
+    R::answer(script)
+}
+
+/// What every hook written with `#[impl_hook]` does.
+pub(crate) fn play_function<R: Scripted>(number: &Number, text: &str, last: Last) -> R {
+    let script = on_stage(|stage| stage.function.unwrap());
+    play_hook(script, number, text, last)
+}
+
+pub(crate) fn given(last: Option<Answer>) -> Last {
+    last.map_or(Last::Nothing, |answer| Last::Output(answer.label))
+}
+
+async fn companion_called(event: Event) {
+    let suspends = on_stage(|stage| {
+        stage.events.push(event);
+        stage.companions_suspend
+    });
+    if suspends {
+        yield_once().await;
+    }
+}
+
+/// Breaks where the script says.
+#[derive(Default)]
+pub(crate) struct Breaks;
+
+fn flow(breaks: bool) -> ControlFlow<()> {
+    if breaks {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
+impl Chain<Answer> for Breaks {
+    async fn call(&self, output: &Answer) -> ControlFlow<()> {
+        companion_called(Event::Chain {
+            output: output.show(),
+        })
+        .await;
+        flow(output.breaks)
+    }
+}
+
+impl Chain<()> for Breaks {
+    async fn call(&self, output: &()) -> ControlFlow<()> {
+        companion_called(Event::Chain {
+            output: output.show(),
+        })
+        .await;
+        flow(on_stage(|stage| stage.breaking))
+    }
+}
+
+/// Collects every output.
+#[derive(Default)]
+pub(crate) struct Gather;
+
+async fn gather<T: Output>(outputs: Vec<T>) -> String {
+    let outputs: Vec<String> = outputs.iter().map(Output::show).collect();
+    let joined = outputs.join(",");
+    companion_called(Event::Aggregate { outputs }).await;
+    joined
+}
+
+impl Aggregate<Answer> for Gather {
+    async fn call(&self, outputs: Vec<Answer>) -> Answer {
+        let label = format!("aggregate[{}]", gather(outputs).await);
+        Answer {
+            label,
+            breaks: false,
+        }
+    }
+}
+
+impl Aggregate<()> for Gather {
+    async fn call(&self, outputs: Vec<()>) {
+        gather(outputs).await;
+    }
+}
+
+/// Collects every output into something else.
+#[derive(Default)]
+pub(crate) struct GatherInto;
+
+impl<T: Output + Send> AggregateInto<T, Product> for GatherInto {
+    async fn call(&self, outputs: Vec<T>) -> Product {
+        Product(format!("gathered[{}]", gather(outputs).await))
+    }
+}
+
+/// Changes the result.
+#[derive(Default)]
+pub(crate) struct Finish;
+
+async fn finish<T: Output>(value: T) -> String {
+    let value = value.show();
+    companion_called(Event::Finalize {
+        value: value.clone(),
+    })
+    .await;
+    value
+}
+
+impl Finalize<Answer> for Finish {
+    async fn call(&self, value: Answer) -> Answer {
+        let label = format!("finalize[{}]", finish(value).await);
+        Answer {
+            label,
+            breaks: false,
+        }
+    }
+}
+
+impl Finalize<()> for Finish {
+    async fn call(&self, value: ()) {
+        finish(value).await;
+    }
+}
+
+/// Turns the result into something else.
+#[derive(Default)]
+pub(crate) struct FinishInto;
+
+impl<T: Output + Send> FinalizeInto<T, Product> for FinishInto {
+    async fn call(&self, value: T) -> Product {
+        Product(format!("finished[{}]", finish(value).await))
+    }
+}

@@ -1,0 +1,429 @@
+//! Warnings, and a span for each dispatch and each hook when somebody listens.
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
+
+use futures::executor::block_on;
+use hooks_core::{Entry, hooks, impl_hooks};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+use crate::kit::{Log, in_every_form, poll_once, yield_once};
+
+/// One span or event that was seen.
+#[derive(Clone, Debug)]
+struct Seen {
+    span: bool,
+    name: &'static str,
+    level: Level,
+    /// All fields as `name=value`, the message under its own name.
+    fields: Vec<(String, String)>,
+    /// The position of the surrounding span in the list.
+    parent: Option<usize>,
+}
+
+impl Seen {
+    /// Whether a field, or the name, says `text`.
+    fn says(&self, text: &str) -> bool {
+        self.name.contains(text) || self.fields.iter().any(|(_, value)| value.contains(text))
+    }
+
+    fn field(&self, name: &str) -> Option<&str> {
+        let field = self.fields.iter().find(|(field, _)| field == name);
+        field.map(|(_, value)| value.as_str())
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    seen: Vec<Seen>,
+    entered: Vec<usize>,
+}
+
+/// Keeps everything, in order; a span's id is its position plus one.
+#[derive(Clone, Debug, Default)]
+struct Collector(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct Fields(Vec<(String, String)>);
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.0.push((field.name().to_owned(), value.to_owned()));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.0.push((field.name().to_owned(), format!("{value:?}")));
+    }
+}
+
+fn position(id: &Id) -> usize {
+    usize::try_from(id.into_u64()).unwrap() - 1
+}
+
+impl Subscriber for Collector {
+    fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut fields = Fields::default();
+        span.record(&mut fields);
+        let mut state = self.0.lock().unwrap();
+        let parent = match span.parent() {
+            Some(parent) => Some(position(parent)),
+            None if span.is_contextual() => state.entered.last().copied(),
+            None => None,
+        };
+        state.seen.push(Seen {
+            span: true,
+            name: span.metadata().name(),
+            level: *span.metadata().level(),
+            fields: fields.0,
+            parent,
+        });
+        Id::from_u64(u64::try_from(state.seen.len()).unwrap())
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        let mut fields = Fields::default();
+        values.record(&mut fields);
+        self.0.lock().unwrap().seen[position(span)]
+            .fields
+            .extend(fields.0);
+    }
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let mut state = self.0.lock().unwrap();
+        let parent = state.entered.last().copied();
+        state.seen.push(Seen {
+            span: false,
+            name: event.metadata().name(),
+            level: *event.metadata().level(),
+            fields: fields.0,
+            parent,
+        });
+    }
+
+    fn enter(&self, span: &Id) {
+        self.0.lock().unwrap().entered.push(position(span));
+    }
+
+    fn exit(&self, span: &Id) {
+        let mut state = self.0.lock().unwrap();
+        let left = state.entered.pop();
+        assert_eq!(
+            left,
+            Some(position(span)),
+            "spans are left in the order they were entered"
+        );
+    }
+}
+
+impl Collector {
+    fn seen(&self) -> Vec<Seen> {
+        self.0.lock().unwrap().seen.clone()
+    }
+
+    fn entered(&self) -> usize {
+        self.0.lock().unwrap().entered.len()
+    }
+}
+
+/// Runs `act` with a collector, and returns what it saw.
+fn collect<R>(act: impl FnOnce() -> R) -> (R, Vec<Seen>) {
+    let collector = Collector::default();
+    let result = tracing::subscriber::with_default(collector.clone(), act);
+    assert_eq!(collector.entered(), 0, "a span is still entered");
+    (result, collector.seen())
+}
+
+fn warnings(seen: &[Seen]) -> Vec<Seen> {
+    seen.iter()
+        .filter(|seen| seen.level == Level::WARN)
+        .cloned()
+        .collect()
+}
+
+const OVERWRITTEN: &str = "singleton hook registration overwritten; last registered hook wins";
+
+macro_rules! rules {
+    ($form:ident, $($pause:tt)*) => {
+        mod $form {
+            use super::*;
+
+            #[hooks]
+            trait AppHooks {
+                #[hook(singleton)]
+                async fn cost_center() -> &'static str {
+                    $($pause)*
+                    "default"
+                }
+
+                #[hook(always)]
+                async fn observe(log: &Log) {
+                    $($pause)*
+                    log.add("default");
+                }
+
+                #[hook(fallback)]
+                async fn choose(log: &Log) -> u32 {
+                    $($pause)*
+                    log.add("default");
+                    0
+                }
+            }
+
+            #[hooks]
+            #[nested_hooks(app = AppHooksSet)]
+            trait OuterHooks {
+                #[hook(always)]
+                async fn outer_step() {
+                    $($pause)*
+                }
+            }
+
+            struct Named(&'static str);
+
+            #[impl_hooks(AppHooksSet)]
+            impl AppHooks for Named {
+                async fn cost_center(&self) -> &'static str {
+                    $($pause)*
+                    self.0
+                }
+
+                async fn observe(&self, log: &Log) {
+                    $($pause)*
+                    log.add(self.0);
+                    tracing::info!(hook = self.0, "inside");
+                }
+
+                async fn choose(&self, log: &Log, last: Option<u32>) -> u32 {
+                    $($pause)*
+                    log.add(self.0);
+                    last.unwrap_or(0) + 1
+                }
+            }
+
+            struct Center;
+
+            impl CostCenter for Center {
+                async fn call(&self) -> &'static str {
+                    $($pause)*
+                    "center"
+                }
+            }
+
+            #[track_caller]
+            fn assert_one_overwrite_warning(seen: &[Seen], slot: &str) {
+                let warnings = warnings(seen);
+                assert_eq!(warnings.len(), 1, "{warnings:?}");
+                assert!(!warnings[0].span);
+                assert_eq!(warnings[0].field("message"), Some(OVERWRITTEN));
+                assert_eq!(warnings[0].field("slot"), Some(slot));
+            }
+
+            /// T-30
+            #[test]
+            fn overwriting_a_singleton_warns_and_names_the_slot() {
+                let (mut set, seen) = collect(|| AppHooksSet::new().with_cost_center(Center));
+                assert_eq!(warnings(&seen).len(), 0, "the first registration overwrites nothing");
+
+                let (_, seen) = collect(|| {
+                    set.register_cost_center(Center);
+                });
+                assert_one_overwrite_warning(&seen, "cost_center");
+                let (_, seen) = collect(|| {
+                    set.register_cost_center_entry(Entry::new(Center).priority(-1));
+                });
+                assert_one_overwrite_warning(&seen, "cost_center");
+            }
+
+            /// T-30, T-20: also when it comes with a whole value, once for its one singleton
+            #[test]
+            fn registering_a_value_warns_for_the_singleton_it_overwrites() {
+                let set = AppHooksSet::new().with_cost_center(Center);
+                let (set, seen) = collect(|| set.with_hooks(Named("a")));
+                assert_one_overwrite_warning(&seen, "cost_center");
+                assert_eq!(block_on(set.cost_center()), "a");
+            }
+
+            /// T-30: slots that take many hooks never warn
+            #[test]
+            fn registering_many_hooks_on_other_slots_does_not_warn() {
+                let (_, seen) = collect(|| {
+                    AppHooksSet::new()
+                        .with_choose_entry(Entry::new(Two).key("k"))
+                        .with_choose_entry(Entry::new(Two).key("k"))
+                        .with_choose(Two)
+                });
+                assert_eq!(warnings(&seen).len(), 0, "{seen:?}");
+            }
+
+            struct Two;
+
+            impl Choose for Two {
+                async fn call(&self, _log: &Log, _last: Option<u32>) -> u32 {
+                    $($pause)*
+                    2
+                }
+            }
+
+            /// T-40: the same warning, if one was replaced
+            #[test]
+            fn extend_warns_only_where_a_singleton_was_replaced() {
+                let with_center = || AppHooksSet::new().with_cost_center(Center);
+                let (_, seen) = collect(|| {
+                    with_center().extend(with_center());
+                });
+                assert_one_overwrite_warning(&seen, "cost_center");
+                let (_, seen) = collect(|| AppHooksSet::new().with_extended(with_center()));
+                assert_eq!(warnings(&seen).len(), 0, "there was none");
+                let (_, seen) = collect(|| with_center().with_extended(AppHooksSet::new()));
+                assert_eq!(warnings(&seen).len(), 0, "there was no other");
+            }
+
+            /// T-40, T-41: also in nested sets
+            #[test]
+            fn extend_warns_for_a_singleton_replaced_in_a_nested_set() {
+                let make = || {
+                    let app = AppHooksSet::new().with_cost_center(Center);
+                    OuterHooksSet::new().with_app(app)
+                };
+                let (_, seen) = collect(|| make().with_extended(make()));
+                assert_one_overwrite_warning(&seen, "cost_center");
+            }
+
+            /// T-30: a removed hook is not overwritten
+            #[test]
+            fn registering_after_a_removal_does_not_warn() {
+                let entry = Entry::new(Center).key("k");
+                let mut set = AppHooksSet::new().with_cost_center_entry(entry);
+                assert!(set.remove_cost_center("k"));
+                let (_, seen) = collect(|| {
+                    set.register_cost_center(Center);
+                });
+                assert_eq!(warnings(&seen).len(), 0);
+            }
+
+            /// Spans: one for the dispatch, one in it for each hook
+            #[test]
+            fn a_listener_sees_a_span_for_the_dispatch_and_one_inside_it_for_each_hook() {
+                let set = AppHooksSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
+                let (count, seen) = collect(|| block_on(set.choose(&Log::new())));
+                assert_eq!(count, 2);
+                let spans: Vec<&Seen> = seen.iter().filter(|seen| seen.span).collect();
+                assert_eq!(spans.len(), 3, "{spans:?}");
+                assert!(spans[0].says("choose"), "it must name the slot: {spans:?}");
+                assert_eq!(spans[0].parent, None);
+                let dispatch = seen.iter().position(|seen| seen.span);
+                assert_eq!(spans[1].parent, dispatch, "{spans:?}");
+                assert_eq!(spans[2].parent, dispatch, "{spans:?}");
+            }
+
+            /// Spans: a hook's span covers its body, to the end, however often it suspends
+            #[test]
+            fn what_a_hook_logs_is_inside_its_span() {
+                let set = AppHooksSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
+                let (_, seen) = collect(|| block_on(set.observe(&Log::new())));
+                let inside: Vec<&Seen> = seen.iter().filter(|seen| !seen.span).collect();
+                assert_eq!(inside.len(), 2, "{seen:?}");
+                let parents = inside.iter().map(|event| event.parent.unwrap());
+                let parents: Vec<usize> = parents.collect();
+                assert_ne!(parents[0], parents[1], "each hook has a span of its own");
+                for parent in parents {
+                    let dispatch = seen[parent].parent.expect("a hook's span is in the dispatch's");
+                    assert!(seen[dispatch].says("observe"), "{seen:?}");
+                }
+            }
+
+            /// Spans: the caller's span is around all of it
+            #[test]
+            fn the_span_of_a_dispatch_is_inside_the_callers() {
+                let set = AppHooksSet::new().with_hooks(Named("a"));
+                let (_, seen) = collect(|| {
+                    let outer = tracing::info_span!("outer");
+                    let _entered = outer.enter();
+                    block_on(set.choose(&Log::new()))
+                });
+                assert_eq!(seen[0].name, "outer");
+                assert!(seen[1].says("choose"), "{seen:?}");
+                assert_eq!(seen[1].parent, Some(0));
+            }
+
+            /// DESIGN: an empty slot returns before any span
+            #[test]
+            fn a_dispatch_without_hooks_makes_no_span() {
+                let set = AppHooksSet::new();
+                let (_, seen) = collect(|| block_on(set.choose(&Log::new())));
+                assert!(seen.is_empty(), "{seen:?}");
+                let (_, seen) = collect(|| block_on(set.cost_center()));
+                assert!(seen.is_empty(), "{seen:?}");
+            }
+
+            /// Spans: listening changes nothing
+            #[test]
+            fn a_dispatch_does_the_same_with_and_without_a_listener() {
+                let set = AppHooksSet::new().with_hooks(Named("a")).with_hooks(Named("b"));
+                let (quiet, heard) = (Log::new(), Log::new());
+                let result = block_on(set.choose(&quiet));
+                let (same, _) = collect(|| block_on(set.choose(&heard)));
+                assert_eq!(result, same);
+                assert_eq!(quiet.lines(), heard.lines());
+            }
+        }
+    };
+}
+
+in_every_form!(rules);
+
+#[hooks]
+trait SlowHooks {
+    #[hook(fallback)]
+    async fn slow(log: &Log) {
+        log.add("default");
+    }
+}
+
+struct Pauses;
+
+#[impl_hooks(SlowHooksSet)]
+impl SlowHooks for Pauses {
+    async fn slow(&self, log: &Log) {
+        log.add("before");
+        yield_once().await;
+        log.add("after");
+    }
+}
+
+/// Spans: between polls no span of a suspended dispatch is entered
+#[test]
+fn a_suspended_dispatch_leaves_no_span_entered() {
+    let set = SlowHooksSet::new().with_hooks(Pauses);
+    let collector = Collector::default();
+    tracing::subscriber::with_default(collector.clone(), || {
+        let log = Log::new();
+        let mut first = Box::pin(set.slow(&log));
+        let mut second = Box::pin(set.slow(&log));
+        assert!(poll_once(first.as_mut()).is_pending());
+        assert_eq!(collector.entered(), 0);
+        assert!(poll_once(second.as_mut()).is_pending());
+        assert_eq!(collector.entered(), 0);
+        drop(second);
+        assert_eq!(collector.entered(), 0);
+        assert!(poll_once(first.as_mut()).is_ready());
+        assert_eq!(collector.entered(), 0);
+        assert_eq!(log.lines(), ["before", "before", "after"]);
+    });
+    let spans: Vec<Seen> = collector
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.span)
+        .collect();
+    assert_eq!(spans.len(), 4, "a dispatch and a hook, twice: {spans:?}");
+}
