@@ -10,6 +10,7 @@ pub use crate::room::Room;
 pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, SetOf};
+pub use crate::typed::keep::Handover;
 pub use crate::typed::kind::{Always, Fallback, Singleton};
 pub use crate::typed::signature::{
     Leaf, Member, Object, ReadyDefault, Replay, Signature, WaitingDefault,

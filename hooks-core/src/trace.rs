@@ -4,9 +4,8 @@
 //! slot makes no span at all.
 
 use tracing::level_filters::LevelFilter;
-use tracing::{Instrument, Level, Span};
+use tracing::{Level, Span};
 
-use crate::bounds::BoxFuture;
 use crate::entry::EntryMeta;
 
 /// The span of a dispatch, or nothing.
@@ -31,13 +30,21 @@ impl DispatchSpan {
         DispatchSpan((!span.is_disabled()).then(|| Box::new(span)))
     }
 
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The span of one hook within this dispatch.
-    #[inline]
-    pub(crate) fn hook(&self, entry: &EntryMeta) -> HookSpan {
-        HookSpan(match &self.0 {
-            Some(dispatch) => Some(hook_span(dispatch, entry)),
-            None => None,
-        })
+    #[cold]
+    pub(crate) fn hook(&self, entry: &EntryMeta) -> Span {
+        tracing::debug_span!(
+            parent: self.0.as_deref().and_then(Span::id),
+            "hook",
+            name = &*entry.name(),
+            key = entry.key(),
+            priority = entry.priority(),
+        )
     }
 
     /// Runs something inside the span.
@@ -48,38 +55,4 @@ impl DispatchSpan {
             None => work(),
         }
     }
-}
-
-/// The span of one hook, or nothing.
-pub(crate) struct HookSpan(Option<Box<Span>>);
-
-impl HookSpan {
-    /// Runs something inside the span.
-    #[inline]
-    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        match &self.0 {
-            Some(span) => span.in_scope(work),
-            None => work(),
-        }
-    }
-
-    /// The answer that is waited for, inside the hook's span wherever it is polled.
-    #[inline]
-    pub(crate) fn instrument<'a, T: 'a>(self, answer: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
-        match self.0 {
-            Some(span) => Box::pin(answer.instrument(*span)),
-            None => answer,
-        }
-    }
-}
-
-#[cold]
-fn hook_span(dispatch: &Span, entry: &EntryMeta) -> Box<Span> {
-    Box::new(tracing::debug_span!(
-        parent: dispatch,
-        "hook",
-        name = &*entry.name(),
-        key = entry.key(),
-        priority = entry.priority(),
-    ))
 }

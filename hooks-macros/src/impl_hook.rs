@@ -165,15 +165,14 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
             fn __hooks_start<'__b, '__a: '__b>(
                 &'__b self,
                 args: <dyn #slot as #private::Signature>::Args<'__a>,
-                last: <dyn #slot as #private::Signature>::Last,
                 room: &mut #private::Room<'__b, <dyn #slot as #private::Signature>::Out>,
-            ) -> #private::Poll<<dyn #slot as #private::Signature>::Out> {
+            ) -> #private::Poll<()> {
                 #[allow(unused_imports)]
                 use #private::direct::{Owned as _, Plain as _, WithLast as _};
                 let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-                match (&&&function).start(args, last, room) {
+                match (&&&function).start(args, room) {
                     #private::Ok(answer) => answer,
-                    #private::Err((args, last)) => #slot::__hooks_start_owned(self, args, last, room),
+                    #private::Err(args) => #slot::__hooks_start_owned(self, args, room),
                 }
             }
         }

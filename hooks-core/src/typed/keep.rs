@@ -1,23 +1,25 @@
 //! What a dispatch keeps of its outputs: the latest, or every one.
 
+use crate::room::Room;
+
 /// How the previous output reaches the next hook (`T-24`).
 pub trait Handover<T> {
-    /// Takes the kept output where the slot hands it over, else leaves it.
-    fn hand_over(kept: &mut Option<T>) -> Self;
+    /// Takes the previous output where the slot hands it over, else leaves it.
+    fn hand_over(room: &mut Room<'_, T>) -> Self;
 }
 
 /// Slots that pass `last`.
 impl<T> Handover<T> for Option<T> {
     #[inline]
-    fn hand_over(kept: &mut Option<T>) -> Self {
-        kept.take()
+    fn hand_over(room: &mut Room<'_, T>) -> Self {
+        room.take()
     }
 }
 
 /// Slots that do not.
 impl<T> Handover<T> for () {
     #[inline]
-    fn hand_over(_: &mut Option<T>) -> Self {}
+    fn hand_over(_: &mut Room<'_, T>) -> Self {}
 }
 
 /// The outputs of a dispatch, as far as its end needs them.
@@ -28,59 +30,40 @@ pub trait Keep<T> {
     /// "every hook went on" (`fallback + chain + aggregate`).
     const COLLECTS: bool;
 
-    /// Nothing kept yet, room for so many.
+    /// Nothing kept yet, space for so many.
     fn with_capacity(outputs: usize) -> Self;
-    /// Keeps the output of the default or of a hook.
-    fn put(&mut self, output: T);
-    /// Keeps the default's output as the only one, because nothing is registered;
-    /// `fallback` says of which kind the slot is.
-    fn put_alone(&mut self, output: T, fallback: bool);
-    /// What is passed to the next hook as `last`.
-    fn hand_over<L: Handover<T>>(&mut self) -> L;
-    /// The outputs in the form of the outcome.
-    fn finish(self) -> Self::Outcome;
+    /// Keeps the output that is in the room: here, or there.
+    fn keep(&mut self, room: &mut Room<'_, T>);
+    /// The outputs in the form of the outcome; `alone` says that the only one is the
+    /// default of a fallback slot without hooks.
+    fn finish(&mut self, alone: bool, room: &mut Room<'_, T>) -> Self::Outcome;
 }
 
-/// Only the latest output.
+/// Only the latest output, which stays in the room.
 #[derive(Debug)]
-pub struct Latest<T>(Option<T>);
+pub struct Latest;
 
-impl<T> Keep<T> for Latest<T> {
+impl<T> Keep<T> for Latest {
     type Outcome = T;
     const COLLECTS: bool = false;
 
     #[inline]
     fn with_capacity(_: usize) -> Self {
-        Latest(None)
+        Latest
     }
 
     #[inline]
-    fn put(&mut self, output: T) {
-        self.0 = Some(output);
-    }
+    fn keep(&mut self, _: &mut Room<'_, T>) {}
 
     #[inline]
-    fn put_alone(&mut self, output: T, _: bool) {
-        self.put(output);
-    }
-
-    #[inline]
-    fn hand_over<L: Handover<T>>(&mut self) -> L {
-        L::hand_over(&mut self.0)
-    }
-
-    #[inline]
-    fn finish(self) -> T {
-        self.0.expect("a slot without hooks runs its default")
+    fn finish(&mut self, _: bool, room: &mut Room<'_, T>) -> T {
+        room.take().expect("a slot without hooks runs its default")
     }
 }
 
 /// Every output in execution order, for an aggregate.
 #[derive(Debug)]
-pub struct Every<T> {
-    outputs: Vec<T>,
-    alone: Option<T>,
-}
+pub struct Every<T>(Vec<T>);
 
 /// What an aggregate is given.
 #[derive(Debug)]
@@ -97,36 +80,23 @@ impl<T> Keep<T> for Every<T> {
 
     #[inline]
     fn with_capacity(outputs: usize) -> Self {
-        Every {
-            outputs: Vec::with_capacity(outputs),
-            alone: None,
-        }
+        Every(Vec::with_capacity(outputs))
     }
 
     #[inline]
-    fn put(&mut self, output: T) {
-        self.outputs.push(output);
+    fn keep(&mut self, room: &mut Room<'_, T>) {
+        self.0.extend(room.take());
     }
 
     #[inline]
-    fn put_alone(&mut self, output: T, fallback: bool) {
-        if fallback {
-            self.alone = Some(output);
-        } else {
-            self.put(output);
-        }
-    }
-
-    #[inline]
-    fn hand_over<L: Handover<T>>(&mut self) -> L {
-        L::hand_over(&mut None)
-    }
-
-    #[inline]
-    fn finish(self) -> Gathered<T> {
-        match self.alone {
-            Some(output) => Gathered::Default(output),
-            None => Gathered::Outputs(self.outputs),
+    fn finish(&mut self, alone: bool, _: &mut Room<'_, T>) -> Gathered<T> {
+        let mut outputs = std::mem::take(&mut self.0);
+        match outputs.pop() {
+            Some(output) if alone => Gathered::Default(output),
+            last => {
+                outputs.extend(last);
+                Gathered::Outputs(outputs)
+            }
         }
     }
 }

@@ -70,55 +70,65 @@ where
     /// Whether the default stands in where every hook went on.
     const FALLS_BACK: bool = M::FALLS_BACK && G::CHECKS && !K::COLLECTS;
 
-    /// Runs the default, whose output goes to [`Self::absorb_default`].
     #[inline]
-    fn run_default(&mut self, last: bool) -> Step<Waiting<D::Wait, R>> {
+    fn run_default(
+        &mut self,
+        last: bool,
+        room: &mut Room<'_, S::Out>,
+    ) -> Step<Waiting<D::Wait, R>> {
         let args = M::supply(&mut self.args, last);
         match self.default.call(args) {
-            Ok(output) => self.absorb_default(output),
+            Ok(output) => self.absorb_default(output, room),
             Err(future) => Step::Wait(Waiting::Default { future }),
         }
     }
 
     #[inline]
-    fn absorb_default(&mut self, output: S::Out) -> Step<Waiting<D::Wait, R>> {
-        if self.hooks == 0 {
-            self.kept.put_alone(output, M::FALLS_BACK);
+    fn absorb_default(
+        &mut self,
+        output: S::Out,
+        room: &mut Room<'_, S::Out>,
+    ) -> Step<Waiting<D::Wait, R>> {
+        let _ = room.put(output);
+        // Without hooks, or behind them, nothing follows that a chain could stop.
+        if self.hooks == 0 || Self::FALLS_BACK {
+            self.kept.keep(room);
             return Step::Stop;
         }
-        // Behind the hooks nothing follows that a chain could stop.
-        if Self::FALLS_BACK {
-            self.kept.put(output);
-            return Step::Stop;
-        }
-        self.review(output)
+        self.review(room)
     }
 
-    /// Keeps an output, if need be after the chain has looked at it.
+    /// Keeps the output that is in the room, if need be after the chain has looked at it.
     #[inline]
-    fn review(&mut self, output: S::Out) -> Step<Waiting<D::Wait, R>> {
-        let flow = if G::CHECKS {
-            self.gate.check_now(&output)
-        } else {
-            Some(ControlFlow::Continue(()))
-        };
-        match flow {
-            Some(flow) => self.keep(output, flow),
-            None => Step::Wait(Waiting::Review {
-                future: (self.review)(self.gate, output),
-            }),
+    fn review(&mut self, room: &mut Room<'_, S::Out>) -> Step<Waiting<D::Wait, R>> {
+        if !G::CHECKS {
+            return self.keep(ControlFlow::Continue(()), room);
         }
+        let output = room.output().expect(LEFT);
+        if let Some(flow) = self.gate.check_now(output) {
+            return self.keep(flow, room);
+        }
+        let output = room.take().expect(LEFT);
+        Step::Wait(Waiting::Review {
+            future: (self.review)(self.gate, output),
+        })
     }
 
     #[inline]
-    fn keep(&mut self, output: S::Out, flow: ControlFlow<()>) -> Step<Waiting<D::Wait, R>> {
-        self.kept.put(output);
+    fn keep(
+        &mut self,
+        flow: ControlFlow<()>,
+        room: &mut Room<'_, S::Out>,
+    ) -> Step<Waiting<D::Wait, R>> {
+        self.kept.keep(room);
         match flow {
             ControlFlow::Continue(()) => Step::Next,
             ControlFlow::Break(()) => Step::Stop,
         }
     }
 }
+
+const LEFT: &str = "a hook that is ready has left its answer in the room";
 
 impl<'a, 'h, S, M, G, V, R, K, D> Combine<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
 where
@@ -140,10 +150,10 @@ where
     }
 
     #[inline]
-    fn open(&mut self, hooks: usize) -> Step<Self::Wait> {
+    fn open(&mut self, hooks: usize, room: &mut Room<'_, S::Out>) -> Step<Self::Wait> {
         self.hooks = hooks;
         if M::leads(hooks) {
-            self.run_default(hooks == 0)
+            self.run_default(hooks == 0, room)
         } else {
             Step::Next
         }
@@ -155,39 +165,41 @@ where
         hook: &'b (dyn Object<S> + 'h),
         last: bool,
         room: &mut Room<'b, S::Out>,
-    ) -> Poll<S::Out>
+    ) -> Poll<()>
     where
         Self: 'b,
     {
-        let args = M::supply(&mut self.args, last && !Self::FALLS_BACK);
-        hook.start(args, self.kept.hand_over(), room)
+        hook.start(M::supply(&mut self.args, last && !Self::FALLS_BACK), room)
     }
 
     #[inline]
-    fn absorb(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self::Wait> {
-        self.review(output)
+    fn absorb(&mut self, _: &EntryMeta, room: &mut Room<'_, S::Out>) -> Step<Self::Wait> {
+        self.review(room)
     }
 
     #[inline]
-    fn close(&mut self) -> Step<Self::Wait> {
+    fn close(&mut self, room: &mut Room<'_, S::Out>) -> Step<Self::Wait> {
         if Self::FALLS_BACK {
-            self.run_default(true)
+            self.run_default(true, room)
         } else {
             Step::Stop
         }
     }
 
     #[inline]
-    fn waited(&mut self, answer: Waited<S::Out>) -> Step<Self::Wait> {
+    fn waited(&mut self, answer: Waited<S::Out>, room: &mut Room<'_, S::Out>) -> Step<Self::Wait> {
         match answer {
-            Waited::Default(output) => self.absorb_default(output),
-            Waited::Review(output, flow) => self.keep(output, flow),
+            Waited::Default(output) => self.absorb_default(output, room),
+            Waited::Review(output, flow) => {
+                let _ = room.put(output);
+                self.keep(flow, room)
+            }
         }
     }
 
     #[inline]
-    fn finish(self) -> K::Outcome {
-        self.kept.finish()
+    fn finish(&mut self, room: &mut Room<'_, S::Out>) -> K::Outcome {
+        self.kept.finish(M::FALLS_BACK && self.hooks == 0, room)
     }
 }
 

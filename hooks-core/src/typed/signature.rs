@@ -30,13 +30,9 @@ pub trait Replay: Signature {
 
 /// What a typed slot stores: a hook that can be called through `dyn`.
 pub trait Object<S: Signature + ?Sized>: HookObject {
-    /// Starts the hook: it answers at once, or leaves a future in the room.
-    fn start<'b, 'a: 'b>(
-        &'b self,
-        args: S::Args<'a>,
-        last: S::Last,
-        room: &mut Room<'b, S::Out>,
-    ) -> Poll<S::Out>;
+    /// Starts the hook. The previous output is in the room, for a slot that passes
+    /// `last`; the hook leaves its answer there, or the future of it.
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Poll<()>;
 }
 
 /// A hook that implements its slot's trait.

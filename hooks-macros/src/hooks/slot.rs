@@ -421,25 +421,24 @@ impl<'a> SlotExpansion<'a> {
                 fn __hooks_start<'__b, '__a: '__b>(
                     &'__b self,
                     args: #args_type,
-                    last: #last_type,
                     room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<#output>
+                ) -> #private::Poll<()>
                 where
                     Self: #private::Sized,
                 {
-                    #name::__hooks_start_owned(self, args, last, room)
+                    #name::__hooks_start_owned(self, args, room)
                 }
 
                 #[doc(hidden)]
                 fn __hooks_start_owned<'__b, '__a: '__b>(
                     &'__b self,
                     (#(#idents,)*): #args_type,
-                    __hooks_last: #last_type,
                     __hooks_room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<#output>
+                ) -> #private::Poll<()>
                 where
                     Self: #private::Sized,
                 {
+                    let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
                     __hooks_room.later(#name::call(self, #(#owned,)* #(#last_value,)*))
                 }
             }
@@ -608,10 +607,9 @@ impl<'a> SlotExpansion<'a> {
                 fn start<'__b, '__a: '__b>(
                     &'__b self,
                     args: #args_type,
-                    last: #last_type,
                     room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<#output> {
-                    __H::__hooks_start(&self.0, args, last, room)
+                ) -> #private::Poll<()> {
+                    __H::__hooks_start(&self.0, args, room)
                 }
             }
 
@@ -624,9 +622,9 @@ impl<'a> SlotExpansion<'a> {
                 fn start<'__b, '__a: '__b>(
                     &'__b self,
                     (#(#idents,)*): #args_type,
-                    __hooks_last: #last_type,
                     __hooks_room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<#output> {
+                ) -> #private::Poll<()> {
+                    let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
                     __hooks_room.answer::<__READY>(#owner::#method(self.owner(), #(#idents,)* #(#last,)*))
                 }
             }
