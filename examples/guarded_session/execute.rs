@@ -16,7 +16,7 @@ use tokio::process::{Child, Command};
 use crate::confine::Confinement;
 use crate::confine::stage::{ENTER, Request, THIS_PROGRAM};
 use crate::job::Job;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, Usage};
 
 /// The disk that the scratch copy may take, and how many files and folders.
 const DISK_LIMIT_BYTES: u64 = 256 << 20;
@@ -93,6 +93,7 @@ impl<'a> Executor<'a> {
         let mut end = Instant::now() + self.time_limit;
         let (mut child, mut pipe) = self.start(job).await?;
         let group = Group::of(&child);
+        let before = self.scratch.usage();
         let mut disk = tokio::time::interval(DISK_CHECK);
         let mut chunk = vec![0; 8 << 10];
         let (mut status, mut is_open) = (None, true);
@@ -115,7 +116,7 @@ impl<'a> Executor<'a> {
                     None => Some(Outcome::TimedOut),
                 },
                 _ = disk.tick(), if status.is_none() => {
-                    if self.scratch.exceeds(DISK_LIMIT_BYTES, DISK_LIMIT_ENTRIES) {
+                    if overfills(before, self.scratch.usage()) {
                         break Some(Outcome::DiskLimit);
                     }
                 },
@@ -144,12 +145,11 @@ impl<'a> Executor<'a> {
         let files = self.scratch.files();
         let (output, input) = io::pipe()?;
         // A call may open its output by name, which asks whose pipe it is.
-        let owner = self.confinement.plan.owner();
-        fchown(&input, Some(owner), None)?;
+        fchown(&input, Some(self.confinement.owner()), None)?;
         let mut child = Command::new(THIS_PROGRAM)
             .arg0("guarded_session")
             .arg(ENTER)
-            .current_dir(files.join("project"))
+            .current_dir("/")
             .env_clear()
             .envs(ENVIRONMENT)
             .env("HOME", files.join("home"))
@@ -163,6 +163,7 @@ impl<'a> Executor<'a> {
         let request = Request {
             plan: self.confinement.plan,
             limits: self.confinement.limits(),
+            owner: self.confinement.owner(),
             scratch: files,
             mount_point: self.scratch.mount_point(),
             job,
@@ -232,6 +233,12 @@ fn keep(output: &mut Vec<u8>, chunk: &[u8], limit: usize) -> bool {
     let room = limit.saturating_sub(output.len());
     output.extend_from_slice(&chunk[..chunk.len().min(room)]);
     chunk.len() <= room
+}
+
+/// Whether a call has filled the disk. One that finds it full can still tidy up.
+fn overfills(before: Usage, now: Usage) -> bool {
+    now.bytes > DISK_LIMIT_BYTES.max(before.bytes)
+        || now.entries > DISK_LIMIT_ENTRIES.max(before.entries)
 }
 
 /// The status that a shell would report.

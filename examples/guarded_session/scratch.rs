@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+/// The folders in [`Scratch::files`] that a call may write; the folder itself it
+/// may not, so that they stay where they are.
+pub(crate) const PARTS: [&str; 3] = ["project", "home", "tmp"];
+
 /// A temporary folder, removed when this is dropped:
 ///
 /// | part | is |
@@ -20,6 +24,13 @@ pub(crate) struct Scratch {
     base: TempDir,
     /// The folder's name without symbolic links, which confinement needs.
     path: PathBuf,
+}
+
+/// How full a scratch copy is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    pub(crate) bytes: u64,
+    pub(crate) entries: usize,
 }
 
 impl Scratch {
@@ -51,7 +62,7 @@ impl Scratch {
         Ok(Self { base, path })
     }
 
-    /// What a call may read and write.
+    /// The folder with the [`PARTS`] that a call may write.
     pub(crate) fn files(&self) -> PathBuf {
         self.path.join("files")
     }
@@ -69,8 +80,10 @@ impl Scratch {
     /// Makes `owner` the owner of what a call may write, and
     /// of the canary: it must be the confinement that protects it, not its mode.
     pub(crate) fn give_to(&self, owner: u32) -> io::Result<()> {
-        let parts = ["files", "files/project", "files/home", "files/tmp"];
-        for part in parts.into_iter().chain(["outside", "outside/canary"]) {
+        for part in PARTS {
+            chown(self.files().join(part), Some(owner), None)?;
+        }
+        for part in ["outside", "outside/canary"] {
             chown(self.path.join(part), Some(owner), None)?;
         }
         Ok(())
@@ -89,27 +102,23 @@ impl Scratch {
             && fs::read_dir(&outside).is_ok_and(|entries| entries.count() == 2)
     }
 
-    /// Whether the files take more than `bytes` on disk or number more than
-    /// `entries`; stops counting as soon as they do.
-    pub(crate) fn exceeds(&self, bytes: u64, entries: usize) -> bool {
+    /// What the files take on disk, in bytes, and how many files and folders there are.
+    pub(crate) fn usage(&self) -> Usage {
         let mut folders = vec![self.files()];
-        let (mut used, mut seen) = (0, 0);
+        let mut usage = Usage::default();
         while let Some(folder) = folders.pop() {
             // A call may remove a folder while it is counted.
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                seen += 1;
+                usage.entries += 1;
                 if let Ok(metadata) = entry.metadata() {
-                    used += metadata.blocks() * 512;
+                    usage.bytes += metadata.blocks() * 512;
                     if metadata.is_dir() {
                         folders.push(entry.path());
                     }
                 }
-                if used > bytes || seen > entries {
-                    return true;
-                }
             }
         }
-        false
+        usage
     }
 }
 

@@ -14,6 +14,9 @@ use crate::display::{escape, escape_path};
 /// The largest session that is read, in bytes.
 const SIZE_LIMIT: u64 = 64 << 20;
 
+/// The longest argument that Linux gives a program, in bytes, without its end.
+const COMMAND_LIMIT: usize = 128 * 1024 - 1;
+
 /// The bundled session; what is compiled in is what the example vouches for.
 const BUNDLED: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/session.jsonl"));
 const BUNDLED_NAME: &str = "examples/data/session.jsonl";
@@ -181,6 +184,10 @@ pub(crate) enum ProblemKind {
     },
     #[error("the field `{0}` is empty; fill it in, or remove the line")]
     EmptyField(&'static str),
+    #[error(
+        "the field `command` is longer than {COMMAND_LIMIT} bytes, which no shell can be given; split it"
+    )]
+    TooLong,
     #[error("the field `{0}` holds a NUL character, which no program can be given; remove it")]
     Nul(&'static str),
 }
@@ -253,6 +260,9 @@ fn parse_line(line: &[u8]) -> Result<Call, ProblemKind> {
     }
     if call.text().contains('\0') {
         return Err(ProblemKind::Nul(name));
+    }
+    if matches!(&call, Call::Bash { command } if command.len() > COMMAND_LIMIT) {
+        return Err(ProblemKind::TooLong);
     }
     if matches!(&call, Call::Edit { old, .. } if old.is_empty()) {
         return Err(ProblemKind::EmptyField("old"));

@@ -8,6 +8,7 @@ use landlock::{
 };
 
 use super::ConfineError;
+use crate::scratch::PARTS;
 
 /// The newest rules that this example knows; an older kernel holds those it has.
 const NEWEST: ABI = ABI::V7;
@@ -55,7 +56,7 @@ pub(super) struct Landlocked {
 }
 
 /// Allows this process and its children to read and run [`SYSTEM`], to write
-/// below `scratch`, and nothing else. Where the root is its own, made of just
+/// the [`PARTS`] of `scratch`, and nothing else. Where the root is its own, made of just
 /// that, folders can be listed anywhere and `/proc`, which shows nobody else, read.
 pub(super) fn restrict(scratch: &Path, has_own_root: bool) -> Result<Landlocked, ConfineError> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -75,7 +76,11 @@ pub(super) fn restrict(scratch: &Path, has_own_root: bool) -> Result<Landlocked,
         ))?
         .add_rules(path_beneath_rules(has_own_root.then_some("/proc"), read))?
         .add_rules(path_beneath_rules(DEVICES, device))?
-        .add_rules(path_beneath_rules([scratch], write))?
+        .add_rules(path_beneath_rules([scratch], read))?
+        .add_rules(path_beneath_rules(
+            PARTS.map(|part| scratch.join(part)),
+            write,
+        ))?
         .restrict_self()?;
     match status.landlock {
         LandlockStatus::Available { effective_abi, .. }

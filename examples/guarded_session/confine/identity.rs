@@ -1,5 +1,7 @@
 //! Who a call runs as, and with which powers.
 
+use std::fs;
+
 use rustix::process::{DumpableBehavior, Gid, Signal, Uid};
 use rustix::process::{set_dumpable_behavior, set_parent_process_death_signal};
 use rustix::thread::{CapabilitySet, CapabilitySets};
@@ -10,16 +12,46 @@ use rustix::thread::{
 
 use super::{ConfineError, Step};
 
-/// The user and group that root's calls run as; by convention they own nothing.
-pub(super) const NOBODY: u32 = 65534;
+/// By convention a user and a group that own nothing.
+const NOBODY: u32 = 65534;
 
-/// Makes this process, which has one thread, that of [`NOBODY`].
-pub(super) fn become_nobody() -> Result<(), ConfineError> {
-    let (uid, gid) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
+/// Users of this number and above belong to nobody; each session takes its own, so
+/// that two at a time share neither files nor the count of their processes.
+const STRANGERS: u32 = 1_700_000_000;
+
+/// The number of a user and a group that root's calls run as.
+pub(super) fn stranger() -> u32 {
+    let number = STRANGERS + std::process::id();
+    let is_known = |map| is_mapped(&fs::read_to_string(map).unwrap_or_default(), number);
+    // Containers often have a few users only.
+    if is_known("/proc/self/uid_map") && is_known("/proc/self/gid_map") {
+        number
+    } else {
+        NOBODY
+    }
+}
+
+/// Makes this process, which has one thread, that of `number`.
+pub(super) fn become_stranger(number: u32) -> Result<(), ConfineError> {
+    let (uid, gid) = (Uid::from_raw(number), Gid::from_raw(number));
     set_thread_groups(&[]).step("leave all groups")?;
-    set_thread_res_gid(gid, gid, gid).step("become group `nobody`")?;
-    set_thread_res_uid(uid, uid, uid).step("become user `nobody`")?;
+    set_thread_res_gid(gid, gid, gid).step("become another group")?;
+    set_thread_res_uid(uid, uid, uid).step("become another user")?;
     Ok(())
+}
+
+/// Whether a line of `map`, which holds a first number, its meaning outside and a
+/// count, covers `number`.
+fn is_mapped(map: &str, number: u32) -> bool {
+    map.lines().any(|line| {
+        let mut fields = line.split_whitespace().map(str::parse::<u32>);
+        let (Some(Ok(first)), Some(Ok(count))) = (fields.next(), fields.nth(1)) else {
+            return false;
+        };
+        number
+            .checked_sub(first)
+            .is_some_and(|offset| offset < count)
+    })
 }
 
 /// Gives up every capability, for what is started from here too.

@@ -16,7 +16,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    const MEMORY_BYTES: u64 = 2 << 30;
+    const MEMORY_BYTES: u64 = 1 << 30;
     const FILE_BYTES: u64 = 64 << 20;
     const OPEN_FILES: u64 = 256;
 

@@ -11,10 +11,11 @@
 //! | namespaces | a file system of system folders (read-only) and the scratch copy, no other process, no network device |
 //! | Landlock | reading and running system folders, writing the scratch copy, no signal to the outside |
 //! | seccomp | no socket, no other user's keys, timers or memory, no way to undo the locks |
-//! | another user | root's calls run as `nobody`, without capabilities |
+//! | another user | root's calls run as a user who owns nothing, without capabilities |
 //! | limits | memory, processor time, processes, size of a file |
 
 mod filesystem;
+mod filter;
 mod identity;
 mod limits;
 mod namespaces;

@@ -15,6 +15,7 @@ use rustix::thread::UnshareFlags;
 use super::filesystem::{DEVICES, SYSTEM};
 use super::plan::Namespaces;
 use super::{ConfineError, Step};
+use crate::scratch::PARTS;
 
 /// Leaves the namespaces of the system; the next process that this one starts is
 /// the first of a process table of its own.
@@ -44,7 +45,7 @@ pub(super) fn leave(kind: Namespaces) -> Result<(), ConfineError> {
 }
 
 /// Replaces the root of this process by one made at `mount_point` that holds the
-/// system's folders, read-only, and `scratch`, each at its own path.
+/// system's folders, read-only, and the [`PARTS`] of `scratch`, each at its own path.
 pub(super) fn enter_new_root(mount_point: &Path, scratch: &Path) -> Result<(), ConfineError> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).step("detach the mounts of the system")?;
@@ -80,9 +81,12 @@ pub(super) fn enter_new_root(mount_point: &Path, scratch: &Path) -> Result<(), C
     let _ = mount("proc", &proc, "proc", flags, c"subset=pid")
         .or_else(|_| mount("proc", &proc, "proc", flags, c""));
     let inside = below(mount_point, scratch);
-    fs::create_dir_all(&inside).step("make a place for the scratch copy")?;
-    mount_bind(scratch, &inside).step("show the scratch copy")?;
-    lock(mount_point, &inside)?;
+    let parts = PARTS.map(|part| inside.join(part));
+    for (part, place) in PARTS.iter().zip(&parts) {
+        fs::create_dir_all(place).step("make a place for the scratch copy")?;
+        mount_bind(scratch.join(part), place).step("show the scratch copy")?;
+    }
+    lock(mount_point, &parts)?;
 
     // The old root lands on top of the new one, and goes.
     chdir(mount_point).step("enter the new root")?;
@@ -112,8 +116,8 @@ fn show(root: &Path, path: &Path) -> io::Result<()> {
     Ok(mount_bind_recursive(path, place)?)
 }
 
-/// Makes every mount below `root` read-only but the one at `writable`.
-fn lock(root: &Path, writable: &Path) -> Result<(), ConfineError> {
+/// Makes every mount below `root` read-only but those at `writable`.
+fn lock(root: &Path, writable: &[PathBuf]) -> Result<(), ConfineError> {
     let table = fs::read_to_string("/proc/self/mountinfo").step("list the mounts")?;
     for line in table.lines() {
         let mut fields = line.split(' ');
@@ -125,10 +129,11 @@ fn lock(root: &Path, writable: &Path) -> Result<(), ConfineError> {
             continue;
         }
         let mut flags = MountFlags::BIND | MountFlags::NOSUID | kept(options);
-        if place != writable {
+        let is_writable = writable.contains(&place);
+        if !is_writable {
             flags |= MountFlags::RDONLY;
         }
-        if !place.starts_with(root.join("dev")) || place == writable {
+        if !place.starts_with(root.join("dev")) || is_writable {
             flags |= MountFlags::NODEV;
         }
         mount_remount(&place, flags, c"").step("lock a mount")?;

@@ -3,19 +3,17 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::identity::NOBODY;
-
 /// One combination of locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Plan {
-    /// Made by root: own namespaces, user `nobody`, Landlock.
+    /// Made by root: own namespaces, a user who owns nothing, Landlock.
     RootNamespacesLandlock,
     /// Made by anybody: own namespaces below a user namespace, Landlock.
     UserNamespacesLandlock,
-    /// Made by root where namespaces are refused, as in many containers: user
-    /// `nobody`, Landlock.
-    NobodyLandlock,
+    /// Made by root where namespaces are refused, as in many containers: a user
+    /// who owns nothing, Landlock.
+    StrangerLandlock,
     /// Landlock and the filter for system calls.
     Landlock,
     /// As the first, on a kernel without Landlock.
@@ -40,7 +38,7 @@ impl Plan {
         if is_root {
             &[
                 Self::RootNamespacesLandlock,
-                Self::NobodyLandlock,
+                Self::StrangerLandlock,
                 Self::UserNamespacesLandlock,
                 Self::Landlock,
                 Self::RootNamespaces,
@@ -59,7 +57,7 @@ impl Plan {
         match self {
             Self::RootNamespacesLandlock | Self::RootNamespaces => Namespaces::AsRoot,
             Self::UserNamespacesLandlock | Self::UserNamespaces => Namespaces::AsUser,
-            Self::NobodyLandlock | Self::Landlock | Self::None => Namespaces::None,
+            Self::StrangerLandlock | Self::Landlock | Self::None => Namespaces::None,
         }
     }
 
@@ -68,25 +66,16 @@ impl Plan {
             self,
             Self::RootNamespacesLandlock
                 | Self::UserNamespacesLandlock
-                | Self::NobodyLandlock
+                | Self::StrangerLandlock
                 | Self::Landlock
         )
     }
 
-    /// Whether root's calls become those of `nobody`.
-    pub(super) fn becomes_nobody(self) -> bool {
+    /// Whether root's calls become those of a user who owns nothing.
+    pub(super) fn changes_user(self) -> bool {
         matches!(
             self,
-            Self::RootNamespacesLandlock | Self::NobodyLandlock | Self::RootNamespaces
+            Self::RootNamespacesLandlock | Self::StrangerLandlock | Self::RootNamespaces
         )
-    }
-
-    /// The user that the calls of this plan run as.
-    pub(crate) fn owner(self) -> u32 {
-        if self.becomes_nobody() {
-            NOBODY
-        } else {
-            rustix::process::geteuid().as_raw()
-        }
     }
 }

@@ -7,7 +7,9 @@ use std::os::unix::fs::MetadataExt;
 
 use serde::Serialize;
 
+use super::identity::stranger;
 use super::plan::Namespaces;
+use super::stage::NOTHING_RAN;
 use super::{Limits, Plan};
 use crate::execute::{Executor, Outcome};
 use crate::job::Job;
@@ -15,7 +17,7 @@ use crate::scratch::Scratch;
 use crate::self_test::{Findings, SelfTest};
 
 /// How many processes a call may start, beside those that its user has already.
-const PROCESSES: u64 = 256;
+const PROCESSES: u64 = 128;
 
 /// The plan that is in force, and what is known of it.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +31,9 @@ pub(crate) struct Confinement {
     pub(crate) landlock_abi: Option<i32>,
     #[serde(skip)]
     limits: Limits,
+    /// The user that the calls run as.
+    #[serde(skip)]
+    owner: u32,
 }
 
 /// Why no plan holds: what each of those tried came to.
@@ -80,8 +85,16 @@ impl Confinement {
         self.limits
     }
 
+    pub(crate) fn owner(&self) -> u32 {
+        self.owner
+    }
+
     fn with(plan: Plan, cpu_seconds: u64) -> Self {
-        let owner = plan.owner();
+        let owner = if plan.changes_user() {
+            stranger()
+        } else {
+            rustix::process::geteuid().as_raw()
+        };
         // The count of a user namespace starts at nothing.
         let running = if plan.namespaces() == Namespaces::AsUser {
             0
@@ -97,13 +110,14 @@ impl Confinement {
                 cpu_seconds,
                 processes: running + PROCESSES,
             },
+            owner,
         }
     }
 
     /// Tries to break out of the plan. Returns the version of Landlock's rules.
     async fn holds(&self, scratch: &Scratch) -> Result<Option<i32>, String> {
         scratch
-            .give_to(self.plan.owner())
+            .give_to(self.owner)
             .map_err(|error| format!("cannot give the scratch copy away: {error}"))?;
         let test = SelfTest {
             outside: scratch.outside(),
@@ -122,10 +136,7 @@ impl Confinement {
                 "the self-test found that these do not behave: {}",
                 findings.wrong.join(", ")
             )),
-            _ => Err(said
-                .strip_prefix("guarded_session: not confined, so nothing ran: ")
-                .unwrap_or(said)
-                .to_owned()),
+            _ => Err(said.strip_prefix(NOTHING_RAN).unwrap_or(said).to_owned()),
         }
     }
 }
@@ -165,8 +176,8 @@ fn describe(plan: Plan, landlock_abi: Option<i32>) -> String {
         return "none".to_owned();
     }
     locks.push("seccomp".to_owned());
-    if plan.becomes_nobody() {
-        locks.push("user `nobody`".to_owned());
+    if plan.changes_user() {
+        locks.push("a user who owns nothing".to_owned());
     }
     locks.push("no network".to_owned());
     locks.join(", ")

@@ -22,8 +22,9 @@ use crate::job::Job;
 pub(crate) const ENTER: &str = "--confined-stage";
 const INSIDE: &str = "--confined-stage-inside";
 
-/// The status of a stage that could not lock itself in, and ran nothing.
-pub(crate) const NOT_CONFINED: u8 = 125;
+/// The status of a stage that could not lock itself in, and how it says so.
+const NOT_CONFINED: u8 = 125;
+pub(super) const NOTHING_RAN: &str = "guarded_session: nothing ran: ";
 
 /// This program, even when its file was replaced meanwhile.
 pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -33,6 +34,8 @@ pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 pub(crate) struct Request {
     pub(crate) plan: Plan,
     pub(crate) limits: Limits,
+    /// The user to become, if the plan changes it.
+    pub(crate) owner: u32,
     /// The folder that the job may write.
     pub(crate) scratch: PathBuf,
     /// Where a new root can be mounted.
@@ -55,7 +58,7 @@ pub(crate) fn run() -> Option<ExitCode> {
         _ => return None,
     };
     let status = read_request().and_then(stage).unwrap_or_else(|error| {
-        eprintln!("guarded_session: not confined, so nothing ran: {error}");
+        eprintln!("{NOTHING_RAN}{error}");
         NOT_CONFINED
     });
     Some(status.into())
@@ -122,8 +125,8 @@ fn lock(request: &Request) -> Result<Held, ConfineError> {
     if has_namespaces {
         namespaces::enter_new_root(&request.mount_point, &request.scratch)?;
     }
-    if plan.becomes_nobody() {
-        identity::become_nobody()?;
+    if plan.changes_user() {
+        identity::become_stranger(request.owner)?;
     }
     if plan != Plan::None {
         identity::drop_capabilities()?;
@@ -141,9 +144,9 @@ fn lock(request: &Request) -> Result<Held, ConfineError> {
         None
     };
     syscalls::restrict(syscalls::Gaps {
-        processes: !has_namespaces,
+        outside: !has_namespaces,
         signals: !has_namespaces && !landlocked.is_some_and(|landlocked| landlocked.scopes_signals),
-        metadata: !has_namespaces && !plan.becomes_nobody(),
+        modes: !has_namespaces && !plan.changes_user(),
     })?;
     Ok(Held {
         landlock: landlocked.map(|landlocked| landlocked.abi),

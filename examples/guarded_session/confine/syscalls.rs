@@ -6,145 +6,76 @@
 //! Everything not named here works.
 
 use libc::c_long;
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch,
-};
 
 use super::ConfineError;
+use super::filter::{Answer, Filter};
 
 /// What the other locks leave to this one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gaps {
-    /// Processes outside can be seen, and signalled if `signals` says so.
-    pub(super) processes: bool,
+    /// Processes outside can be seen, and so can what Landlock does not look at
+    /// in a file: its times, attributes and owner.
+    pub(super) outside: bool,
     /// Landlock does not keep signals in.
     pub(super) signals: bool,
-    /// The user owns files outside, whose mode, owner and times Landlock does not
-    /// look at and no other lock protects.
-    pub(super) metadata: bool,
+    /// The user owns files outside, and may change their mode.
+    pub(super) modes: bool,
 }
 
 /// Refuses the calls for good, for this process and what it starts.
 pub(super) fn restrict(gaps: Gaps) -> Result<(), ConfineError> {
-    let mut refused = Refused::default();
-    refused.all(NETWORK);
-    refused.all(ESCAPES);
-    refused.all(ADMINISTRATION);
-    refused.all(SHARED_MEMORY_AND_QUEUES);
-    refused.all(LEGACY);
+    let mut refused = Filter::default();
+    for calls in [NETWORK, ESCAPES, ADMINISTRATION, SHARED_MEMORY_AND_QUEUES] {
+        refused.always(calls);
+    }
     // A connected pair within the process is no way out; any other kind of pair
     // can be pointed at another socket.
     refused.unless_equal(libc::SYS_socketpair, 0, libc::AF_UNIX as u64);
     refused.unless_masked(libc::SYS_socketpair, 1, 0xf, libc::SOCK_STREAM as u64);
     for flag in NEW_NAMESPACES {
-        refused.if_masked(libc::SYS_clone, 0, *flag as u64);
+        refused.if_set(libc::SYS_clone, 0, *flag as u64);
     }
     for command in [TIOCSTI, TIOCLINUX] {
         refused.if_equal(libc::SYS_ioctl, 1, command);
-    }
-    if gaps.processes {
-        // A call that left its process group would outlive it.
-        refused.all(&[libc::SYS_setsid, libc::SYS_setpgid]);
     }
     for call in OF_ANOTHER_PROCESS {
         // Zero is the caller itself.
         refused.unless_equal(*call, 0, 0);
     }
     if gaps.signals {
-        refused.all(SIGNALS);
-        for command in [libc::F_SETOWN, F_SETOWN_EX] {
-            refused.if_equal(libc::SYS_fcntl, 1, command as u64);
-        }
+        refused.always(SIGNALS);
     }
-    if gaps.metadata {
-        refused.all(METADATA);
+    // To be told that it worked, while nothing happens: a refusal would stop git,
+    // sed and others, which set a mode or a time but can do without.
+    let mut pretended = Filter::default();
+    if gaps.outside {
+        // A call that left its process group would outlive it.
+        refused.always(&[libc::SYS_setsid, libc::SYS_setpgid]);
+        // Signals that the kernel sends in the name of a call.
+        for command in [F_SETOWN, F_SETOWN_EX] {
+            refused.if_equal(libc::SYS_fcntl, 1, command);
+        }
+        refused.always(ATTRIBUTES);
         for command in INODE_FLAGS {
             refused.if_equal(libc::SYS_ioctl, 1, *command);
         }
+        // Without a name it is about an open file.
+        refused.unless_null(libc::SYS_utimensat, 1);
+        pretended.if_null(libc::SYS_utimensat, 1);
+        pretended.always(&[libc::SYS_fchown, libc::SYS_fsetxattr]);
+    }
+    if gaps.modes {
+        pretended.always(MODES);
     }
     // `clone3` passes its flags in memory, which a filter cannot read: programs
     // are told that this kernel does not have it, and use `clone`.
-    let mut absent = Refused::default();
-    absent.all(&[libc::SYS_clone3]);
-    seccompiler::apply_filter(&absent.program(libc::ENOSYS)?)?;
-    seccompiler::apply_filter(&refused.program(libc::EPERM)?)?;
-    // These are told that it worked, and nothing happens: a refusal would stop
-    // git, sed and others, which set a mode but can do without.
-    if gaps.metadata {
-        let mut pretended = Refused::default();
-        pretended.all(MODE_OWNER_TIMES);
-        pretended.all(LEGACY_MODE_OWNER_TIMES);
-        seccompiler::apply_filter(&pretended.program(0)?)?;
-    }
-    Ok(())
+    let mut absent = Filter::default();
+    absent.always(&[libc::SYS_clone3]);
+
+    absent.install(Answer::Absent)?;
+    refused.install(Answer::Refused)?;
+    pretended.install(Answer::Pretended)
 }
-
-/// Rules for a filter, by system call; no rule for a call means: always.
-#[derive(Default)]
-struct Refused(std::collections::BTreeMap<i64, Vec<Vec<Condition>>>);
-
-type Condition = (u8, SeccompCmpOp, u64);
-
-impl Refused {
-    fn all(&mut self, calls: &[c_long]) {
-        for call in calls {
-            self.0.insert(*call, Vec::new());
-        }
-    }
-
-    fn when(&mut self, call: c_long, condition: Condition) {
-        self.0.entry(call).or_default().push(vec![condition]);
-    }
-
-    fn if_equal(&mut self, call: c_long, argument: u8, value: u64) {
-        self.when(call, (argument, SeccompCmpOp::Eq, value));
-    }
-
-    fn unless_equal(&mut self, call: c_long, argument: u8, value: u64) {
-        self.when(call, (argument, SeccompCmpOp::Ne, value));
-    }
-
-    fn if_masked(&mut self, call: c_long, argument: u8, bit: u64) {
-        self.when(call, (argument, SeccompCmpOp::MaskedEq(bit), bit));
-    }
-
-    /// Unless the bits of `mask` hold exactly `value`, one rule for each other value.
-    fn unless_masked(&mut self, call: c_long, argument: u8, mask: u64, value: u64) {
-        for other in (0..=mask).filter(|other| *other != value) {
-            self.when(call, (argument, SeccompCmpOp::MaskedEq(mask), other));
-        }
-    }
-
-    fn program(self, errno: i32) -> Result<BpfProgram, ConfineError> {
-        let mut rules = std::collections::BTreeMap::new();
-        for (call, alternatives) in self.0 {
-            let alternatives = alternatives
-                .into_iter()
-                .map(|conditions| {
-                    let conditions = conditions.into_iter().map(|(argument, operator, value)| {
-                        // The kernel looks at 32 bits of each of these arguments.
-                        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
-                    });
-                    SeccompRule::new(conditions.collect::<Result<_, _>>()?)
-                })
-                .collect::<Result<Vec<_>, seccompiler::BackendError>>()?;
-            #[cfg(target_arch = "x86_64")]
-            rules.insert(call | X32, alternatives.clone());
-            rules.insert(call, alternatives);
-        }
-        // Calls that have a number of their own there; nothing needs them.
-        #[cfg(target_arch = "x86_64")]
-        rules.extend((512..=547).map(|call| (call | X32, Vec::new())));
-        let action = SeccompAction::Errno(errno as u32);
-        let arch: TargetArch = std::env::consts::ARCH.try_into()?;
-        Ok(SeccompFilter::new(rules, SeccompAction::Allow, action, arch)?.try_into()?)
-    }
-}
-
-/// Some x86-64 kernels know each call by a second number, which has this bit.
-#[cfg(target_arch = "x86_64")]
-const X32: i64 = 0x4000_0000;
 
 const NETWORK: &[c_long] = &[
     libc::SYS_socket,
@@ -217,6 +148,14 @@ const ADMINISTRATION: &[c_long] = &[
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
     libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_kexec_file_load,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
 ];
 
 /// What processes of one user share without a file.
@@ -254,17 +193,8 @@ const SIGNALS: &[c_long] = &[
     libc::SYS_pidfd_send_signal,
 ];
 
-const MODE_OWNER_TIMES: &[c_long] = &[
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    libc::SYS_utimensat,
-    libc::SYS_fsetxattr,
-];
-
-const METADATA: &[c_long] = &[
+/// What changes a file without opening it for writing, other than its mode.
+const ATTRIBUTES: &[c_long] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     SYS_SETXATTRAT,
@@ -273,31 +203,28 @@ const METADATA: &[c_long] = &[
     libc::SYS_fremovexattr,
     SYS_REMOVEXATTRAT,
     SYS_FILE_SETATTR,
+    libc::SYS_fchownat,
     // Landlock knows it from version 3 on.
     libc::SYS_truncate,
-];
-
-#[cfg(target_arch = "x86_64")]
-const LEGACY: &[c_long] = &[
-    libc::SYS_kexec_file_load,
-    libc::SYS_iopl,
-    libc::SYS_ioperm,
-    libc::SYS_modify_ldt,
-];
-#[cfg(not(target_arch = "x86_64"))]
-const LEGACY: &[c_long] = &[];
-
-#[cfg(target_arch = "x86_64")]
-const LEGACY_MODE_OWNER_TIMES: &[c_long] = &[
-    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_futimesat,
 ];
-#[cfg(not(target_arch = "x86_64"))]
-const LEGACY_MODE_OWNER_TIMES: &[c_long] = &[];
+
+const MODES: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+];
 
 const NEW_NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNS,
@@ -323,7 +250,8 @@ const INODE_FLAGS: &[u64] = &[
 // Typing into a terminal.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
-const F_SETOWN_EX: i32 = 15;
+const F_SETOWN: u64 = 8;
+const F_SETOWN_EX: u64 = 15;
 
 // Newer than the names that `libc` has; the numbers are those of every architecture.
 const SYS_LSM_SET_SELF_ATTR: c_long = 460;

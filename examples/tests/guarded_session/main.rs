@@ -1,0 +1,9 @@
+//! The flagship example from outside: the built program, its exit status, its
+//! report, and what it keeps a call from doing.
+#![cfg(target_os = "linux")]
+
+mod confinement;
+mod input;
+mod limits;
+mod report;
+mod support;
