@@ -1,5 +1,6 @@
 //! Arguments: what reaches a hook, and what is copied on the way (T-60, T-61, T-34).
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,6 +44,22 @@ impl Chain<Unique> for AtTen {
         } else {
             ControlFlow::Continue(())
         }
+    }
+}
+
+/// What a hook may look at while a dispatch runs.
+#[derive(Clone)]
+pub(crate) struct Context<'a> {
+    text: &'a str,
+}
+
+pub(crate) trait Number: Sync {
+    fn get(&self) -> u32;
+}
+
+impl Number for u32 {
+    fn get(&self) -> u32 {
+        *self
     }
 }
 
@@ -366,6 +383,162 @@ macro_rules! rules {
                 assert_eq!(block_on(set.chained(10)), Unique(10));
                 assert_eq!(block_on(set.chained(0)), Unique(10));
                 assert_eq!(block_on(set.chained(1)), Unique(11));
+            }
+
+            #[hooks]
+            trait Contexts {
+                #[hook(always)]
+                async fn on_input(cx: &Context<'_>, log: &Log) {
+                    $($pause)*
+                    log.add(format!("default {}", cx.text));
+                }
+
+                #[hook(fallback)]
+                async fn owned(cx: Context<'_>, maybe: Option<&str>, cow: Cow<'_, str>) -> String {
+                    $($pause)*
+                    format!("default {} {maybe:?} {cow}", cx.text)
+                }
+
+                #[hook(always)]
+                async fn dynamic(number: &dyn Number, f: &(dyn Fn(u32) -> u32 + Sync)) -> u32 {
+                    $($pause)*
+                    f(number.get())
+                }
+            }
+
+            struct Sees;
+
+            #[impl_hooks(ContextsSet)]
+            impl Contexts for Sees {
+                async fn on_input(&self, cx: &Context<'_>, log: &Log) {
+                    $($pause)*
+                    log.add(format!("sees {}", cx.text));
+                }
+
+                async fn owned(
+                    &self,
+                    cx: Context<'_>,
+                    maybe: Option<&str>,
+                    cow: Cow<'_, str>,
+                    last: Option<String>,
+                ) -> String {
+                    $($pause)*
+                    format!("{} {maybe:?} {cow} after {last:?}", cx.text)
+                }
+
+                async fn dynamic(
+                    &self,
+                    number: &dyn Number,
+                    f: &(dyn Fn(u32) -> u32 + Sync),
+                    last: Option<u32>,
+                ) -> u32 {
+                    $($pause)*
+                    f(number.get() + last.unwrap())
+                }
+            }
+
+            #[impl_hook(OnInput)]
+            async fn sees_as_well(cx: &Context<'_>, log: &Log) {
+                $($pause)*
+                log.add(format!("sees {} as well", cx.text));
+            }
+
+            impl OnInput for ByHand {
+                async fn call(&self, cx: &Context<'_>, log: &Log) {
+                    $($pause)*
+                    log.add(format!("by hand {}", cx.text));
+                }
+            }
+
+            /// T-60, and the contexts of seed 003: `&Context<'_>`
+            #[test]
+            fn a_context_may_borrow_for_the_time_of_the_dispatch() {
+                let set = ContextsSet::new()
+                    .with_hooks(Sees)
+                    .with_on_input(SeesAsWell)
+                    .with_on_input(ByHand);
+                let log = Log::new();
+                {
+                    let text = String::from("short-lived");
+                    block_on(set.on_input(&Context { text: &text }, &log));
+                }
+                assert_eq!(
+                    log.lines(),
+                    [
+                        "default short-lived",
+                        "sees short-lived",
+                        "sees short-lived as well",
+                        "by hand short-lived",
+                    ]
+                );
+            }
+
+            /// T-60: an owned argument may hold borrows of the caller
+            #[test]
+            fn an_owned_argument_may_hold_borrows_of_the_caller() {
+                let text = String::from("text");
+                let ask = |set: &ContextsSet<'_>| {
+                    let cx = Context { text: &text };
+                    block_on(set.owned(cx, Some(&text), Cow::Borrowed(&text)))
+                };
+                let mut set = ContextsSet::new();
+                assert_eq!(ask(&set), r#"default text Some("text") text"#);
+                set.register_hooks(Sees);
+                assert_eq!(ask(&set), r#"text Some("text") text after None"#);
+            }
+
+            /// T-60: `&T` where `T` is a trait object
+            #[test]
+            fn a_reference_to_a_trait_object_is_a_reference_like_others() {
+                let set = ContextsSet::new().with_hooks(Sees).with_hooks(Sees);
+                let factor = 3;
+                let sum = block_on(set.dynamic(&7_u32, &|number| number * factor));
+                assert_eq!(sum, ((21 + 7) * 3 + 7) * 3);
+            }
+
+            #[hooks]
+            trait Patterns {
+                #[hook(always)]
+                async fn shape(text: &str, pair: (u8, u8), list: Vec<u8>) -> usize {
+                    $($pause)*
+                    text.len() + usize::from(pair.0) + list.len()
+                }
+            }
+
+            struct Takes3;
+
+            #[impl_hooks(PatternsSet)]
+            impl Patterns for Takes3 {
+                async fn shape(
+                    &self,
+                    _: &str,
+                    (a, b): (u8, u8),
+                    mut items: Vec<u8>,
+                    previous: Option<usize>,
+                ) -> usize {
+                    $($pause)*
+                    items.push(0);
+                    previous.unwrap() * 100 + usize::from(a + b) + items.len()
+                }
+            }
+
+            #[impl_hook(Shape)]
+            async fn takes_patterns(
+                mut text: &str,
+                pair: (u8, u8),
+                _items: Vec<u8>,
+                previous: Option<usize>,
+            ) -> usize {
+                $($pause)*
+                text = &text[1..];
+                previous.unwrap() * 100 + usize::from(pair.0) + text.len()
+            }
+
+            /// T-21, T-25: parameters of an implementation are patterns, as in any function
+            #[test]
+            fn an_implementation_may_take_its_parameters_apart_and_rename_them() {
+                let set = PatternsSet::new().with_hooks(Takes3).with_shape(TakesPatterns);
+                assert_eq!(block_on(set.shape("abc", (2, 3), vec![1])), 60_704);
             }
 
             #[impl_hook(Optional)]

@@ -364,6 +364,74 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["explicit", "noted"]);
             }
 
+            /// T-01: a raw identifier as a slot's name
+            #[test]
+            fn a_slot_may_have_a_raw_identifier_as_its_name() {
+                #[hooks]
+                trait Raw {
+                    #[hook(always)]
+                    async fn r#match(r#fn: u32) -> u32 {
+                        $($pause)*
+                        r#fn
+                    }
+                }
+
+                struct Adds;
+
+                #[impl_hooks(RawSet)]
+                impl Raw for Adds {
+                    async fn r#match(&self, r#fn: u32, last: Option<u32>) -> u32 {
+                        $($pause)*
+                        last.unwrap() + r#fn
+                    }
+                }
+
+                impl Match for Adds {
+                    async fn call(&self, r#fn: u32, last: Option<u32>) -> u32 {
+                        $($pause)*
+                        last.unwrap() + r#fn * 10
+                    }
+                }
+
+                let mut set = RawSet::new().with_hooks(Adds);
+                let entry = hooks_core::Entry::new(Adds).key("k");
+                set.register_match(Adds).register_match_entry(entry);
+                assert_eq!(block_on(set.r#match(1)), 22);
+                assert!(set.remove_match("k"));
+                assert_eq!(block_on(set.r#match(1)), 12);
+                assert_eq!(set.describe().slots[0].slot, "match");
+            }
+
+            /// T-08: what a body holds without suspending need not be `Send`
+            #[test]
+            fn a_body_may_hold_what_is_not_send_where_it_does_not_suspend() {
+                #[hooks]
+                trait Local {
+                    #[hook(always)]
+                    async fn count(start: u32) -> u32 {
+                        $($pause)*
+                        let shared = std::rc::Rc::new(start);
+                        *shared
+                    }
+                }
+
+                struct Adds;
+
+                #[impl_hooks(LocalSet)]
+                impl Local for Adds {
+                    async fn count(&self, start: u32, last: Option<u32>) -> u32 {
+                        let sum = {
+                            let shared = std::rc::Rc::new(start);
+                            *shared + last.unwrap()
+                        };
+                        $($pause)*
+                        sum
+                    }
+                }
+
+                assert_eq!(block_on(LocalSet::new().with_hooks(Adds).count(4)), 8);
+            }
+
             /// T-02: a definition's parameters may be called anything
             #[test]
             fn parameters_may_have_the_names_that_generated_code_might_use() {
@@ -445,6 +513,37 @@ macro_rules! rules {
 }
 
 in_every_form!(rules);
+
+/// T-60: a `&str` that came in through a macro's `$argument:ty` is a `&str`
+#[test]
+fn a_str_inside_a_macro_fragment_is_a_str() {
+    macro_rules! define {
+        ($argument:ty) => {
+            #[hooks]
+            trait Fragments {
+                #[hook(fallback)]
+                async fn length(text: $argument) -> usize {
+                    text.len()
+                }
+            }
+        };
+    }
+    define!(&str);
+
+    struct Doubles;
+
+    impl Length for Doubles {
+        async fn call(&self, text: String, _last: Option<usize>) -> usize {
+            text.len() * 2
+        }
+    }
+
+    assert_eq!(block_on(FragmentsSet::new().length("abc")), 3);
+    assert_eq!(
+        block_on(FragmentsSet::new().with_length(Doubles).length("abc")),
+        6
+    );
+}
 
 /// T-08: a body whose `.await` came in through a macro's `$body:expr` suspends like any other
 #[test]

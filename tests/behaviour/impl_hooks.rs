@@ -225,6 +225,41 @@ macro_rules! rules {
                 assert_eq!(block_on(set.choose_model("sum")), "SUM");
             }
 
+            #[hooks]
+            trait OtherHooks {
+                #[hook(singleton)]
+                async fn cost_center() -> &'static str {
+                    $($pause)*
+                    "other default"
+                }
+            }
+
+            /// T-20: one value may provide hooks of several sets
+            #[test]
+            fn one_type_may_provide_hooks_of_two_sets() {
+                struct Both;
+
+                #[impl_hooks(AppHooksSet)]
+                impl AppHooks for Both {
+                    async fn cost_center(&self) -> &'static str {
+                        $($pause)*
+                        "app"
+                    }
+                }
+
+                #[impl_hooks(OtherHooksSet)]
+                impl OtherHooks for Both {
+                    async fn cost_center(&self) -> &'static str {
+                        $($pause)*
+                        "other"
+                    }
+                }
+
+                let both = Both;
+                assert_eq!(block_on(AppHooksSet::new().with_hooks(&both).cost_center()), "app");
+                assert_eq!(block_on(OtherHooksSet::new().with_hooks(both).cost_center()), "other");
+            }
+
             /// T-20, T-03: registered like any other hook, in its turn
             #[test]
             fn values_take_their_turn_among_other_hooks() {

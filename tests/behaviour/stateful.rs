@@ -88,6 +88,17 @@ macro_rules! rules {
                 assert_eq!(block_on(set.next_id(0)), 7);
             }
 
+            /// T-42: clones of the `Stateful` itself share the state
+            #[test]
+            fn clones_of_the_stateful_share_the_state() {
+                let counter = Stateful::new(Counter { next: 5 });
+                let first = IdsSet::new().with_next_id(counter.clone());
+                let second = IdsSet::new().with_next_id(counter);
+                assert_eq!(block_on(first.next_id(0)), 5);
+                assert_eq!(block_on(second.next_id(0)), 6);
+                assert_eq!(block_on(first.next_id(0)), 7);
+            }
+
             /// T-42: two `Stateful`s of one type are two states, `last` passes between them
             #[test]
             fn every_stateful_has_a_state_of_its_own() {
@@ -218,6 +229,112 @@ macro_rules! rules {
                     .with_descend(Stateful::new(Outer(Arc::clone(&shared))));
                 assert!(shared.set(set.clone()).is_ok());
                 assert_eq!(block_on(set.descend(5)), Ok(999));
+            }
+
+            /// One state behind two slots; the first calls the second.
+            struct TwoSlots(Shared);
+
+            impl StatefulDescend for TwoSlots {
+                async fn call_mut(&mut self, depth: usize) -> Result<usize, String> {
+                    $($pause)*
+                    Ok(self.0.get().unwrap().next_id(depth).await)
+                }
+            }
+
+            impl StatefulNextId for TwoSlots {
+                async fn call_mut(&mut self, seed: usize, _last: Option<usize>) -> usize {
+                    $($pause)*
+                    seed
+                }
+
+                fn on_reentrancy(err: HookReentrancyError) -> usize {
+                    assert_eq!(err.slot, "next_id");
+                    777
+                }
+            }
+
+            /// T-43: a state registered in two slots is one hook; waiting for it would never end
+            #[test]
+            fn re_entry_through_another_slot_of_the_same_state_is_detected() {
+                let shared = Shared::default();
+                let hook = Stateful::new(TwoSlots(Arc::clone(&shared)));
+                let set = IdsSet::new().with_next_id(hook.clone()).with_descend(hook);
+                assert!(shared.set(set.clone()).is_ok());
+                let mut call = pin!(set.descend(3));
+                let answer = (0..10).find_map(|_| match poll_once(call.as_mut()) {
+                    Poll::Ready(answer) => Some(answer),
+                    Poll::Pending => None,
+                });
+                assert_eq!(answer, Some(Ok(777)), "it waits for itself");
+                assert_eq!(block_on(set.next_id(4)), 4);
+            }
+
+            /// Calls its own slot twice at once.
+            struct Joins(Shared);
+
+            impl StatefulDescend for Joins {
+                async fn call_mut(&mut self, depth: usize) -> Result<usize, String> {
+                    $($pause)*
+                    if depth == 0 {
+                        return Ok(0);
+                    }
+                    let set = self.0.get().unwrap();
+                    let (first, second) = futures::join!(set.descend(0), async {
+                        yield_once().await;
+                        set.descend(0).await
+                    });
+                    $($pause)*
+                    Err(format!("{} {}", first.unwrap_err(), second.unwrap_err()))
+                }
+
+                fn on_reentrancy(_err: HookReentrancyError) -> Result<usize, String> {
+                    Err("re-entry".to_owned())
+                }
+            }
+
+            /// T-43: every call made inside the running one is re-entry, also after it suspended
+            #[test]
+            fn re_entry_is_detected_for_each_of_several_inner_calls() {
+                let shared = Shared::default();
+                let set = IdsSet::new().with_descend(Stateful::new(Joins(Arc::clone(&shared))));
+                assert!(shared.set(set.clone()).is_ok());
+                assert_eq!(block_on(set.descend(1)), Err("re-entry re-entry".to_owned()));
+                assert_eq!(block_on(set.descend(0)), Ok(0));
+            }
+
+            /// T-43: while a re-entered call still runs, others go on waiting
+            #[test]
+            fn a_re_entry_does_not_free_the_state_for_others() {
+                struct Both(Shared, Log);
+
+                impl StatefulDescend for Both {
+                    async fn call_mut(&mut self, depth: usize) -> Result<usize, String> {
+                        self.1.add(format!("enter {depth}"));
+                        if depth == 1 {
+                            assert!(self.0.get().unwrap().descend(9).await.is_err());
+                            yield_once().await;
+                        }
+                        $($pause)*
+                        self.1.add(format!("leave {depth}"));
+                        Ok(depth)
+                    }
+
+                    fn on_reentrancy(_err: HookReentrancyError) -> Result<usize, String> {
+                        Err("re-entry".to_owned())
+                    }
+                }
+
+                let (shared, log) = (Shared::default(), Log::new());
+                let hook = Stateful::new(Both(Arc::clone(&shared), log.clone()));
+                let set = IdsSet::new().with_descend(hook);
+                assert!(shared.set(set.clone()).is_ok());
+                let mut first = pin!(set.descend(1));
+                assert!(poll_once(first.as_mut()).is_pending());
+                let mut second = pin!(set.descend(2));
+                assert!(poll_once(second.as_mut()).is_pending());
+                assert_eq!(block_on(first), Ok(1));
+                assert_eq!(block_on(second), Ok(2));
+                assert_eq!(log.lines(), ["enter 1", "leave 1", "enter 2", "leave 2"]);
             }
 
             /// T-43: calling other hooks, stateful ones too, is not re-entry

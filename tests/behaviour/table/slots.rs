@@ -3,11 +3,11 @@
 use hooks_core::{Entry, Stateful, hooks, impl_hook, impl_hooks};
 
 use super::stage::{
-    Answer, Breaks, Driver, Finish, FinishInto, Form, Gather, GatherInto, NUMBER, Number, Product,
-    Setting, TEXT, given, play, play_default, play_function, play_hook, row,
+    Answer, Breaks, Driver, Finish, FinishInto, Form, Gather, GatherInto, NUMBER, Number, Played,
+    Product, Setting, TEXT, given, play, play_default, play_function, play_hook, row,
 };
 use crate::kit::{pause, yield_once};
-use crate::model::{Change, Last, Registration, Run, Script};
+use crate::model::{Change, Last, Registration, Script};
 
 /// Declares the slots, each in a module of its own with a ready default and in
 /// one with a suspending default, and lists their drivers.
@@ -195,7 +195,7 @@ macro_rules! slot {
                 };
             }
 
-            pub(in super::super) fn run(setting: &Setting) -> Run {
+            pub(in super::super) fn run(setting: &Setting) -> Played {
                 let borrowed: Vec<Impl> = setting.scripts().map(Impl).collect();
                 let mut set = TableSet::new();
                 for change in &setting.changes {
@@ -215,7 +215,7 @@ macro_rules! slot {
                         }
                     }
                 }
-                play(setting, set.slot(NUMBER, TEXT))
+                play(setting, || set.slot(NUMBER, TEXT))
             }
         }
     };

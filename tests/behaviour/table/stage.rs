@@ -3,10 +3,11 @@
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::pin::pin;
 
 use hooks_core::{Aggregate, AggregateInto, Chain, Finalize, FinalizeInto};
 
-use crate::kit::yield_once;
+use crate::kit::{poll_once, yield_once};
 use crate::model::{Change, End, Event, Kind, Last, Row, Run, Script};
 
 /// How a hook is written. None of this may change what a dispatch does.
@@ -71,6 +72,16 @@ pub(crate) struct Setting {
     pub(crate) default: Script,
     pub(crate) changes: Vec<Change<Form>>,
     pub(crate) companions_suspend: bool,
+    /// After how many polls a first dispatch is dropped, before the one that counts.
+    pub(crate) abandoned_after: Option<usize>,
+}
+
+/// What happened in one case.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) run: Run,
+    /// What an abandoned dispatch before it had called.
+    pub(crate) abandoned: Vec<Event>,
 }
 
 impl Setting {
@@ -91,7 +102,7 @@ impl Setting {
 pub(crate) struct Driver {
     pub(crate) name: &'static str,
     pub(crate) row: Row,
-    pub(crate) run: fn(&Setting) -> Run,
+    pub(crate) run: fn(&Setting) -> Played,
 }
 
 /// The row of a slot, from the words of its declaration.
@@ -147,8 +158,11 @@ fn on_stage<R>(act: impl FnOnce(&mut Stage) -> R) -> R {
     STAGE.with_borrow_mut(act)
 }
 
-/// Plays `dispatch` with `setting`, and returns what was called and came out.
-pub(crate) fn play<R: Output>(setting: &Setting, dispatch: impl Future<Output = R>) -> Run {
+/// Plays what `dispatch` starts with `setting`, and returns what was called and came out.
+pub(crate) fn play<R: Output, F: Future<Output = R>>(
+    setting: &Setting,
+    dispatch: impl Fn() -> F,
+) -> Played {
     on_stage(|stage| {
         *stage = Stage {
             default: Some(setting.default),
@@ -157,11 +171,18 @@ pub(crate) fn play<R: Output>(setting: &Setting, dispatch: impl Future<Output = 
             ..Stage::default()
         };
     });
-    let result = futures::executor::block_on(dispatch).show();
-    Run {
-        result,
-        events: on_stage(|stage| std::mem::take(&mut stage.events)),
+    let events = || on_stage(|stage| std::mem::take(&mut stage.events));
+    if let Some(polls) = setting.abandoned_after {
+        let mut abandoned = pin!(dispatch());
+        let _ = (0..polls).find(|_| poll_once(abandoned.as_mut()).is_ready());
     }
+    let abandoned = events();
+    let result = futures::executor::block_on(dispatch()).show();
+    let run = Run {
+        result,
+        events: events(),
+    };
+    Played { run, abandoned }
 }
 
 /// What a hook of the table returns, and what a dispatch does.
