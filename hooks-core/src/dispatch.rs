@@ -63,6 +63,16 @@ pub trait Combine<H: ?Sized> {
     /// The outcome, whether all hooks ran or something stopped the dispatch; the last
     /// call that a policy gets.
     fn finish(&mut self, room: &mut Room<'_, Self::Yield>) -> Self::Outcome;
+
+    /// The outcome where nothing is registered, or what has to be waited for first;
+    /// overridden only where it can be had for less than [`Combine::open`] and
+    /// [`Combine::finish`].
+    fn alone(&mut self, room: &mut Room<'_, Self::Yield>) -> Result<Self::Outcome, Self::Wait> {
+        match self.open(0, room) {
+            Step::Wait(wait) => Err(wait),
+            Step::Next | Step::Stop => Ok(self.finish(room)),
+        }
+    }
 }
 
 /// What a policy wants next.
@@ -84,7 +94,7 @@ pin_project! {
         nodes: &'a [Node<H>],
         policy: C,
         #[pin]
-        state: State<'a, C::Yield, C::Wait>,
+        state: State<'a, H, C::Yield, C::Wait>,
     }
 }
 
@@ -92,20 +102,22 @@ pin_project! {
     /// What the next poll begins with.
     #[project = Waiting]
     #[project_replace = Taken]
-    enum State<'a, T, W> {
+    enum State<'a, H: ?Sized, T, W> {
         Start,
         // A hook has not answered yet.
-        Hook { run: Run<'a, T> },
+        Hook { run: Run<'a, H, T> },
         // The policy has work of its own.
-        Policy { run: Run<'a, T>, #[pin] wait: W },
+        Policy { run: Run<'a, H, T>, #[pin] wait: W },
         Over,
     }
 }
 
 /// The part of a dispatch that has begun: in locals until it has to wait.
-struct Run<'a, T> {
-    /// The index of the next hook; past the end once the policy was closed.
-    next: usize,
+struct Run<'a, H: ?Sized, T> {
+    /// The hooks that have not been started.
+    rest: &'a [Node<H>],
+    /// Whether the policy has been told that there are none.
+    closed: bool,
     room: Room<'a, T>,
     span: DispatchSpan,
 }
@@ -134,34 +146,35 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
     /// # Panics
     /// If the dispatch is polled again after its end.
     #[inline(always)]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
-        let mut this = self.project();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
+        let mut this = self.as_mut().project();
         if !matches!(*this.state, State::Start) {
-            return this.resume(cx);
+            return self.resume(cx);
         }
         this.state.set(State::Over);
         if !this.nodes.is_empty() {
-            return this.start(cx);
+            return self.start(cx);
         }
         let mut room = Room::new();
-        match this.policy.open(0, &mut room) {
-            Step::Wait(wait) => this.wait_alone(cx, room, wait),
-            Step::Next | Step::Stop => Poll::Ready(this.policy.finish(&mut room)),
+        match this.policy.alone(&mut room) {
+            Ok(outcome) => Poll::Ready(outcome),
+            Err(wait) => self.wait_alone(cx, room, wait),
         }
     }
 }
 
-impl<'a, H: ?Sized, C: Combine<H> + 'a> Projected<'_, 'a, H, C> {
+impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     /// The first poll of a dispatch that has hooks.
-    #[inline(never)]
-    fn start(&mut self, cx: &mut Context<'_>) -> Poll<C::Outcome> {
-        let span = DispatchSpan::new(self.policy.slot_name(), self.nodes.len());
-        let mut run = Run::new(span);
+    #[inline(always)]
+    fn start(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
+        let mut this = self.as_mut().project();
+        let span = DispatchSpan::new(this.policy.slot_name(), this.nodes.len());
+        let mut run = Run::new(this.nodes, span);
         let step = run
             .span
-            .within(|| self.policy.open(self.nodes.len(), &mut run.room));
-        match self.drive(cx, &mut run, step) {
-            Pause::Over => Poll::Ready(self.policy.finish(&mut run.room)),
+            .within(|| this.policy.open(this.nodes.len(), &mut run.room));
+        match this.drive(cx, &mut run, step) {
+            Pause::Over => this.finish(run),
             pause => self.suspend(cx, run, pause),
         }
     }
@@ -169,20 +182,21 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Projected<'_, 'a, H, C> {
     /// The first poll of a dispatch without hooks whose policy has to wait.
     #[inline(never)]
     fn wait_alone(
-        &mut self,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         room: Room<'a, C::Yield>,
         wait: C::Wait,
     ) -> Poll<C::Outcome> {
-        let mut run = Run::new(DispatchSpan::none());
+        let mut run = Run::new(self.nodes, DispatchSpan::none());
         run.room = room;
         self.suspend(cx, run, Pause::Policy(wait))
     }
 
     /// Every further poll: goes on with what was waited for, as soon as it is there.
     #[inline(never)]
-    fn resume(&mut self, cx: &mut Context<'_>) -> Poll<C::Outcome> {
-        let answer = match self.state.as_mut().project() {
+    fn resume(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
+        let mut this = self.as_mut().project();
+        let answer = match this.state.as_mut().project() {
             Waiting::Hook { run } => match run.room.poll_later(cx) {
                 Poll::Ready(()) => None,
                 Poll::Pending => return Poll::Pending,
@@ -194,16 +208,16 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Projected<'_, 'a, H, C> {
             Waiting::Start | Waiting::Over => panic!("a dispatch was polled again after its end"),
         };
         let (Taken::Hook { mut run } | Taken::Policy { mut run, .. }) =
-            self.state.as_mut().project_replace(State::Over)
+            this.state.as_mut().project_replace(State::Over)
         else {
             unreachable!("it has just been polled")
         };
         let step = match answer {
-            Some(answer) => self.policy.waited(answer, &mut run.room),
-            None => self.absorb(&mut run),
+            Some(answer) => this.policy.waited(answer, &mut run.room),
+            None => this.absorb(&mut run),
         };
-        match self.drive(cx, &mut run, step) {
-            Pause::Over => Poll::Ready(self.policy.finish(&mut run.room)),
+        match this.drive(cx, &mut run, step) {
+            Pause::Over => this.finish(run),
             pause => self.suspend(cx, run, pause),
         }
     }
@@ -211,35 +225,43 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Projected<'_, 'a, H, C> {
     /// Puts the dispatch away until what it waits for is there.
     #[inline(never)]
     fn suspend(
-        &mut self,
+        mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        run: Run<'a, C::Yield>,
+        run: Run<'a, H, C::Yield>,
         pause: Pause<C::Wait>,
     ) -> Poll<C::Outcome> {
+        let mut state = self.as_mut().project().state;
         match pause {
             Pause::Over => unreachable!("a dispatch that is over has nothing to wait for"),
             Pause::Hook => {
-                self.state.set(State::Hook { run });
+                state.set(State::Hook { run });
                 Poll::Pending
             }
             // Where it lies is where it is polled for the first time.
             Pause::Policy(wait) => {
-                self.state.set(State::Policy { run, wait });
+                state.set(State::Policy { run, wait });
                 self.resume(cx)
             }
         }
     }
+}
 
+impl<'a, H: ?Sized, C: Combine<H> + 'a> Projected<'_, 'a, H, C> {
     /// Goes on until the end, or until something has to be waited for.
     #[inline(always)]
     fn drive(
         &mut self,
         cx: &mut Context<'_>,
-        run: &mut Run<'a, C::Yield>,
+        run: &mut Run<'a, H, C::Yield>,
         mut step: Step<C::Wait>,
     ) -> Pause<C::Wait> {
         loop {
-            match self.advance(run, step) {
+            let pause = match step {
+                Step::Next => self.advance(run),
+                Step::Stop => Pause::Over,
+                Step::Wait(wait) => Pause::Policy(wait),
+            };
+            match pause {
                 Pause::Hook if run.room.poll_later(cx).is_ready() => step = self.absorb(run),
                 pause => return pause,
             }
@@ -248,58 +270,71 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Projected<'_, 'a, H, C> {
 
     /// The loop: hook after hook, as long as they answer at once.
     #[inline(always)]
-    fn advance(&mut self, run: &mut Run<'a, C::Yield>, mut step: Step<C::Wait>) -> Pause<C::Wait> {
-        let nodes = *self.nodes;
-        let mut rest = nodes.get(run.next..).unwrap_or_default();
-        loop {
-            match step {
+    fn advance(&mut self, run: &mut Run<'a, H, C::Yield>) -> Pause<C::Wait> {
+        let mut rest = run.rest;
+        while let Some((node, behind)) = rest.split_first() {
+            rest = behind;
+            if run.invoke(self.policy, node, rest.is_empty()).is_pending() {
+                run.rest = rest;
+                return Pause::Hook;
+            }
+            match self.policy.absorb(&node.meta, &mut run.room) {
                 Step::Next => {}
                 Step::Stop => return Pause::Over,
                 Step::Wait(wait) => {
-                    run.next = run.next.max(nodes.len() - rest.len());
+                    run.rest = rest;
                     return Pause::Policy(wait);
                 }
             }
-            step = if let Some((node, behind)) = rest.split_first() {
-                rest = behind;
-                match run.invoke(self.policy, node, behind.is_empty()) {
-                    Poll::Ready(()) => self.policy.absorb(&node.meta, &mut run.room),
-                    Poll::Pending => {
-                        run.next = nodes.len() - behind.len();
-                        return Pause::Hook;
-                    }
-                }
-            } else if run.next <= nodes.len() {
-                run.next = nodes.len() + 1;
-                self.policy.close(&mut run.room)
-            } else {
-                Step::Stop
-            };
         }
+        run.rest = rest;
+        if run.closed {
+            return Pause::Over;
+        }
+        run.closed = true;
+        match self.policy.close(&mut run.room) {
+            Step::Next | Step::Stop => Pause::Over,
+            Step::Wait(wait) => Pause::Policy(wait),
+        }
+    }
+
+    #[inline]
+    fn finish(&mut self, mut run: Run<'a, H, C::Yield>) -> Poll<C::Outcome> {
+        let outcome = self.policy.finish(&mut run.room);
+        run.discard();
+        Poll::Ready(outcome)
     }
 
     /// Hands the answer of the hook that was waited for to the policy.
     #[inline]
-    fn absorb(&mut self, run: &mut Run<'a, C::Yield>) -> Step<C::Wait> {
-        let node = &self.nodes[run.next - 1];
+    fn absorb(&mut self, run: &mut Run<'a, H, C::Yield>) -> Step<C::Wait> {
+        let node = &self.nodes[self.nodes.len() - run.rest.len() - 1];
         self.policy.absorb(&node.meta, &mut run.room)
     }
 }
 
-impl<'a, T: 'a> Run<'a, T> {
+impl<'a, H: ?Sized, T: 'a> Run<'a, H, T> {
     #[inline]
-    fn new(span: DispatchSpan) -> Self {
+    fn new(rest: &'a [Node<H>], span: DispatchSpan) -> Self {
         Run {
-            next: 0,
+            rest,
+            closed: false,
             room: Room::new(),
             span,
         }
     }
 
+    /// Drops the rest, of which there is hardly ever any: looking first spares the calls.
     #[inline]
-    fn invoke<H, C>(&mut self, policy: &mut C, node: &'a Node<H>, last: bool) -> Poll<()>
+    fn discard(self) {
+        if self.room.is_spent() && self.span.is_none() {
+            std::mem::forget(self);
+        }
+    }
+
+    #[inline]
+    fn invoke<C>(&mut self, policy: &mut C, node: &'a Node<H>, last: bool) -> Poll<()>
     where
-        H: ?Sized,
         C: Combine<H, Yield = T> + 'a,
     {
         if self.span.is_none() {
@@ -314,14 +349,14 @@ impl<'a, T: 'a> Run<'a, T> {
 
 impl<H: ?Sized, C: Combine<H>> fmt::Debug for Dispatch<'_, H, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let next = match &self.state {
-            State::Start => Some(0),
-            State::Hook { run } | State::Policy { run, .. } => Some(run.next),
-            State::Over => None,
+        let rest = match &self.state {
+            State::Start => self.nodes.len(),
+            State::Hook { run } | State::Policy { run, .. } => run.rest.len(),
+            State::Over => 0,
         };
         f.debug_struct("Dispatch")
             .field("hooks", &self.nodes.len())
-            .field("next", &next)
+            .field("rest", &rest)
             .finish_non_exhaustive()
     }
 }

@@ -69,6 +69,12 @@ impl<'a, T> Room<'a, T> {
         self.output.take()
     }
 
+    /// Whether nothing is left.
+    #[inline]
+    pub(crate) fn is_spent(&self) -> bool {
+        self.output.is_none() && self.later.is_none()
+    }
+
     /// Polls the future that was left; its answer becomes the latest output.
     ///
     /// # Panics

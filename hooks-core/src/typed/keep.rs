@@ -37,6 +37,8 @@ pub trait Keep<T> {
     /// The outputs in the form of the outcome; `alone` says that the only one is the
     /// default of a fallback slot without hooks.
     fn finish(&mut self, alone: bool, room: &mut Room<'_, T>) -> Self::Outcome;
+    /// The outcome of a slot without hooks; `fallback` says of which kind it is.
+    fn alone(output: T, fallback: bool) -> Self::Outcome;
 }
 
 /// Only the latest output, which stays in the room.
@@ -58,6 +60,11 @@ impl<T> Keep<T> for Latest {
     #[inline]
     fn finish(&mut self, _: bool, room: &mut Room<'_, T>) -> T {
         room.take().expect("a slot without hooks runs its default")
+    }
+
+    #[inline]
+    fn alone(output: T, _: bool) -> T {
+        output
     }
 }
 
@@ -97,6 +104,15 @@ impl<T> Keep<T> for Every<T> {
                 outputs.extend(last);
                 Gathered::Outputs(outputs)
             }
+        }
+    }
+
+    #[inline]
+    fn alone(output: T, fallback: bool) -> Gathered<T> {
+        if fallback {
+            Gathered::Default(output)
+        } else {
+            Gathered::Outputs(vec![output])
         }
     }
 }

@@ -201,6 +201,15 @@ where
     fn finish(&mut self, room: &mut Room<'_, S::Out>) -> K::Outcome {
         self.kept.finish(M::FALLS_BACK && self.hooks == 0, room)
     }
+
+    #[inline]
+    fn alone(&mut self, _: &mut Room<'_, S::Out>) -> Result<K::Outcome, Self::Wait> {
+        let args = M::supply(&mut self.args, true);
+        match self.default.call(args) {
+            Ok(output) => Ok(K::alone(output, M::FALLS_BACK)),
+            Err(future) => Err(Waiting::Default { future }),
+        }
+    }
 }
 
 pin_project! {

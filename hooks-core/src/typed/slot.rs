@@ -164,7 +164,12 @@ where
         A: Reduce<S::Out, O>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let outputs = self.slot.len() + usize::from(M::leads(self.slot.len()));
+        let hooks = self.slot.len();
+        let outputs = if hooks == 0 {
+            0
+        } else {
+            hooks + usize::from(M::leads(hooks))
+        };
         let gathered = self.run::<Every<S::Out>, _, _>(chain, args, default, outputs);
         Then::new(gathered, |gathered| {
             let outputs = match gathered {

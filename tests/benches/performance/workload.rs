@@ -1,0 +1,74 @@
+//! The work that every contender does: look for words in a prompt.
+
+use std::future::Future;
+use std::hint::black_box;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+/// As long as an instruction to an agent commonly is: a hook takes some 15 ns for it.
+pub(crate) const PROMPT: &str = "\
+    Summarise the incident report of last night for the on-call team: name the services that \
+    were affected, the first sign of trouble and the first sign of recovery in each of them, and \
+    what was changed between the two. Leave out the names of customers. Quote log lines only \
+    where they show the cause, and keep each quote to one line. End with the three questions \
+    that the review on Monday should answer, in the order in which you would ask them.";
+
+/// One word that a prompt must not contain.
+#[derive(Clone, Copy)]
+pub(crate) struct Word(&'static str);
+
+impl Word {
+    #[inline(always)]
+    pub(crate) fn check(&self, prompt: &str) -> Result<(), String> {
+        if prompt.contains(self.0) {
+            Err(self.0.to_owned())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// The hooks of a case; none of the words is in the prompt.
+pub(crate) fn words<const N: usize>() -> [Word; N] {
+    const WORDS: [&str; 16] = [
+        "password",
+        "secret",
+        "token=",
+        "api_key",
+        "BEGIN RSA",
+        "sk-live",
+        "ghp_",
+        "AKIA",
+        "passwd",
+        "bearer ",
+        "credential",
+        "private key",
+        "ssh-rsa",
+        "xoxb-",
+        "-----BEGIN",
+        "wallet",
+    ];
+    std::array::from_fn(|at| Word(black_box(WORDS[at])))
+}
+
+/// What the slots answer without hooks.
+#[inline]
+pub(crate) fn default(prompt: &str) -> Result<(), String> {
+    if prompt.is_empty() {
+        Err("empty".to_owned())
+    } else {
+        Ok(())
+    }
+}
+
+/// Runs a future whose waits end by themselves.
+#[inline(always)]
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut cx = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(answer) = future.as_mut().poll(&mut cx) {
+            return answer;
+        }
+    }
+}
