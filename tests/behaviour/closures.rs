@@ -92,6 +92,47 @@ macro_rules! rules {
                 assert_eq!(log.lines(), ["default", "closure"]);
             }
 
+            /// T-10: no argument is an owned argument too; `last` still comes where the slot has it
+            #[test]
+            fn a_closure_of_a_slot_without_arguments_takes_at_most_last() {
+                #[hooks]
+                trait Bare {
+                    #[hook(singleton)]
+                    async fn name() -> &'static str {
+                        $($pause)*
+                        "default"
+                    }
+
+                    #[hook(always)]
+                    async fn count() -> u32 {
+                        $($pause)*
+                        1
+                    }
+                }
+
+                let set = BareSet::new()
+                    .with_name(|| async move {
+                        $($pause)*
+                        "closure"
+                    })
+                    .with_count(|last: Option<u32>| async move {
+                        $($pause)*
+                        last.unwrap() * 10
+                    });
+                assert_eq!(block_on(set.name()), "closure");
+                assert_eq!(block_on(set.count()), 10);
+            }
+
+            /// T-10: an async closure
+            #[test]
+            fn an_async_closure_can_be_a_hook() {
+                let set = IdsSet::new().with_next_id(async |seed: usize, last: Option<usize>| {
+                    $($pause)*
+                    last.unwrap_or(seed) + 1
+                });
+                assert_eq!(block_on(set.next_id(7)), 8);
+            }
+
             async fn function(seed: usize, last: Option<usize>) -> usize {
                 $($pause)*
                 seed + last.unwrap_or(100)

@@ -256,6 +256,23 @@ macro_rules! rules {
                     assert_eq!(block_on(generic), "wxplain wxplain");
                 }
 
+                async fn through_a_slot_trait<H: ChooseModel>(hook: &H) -> String {
+                    is_send(hook.call("slot".to_owned(), None)).await
+                }
+
+                async fn through_the_trait<H: AppHooks + Sync>(hooks: &H) -> String {
+                    is_send(hooks.choose_model("trait", None)).await
+                }
+
+                /// T-08: generic code can rely on `Send`, for the traits promise it
+                #[test]
+                fn the_futures_of_the_traits_are_send_in_generic_code() {
+                    let table = HashSet::new();
+                    let answer = is_send(through_a_slot_trait(&LocalHook("a ")));
+                    assert_eq!(block_on(answer), "a slot");
+                    assert_eq!(block_on(through_the_trait(&Borrowed { table: &table })), "plain");
+                }
+
                 /// T-51: a dispatch can be moved into a task that may run on any thread
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn a_set_can_be_dispatched_from_spawned_tasks() {
