@@ -174,7 +174,14 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
             .span
             .within(|| this.policy.open(this.nodes.len(), &mut run.room));
         match this.drive(cx, &mut run, step) {
-            Pause::Over => this.finish(run),
+            Pause::Over => {
+                let outcome = this.policy.finish(&mut run.room);
+                // There is hardly ever anything left to drop: looking spares the calls.
+                if run.is_spent() {
+                    std::mem::forget(run);
+                }
+                Poll::Ready(outcome)
+            }
             pause => self.suspend(cx, run, pause),
         }
     }
@@ -217,7 +224,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
             None => this.absorb(&mut run),
         };
         match this.drive(cx, &mut run, step) {
-            Pause::Over => this.finish(run),
+            Pause::Over => Poll::Ready(this.policy.finish(&mut run.room)),
             pause => self.suspend(cx, run, pause),
         }
     }
@@ -298,13 +305,6 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Projected<'_, 'a, H, C> {
         }
     }
 
-    #[inline]
-    fn finish(&mut self, mut run: Run<'a, H, C::Yield>) -> Poll<C::Outcome> {
-        let outcome = self.policy.finish(&mut run.room);
-        run.discard();
-        Poll::Ready(outcome)
-    }
-
     /// Hands the answer of the hook that was waited for to the policy.
     #[inline]
     fn absorb(&mut self, run: &mut Run<'a, H, C::Yield>) -> Step<C::Wait> {
@@ -324,12 +324,10 @@ impl<'a, H: ?Sized, T: 'a> Run<'a, H, T> {
         }
     }
 
-    /// Drops the rest, of which there is hardly ever any: looking first spares the calls.
+    /// Whether there is nothing to drop.
     #[inline]
-    fn discard(self) {
-        if self.room.is_spent() && self.span.is_none() {
-            std::mem::forget(self);
-        }
+    fn is_spent(&self) -> bool {
+        self.room.is_spent() && self.span.is_none()
     }
 
     #[inline]

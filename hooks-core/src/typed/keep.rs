@@ -92,7 +92,9 @@ impl<T> Keep<T> for Every<T> {
 
     #[inline]
     fn keep(&mut self, room: &mut Room<'_, T>) {
-        self.0.extend(room.take());
+        if let Some(output) = room.take() {
+            self.0.push(output);
+        }
     }
 
     #[inline]
