@@ -37,12 +37,11 @@ pub(crate) fn shorten(shown: &str, limit: usize) -> String {
     short
 }
 
-/// Whether `text` holds characters that [`escape`] has to rewrite, apart from
-/// the line breaks and tabs that any script may hold.
+/// Whether `text` holds characters that make it look like another one. Line breaks
+/// and tabs are not among them, nor are accents, though [`escape`] rewrites both.
 pub(crate) fn hides_text(text: &str) -> bool {
-    let plain = text.replace(['\n', '\t'], " ");
-    // A combining accent is shown as an escape, but it is part of a language.
-    escape(&plain) != plain && plain.chars().any(is_deceptive)
+    text.chars()
+        .any(|character| !matches!(character, '\n' | '\t') && is_deceptive(character))
 }
 
 /// Letters and symbols that print as nothing, which no general category tells.

@@ -1,6 +1,18 @@
-//! The unit tests of the example's modules.
+//! The unit tests of the example's modules, built without its `main`.
 #![cfg(target_os = "linux")]
-#![allow(dead_code, reason = "wip")]
+#![expect(dead_code, reason = "only `main` uses all of the modules")]
+
+mod args;
+mod confine;
 mod display;
+mod execute;
+mod guarded;
+mod hooks;
+mod job;
 mod judge;
+mod progress;
+mod report;
+mod run;
+mod scratch;
+mod self_test;
 mod session;

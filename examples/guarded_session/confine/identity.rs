@@ -77,3 +77,18 @@ pub(super) fn die_with_parent() -> Result<(), ConfineError> {
 pub(super) fn hide_memory() -> Result<(), ConfineError> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("hide this process's memory")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_mapped;
+
+    #[test]
+    fn a_user_is_known_where_a_line_of_the_map_covers_it() {
+        let everybody = "         0          0 4294967295\n";
+        assert!(is_mapped(everybody, 1_700_000_000));
+        let container = "0 1000 1\n1 100000 65536\n";
+        assert!(is_mapped(container, 65534));
+        assert!(!is_mapped(container, 1_700_000_000));
+        assert!(!is_mapped("", 0));
+    }
+}

@@ -177,3 +177,19 @@ fn unescape(field: &str) -> String {
         path.replace(code, plain)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::mount::MountFlags;
+
+    use super::{kept, unescape};
+
+    #[test]
+    fn the_mount_table_is_read_as_the_kernel_writes_it() {
+        assert_eq!(unescape(r"/a\040b\134040"), r"/a b\040");
+        assert_eq!(
+            kept("rw,noexec,relatime"),
+            MountFlags::NOEXEC | MountFlags::RELATIME
+        );
+    }
+}

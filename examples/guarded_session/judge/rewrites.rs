@@ -1,7 +1,8 @@
 //! Puts right what an agent meant well.
 
+use std::ops::Range;
+
 use super::programs;
-use super::shell::Script;
 
 /// Where the project lay when the sessions were recorded.
 pub(crate) const RECORDED_ROOT: &str = "/workspace/tally";
@@ -29,27 +30,33 @@ pub(crate) fn relocate_command(text: &str) -> Option<String> {
 
 /// `text` with each `tail` that would wait for more told to stop at the end.
 pub(crate) fn end_tail(text: &str) -> Option<String> {
-    let script: Script = programs::read(text).ok()?;
+    let script = programs::read(text).ok()?;
     let tails = script
         .commands
         .iter()
         .filter(|command| command.program() == Some("tail"));
+    let waits = [
+        "-f",
+        "-F",
+        "--follow",
+        "--follow=name",
+        "--follow=descriptor",
+        "--retry",
+    ];
     let options = tails
         .flat_map(|command| &command.arguments)
         .filter_map(|word| {
-            let source = text.get(word.place.clone())?;
-            match source {
-                "-f" | "-F" | "--follow" | "--retry" | "--follow=name" | "--follow=descriptor" => {
-                    Some((word.place.clone(), ""))
-                }
-                _ => None,
-            }
+            let Range { start, end } = word.place.clone();
+            // With the blank that it stands behind.
+            waits
+                .contains(&text.get(start..end)?)
+                .then_some((start.saturating_sub(1)..end, ""))
         });
-    replace(text, options.collect()).map(|text| text.replace("tail  ", "tail "))
+    replace(text, options.collect())
 }
 
 /// `text` with each of the places replaced, if there are any.
-fn replace(text: &str, mut places: Vec<(std::ops::Range<usize>, &str)>) -> Option<String> {
+fn replace(text: &str, mut places: Vec<(Range<usize>, &str)>) -> Option<String> {
     places.sort_by_key(|(place, _)| place.start);
     places.dedup_by_key(|(place, _)| place.start);
     let mut changed = text.to_owned();

@@ -5,5 +5,7 @@
 mod confinement;
 mod input;
 mod limits;
+#[path = "../program.rs"]
+mod program;
 mod report;
 mod support;

@@ -1,6 +1,5 @@
 //! Runs the example, and reads what it says.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -10,6 +9,8 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::program;
 
 /// What a run came to.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl Run {
 /// The example, ready to be given arguments.
 pub(crate) fn example() -> Command {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    let mut command = Command::new(PROGRAM.get_or_init(find_program));
+    let mut command = Command::new(PROGRAM.get_or_init(|| program::find("guarded_session")));
     command.env("LANG", "C.UTF-8");
     command
 }
@@ -152,50 +153,4 @@ fn cannot_run(why: &str) {
         "{why}"
     );
     eprintln!("not run: {why}");
-}
-
-/// The program lies beside this test: cargo builds the examples before it runs
-/// tests. When it was told to run one test only it does not, and this does.
-fn find_program() -> PathBuf {
-    let test = std::env::current_exe().expect("the path of this test");
-    let profile = test.ancestors().nth(2).expect("a target folder");
-    let program = profile.join("examples").join("guarded_session");
-    if !is_fresh(&program) {
-        let name = profile
-            .file_name()
-            .and_then(OsStr::to_str)
-            .unwrap_or_default();
-        let profile = if name == "debug" { "dev" } else { name };
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME")])
-            .args(["--example", "guarded_session", "--profile", profile])
-            .status();
-        assert!(
-            built.is_ok_and(|status| status.success()),
-            "the example does not build"
-        );
-    }
-    assert!(
-        program.exists(),
-        "{} is missing; run `cargo build --examples`",
-        program.display()
-    );
-    program
-}
-
-/// Whether `program` is newer than all that it was made from, which cargo lists in
-/// a file beside it.
-fn is_fresh(program: &Path) -> bool {
-    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
-    let sources = fs::read_to_string(program.with_extension("d")).unwrap_or_default();
-    let sources = sources
-        .split_once(": ")
-        .map_or("", |(_, sources)| sources)
-        .replace("\\ ", "\0");
-    let mut sources = sources
-        .split_whitespace()
-        .map(|source| source.replace('\0', " "));
-    changed(program).is_some_and(|built| {
-        sources.all(|source| changed(Path::new(&source)).is_some_and(|changed| changed <= built))
-    })
 }

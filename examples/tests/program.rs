@@ -1,0 +1,52 @@
+//! Finds the built examples.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The example `name`. It lies beside this test: cargo builds the examples before it runs
+/// tests. When it was told to run one test only it does not, and this does.
+pub(crate) fn find(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let profile = test.ancestors().nth(2).expect("a target folder");
+    let program = profile.join("examples").join(name);
+    if !is_fresh(&program) {
+        let folder = profile
+            .file_name()
+            .and_then(OsStr::to_str)
+            .unwrap_or_default();
+        let profile = if folder == "debug" { "dev" } else { folder };
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME")])
+            .args(["--example", name, "--profile", profile])
+            .status();
+        assert!(
+            built.is_ok_and(|status| status.success()),
+            "the example does not build"
+        );
+    }
+    assert!(
+        program.exists(),
+        "{} is missing; run `cargo build --examples`",
+        program.display()
+    );
+    program
+}
+
+/// Whether `program` is newer than all that it was made from, which cargo lists in
+/// a file beside it.
+fn is_fresh(program: &Path) -> bool {
+    let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let sources = fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let sources = sources
+        .split_once(": ")
+        .map_or("", |(_, sources)| sources)
+        .replace("\\ ", "\0");
+    let mut sources = sources
+        .split_whitespace()
+        .map(|source| source.replace('\0', " "));
+    changed(program).is_some_and(|built| {
+        sources.all(|source| changed(Path::new(&source)).is_some_and(|changed| changed <= built))
+    })
+}

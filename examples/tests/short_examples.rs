@@ -1,0 +1,48 @@
+//! The short examples run to their end, and with that their assertions hold.
+
+mod program;
+
+use std::process::Command;
+
+/// Runs an example, and returns what it prints.
+fn run(name: &str) -> String {
+    let output = Command::new(program::find(name))
+        .output()
+        .expect("the example starts");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn a_hook_borrows_what_the_application_owns() {
+    assert!(run("borrowed_policy").contains("eve@example.org: held back"));
+}
+
+#[test]
+fn a_hook_keeps_state() {
+    assert!(run("stateful_hook").starts_with("A-1\nA-2\nA-3\n"));
+}
+
+#[test]
+fn sets_are_composed() {
+    assert!(run("composing_with_extend").starts_with("de: "));
+}
+
+#[test]
+fn answers_are_chained_and_aggregated() {
+    assert!(run("chain_and_aggregate").contains("score: 2.5"));
+}
+
+#[test]
+fn hooks_are_ordered_replaced_and_removed() {
+    assert!(run("ordering_by_key_and_priority").starts_with("hello dear good friend\n"));
+}
+
+#[test]
+fn what_runs_is_listed() {
+    assert!(run("listing_what_runs").contains("at most 64 bytes"));
+}
