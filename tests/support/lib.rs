@@ -1,1 +1,24 @@
-//! What the tests and benches of this package share.
+//! What the tests and benches of this package share, and the pages whose Rust blocks
+//! are compiled and run as doc tests: the README and the book.
+
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    mod readme {}
+    #[doc = include_str!("../../docs/quick-start.md")]
+    mod quick_start {}
+    #[doc = include_str!("../../docs/hook-kinds.md")]
+    mod hook_kinds {}
+    #[doc = include_str!("../../docs/companions.md")]
+    mod companions {}
+    #[doc = include_str!("../../docs/entries.md")]
+    mod entries {}
+    #[doc = include_str!("../../docs/state.md")]
+    mod state {}
+    #[doc = include_str!("../../docs/lifetimes.md")]
+    mod lifetimes {}
+    #[doc = include_str!("../../docs/generated-code.md")]
+    mod generated_code {}
+    #[doc = include_str!("../../docs/errors.md")]
+    mod errors {}
+}
