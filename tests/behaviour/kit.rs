@@ -4,8 +4,12 @@ use std::fmt::Display;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
+
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 /// Suspends exactly once, and asks to be polled again.
 pub(crate) async fn yield_once() {
@@ -122,4 +126,42 @@ pub(crate) fn panics<F: Future>(future: F) -> String {
         futures::executor::block_on(future);
     });
     panic_message(std::panic::catch_unwind(run).expect_err("the dispatch must panic"))
+}
+
+/// Runs `act` with `subscriber` listening on this thread.
+///
+/// While only one subscriber is known to the process, `tracing` asks the thread
+/// that reaches a call site first whether anybody listens there, and remembers
+/// its answer for all threads. Tests run on many; a second subscriber, which
+/// wants nothing, makes it ask the subscribers instead.
+pub(crate) fn listen<R>(subscriber: impl Subscriber + Send + Sync, act: impl FnOnce() -> R) -> R {
+    static SECOND: OnceLock<Dispatch> = OnceLock::new();
+    SECOND.get_or_init(|| Dispatch::new(WantsNothing));
+    tracing::subscriber::with_default(subscriber, act)
+}
+
+struct WantsNothing;
+
+impl Subscriber for WantsNothing {
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::OFF)
+    }
+
+    fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
+        false
+    }
+
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, _event: &Event<'_>) {}
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
 }

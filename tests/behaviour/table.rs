@@ -16,6 +16,7 @@ use proptest::prelude::*;
 
 use self::slots::DRIVERS;
 use self::stage::{Driver, FORMS, Form, Played, Setting};
+use crate::kit::listen;
 use crate::model::{self, Change, Kind, Registration, Run, Script};
 
 /// Breaks nowhere, on the default, on one hook, or on the default and one hook.
@@ -155,7 +156,7 @@ impl tracing::Subscriber for Listener {
 fn every_row_holds_while_somebody_listens_to_spans() {
     let spans = Arc::new(AtomicU64::new(0));
     let listener = Listener(Arc::clone(&spans));
-    tracing::subscriber::with_default(listener, || walk(&[None, Some(2)]));
+    listen(listener, || walk(&[None, Some(2)]));
     assert_ne!(spans.load(Ordering::Relaxed), 0, "nothing was heard");
 }
 

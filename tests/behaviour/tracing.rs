@@ -9,7 +9,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use crate::kit::{Log, in_every_form, poll_once, yield_once};
+use crate::kit::{Log, in_every_form, listen, poll_once, yield_once};
 
 /// One span or event that was seen.
 #[derive(Clone, Debug)]
@@ -138,7 +138,7 @@ impl Collector {
 /// Runs `act` with a collector, and returns what it saw.
 fn collect<R>(act: impl FnOnce() -> R) -> (R, Vec<Seen>) {
     let collector = Collector::default();
-    let result = tracing::subscriber::with_default(collector.clone(), act);
+    let result = listen(collector.clone(), act);
     assert_eq!(collector.entered(), 0, "a span is still entered");
     (result, collector.seen())
 }
@@ -406,7 +406,7 @@ impl SlowHooks for Pauses {
 fn a_suspended_dispatch_leaves_no_span_entered() {
     let set = SlowHooksSet::new().with_hooks(Pauses);
     let collector = Collector::default();
-    tracing::subscriber::with_default(collector.clone(), || {
+    listen(collector.clone(), || {
         let log = Log::new();
         let mut first = Box::pin(set.slow(&log));
         let mut second = Box::pin(set.slow(&log));
