@@ -2,13 +2,15 @@
 
 use std::hint::black_box;
 
-use crate::contenders::{self, BenchSet, Boxed, BoxedWaiting, Ready, Waiting};
-use crate::workload::{PROMPT, block_on, default, words};
+use crate::contenders::{
+    self, BenchSet, BorrowingFunction, Boxed, BoxedWaiting, OwningFunction, Ready, Verdict, Waiting,
+};
+use crate::workload::{Word, block_on, words};
 
 /// One dispatch, ready to be repeated.
 pub(crate) type Run = Box<dyn FnMut()>;
 
-/// A row of the tables: a slot with a number of hooks.
+/// A slot with a number of hooks.
 pub(crate) struct Case {
     pub(crate) slot: &'static str,
     pub(crate) hooks: usize,
@@ -16,13 +18,58 @@ pub(crate) struct Case {
     pub(crate) ours: Run,
     /// What it is held against.
     pub(crate) baseline: Run,
-    /// What that is.
-    pub(crate) against: &'static str,
-    /// The greatest ratio that meets the target, if there is one.
-    pub(crate) target: Option<f64>,
-    /// Allocations that a dispatch may make.
-    pub(crate) allocations: u64,
+    pub(crate) subject: Subject,
 }
+
+/// What a case is about, which decides over baseline and targets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// Hooks that do not await, against hand-written static calls.
+    Ready,
+    /// The same without any hook, against the direct call of the default.
+    Empty,
+    /// Hooks that await, against `async_trait` objects.
+    Awaiting,
+    /// Hooks by other ways than `#[impl_hooks]`, against hand-written static calls.
+    Function,
+    /// Functions and closures given a `String` each, against hand-written static calls.
+    Owned,
+}
+
+impl Case {
+    /// The slot for people.
+    pub(crate) fn name(&self) -> String {
+        self.slot.replace('_', " ")
+    }
+
+    /// Slot and number of hooks for people.
+    pub(crate) fn label(&self) -> String {
+        format!("{}, {} hooks", self.name(), self.hooks)
+    }
+
+    /// The greatest ratio of times that meets the target, if there is a target.
+    pub(crate) fn ratio_target(&self) -> Option<f64> {
+        match (self.subject, self.hooks) {
+            (Subject::Ready, 1) => Some(1.30),
+            (Subject::Ready, _) => Some(1.15),
+            (Subject::Awaiting, _) => Some(1.10),
+            (Subject::Empty | Subject::Function | Subject::Owned, _) => None,
+        }
+    }
+
+    /// The allocations that meet the target.
+    pub(crate) fn allocation_target(&self) -> u64 {
+        match self.subject {
+            Subject::Ready | Subject::Empty => u64::from(self.slot == AGGREGATE),
+            Subject::Awaiting => self.hooks as u64,
+            Subject::Function => 0,
+            // The caller's own `String`, and a clone for everyone but the last.
+            Subject::Owned => 1 + self.hooks as u64,
+        }
+    }
+}
+
+const AGGREGATE: &str = "aggregate";
 
 /// One dispatch of a slot, inlined into its own loop body as every contender is.
 macro_rules! dispatch {
@@ -52,69 +99,101 @@ fn boxed<const N: usize>() -> Vec<Box<dyn Boxed>> {
         .collect()
 }
 
-fn prompt() -> &'static str {
-    black_box(PROMPT)
+fn repeated<const N: usize>(
+    with: impl Fn(BenchSet<'static>) -> BenchSet<'static>,
+) -> BenchSet<'static> {
+    (0..N).fold(BenchSet::new(), |set, _| with(set))
 }
 
-fn sized<const N: usize>() -> Vec<Case> {
-    let target = match N {
-        0 => None,
-        1 => Some(1.30),
-        _ => Some(1.15),
-    };
+async fn closure(prompt: String, last: Option<Verdict>) -> Verdict {
+    last.unwrap_or(Ok(()))?;
+    Word::FIRST.check(&prompt)
+}
+
+fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
     macro_rules! case {
-        ($slot:ident against $limit:ident, $target:expr, $allocations:expr) => {{
-            let (set, hooks) = (ready::<N>(), words::<N>());
-            Case {
-                slot: stringify!($slot),
-                hooks: N,
-                ours: dispatch!(set.$slot(prompt())),
-                baseline: dispatch!(contenders::$limit(&hooks, prompt())),
-                against: "limit",
-                target: $target,
-                allocations: $allocations,
-            }
-        }};
-    }
-    macro_rules! awaiting {
-        ($slot:ident, $name:literal against $objects:ident) => {{
-            let (set, hooks) = (waiting::<N>(), boxed::<N>());
+        ($name:expr, $subject:ident, $set:expr => $slot:ident($arg:expr), $hooks:expr => $baseline:ident) => {{
+            let (set, hooks) = ($set, $hooks);
             Case {
                 slot: $name,
                 hooks: N,
-                ours: dispatch!(set.$slot(prompt())),
-                baseline: dispatch!(contenders::$objects(&hooks, prompt())),
-                against: "async_trait",
-                target: Some(1.10),
-                allocations: N as u64,
+                ours: dispatch!(set.$slot($arg)),
+                baseline: dispatch!(contenders::$baseline(&hooks, $arg)),
+                subject: Subject::$subject,
             }
         }};
     }
+    macro_rules! ready {
+        ($slot:ident, $limit:ident) => {{
+            let mut case = case!(
+                stringify!($slot), Ready,
+                ready::<N>() => $slot(black_box(prompt)),
+                words::<N>() => $limit
+            );
+            if N == 0 {
+                case.subject = Subject::Empty;
+            }
+            case
+        }};
+    }
+    macro_rules! awaiting {
+        ($name:literal, $slot:ident, $objects:ident) => {
+            case!(
+                $name, Awaiting,
+                waiting::<N>() => $slot(black_box(prompt)),
+                boxed::<N>() => $objects
+            )
+        };
+    }
+    macro_rules! owned {
+        ($name:literal, $hook:expr) => {
+            case!(
+                $name, Owned,
+                repeated::<N>(|set| set.with_owned($hook)) => owned(black_box(prompt).to_owned()),
+                [Word::FIRST; N] => limit_owned
+            )
+        };
+    }
     let mut cases = vec![
-        case!(fold against limit_fold, target, 0),
-        case!(fallback_fold against limit_fallback, target, 0),
-        case!(chain against limit_chain, target, 0),
-        case!(gather against limit_gather, target, 1),
+        ready!(always, limit_always),
+        ready!(fallback, limit_fallback),
+        ready!(chain, limit_chain),
+        ready!(own_chain, limit_chain),
+        ready!(aggregate, limit_aggregate),
     ];
     if N <= 1 {
-        cases.push(case!(single against limit_single, target, 0));
+        cases.push(ready!(singleton, limit_singleton));
     }
     if N > 0 {
-        cases.push(awaiting!(fold, "fold, awaiting" against boxed_fold));
-        cases.push(awaiting!(chain, "chain, awaiting" against boxed_chain));
+        cases.push(awaiting!("always_awaiting", always, boxed_always));
+        cases.push(awaiting!("chain_awaiting", chain, boxed_chain));
+    }
+    if N == 1 || N == 4 {
+        cases.push(case!(
+            "function", Function,
+            repeated::<N>(|set| set.with_always(BorrowingFunction)) => always(black_box(prompt)),
+            [Word::FIRST; N] => limit_always
+        ));
+        cases.push(owned!("owned_function", OwningFunction));
+        cases.push(owned!("owned_closure", closure));
     }
     cases
 }
 
-/// All cases.
-pub(crate) fn all() -> Vec<Case> {
-    [sized::<0>(), sized::<1>(), sized::<4>(), sized::<16>()]
-        .into_iter()
-        .flatten()
-        .collect()
+/// All cases, for this prompt.
+pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
+    [
+        sized::<0>(prompt),
+        sized::<1>(prompt),
+        sized::<4>(prompt),
+        sized::<16>(prompt),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
-/// The direct call of a slot's default.
-pub(crate) fn direct() -> Run {
-    dispatch!(async { default(prompt()) })
+/// The one set that several threads share.
+pub(crate) fn shared() -> BenchSet<'static> {
+    ready::<4>()
 }

@@ -1,7 +1,9 @@
 //! The same work through the framework, through `async_trait` objects, and written by
 //! hand as static calls (the limit).
 
-use hooks_core::{Aggregate, ShortCircuit, hooks, impl_hooks};
+use std::ops::ControlFlow;
+
+use hooks_core::{ShortCircuit, hooks, impl_hook, impl_hooks};
 
 use crate::workload::{Word, default};
 
@@ -11,21 +13,34 @@ pub(crate) type Verdict = Result<(), String>;
 #[derive(Default)]
 pub(crate) struct FirstRefusal;
 
-impl Aggregate<Verdict> for FirstRefusal {
+impl hooks_core::Aggregate<Verdict> for FirstRefusal {
     async fn call(&self, verdicts: Vec<Verdict>) -> Verdict {
         verdicts.into_iter().collect()
+    }
+}
+
+/// Stops on the first refusal, as an application would write it.
+#[derive(Default)]
+pub(crate) struct UntilRefusal;
+
+impl hooks_core::Chain<Verdict> for UntilRefusal {
+    async fn call(&self, verdict: &Verdict) -> ControlFlow<()> {
+        match verdict {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
     }
 }
 
 #[hooks]
 pub(crate) trait Bench {
     #[hook(always)]
-    async fn fold(prompt: &str) -> Verdict {
+    async fn always(prompt: &str) -> Verdict {
         default(prompt)
     }
 
     #[hook(fallback)]
-    async fn fallback_fold(prompt: &str) -> Verdict {
+    async fn fallback(prompt: &str) -> Verdict {
         default(prompt)
     }
 
@@ -34,14 +49,24 @@ pub(crate) trait Bench {
         default(prompt)
     }
 
+    #[hook(always, chain = UntilRefusal)]
+    async fn own_chain(prompt: &str) -> Verdict {
+        default(prompt)
+    }
+
     #[hook(singleton)]
-    async fn single(prompt: &str) -> Verdict {
+    async fn singleton(prompt: &str) -> Verdict {
         default(prompt)
     }
 
     #[hook(always, aggregate = FirstRefusal)]
-    async fn gather(prompt: &str) -> Verdict {
+    async fn aggregate(prompt: &str) -> Verdict {
         default(prompt)
+    }
+
+    #[hook(always)]
+    async fn owned(prompt: String) -> Verdict {
+        default(&prompt)
     }
 }
 
@@ -50,12 +75,12 @@ pub(crate) struct Ready(pub(crate) Word);
 
 #[impl_hooks(BenchSet)]
 impl Bench for Ready {
-    async fn fold(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
+    async fn always(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
         last.unwrap_or(Ok(()))?;
         self.0.check(prompt)
     }
 
-    async fn fallback_fold(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
+    async fn fallback(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
         last.unwrap_or(Ok(()))?;
         self.0.check(prompt)
     }
@@ -64,11 +89,15 @@ impl Bench for Ready {
         self.0.check(prompt)
     }
 
-    async fn single(&self, prompt: &str) -> Verdict {
+    async fn own_chain(&self, prompt: &str) -> Verdict {
         self.0.check(prompt)
     }
 
-    async fn gather(&self, prompt: &str) -> Verdict {
+    async fn singleton(&self, prompt: &str) -> Verdict {
+        self.0.check(prompt)
+    }
+
+    async fn aggregate(&self, prompt: &str) -> Verdict {
         self.0.check(prompt)
     }
 }
@@ -78,7 +107,7 @@ pub(crate) struct Waiting(pub(crate) Word);
 
 #[impl_hooks(BenchSet)]
 impl Bench for Waiting {
-    async fn fold(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
+    async fn always(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
         std::future::ready(()).await;
         last.unwrap_or(Ok(()))?;
         self.0.check(prompt)
@@ -90,10 +119,24 @@ impl Bench for Waiting {
     }
 }
 
+/// A function as a hook of a slot that passes a reference.
+#[impl_hook(Always)]
+pub(crate) async fn borrowing_function(prompt: &str, last: Option<Verdict>) -> Verdict {
+    last.unwrap_or(Ok(()))?;
+    Word::FIRST.check(prompt)
+}
+
+/// A function as a hook of a slot that passes a `String`.
+#[impl_hook(Owned)]
+pub(crate) async fn owning_function(prompt: String, last: Option<Verdict>) -> Verdict {
+    last.unwrap_or(Ok(()))?;
+    Word::FIRST.check(&prompt)
+}
+
 /// The same as trait objects.
 #[async_trait::async_trait]
 pub(crate) trait Boxed: Send + Sync {
-    async fn fold(&self, prompt: &str, last: Option<Verdict>) -> Verdict;
+    async fn always(&self, prompt: &str, last: Option<Verdict>) -> Verdict;
     async fn chain(&self, prompt: &str) -> Verdict;
 }
 
@@ -101,7 +144,7 @@ pub(crate) struct BoxedWaiting(pub(crate) Word);
 
 #[async_trait::async_trait]
 impl Boxed for BoxedWaiting {
-    async fn fold(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
+    async fn always(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
         std::future::ready(()).await;
         last.unwrap_or(Ok(()))?;
         self.0.check(prompt)
@@ -113,10 +156,10 @@ impl Boxed for BoxedWaiting {
     }
 }
 
-pub(crate) async fn boxed_fold(hooks: &[Box<dyn Boxed>], prompt: &str) -> Verdict {
+pub(crate) async fn boxed_always(hooks: &[Box<dyn Boxed>], prompt: &str) -> Verdict {
     let mut last = default(prompt);
     for hook in hooks {
-        last = hook.fold(prompt, Some(last)).await;
+        last = hook.always(prompt, Some(last)).await;
     }
     last
 }
@@ -130,7 +173,7 @@ pub(crate) async fn boxed_chain(hooks: &[Box<dyn Boxed>], prompt: &str) -> Verdi
 }
 
 /// Static calls, inlined.
-pub(crate) async fn limit_fold<const N: usize>(hooks: &[Word; N], prompt: &str) -> Verdict {
+pub(crate) async fn limit_always<const N: usize>(hooks: &[Word; N], prompt: &str) -> Verdict {
     let mut last = default(prompt);
     for hook in hooks {
         last = match last {
@@ -160,18 +203,37 @@ pub(crate) async fn limit_chain<const N: usize>(hooks: &[Word; N], prompt: &str)
     Ok(())
 }
 
-pub(crate) async fn limit_single<const N: usize>(hooks: &[Word; N], prompt: &str) -> Verdict {
+pub(crate) async fn limit_singleton<const N: usize>(hooks: &[Word; N], prompt: &str) -> Verdict {
     match hooks.last() {
         None => default(prompt),
         Some(hook) => hook.check(prompt),
     }
 }
 
-pub(crate) async fn limit_gather<const N: usize>(hooks: &[Word; N], prompt: &str) -> Verdict {
+pub(crate) async fn limit_aggregate<const N: usize>(hooks: &[Word; N], prompt: &str) -> Verdict {
     let mut verdicts = Vec::with_capacity(N + 1);
     verdicts.push(default(prompt));
     for hook in hooks {
         verdicts.push(hook.check(prompt));
     }
     verdicts.into_iter().collect()
+}
+
+/// The clones that a `String` for every hook needs, the last one left out.
+pub(crate) async fn limit_owned<const N: usize>(hooks: &[Word; N], prompt: String) -> Verdict {
+    let Some((final_hook, hooks)) = hooks.split_last() else {
+        return default(&prompt);
+    };
+    let mut last = default(&prompt.clone());
+    for hook in hooks {
+        let prompt = prompt.clone();
+        last = match last {
+            Ok(()) => hook.check(&prompt),
+            refusal => refusal,
+        };
+    }
+    match last {
+        Ok(()) => final_hook.check(&prompt),
+        refusal => refusal,
+    }
 }

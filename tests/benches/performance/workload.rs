@@ -18,6 +18,9 @@ pub(crate) const PROMPT: &str = "\
 pub(crate) struct Word(&'static str);
 
 impl Word {
+    /// For hooks that are functions, which have no place for a word of their own.
+    pub(crate) const FIRST: Word = Word("password");
+
     #[inline(always)]
     pub(crate) fn check(&self, prompt: &str) -> Result<(), String> {
         if prompt.contains(self.0) {
@@ -49,6 +52,11 @@ pub(crate) fn words<const N: usize>() -> [Word; N] {
         "wallet",
     ];
     std::array::from_fn(|at| Word(black_box(WORDS[at])))
+}
+
+/// A prompt as long as a whole document.
+pub(crate) fn long_prompt() -> &'static str {
+    Box::leak(PROMPT.repeat(100).into_boxed_str())
 }
 
 /// What the slots answer without hooks.

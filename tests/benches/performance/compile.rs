@@ -1,0 +1,310 @@
+//! Compile time and size of the expansion, held against `async_trait` of the same shape.
+//!
+//! Crates of 50 traits with 6 slots each are generated below the target folder and
+//! built without network, with the versions of this workspace. Only the generated crate
+//! is built anew: its dependencies are built before the clock starts.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const TRAITS: usize = 50;
+const ROUNDS: usize = 3;
+
+/// The greatest time of `cargo check`, as a multiple of `async_trait`'s.
+pub(crate) const CHECK_TARGET: f64 = 2.5;
+/// The greatest number of formatted lines that a declared slot adds.
+pub(crate) const LINES_TARGET: f64 = 25.0;
+
+/// What has been measured.
+pub(crate) struct Compiled {
+    /// Seconds, ours and `async_trait`'s, by what was built and how.
+    pub(crate) times: Vec<Timed>,
+    /// Lines of the expansion of a declared slot beyond the trait as it was written.
+    pub(crate) lines: f64,
+    /// The same for a method of `async_trait`.
+    pub(crate) async_trait_lines: f64,
+}
+
+pub(crate) struct Timed {
+    pub(crate) what: &'static str,
+    pub(crate) command: &'static str,
+    pub(crate) ours: f64,
+    pub(crate) async_trait: f64,
+    pub(crate) target: Option<f64>,
+}
+
+/// A generated crate.
+struct Package {
+    name: &'static str,
+    source: String,
+}
+
+/// Measures everything.
+pub(crate) fn measure() -> Result<Compiled, String> {
+    let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compile-time");
+    let declared = [
+        Package::new("hooks_declared", hooks_declared),
+        Package::new("async_trait_declared", async_trait_declared),
+    ];
+    let implemented = [
+        Package::new("hooks_implemented", hooks_implemented),
+        Package::new("async_trait_implemented", async_trait_implemented),
+    ];
+    set_up(&home, declared.iter().chain(&implemented))?;
+
+    let mut times = Vec::new();
+    for (command, arguments, target) in [
+        ("cargo check", &["check"][..], Some(CHECK_TARGET)),
+        ("cargo build --release", &["build", "--release"], None),
+    ] {
+        for (what, pair) in [("declared", &declared), ("with hooks", &implemented)] {
+            let [ours, async_trait] = time(&home, arguments, pair)?;
+            times.push(Timed {
+                what,
+                command,
+                ours,
+                async_trait,
+                target,
+            });
+        }
+    }
+    let [lines, async_trait_lines] = declared.each_ref().map(|package| package.lines(&home));
+    Ok(Compiled {
+        times,
+        lines: lines?,
+        async_trait_lines: async_trait_lines?,
+    })
+}
+
+impl Package {
+    fn new(name: &'static str, one: fn(usize) -> String) -> Self {
+        Package {
+            name,
+            source: (0..TRAITS).map(one).collect(),
+        }
+    }
+
+    /// Lines that a slot's expansion has beyond its definition, both formatted.
+    fn lines(&self, home: &Path) -> Result<f64, String> {
+        let expanded = output(
+            cargo(home)
+                .args(["rustc", "--quiet", "--package", self.name, "--"])
+                .arg("-Zunpretty=expanded")
+                .env("RUSTC_BOOTSTRAP", "1"),
+        )?;
+        let (expanded, written) = (formatted(&expanded)?, formatted(&self.source)?);
+        let added = expanded.lines().count() as f64 - written.lines().count() as f64;
+        Ok(added / (TRAITS * SLOTS.len()) as f64)
+    }
+}
+
+/// Writes the crates into a workspace of their own.
+fn set_up<'p>(home: &Path, packages: impl Iterator<Item = &'p Package>) -> Result<(), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root.canonicalize().map_err(|why| why.to_string())?;
+    let mut members = Vec::new();
+    for package in packages {
+        let manifest = format!(
+            "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
+             [dependencies]\nhooks-core = {{ path = {:?} }}\nasync-trait = \"0.1\"\n",
+            package.name,
+            root.join("hooks-core"),
+        );
+        write(&home.join(package.name).join("Cargo.toml"), &manifest)?;
+        write(&home.join(package.name).join("src/lib.rs"), &package.source)?;
+        members.push(package.name);
+    }
+    let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n");
+    write(&home.join("Cargo.toml"), &workspace)?;
+    fs::copy(root.join("Cargo.lock"), home.join("Cargo.lock"))
+        .map(drop)
+        .map_err(|why| format!("cannot copy Cargo.lock: {why}"))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let folder = path.parent().expect("every file lies in a folder");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|why| format!("cannot write {}: {why}", path.display()))
+}
+
+/// The median times of both crates, in seconds, built in turns.
+fn time(home: &Path, command: &[&str], pair: &[Package; 2]) -> Result<[f64; 2], String> {
+    let build = |package: &Package| {
+        output(
+            cargo(home)
+                .args(command)
+                .args(["--quiet", "--package", package.name]),
+        )
+    };
+    let mut samples = [vec![], vec![]];
+    for round in 0..=ROUNDS {
+        for (package, samples) in pair.iter().zip(&mut samples) {
+            write(&home.join(package.name).join("src/lib.rs"), &package.source)?;
+            let start = Instant::now();
+            build(package)?;
+            // The first round builds the dependencies.
+            if round > 0 {
+                samples.push(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    Ok(samples.map(|mut samples| {
+        samples.sort_by(f64::total_cmp);
+        samples[samples.len() / 2]
+    }))
+}
+
+fn cargo(home: &Path) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .current_dir(home)
+        .env("CARGO_TARGET_DIR", home.join("target"))
+        .env("CARGO_NET_OFFLINE", "true");
+    cargo
+}
+
+fn output(command: &mut Command) -> Result<String, String> {
+    let output = command
+        .output()
+        .map_err(|why| format!("cannot run {command:?}: {why}"))?;
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{command:?} failed:\n{why}"));
+    }
+    String::from_utf8(output.stdout).map_err(|why| why.to_string())
+}
+
+fn formatted(source: &str) -> Result<String, String> {
+    let mut rustfmt = Command::new("rustfmt")
+        .args(["--edition", "2024"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|why| format!("cannot run `rustfmt`: {why}; `rustup component add rustfmt`"))?;
+    let mut stdin = rustfmt.stdin.take().expect("it is piped");
+    let source = source.to_owned();
+    let feeder = std::thread::spawn(move || stdin.write_all(source.as_bytes()));
+    let output = rustfmt.wait_with_output().map_err(|why| why.to_string())?;
+    let fed = feeder.join().expect("writing does not panic");
+    fed.map_err(|why| format!("cannot write to `rustfmt`: {why}"))?;
+    if !output.status.success() {
+        return Err("`rustfmt` could not format an expansion".to_owned());
+    }
+    String::from_utf8(output.stdout).map_err(|why| why.to_string())
+}
+
+/// A slot of every generated trait: name, options, and whether its hooks are given `last`.
+const SLOTS: [(&str, &str, bool); 6] = [
+    ("validate", "always", true),
+    ("observe", "always", true),
+    ("label", "fallback", true),
+    ("route", "singleton", false),
+    (
+        "check",
+        "always, chain = hooks_core::ShortCircuit<(), String>",
+        false,
+    ),
+    (
+        "find",
+        "fallback, chain = hooks_core::ShortCircuit<(), String>",
+        false,
+    ),
+];
+
+const VERDICT: &str = "Result<(), String>";
+
+fn hooks_declared(at: usize) -> String {
+    let mut slots = String::new();
+    for (name, options, _) in SLOTS {
+        let _ = writeln!(
+            slots,
+            "#[hook({options})] async fn {name}_{at}(prompt: &str) -> {VERDICT} {{ \
+             if prompt.is_empty() {{ Err(\"empty\".to_owned()) }} else {{ Ok(()) }} }}"
+        );
+    }
+    format!("#[hooks_core::hooks]\npub trait Hooks{at} {{ {slots} }}\n")
+}
+
+fn hooks_implemented(at: usize) -> String {
+    let mut hooks = String::new();
+    for (name, _, last) in SLOTS {
+        let last = if last {
+            format!(", last: Option<{VERDICT}>")
+        } else {
+            String::new()
+        };
+        let body = body(!last.is_empty());
+        let _ = writeln!(
+            hooks,
+            "async fn {name}_{at}(&self, prompt: &str{last}) -> {VERDICT} {{ {body} }}"
+        );
+    }
+    let declared = hooks_declared(at);
+    format!(
+        "{declared}\npub struct Policy{at};\n\
+         #[hooks_core::impl_hooks(Hooks{at}Set)]\nimpl Hooks{at} for Policy{at} {{ {hooks} }}\n\
+         pub fn set_{at}() -> Hooks{at}Set<'static> {{ Hooks{at}Set::new().with_hooks(Policy{at}) }}\n"
+    )
+}
+
+fn body(last: bool) -> String {
+    let handed_over = if last { "last.unwrap_or(Ok(()))?;" } else { "" };
+    format!(
+        "{handed_over} if prompt.contains(\"sk-\") {{ Err(\"a key\".to_owned()) }} else {{ Ok(()) }}"
+    )
+}
+
+fn async_trait_declared(at: usize) -> String {
+    let mut methods = String::new();
+    for (name, _, last) in SLOTS {
+        let last = if last {
+            format!(", _last: Option<{VERDICT}>")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            methods,
+            "async fn {name}_{at}(&self, prompt: &str{last}) -> {VERDICT} {{ \
+             if prompt.is_empty() {{ Err(\"empty\".to_owned()) }} else {{ Ok(()) }} }}"
+        );
+    }
+    format!("#[async_trait::async_trait]\npub trait Hooks{at}: Send + Sync {{ {methods} }}\n")
+}
+
+/// The loops over the hooks are the user's own here.
+fn async_trait_implemented(at: usize) -> String {
+    let (mut methods, mut loops) = (String::new(), String::new());
+    for (name, _, last) in SLOTS {
+        let parameter = if last {
+            format!(", last: Option<{VERDICT}>")
+        } else {
+            String::new()
+        };
+        let body = body(last);
+        let _ = writeln!(
+            methods,
+            "async fn {name}_{at}(&self, prompt: &str{parameter}) -> {VERDICT} {{ {body} }}"
+        );
+        let step = if last {
+            format!("answer = hook.{name}_{at}(prompt, Some(answer)).await;")
+        } else {
+            format!("answer = hook.{name}_{at}(prompt).await; if answer.is_err() {{ break; }}")
+        };
+        let _ = writeln!(
+            loops,
+            "pub async fn run_{name}_{at}(hooks: &[Box<dyn Hooks{at}>], prompt: &str) -> {VERDICT} {{ \
+             let mut answer = Ok(()); for hook in hooks {{ {step} }} answer }}"
+        );
+    }
+    let declared = async_trait_declared(at);
+    format!(
+        "{declared}\npub struct Policy{at};\n\
+         #[async_trait::async_trait]\nimpl Hooks{at} for Policy{at} {{ {methods} }}\n{loops}\n\
+         pub fn set_{at}() -> Vec<Box<dyn Hooks{at}>> {{ vec![Box::new(Policy{at})] }}\n"
+    )
+}

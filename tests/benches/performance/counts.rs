@@ -1,0 +1,172 @@
+//! Instructions and allocations of a dispatch: exact, and the same on every run.
+//!
+//! The program runs itself under callgrind for two numbers of repeats; what the start
+//! costs falls out of the difference.
+
+use std::process::Command;
+
+use crate::allocations;
+use crate::bounds::{BOUNDS, Bound};
+use crate::cases::{self, Case};
+use crate::workload::{PROMPT, long_prompt};
+
+/// The hidden command that callgrind is given.
+pub(crate) const RUN: &str = "run";
+
+const REPEATS: [u64; 2] = [100, 600];
+
+/// What one dispatch costs beyond its baseline, and in all.
+#[derive(Clone, Copy)]
+pub(crate) struct Count {
+    pub(crate) ours: u64,
+    pub(crate) baseline: u64,
+}
+
+impl Count {
+    pub(crate) fn beyond(self) -> i64 {
+        self.ours as i64 - self.baseline as i64
+    }
+}
+
+/// Repeats one contender of one case.
+pub(crate) fn run(slot: &str, hooks: &str, contender: &str, repeats: &str) -> Result<(), String> {
+    let number = |text: &str| {
+        text.parse::<usize>()
+            .map_err(|why| format!("`{text}`: {why}"))
+    };
+    let (hooks, repeats) = (number(hooks)?, number(repeats)?);
+    let case = cases::all(PROMPT)
+        .into_iter()
+        .find(|case| case.slot == slot && case.hooks == hooks)
+        .ok_or_else(|| format!("there is no case `{slot}` with {hooks} hooks"))?;
+    let mut run = match contender {
+        "ours" => case.ours,
+        "baseline" => case.baseline,
+        other => return Err(format!("unknown contender `{other}`; `ours` or `baseline`")),
+    };
+    for _ in 0..repeats {
+        run();
+    }
+    Ok(())
+}
+
+/// The instructions of one dispatch.
+pub(crate) fn instructions(case: &Case) -> Result<Count, String> {
+    let one = |contender| {
+        let [few, many] = REPEATS.map(|repeats| callgrind(case, contender, repeats));
+        Ok::<_, String>((many? - few?) / (REPEATS[1] - REPEATS[0]))
+    };
+    Ok(Count {
+        ours: one("ours")?,
+        baseline: one("baseline")?,
+    })
+}
+
+fn callgrind(case: &Case, contender: &str, repeats: u64) -> Result<u64, String> {
+    let program = std::env::current_exe().map_err(|why| why.to_string())?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(program)
+        .args([RUN, case.slot, &case.hooks.to_string(), contender])
+        .arg(repeats.to_string())
+        .output()
+        .map_err(|why| format!("cannot run `valgrind`: {why}; install it to count instructions"))?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    report
+        .lines()
+        .find_map(|line| line.split_once("Collected :"))
+        .and_then(|(_, count)| count.trim().parse().ok())
+        .ok_or_else(|| format!("callgrind counted nothing:\n{report}"))
+}
+
+/// Why instructions cannot be counted here, if they cannot.
+pub(crate) fn missing() -> Option<String> {
+    match Command::new("valgrind").arg("--version").output() {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(format!("`valgrind --version` ended with {}", output.status)),
+        Err(why) => Some(format!("cannot run `valgrind`: {why}")),
+    }
+}
+
+/// The allocations of one dispatch by the framework.
+pub(crate) fn allocations(case: &mut Case) -> u64 {
+    allocations::count(&mut case.ours)
+}
+
+/// Cases whose number of allocations depends on the length of the prompt.
+pub(crate) fn growing() -> Vec<String> {
+    cases::all(PROMPT)
+        .iter_mut()
+        .zip(&mut cases::all(long_prompt()))
+        .filter_map(|(short, long)| {
+            let [few, many] = [short, long].map(allocations);
+            (few != many).then(|| format!("{}: {few}, long prompt {many}", long.label()))
+        })
+        .collect()
+}
+
+/// Holds every case to its bound.
+pub(crate) fn check() -> Result<(), String> {
+    let counted = match missing() {
+        None => true,
+        Some(why) if std::env::var_os("HOOKS_REQUIRE_ALL").is_some() => {
+            return Err(format!("{why}; install valgrind"));
+        }
+        Some(why) => {
+            println!("NOT COUNTED: instructions, because {why}; install valgrind");
+            false
+        }
+    };
+    let mut exceeded = growing();
+    for bound in BOUNDS {
+        let mut case = cases::all(PROMPT)
+            .into_iter()
+            .find(|case| case.slot == bound.slot && case.hooks == bound.hooks)
+            .ok_or_else(|| format!("there is a bound for `{}`, but no case", bound.slot))?;
+        let made = allocations(&mut case);
+        let mut line = format!(
+            "{:24} allocations {made} (at most {})",
+            case.label(),
+            bound.allocations
+        );
+        let mut over = made > bound.allocations;
+        if counted {
+            let beyond = instructions(&case)?.beyond();
+            line += &format!(
+                ", instructions {beyond:+} (at most {:+})",
+                bound.instructions
+            );
+            over |= beyond > bound.instructions;
+        }
+        println!("{line}");
+        if over {
+            exceeded.push(line);
+        }
+    }
+    if exceeded.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "beyond the bounds of `bounds.rs`:\n{}",
+        exceeded.join("\n")
+    ))
+}
+
+/// Prints the table of bounds that follows from what is measured now.
+pub(crate) fn suggest() -> Result<(), String> {
+    for mut case in cases::all(PROMPT) {
+        if case.hooks > 4 {
+            // Every further hook costs what the fourth does.
+            continue;
+        }
+        let beyond = instructions(&case)?.beyond();
+        let bound = Bound {
+            slot: case.slot,
+            hooks: case.hooks,
+            instructions: beyond + (beyond.abs() / 12).max(4),
+            allocations: allocations(&mut case),
+        };
+        println!("    {bound:?},");
+    }
+    Ok(())
+}

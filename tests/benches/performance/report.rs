@@ -1,0 +1,380 @@
+//! The page of figures: everything in it is measured when it is written.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::cases::{self, Case, Subject};
+use crate::compile::{self, Compiled};
+use crate::counts::{self, Count};
+use crate::threads;
+use crate::time;
+use crate::workload::PROMPT;
+
+/// Instructions beyond the direct call of the default that an empty slot may cost.
+const EMPTY_TARGET: i64 = 40;
+
+/// A case and what has been measured of it.
+struct Measured {
+    case: Case,
+    ours: f64,
+    baseline: f64,
+    allocations: u64,
+    instructions: Option<Count>,
+}
+
+impl Measured {
+    fn of(mut case: Case, count: bool) -> Result<Self, String> {
+        let allocations = counts::allocations(&mut case);
+        let instructions = if count {
+            Some(counts::instructions(&case)?)
+        } else {
+            None
+        };
+        let [ours, baseline] = time::interleaved([&mut case.ours, &mut case.baseline]);
+        Ok(Measured {
+            case,
+            ours,
+            baseline,
+            allocations,
+            instructions,
+        })
+    }
+
+    fn ratio(&self) -> f64 {
+        self.ours / self.baseline
+    }
+}
+
+/// A target that is not met.
+struct Miss {
+    what: String,
+    measured: String,
+    target: String,
+    why: &'static str,
+}
+
+/// The whole page.
+pub(crate) fn page() -> Result<String, String> {
+    let missing = counts::missing();
+    if let (Some(why), true) = (&missing, std::env::var_os("HOOKS_REQUIRE_ALL").is_some()) {
+        return Err(format!("{why}; install valgrind"));
+    }
+    let cases = cases::all(PROMPT)
+        .into_iter()
+        .map(|case| {
+            eprintln!("{}", case.label());
+            Measured::of(case, missing.is_none())
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    eprintln!("two threads");
+    let scaling = threads::scaling();
+    eprintln!("compile time");
+    let compiled = compile::measure()?;
+
+    let mut misses = Vec::new();
+    let mut page = introduction(missing.as_deref());
+    page += &hooks(&cases, &mut misses);
+    page += &empty(&cases, &mut misses);
+    page += &allocations(&cases, &mut misses);
+    page += &parallel(scaling, &mut misses);
+    page += &compile_time(&compiled, &mut misses);
+    page += &missed(&misses);
+    Ok(page)
+}
+
+/// Writes the page to where the book has it.
+pub(crate) fn write(page: &str) -> Result<(), String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
+    fs::write(&path, page).map_err(|why| format!("cannot write {}: {why}", path.display()))
+}
+
+fn introduction(missing: Option<&str>) -> String {
+    let counted = match missing {
+        None => "callgrind counted the instructions.".to_owned(),
+        Some(why) => format!("Instructions were not counted: {why}."),
+    };
+    format!(
+        "# Performance\n\n\
+         Written by `cargo bench -p hooks-tests --bench performance -- write`: no figure on \
+         this page is typed by hand.\n\n\
+         Measured on {}, {} cores, with {}, release profile of the workspace, no tracing \
+         subscriber. All contenders of a row ran in turns in one process; a time is the \
+         median of many rounds. Times depend on the machine and on what else it does: judge \
+         the ratios. {counted}\n\n\
+         Every slot takes a prompt of {} bytes; every hook looks for one word in it. The \
+         *limit* is the same hooks as static calls, written by hand and inlined.\n",
+        processor(),
+        std::thread::available_parallelism().map_or(1, usize::from),
+        compiler(),
+        PROMPT.len(),
+    )
+}
+
+fn processor() -> String {
+    fs::read_to_string("/proc/cpuinfo")
+        .ok()
+        .and_then(|info| {
+            let line = info.lines().find(|line| line.starts_with("model name"))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        })
+        .unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}
+
+fn compiler() -> String {
+    Command::new("rustc")
+        .arg("--version")
+        .output()
+        .ok()
+        .and_then(|output| String::from_utf8(output.stdout).ok())
+        .and_then(|text| text.split(" (").next().map(|text| text.trim().to_owned()))
+        .unwrap_or_else(|| "rustc".to_owned())
+}
+
+/// Instructions, ours and the baseline's.
+fn instructions(count: Option<Count>) -> String {
+    count.map_or("not counted".to_owned(), |count| {
+        format!("{} / {}", count.ours, count.baseline)
+    })
+}
+
+fn hooks(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
+    let mut text = String::new();
+    for (subject, heading, against, why) in [
+        (Subject::Ready, "Hooks that do not await", "limit", READY),
+        (
+            Subject::Awaiting,
+            "Hooks that await",
+            "`async_trait` objects",
+            AWAITING,
+        ),
+    ] {
+        let _ = write!(
+            text,
+            "\n## {heading}\n\n\
+             | Slot | Hooks | ns | {against}, ns | ratio | target | instructions | allocations |\n\
+             |---|---:|---:|---:|---:|---:|---:|---:|\n"
+        );
+        for measured in cases
+            .iter()
+            .filter(|measured| measured.case.subject == subject)
+        {
+            let case = &measured.case;
+            let target = case.ratio_target().expect("both subjects have one");
+            let reached = measured.ratio() <= target;
+            let _ = writeln!(
+                text,
+                "| {} | {} | {:.1} | {:.1} | {} | ≤ {target:.2} | {} | {} |",
+                case.name(),
+                case.hooks,
+                measured.ours,
+                measured.baseline,
+                marked(format!("{:.2}", measured.ratio()), reached),
+                instructions(measured.instructions),
+                measured.allocations,
+            );
+            if !reached {
+                misses.push(Miss {
+                    what: case.label(),
+                    measured: format!("{:.2} × {against}", measured.ratio()),
+                    target: format!("≤ {target:.2} ×"),
+                    why,
+                });
+            }
+        }
+        text +=
+            "\nInstructions: the framework's / the other's. A ratio in bold misses its target.\n";
+    }
+    text
+}
+
+fn empty(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
+    let mut text = format!(
+        "\n## No hooks\n\n\
+         The distance to the direct call of the default; the target is {EMPTY_TARGET} instructions.\n\n\
+         | Slot | ns | direct, ns | instructions beyond | allocations |\n|---|---:|---:|---:|---:|\n"
+    );
+    for measured in cases
+        .iter()
+        .filter(|measured| measured.case.subject == Subject::Empty)
+    {
+        let case = &measured.case;
+        let beyond = measured.instructions.map(Count::beyond);
+        let reached = beyond.is_none_or(|beyond| beyond <= EMPTY_TARGET);
+        let shown = beyond.map_or("not counted".to_owned(), |beyond| beyond.to_string());
+        let _ = writeln!(
+            text,
+            "| {} | {:.1} | {:.1} | {} | {} |",
+            case.name(),
+            measured.ours,
+            measured.baseline,
+            marked(shown.clone(), reached),
+            measured.allocations,
+        );
+        if !reached {
+            misses.push(Miss {
+                what: case.label(),
+                measured: format!("{shown} instructions"),
+                target: format!("≤ {EMPTY_TARGET}"),
+                why: EMPTY,
+            });
+        }
+    }
+    text
+}
+
+fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
+    let mut text = String::from(
+        "\n## Allocations\n\n\
+         `function` is a `#[impl_hook]` function that takes `&str`; the others are given a \
+         `String`, which costs the caller's own and a clone for every hook but the last.\n\n\
+         | Hooks | Number | allocations | target | ratio to the limit |\n|---|---:|---:|---:|---:|\n",
+    );
+    let by_hand = [Subject::Function, Subject::Owned];
+    for measured in cases {
+        let case = &measured.case;
+        let target = case.allocation_target();
+        let reached = measured.allocations <= target;
+        if by_hand.contains(&case.subject) {
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | ≤ {target} | {:.2} |",
+                case.name(),
+                case.hooks,
+                marked(measured.allocations.to_string(), reached),
+                measured.ratio(),
+            );
+        }
+        if !reached {
+            misses.push(Miss {
+                what: case.label(),
+                measured: format!("{} allocations", measured.allocations),
+                target: format!("≤ {target}"),
+                why: BOXED,
+            });
+        }
+    }
+    let growing = counts::growing();
+    if growing.is_empty() {
+        text += "\nNo number of allocations in this page grows with the length of the prompt \
+                 (held for one a hundred times as long).\n";
+    }
+    for what in growing {
+        misses.push(Miss {
+            what,
+            measured: "grows".to_owned(),
+            target: "the same for every length".to_owned(),
+            why: "",
+        });
+    }
+    text
+}
+
+fn parallel(scaling: f64, misses: &mut Vec<Miss>) -> String {
+    let (target, reached) = (threads::TARGET, scaling >= threads::TARGET);
+    if !reached {
+        misses.push(Miss {
+            what: "two threads".to_owned(),
+            measured: format!("{scaling:.2} × one thread"),
+            target: format!("≥ {target:.2} ×"),
+            why: "a dispatch writes to nothing that threads share; what is missing was taken by \
+                  other work on the machine",
+        });
+    }
+    format!(
+        "\n## Two threads\n\n\
+         Two threads that dispatch on one shared set get {} times as much done as one \
+         (target ≥ {target:.2}).\n",
+        marked(format!("{scaling:.2}"), reached),
+    )
+}
+
+fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
+    let mut text = String::from(
+        "\n## Compile time\n\n\
+         50 traits with 6 slots each, and `async_trait` of the same shape, where the loops over \
+         the hooks are written by hand. Only the crate itself is built anew.\n\n\
+         | Crate | Command | s | `async_trait`, s | ratio | target |\n|---|---|---:|---:|---:|---:|\n",
+    );
+    for timed in &compiled.times {
+        let ratio = timed.ours / timed.async_trait;
+        let reached = timed.target.is_none_or(|target| ratio <= target);
+        let target = timed
+            .target
+            .map_or("–".to_owned(), |target| format!("≤ {target:.1}"));
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {:.2} | {:.2} | {} | {target} |",
+            timed.what,
+            timed.command,
+            timed.ours,
+            timed.async_trait,
+            marked(format!("{ratio:.2}"), reached),
+        );
+        if !reached {
+            misses.push(Miss {
+                what: format!("`{}`, {}", timed.command, timed.what),
+                measured: format!("{ratio:.2} × `async_trait`"),
+                target,
+                why: CHECK,
+            });
+        }
+    }
+    let reached = compiled.lines <= compile::LINES_TARGET;
+    let _ = write!(
+        text,
+        "\nA declared slot expands to {} formatted lines beyond its definition (target ≤ {:.0}); \
+         a method of `async_trait` to {:.1}.\n",
+        marked(format!("{:.1}", compiled.lines), reached),
+        compile::LINES_TARGET,
+        compiled.async_trait_lines,
+    );
+    if !reached {
+        misses.push(Miss {
+            what: "expansion of a declared slot".to_owned(),
+            measured: format!("{:.1} lines", compiled.lines),
+            target: format!("≤ {:.0}", compile::LINES_TARGET),
+            why: LINES,
+        });
+    }
+    text
+}
+
+fn missed(misses: &[Miss]) -> String {
+    let mut text = String::from("\n## Targets missed\n\n");
+    if misses.is_empty() {
+        return text + "None.\n";
+    }
+    text += "| What | measured | target | because |\n|---|---:|---:|---|\n";
+    for Miss {
+        what,
+        measured,
+        target,
+        why,
+    } in misses
+    {
+        let _ = writeln!(text, "| {what} | {measured} | {target} | {why} |");
+    }
+    text
+}
+
+fn marked(figure: String, reached: bool) -> String {
+    if reached {
+        figure
+    } else {
+        format!("**{figure}**")
+    }
+}
+
+const READY: &str = "each hook is a virtual call that leaves its output in memory, which a loop \
+    without any framework over boxed trait objects pays for as well; the rest is the policy";
+const AWAITING: &str = "each hook makes the one box that `async_trait` makes, and passes the same \
+    loop as hooks that answer at once";
+const EMPTY: &str = "the future is polled through its state, so that it may also be suspended";
+const BOXED: &str = "a closure returns a future that may wait, and a future that waits needs a \
+    place that does not move; a function under `#[impl_hook]` has none of that";
+const CHECK: &str = "a slot has a set's methods, a trait for hooks, one for hooks with state and \
+    one for its name, which all have to be checked";
+const LINES: &str = "the public methods of a slot are most of them: registration in plain and \
+    entry form, by value and by reference, removal, dispatch";
