@@ -49,5 +49,31 @@ pub use rules::{BoxFuture, MaybeSend, MaybeSync};
 
 /// What a value must be to be stored in a slot; every hook trait has it as its
 /// supertrait. Implemented for everything that fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept in a hook set, which threads share; hold an `Arc` in place of an `Rc`, and a lock or an atomic in place of a `Cell`",
+    label = "not `Send` and `Sync`"
+)]
 pub trait HookObject: MaybeSend + MaybeSync {}
+
+#[diagnostic::do_not_recommend]
 impl<T: MaybeSend + MaybeSync + ?Sized> HookObject for T {}
+
+/// What an argument must be to be given to more than one hook: `Clone`, unless the slot
+/// is a singleton (`T-61`). Implemented for everything that fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is given to several hooks and cannot be cloned; implement `Clone` for it, take `&{Self}`, or make the slot a `singleton`",
+    label = "does not implement `Clone`"
+)]
+pub trait HookArgument {
+    /// The argument for one more hook.
+    #[doc(hidden)]
+    fn __hooks_again(&self) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> HookArgument for T {
+    #[inline]
+    fn __hooks_again(&self) -> Self {
+        self.clone()
+    }
+}

@@ -18,7 +18,7 @@ pub use end::{
     Aggregated, Alone, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto, End, Erased,
     Finalized, Named, Reduce, Transform,
 };
-pub use stored::{Chained, Companion, Declared, ErasedChain, Gate, NoCompanion, Role};
+pub use stored::{Chained, Companion, ErasedChain, Gate, NoCompanion, Role};
 
 /// Looks at each output of a dispatch and may stop it (`#[hook(…, chain = Type)]`).
 ///
@@ -48,6 +48,18 @@ pub trait Chain<T>: HookObject {
         let _ = output;
         None
     }
+
+    #[doc(hidden)]
+    #[inline]
+    fn __hooks_gate<'s, 'h>(
+        stored: &'s Chained<'h, Self, T>,
+    ) -> &'s (impl Gate<T> + use<'s, 'h, Self, T>)
+    where
+        Self: Sized,
+        T: HookObject,
+    {
+        stored
+    }
 }
 
 /// Reduces the outputs of a dispatch to one value of the same type
@@ -70,6 +82,17 @@ pub trait Chain<T>: HookObject {
 pub trait Aggregate<T>: HookObject {
     /// Reduces the outputs, which stand in execution order.
     fn call(&self, outputs: Vec<T>) -> impl Future<Output = T> + MaybeSend;
+
+    #[doc(hidden)]
+    #[inline]
+    fn __hooks_end<'s, 'h>(
+        stored: &'s Aggregated<'h, ByAggregate<Self>, T, T>,
+    ) -> &'s (impl Reduce<T, T> + use<'s, 'h, Self, T>)
+    where
+        Self: Sized,
+    {
+        stored
+    }
 }
 
 /// Reduces the outputs of a dispatch to one value of another type
@@ -81,6 +104,17 @@ pub trait Aggregate<T>: HookObject {
 pub trait AggregateInto<I, O>: HookObject {
     /// Reduces the outputs, which stand in execution order.
     fn call(&self, outputs: Vec<I>) -> impl Future<Output = O> + MaybeSend;
+
+    #[doc(hidden)]
+    #[inline]
+    fn __hooks_end<'s, 'h>(
+        stored: &'s Aggregated<'h, ByAggregateInto<Self>, I, O>,
+    ) -> &'s (impl Reduce<I, O> + use<'s, 'h, Self, I, O>)
+    where
+        Self: Sized,
+    {
+        stored
+    }
 }
 
 /// Transforms the result of a dispatch (`#[hook(…, finalize = Type)]`).
@@ -91,6 +125,17 @@ pub trait AggregateInto<I, O>: HookObject {
 pub trait Finalize<T>: HookObject {
     /// The result that the dispatch answers.
     fn call(&self, result: T) -> impl Future<Output = T> + MaybeSend;
+
+    #[doc(hidden)]
+    #[inline]
+    fn __hooks_end<'s, 'h>(
+        stored: &'s Finalized<'h, ByFinalize<Self>, T, T>,
+    ) -> &'s (impl Transform<T, T> + use<'s, 'h, Self, T>)
+    where
+        Self: Sized,
+    {
+        stored
+    }
 }
 
 /// Transforms the result of a dispatch into a value of another type
@@ -102,4 +147,15 @@ pub trait Finalize<T>: HookObject {
 pub trait FinalizeInto<I, O>: HookObject {
     /// The result that the dispatch answers.
     fn call(&self, result: I) -> impl Future<Output = O> + MaybeSend;
+
+    #[doc(hidden)]
+    #[inline]
+    fn __hooks_end<'s, 'h>(
+        stored: &'s Finalized<'h, ByFinalizeInto<Self>, I, O>,
+    ) -> &'s (impl Transform<I, O> + use<'s, 'h, Self, I, O>)
+    where
+        Self: Sized,
+    {
+        stored
+    }
 }

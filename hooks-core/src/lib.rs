@@ -77,7 +77,7 @@ mod trace;
 #[doc(hidden)]
 pub mod typed;
 
-pub use bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
+pub use bounds::{BoxFuture, HookArgument, HookObject, MaybeSend, MaybeSync};
 pub use companion::{
     Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
 };
@@ -91,6 +91,7 @@ pub use future::Never;
 pub use room::Room;
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};
+pub use typed::group::{HookGroup, SameSet};
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};
 

@@ -1,6 +1,6 @@
 //! What generated code calls, under one path; free to change in any release.
 
-pub use crate::bounds::{HookObject, MaybeSend};
+pub use crate::bounds::{HookArgument, HookObject, MaybeSend};
 pub use crate::companion::{
     Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
     Chain, Chained, Companion, Finalize, FinalizeInto, Finalized, NoCompanion,
@@ -9,7 +9,7 @@ pub use crate::entry::Entry;
 pub use crate::room::Room;
 pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
-pub use crate::typed::group::{HookGroup, SetOf};
+pub use crate::typed::group::{HookGroup, SameSet};
 pub use crate::typed::keep::Handover;
 pub use crate::typed::kind::{Always, Fallback, Singleton};
 pub use crate::typed::signature::{
@@ -22,8 +22,9 @@ pub use std::default::Default;
 pub use std::fmt::Debug;
 pub use std::future::Future;
 pub use std::marker::{Copy, PhantomData, Sized};
-pub use std::ops::Deref;
+pub use std::ops::{Deref, Fn};
 pub use std::option::Option;
+pub use std::primitive::{bool, str};
 pub use std::result::Result::{Err, Ok};
 pub use std::string::String;
 pub use std::task::Poll;
@@ -37,32 +38,12 @@ pub fn reentered(err: HookReentrancyError) -> ! {
     panic!("{err}")
 }
 
-/// A value that several hooks are given (`T-61`).
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is given to several hooks and cannot be cloned; implement `Clone` for it, take `&{Self}`, or make the slot a singleton",
-    label = "does not implement `Clone`"
-)]
-pub trait Replayable {
-    #[doc(hidden)]
-    fn __hooks_replay(&self) -> Self;
-}
+/// What `#[impl_hooks]` registers a method with that is none of the set: the compiler has
+/// refused the method by then.
+#[derive(Debug)]
+pub struct NoSlot;
 
-#[diagnostic::do_not_recommend]
-impl<T: Clone> Replayable for T {
-    #[inline]
-    fn __hooks_replay(&self) -> Self {
-        self.clone()
-    }
-}
-
-/// The same argument again.
-#[inline]
-pub fn replay<T: Replayable>(argument: &T) -> T {
-    argument.__hooks_replay()
-}
-
-/// The set itself, on the condition that it is the one which the hook trait generated.
-#[inline]
-pub fn own_set<Own, Given: SetOf<Own>>(given: &mut Given, _: PhantomData<Own>) -> &mut Own {
-    given.__hooks_set()
+impl NoSlot {
+    /// See `TypedSlot::register_member`.
+    pub fn register_member<T: ?Sized, P, const READY: bool>(&mut self, _: P) {}
 }

@@ -1,7 +1,7 @@
 //! Whether a body can wait, decided on its tokens.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::ReturnType;
 
 /// Macros of the standard library that contain no `.await` of their own; their
@@ -89,7 +89,9 @@ pub(crate) fn emit(body: &Group, ready: bool, output: &ReturnType) -> TokenStrea
     if !ready || body.delimiter() != Delimiter::Brace {
         return quote!(#body);
     }
-    quote!({ (move || #output #body)() })
+    let mut outer = Group::new(Delimiter::Brace, quote!((move || #output #body)()));
+    outer.set_span(body.span());
+    outer.into_token_stream()
 }
 
 #[cfg(test)]

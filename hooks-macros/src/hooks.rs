@@ -5,6 +5,8 @@ mod model;
 mod slot;
 mod validate;
 
+use std::collections::HashSet;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -54,9 +56,12 @@ fn plain(definition: &Trait) -> TokenStream {
         ..
     } = definition;
     let attrs = attrs.iter().filter(|attr| !is_helper(attr));
-    let items = items.iter().map(|item| match item {
-        Item::Method(method) => plain_method(method),
-        Item::Other(other) => quote!(#other),
+    let mut names = HashSet::new();
+    let items = items.iter().filter_map(|item| match item {
+        // One that is there already was reported.
+        Item::Method(method) if !names.insert(&method.sig.ident) => None,
+        Item::Method(method) => Some(plain_method(method)),
+        Item::Other(other) => Some(quote!(#other)),
     });
     let where_clause = &generics.where_clause;
     quote! {

@@ -1,15 +1,15 @@
 //! `#[impl_hook(Slot)]`: a hook of one function.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
-use syn::{FnArg, Path};
+use syn::{FnArg, Ident, Path, Type};
 
 use crate::body;
 use crate::krate;
 use crate::names::camel;
-use crate::params::{self, Param, Passing};
+use crate::params::{self, Passing};
 use crate::report::{self, Report};
+use crate::spans;
 use crate::syntax::Function;
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -41,7 +41,7 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
 struct Hook<'a> {
     slot: Path,
     function: &'a Function,
-    params: Vec<Param>,
+    params: Vec<&'a Type>,
 }
 
 fn validate(args: TokenStream, function: &Function) -> syn::Result<Hook<'_>> {
@@ -75,9 +75,7 @@ fn validate(args: TokenStream, function: &Function) -> syn::Result<Hook<'_>> {
             "a function has no receiver; use `#[impl_hooks(Set)]` for the methods of a type",
         );
     }
-    let params = params::typed(&sig.inputs)
-        .filter_map(|arg| Param::read(arg, &mut report))
-        .collect();
+    let params = params::typed(&sig.inputs).map(|arg| &*arg.ty).collect();
     match slot {
         Some(slot) => report.finish(Hook {
             slot,
@@ -131,18 +129,20 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         .collect();
     let doc = format!("The function `{function}` as a hook.");
 
-    let idents: Vec<_> = params.iter().map(|param| &param.ident).collect();
-    let hook_types = params.iter().map(|param| {
-        let ty = param.hook_type(private);
-        quote_spanned!(param.ty.span()=> #ty)
-    });
-    let given = params.iter().map(|param| {
-        let ident = &param.ident;
-        match param.passing {
+    // Named by place: a parameter may be a pattern, or called like the function.
+    let idents: Vec<_> = (0..params.len())
+        .map(|at| local(&format!("argument_{at}")))
+        .collect();
+    let types = params.iter().map(|ty| params::hook_type(ty, private));
+    let given = params
+        .iter()
+        .zip(&idents)
+        .map(|(ty, ident)| match Passing::of(ty) {
             Passing::Str => quote!(&#ident),
             Passing::Borrowed | Passing::Owned => quote!(#ident),
-        }
-    });
+        });
+    let receiver = quote_spanned!(spans::generated_at(function.span())=> &self);
+    let (args, room, direct) = (local("args"), local("room"), local("direct"));
     quote! {
         #(#attrs)*
         #[allow(clippy::redundant_closure_call)]
@@ -158,23 +158,28 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
 
         #(#cfgs)*
         impl #slot for #name {
-            async fn call(&self, #(#idents: #hook_types),*) #output {
+            async fn call(#receiver, #(#idents: #types),*) #output {
                 #function(#(#given),*).await
             }
 
             fn __hooks_start<'__b, '__a: '__b>(
                 &'__b self,
-                args: <dyn #slot as #private::Signature>::Args<'__a>,
-                room: &mut #private::Room<'__b, <dyn #slot as #private::Signature>::Out>,
+                #args: <dyn #slot as #private::Signature>::Args<'__a>,
+                #room: &mut #private::Room<'__b, <dyn #slot as #private::Signature>::Out>,
             ) -> #private::Poll<()> {
                 #[allow(unused_imports)]
                 use #private::direct::{Owned as _, Plain as _, WithLast as _};
-                let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-                match (&&&function).start(args, room) {
+                let #direct = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
+                match (&&&#direct).start(#args, #room) {
                     #private::Ok(answer) => answer,
-                    #private::Err(args) => #slot::__hooks_start_owned(self, args, room),
+                    #private::Err(args) => <Self as #slot>::__hooks_start_owned(self, args, #room),
                 }
             }
         }
     }
+}
+
+/// A local that meets no name of the user's.
+fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
 }

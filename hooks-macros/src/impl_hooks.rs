@@ -3,7 +3,6 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::{FnArg, ImplItem, Path, ReceiverKind};
 
 use crate::body;
@@ -11,6 +10,7 @@ use crate::krate;
 use crate::names;
 use crate::params;
 use crate::report::{self, Report};
+use crate::spans;
 use crate::syntax::{Impl, Item, Method};
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -221,8 +221,8 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let bodies = methods.iter().map(|method| hook_body(method));
     let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
-    let own_set =
-        quote_spanned!(set.span()=> #private::own_set(set, <Self as #hook_trait>::__hooks_set()));
+    let same_set = same_set(set, hook_trait, private);
+    let unknown = unknown_slots(methods, private);
     let registrations = methods.iter().map(|method| {
         let cfgs = method
             .attrs
@@ -252,10 +252,47 @@ fn expand(group: &Group<'_>) -> TokenStream {
             where
                 __P: #private::Deref<Target = Self> + #private::Clone + #private::HookObject + '__h,
             {
-                let set = #own_set;
+                #same_set
+                #unknown
                 #(#registrations)*
             }
         }
+    }
+}
+
+/// Refuses the set of another trait, at the set. In a generic function, because it must
+/// not matter here whether the block itself is in order.
+fn same_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream {
+    let (at, _) = spans::ends(set);
+    let own = quote_spanned!(at=> _);
+    let check = spans::call_by_way_of(
+        &own,
+        &quote!(#private::SameSet),
+        &quote!(<#set<'_>>),
+        "__hooks_same",
+        &quote!(__T::__hooks_set()),
+    );
+    quote! {
+        #[allow(dead_code)]
+        fn same_set<__T: #hook_trait>() {
+            #check
+        }
+    }
+}
+
+/// Gives methods that are none of the set a slot that is none. The compiler has refused
+/// them already, as no members of the hook trait.
+fn unknown_slots(methods: &[&Method], private: &TokenStream) -> TokenStream {
+    let accessors = methods.iter().map(|method| {
+        let accessor = names::hidden("slot", &method.sig.ident);
+        quote!(fn #accessor(&mut self) -> #private::NoSlot { #private::NoSlot })
+    });
+    quote! {
+        #[allow(dead_code)]
+        trait UnknownSlots {
+            #(#accessors)*
+        }
+        impl<__T: ?#private::Sized> UnknownSlots for __T {}
     }
 }
 

@@ -23,6 +23,7 @@ mod krate;
 mod names;
 mod params;
 mod report;
+mod spans;
 mod syntax;
 
 use proc_macro::TokenStream;

@@ -5,13 +5,16 @@ use quote::format_ident;
 use syn::Ident;
 use syn::ext::IdentExt;
 
-/// `validate_prompt` → `ValidatePrompt`, spanned like the method.
+use crate::spans;
+
+/// `validate_prompt` → `ValidatePrompt`, where the method is named.
 pub(crate) fn camel(method: &Ident) -> Ident {
     let name = method.unraw().to_string().to_upper_camel_case();
+    let span = spans::generated_at(method.span());
     // `r#self_` and the like come out as keywords.
     syn::parse_str::<Ident>(&name)
-        .map(|_| Ident::new(&name, method.span()))
-        .unwrap_or_else(|_| format_ident!("{}_", name, span = method.span()))
+        .map(|_| Ident::new(&name, span))
+        .unwrap_or_else(|_| format_ident!("{}_", name, span = span))
 }
 
 /// The names derived from one slot's method.

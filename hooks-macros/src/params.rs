@@ -6,6 +6,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, Ident, Lifetime, Pat, PatType, Type, TypeReference};
 
 use crate::report::Report;
+use crate::spans;
 
 /// One parameter.
 pub(crate) struct Param {
@@ -47,10 +48,7 @@ impl Param {
 
     /// The type in a hand-written hook (`T-60`).
     pub(crate) fn hook_type(&self, private: &TokenStream) -> TokenStream {
-        match self.passing {
-            Passing::Str => quote!(#private::String),
-            Passing::Borrowed | Passing::Owned => self.ty.to_token_stream(),
-        }
+        hook_type(&self.ty, private)
     }
 
     /// The type with everything borrowed for one lifetime.
@@ -58,6 +56,14 @@ impl Param {
         let mut ty = self.ty.clone();
         visit_mut::visit_type_mut(&mut Elided::Fill(lifetime), &mut ty);
         ty
+    }
+}
+
+/// The type of a parameter in a hand-written hook (`T-60`).
+pub(crate) fn hook_type(ty: &Type, private: &TokenStream) -> TokenStream {
+    match Passing::of(ty) {
+        Passing::Str => spans::spread(ty, quote!(#private::String)),
+        Passing::Borrowed | Passing::Owned => ty.to_token_stream(),
     }
 }
 

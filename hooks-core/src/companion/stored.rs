@@ -27,30 +27,10 @@ pub enum Companion<C, D: ?Sized> {
 pub type Chained<'h, C, T> = Companion<C, dyn ErasedChain<T> + 'h>;
 
 impl<C, D: ?Sized> Companion<C, D> {
-    /// The declared companion, made by its `Default`.
+    /// The companion as the slot's definition names it.
     #[must_use]
-    pub fn declared() -> Self
-    where
-        C: Declared,
-    {
-        Companion::Declared(Arc::new(C::declared()))
-    }
-}
-
-/// What a companion named in a slot's definition has to be.
-#[diagnostic::on_unimplemented(
-    message = "the companion `{Self}` cannot be made without arguments; implement `Default` for it",
-    label = "does not implement `Default`"
-)]
-pub trait Declared {
-    /// The companion.
-    fn declared() -> Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl<C: Default> Declared for C {
-    fn declared() -> Self {
-        C::default()
+    pub fn new(declared: C) -> Self {
+        Companion::Declared(Arc::new(declared))
     }
 }
 

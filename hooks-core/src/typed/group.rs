@@ -1,5 +1,6 @@
 //! Values that provide several hooks of a set (`T-20`, `T-22`).
 
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -8,9 +9,8 @@ use crate::bounds::HookObject;
 /// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it.
 /// A borrow of such a value, or an `Arc` of it, is one too.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` provides no hooks for `{Set}`",
-    label = "no hooks for this set",
-    note = "put `#[impl_hooks(…)]` with the name of the set above the `impl` block of the hook trait"
+    message = "`{Self}` provides no hooks for `{Set}`; put `#[impl_hooks(…)]` with the name of the set above the `impl` block of the hook trait",
+    label = "no hooks for this set"
 )]
 pub trait HookGroup<'h, Set>: Sized {
     /// Registers the methods present in the `impl` block, for a value that `owner` points at.
@@ -29,6 +29,7 @@ pub trait HookGroup<'h, Set>: Sized {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'h, Set, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
     fn __hooks_register<P>(owner: P, set: &mut Set)
     where
@@ -42,6 +43,7 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Arc<T> {
     fn __hooks_register<P>(owner: P, set: &mut Set)
     where
@@ -55,18 +57,15 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Ar
     }
 }
 
-/// Whether a set is the one that a hook trait generated.
+/// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.
+/// Every set is its own.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not the hook set of this trait; name `{Set}`, the set that `#[hooks]` generated from it",
+    message = "`{Given}` is the set of another hook trait; name `{Self}`, which `#[hooks]` generated from this one",
     label = "the set of another trait"
 )]
-pub trait SetOf<Set> {
+pub trait SameSet<Given>: Sized {
     #[doc(hidden)]
-    fn __hooks_set(&mut self) -> &mut Set;
+    fn __hooks_same(_: PhantomData<Self>) {}
 }
 
-impl<Set> SetOf<Set> for Set {
-    fn __hooks_set(&mut self) -> &mut Set {
-        self
-    }
-}
+impl<Set> SameSet<Set> for Set {}

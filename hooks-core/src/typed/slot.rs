@@ -6,11 +6,8 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::bounds::HookObject;
 use crate::companion::{
-    Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
-    Chain, Chained, Companion, End, Finalize, FinalizeInto, Finalized, Gate, Named, NoCompanion,
-    Reduce, Role, Transform,
+    Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
 use crate::describe::SlotDescription;
 use crate::entry::Entry;
@@ -81,16 +78,6 @@ impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::O
     pub fn set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N) {
         self.gate = Companion::Replaced(Arc::new(chain), type_name::<N>());
     }
-
-    /// The chain, for a dispatch.
-    #[inline]
-    pub fn chain(&self) -> &(impl Gate<S::Out> + use<'h, S, M, C, E>)
-    where
-        C: Chain<S::Out>,
-        S::Out: HookObject,
-    {
-        &self.gate
-    }
 }
 
 impl<'h, S: Signature + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h, C, I, O>> {
@@ -100,33 +87,18 @@ impl<'h, S: Signature + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<
     }
 }
 
-/// Gives dispatches the end of a slot, on the one condition that the companion
-/// implements its trait: so that a type which does not is one mistake.
-macro_rules! ends {
-    ($($name:ident: $wrapper:ident<$companion:ident<$($arg:ty),+>> $kind:ident => $step:ident<$i:ty, $o:ty> [$($answer:ident)?];)+) => {
-        $(
-            impl<'h, S, M, G, C $(, $answer)?> TypedSlot<'h, S, M, G, $kind<'h, $wrapper<C>, S::Out, $o>>
-            where
-                S: Signature + ?Sized,
-            {
-                #[doc = concat!("The slot's end as an `", stringify!($companion), "`.")]
-                #[inline]
-                pub fn $name(&self) -> &(impl $step<$i, $o> + use<'h, S, M, G, C $(, $answer)?>)
-                where
-                    C: $companion<$($arg),+>,
-                {
-                    &self.end
-                }
-            }
-        )+
-    };
-}
+impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
+    /// The chain.
+    #[inline]
+    pub fn gate(&self) -> &G {
+        &self.gate
+    }
 
-ends! {
-    aggregate: ByAggregate<Aggregate<S::Out>> Aggregated => Reduce<S::Out, S::Out> [];
-    aggregate_into: ByAggregateInto<AggregateInto<S::Out, O>> Aggregated => Reduce<S::Out, O> [O];
-    finalize: ByFinalize<Finalize<S::Out>> Finalized => Transform<S::Out, S::Out> [];
-    finalize_into: ByFinalizeInto<FinalizeInto<S::Out, O>> Finalized => Transform<S::Out, O> [O];
+    /// The aggregate or the finalizer.
+    #[inline]
+    pub fn end(&self) -> &E {
+        &self.end
+    }
 }
 
 /// Dispatch.

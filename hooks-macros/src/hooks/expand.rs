@@ -1,12 +1,13 @@
 //! From the model to the trait and its set.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 
-use super::model::Set;
+use super::model::{Set, Slot};
 use super::slot::SlotExpansion;
 use crate::krate;
 use crate::names::SlotNames;
+use crate::spans;
 
 // Input:
 // #[hooks]
@@ -18,8 +19,6 @@ use crate::names::SlotNames;
 // impl<'h> AppHooksSet<'h> { new, with_check, register_check, …, check, with_hooks, extend, … }
 // and what `slot` generates for each slot
 pub(crate) fn expand(set: &Set) -> TokenStream {
-    let private = &krate::private();
-    let root = &krate::root();
     let Set {
         attrs,
         vis,
@@ -29,10 +28,16 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         slots,
         nested,
     } = set;
+    // What is generated for the set as a whole, and refused, is shown at its name.
+    let trait_name = spans::generated(name);
+    let place = trait_name.span();
+    let private = &spans::spread(&trait_name, krate::private());
+    let root = &spans::spread(&trait_name, krate::root());
     let cfgs: Vec<_> = attrs
         .iter()
         .filter(|attr| attr.path().is_ident("cfg"))
         .collect();
+    let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     let slots: Vec<_> = slots
         .iter()
         .map(|slot| SlotExpansion::new(slot, set, private, &cfgs))
@@ -53,18 +58,22 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         .map(|nested| SlotNames(&nested.field).method("with", ""));
     let nested_names = nested.iter().map(|nested| nested.field.to_string());
 
+    // A set all of whose slots may be configured away still has its lifetime.
+    let marker = optional.then(|| quote!(__hooks_lifetime));
+    let marker: Vec<_> = marker.iter().collect();
+
     let set_text = set_name.to_string();
     let set_doc = format!("The hooks registered for the slots of [`{name}`], and their dispatch.");
     let trait_doc = format!(
         "Implement it under `#[impl_hooks({set_name})]` and register the value with [`{set_name}::with_hooks`]."
     );
 
-    quote! {
+    quote_spanned! {place=>
         #(#attrs)*
         ///
         #[doc = #trait_doc]
         #[allow(dead_code)]
-        #vis #trait_token #name: #private::HookObject {
+        #vis #trait_token #trait_name {
             #(#trait_methods)*
 
             #[doc(hidden)]
@@ -81,8 +90,9 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#slot_cfgs #fields: #field_types,)*
             #(
                 #[doc = "The nested hook set."]
-                pub #nested_fields: #nested_sets<'h>,
+                #vis #nested_fields: #nested_sets<'h>,
             )*
+            #(#marker: #private::PhantomData<&'h ()>,)*
         }
 
         #(#cfgs)*
@@ -92,7 +102,8 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #vis fn new() -> Self {
                 #set_name {
                     #(#slot_cfgs #fields: #field_values,)*
-                    #(#nested_fields: #nested_sets::new(),)*
+                    #(#nested_fields: <#nested_sets<'h> as #private::Default>::default(),)*
+                    #(#marker: #private::PhantomData,)*
                 }
             }
 

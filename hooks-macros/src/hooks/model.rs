@@ -101,6 +101,11 @@ impl Slot {
             .unwrap_or(&self.output)
     }
 
+    /// Whether the slot may be configured away, and the set stays.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
+    }
+
     pub(crate) fn names(&self) -> SlotNames<'_> {
         SlotNames(&self.method)
     }
@@ -132,6 +137,25 @@ impl Slot {
             methods.extend([names.method("with", suffix), names.method("set", suffix)]);
         }
         methods
+    }
+}
+
+impl End {
+    /// The trait that the companion implements.
+    pub(crate) fn trait_name(&self) -> Ident {
+        let role = match self.role {
+            Role::Aggregate => "Aggregate",
+            Role::Finalize => "Finalize",
+        };
+        match self.output {
+            Some(_) => format_ident!("{role}Into"),
+            None => format_ident!("{role}"),
+        }
+    }
+
+    /// What the framework makes of a type with that trait: the last step of a dispatch.
+    pub(crate) fn wrapper(&self) -> Ident {
+        format_ident!("By{}", self.trait_name())
     }
 }
 

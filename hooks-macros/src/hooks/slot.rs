@@ -1,33 +1,47 @@
-//! What is generated for one slot.
+//! What is generated for one slot: here what all of it shares, and the slot's part in the
+//! set's struct and in the trait that applications implement.
+
+mod dispatch;
+mod methods;
+mod objects;
+mod traits;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, ReturnType, Type};
 
-use super::model::{Kind, Role, Set, Slot};
+use super::model::{End, Kind, Role, Set, Slot};
 use crate::body;
-use crate::params::Passing;
+use crate::spans;
 
-/// One slot, with the token lists that several of its items need.
+/// One slot, with the tokens that several of its items need.
+///
+/// Tokens that a hook is compared with stand where the user wrote what they come from:
+/// there the compiler shows what it expected.
 pub(crate) struct SlotExpansion<'a> {
     slot: &'a Slot,
     set: &'a Set,
-    private: &'a TokenStream,
+    private: TokenStream,
     /// `cfg` attributes of the slot and of the trait.
     cfgs: Vec<&'a Attribute>,
     /// `doc`, `deprecated` and `must_use`: what users of the slot see.
     attrs: Vec<&'a Attribute>,
+    /// The name of the slot, for generated tokens.
+    place: Span,
     /// `prompt, count`
     idents: Vec<&'a Ident>,
-    /// `String, usize`
-    hook_types: Vec<TokenStream>,
     /// `(&'a str, usize,)`
     args_type: TokenStream,
-    /// `last`, where the slot passes it.
-    last: Option<Ident>,
     /// `Option<Out>` or `()`
     last_type: TokenStream,
+    /// `prompt: String, count: usize, last: Option<Out>`, with the last one where the
+    /// slot passes it: what a hook takes.
+    hook_params: TokenStream,
+    /// `prompt, count, last`
+    hook_args: TokenStream,
+    /// `impl Future<Output = Out> + MaybeSend`: what a hook returns.
+    hook_future: TokenStream,
 }
 
 impl<'a> SlotExpansion<'a> {
@@ -45,27 +59,29 @@ impl<'a> SlotExpansion<'a> {
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let args = slot.params.iter().map(|param| param.type_for(&lifetime));
         let output = &slot.output;
-        let last = slot
-            .passes_last()
-            .then(|| Ident::new("last", slot.method.span()));
+        let last_type = if slot.passes_last() {
+            let (_, end) = spans::ends(output);
+            let option = spans::spread(output, quote!(#private::Option));
+            quote_spanned!(end=> #option<#output>)
+        } else {
+            quote!(())
+        };
+        let last = last(slot);
+        let idents: Vec<_> = slot.params.iter().map(|param| &param.ident).collect();
+        let types = slot.params.iter().map(|param| param.hook_type(private));
         SlotExpansion {
             slot,
             set,
-            private,
+            private: spans::spread(&spans::generated(&slot.method), private),
             cfgs: set_cfgs.iter().copied().chain(of(&["cfg"])).collect(),
             attrs: of(&["doc", "deprecated", "must_use"]).collect(),
-            idents: slot.params.iter().map(|param| &param.ident).collect(),
-            hook_types: slot
-                .params
-                .iter()
-                .map(|param| param.hook_type(private))
-                .collect(),
+            place: spans::generated_at(slot.method.span()),
             args_type: quote!((#(#args,)*)),
-            last_type: match last {
-                Some(_) => quote!(#private::Option<#output>),
-                None => quote!(()),
-            },
-            last,
+            hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
+            hook_args: quote!(#(#idents,)* #(#last,)*),
+            hook_future: hook_future(private, output),
+            idents,
+            last_type,
         }
     }
 
@@ -93,13 +109,13 @@ impl<'a> SlotExpansion<'a> {
         };
         let end = match slot.end() {
             Some(end) => {
-                let wrapper = wrapper(slot, private);
+                let wrapper = end.wrapper();
                 let (companion, answer) = (&end.companion, slot.answer());
                 let role = match end.role {
                     Role::Aggregate => quote!(Aggregated),
                     Role::Finalize => quote!(Finalized),
                 };
-                quote!(#private::#role<'h, #wrapper<#companion>, #output, #answer>)
+                quote!(#private::#role<'h, #private::#wrapper<#companion>, #output, #answer>)
             }
             None => quote!(#private::NoCompanion),
         };
@@ -110,15 +126,21 @@ impl<'a> SlotExpansion<'a> {
         }
     }
 
-    /// `TypedSlot::new(Companion::declared(), NoCompanion)`
+    /// `TypedSlot::new(Companion::new(<Stop as Default>::default()), NoCompanion)`
     pub(crate) fn field_value(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
-        let companion = |declared: Option<&Type>| match declared {
-            Some(ty) => quote_spanned!(ty.span()=> #private::Companion::declared()),
+        let made = |ty: &Type| quote!(<#ty as #private::Default>::default());
+        let chain = match slot.chain().map(made) {
+            Some(chain) => quote!(#private::Companion::new(#chain)),
             None => quote!(#private::NoCompanion),
         };
-        let chain = companion(slot.chain());
-        let end = companion(slot.end().map(|end| &end.companion));
+        let end = match slot.end() {
+            Some(end) => {
+                let (wrapper, companion) = (end.wrapper(), made(&end.companion));
+                quote!(#private::Companion::new(#private::#wrapper(#companion)))
+            }
+            None => quote!(#private::NoCompanion),
+        };
         quote!(#private::TypedSlot::new(#chain, #end))
     }
 
@@ -126,245 +148,63 @@ impl<'a> SlotExpansion<'a> {
     pub(crate) fn trait_method(&self) -> TokenStream {
         let SlotExpansion {
             slot,
-            private,
             cfgs,
             attrs,
             idents,
-            last,
             last_type,
+            hook_future,
             ..
         } = self;
-        let (method, output, set) = (&slot.method, &slot.output, &self.set.set);
+        let (method, set) = (&slot.method, &self.set.set);
         let types = slot.params.iter().map(|param| &param.ty);
         let default = slot.names().hidden("default");
-        let last = last.iter();
-        let ignore_last = last.clone();
+        let receiver = self.receiver();
+        let last = last(slot);
         quote! {
             #(#cfgs)*
             #(#attrs)*
-            fn #method(
-                &self,
-                #(#idents: #types,)*
-                #(#last: #last_type,)*
-            ) -> impl #private::Future<Output = #output> + #private::MaybeSend {
-                #(let _ = #ignore_last;)*
+            fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
+                #(let _ = #last;)*
                 #set::#default(#(#idents),*)
             }
         }
     }
 
-    /// The default, as a function of its own.
+    /// The default, as a function of its own. That its future is `Send` is checked here,
+    /// once, and of a function that has the name which the user gave it.
     pub(crate) fn default_fn(&self) -> TokenStream {
-        let SlotExpansion { slot, cfgs, .. } = self;
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            idents,
+            ..
+        } = self;
         let attrs = slot.attrs.iter().filter(|attr| {
             !["cfg", "doc", "deprecated", "must_use"]
                 .iter()
                 .any(|name| attr.path().is_ident(name))
         });
+        let types = slot.params.iter().map(|param| &param.ty);
         let (inputs, output) = (&slot.inputs, &slot.output);
+        let method = spans::generated(&slot.method);
         let arrow: ReturnType = syn::parse_quote!(-> #output);
         let default = slot.names().hidden("default");
         let body = body::emit(&slot.body, slot.ready, &arrow);
-        quote! {
+        let (at, _) = spans::ends(output);
+        let future = quote_spanned! {spans::generated_at(at)=>
+            impl #private::Future<Output = #output> + #private::MaybeSend
+        };
+        quote_spanned! {*place=>
             #(#cfgs)*
-            #(#attrs)*
-            #[allow(clippy::redundant_closure_call, clippy::unused_async)]
-            async fn #default(#(#inputs),*) #arrow #body
-        }
-    }
-
-    /// Registration, dispatch and companions of the slot in the set.
-    pub(crate) fn set_methods(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            ..
-        } = self;
-        let (field, hook, vis) = (&slot.method, &slot.name, &self.set.vis);
-        let deprecated: Vec<_> = slot
-            .attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("deprecated"))
-            .collect();
-        let names = slot.names();
-        let with = names.method("with", "");
-        let register = names.method("register", "");
-        let with_entry = names.method("with", "_entry");
-        let register_entry = names.method("register", "_entry");
-        let remove = names.method("remove", "");
-        let accessor = names.hidden("slot");
-        let field_type = self.field_type();
-        let dispatch = self.dispatch();
-        let companions = self.companion_methods();
-        let register_doc = format!("Registers a hook for the slot `{field}`.");
-        let entry_doc =
-            format!("Registers a hook for the slot `{field}` under a key, a name or a priority.");
-        let remove_doc = format!(
-            "Removes the hook of this key from the slot `{field}`, and says whether there was one."
-        );
-        quote! {
-            #dispatch
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #register_doc]
-            #[must_use]
-            #vis fn #with(mut self, hook: impl #hook + 'h) -> Self {
-                self.#field.register(hook);
-                self
-            }
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #register_doc]
-            #vis fn #register(&mut self, hook: impl #hook + 'h) -> &mut Self {
-                self.#field.register(hook);
-                self
-            }
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #entry_doc]
-            #[must_use]
-            #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + 'h>) -> Self {
-                self.#field.register_entry(entry);
-                self
-            }
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #entry_doc]
-            #vis fn #register_entry(&mut self, entry: #private::Entry<impl #hook + 'h>) -> &mut Self {
-                self.#field.register_entry(entry);
-                self
-            }
-
-            #(#cfgs)*
-            #(#deprecated)*
-            #[doc = #remove_doc]
-            #vis fn #remove(&mut self, key: &str) -> bool {
-                self.#field.remove(key)
-            }
-
-            #companions
-
-            #(#cfgs)*
-            #[doc(hidden)]
-            #vis fn #accessor(&mut self) -> &mut #field_type {
-                &mut self.#field
+            fn #default(#(#idents: #types),*) -> #future {
+                #(#attrs)*
+                #[allow(clippy::redundant_closure_call, clippy::unused_async)]
+                async fn #method(#(#inputs),*) #arrow #body
+                #method(#(#idents),*)
             }
         }
-    }
-
-    fn dispatch(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            attrs,
-            idents,
-            ..
-        } = self;
-        let (field, answer, vis, set) = (&slot.method, slot.answer(), &self.set.vis, &self.set.set);
-        let lifetime = Lifetime::new("'__a", Span::call_site());
-        let types = slot.params.iter().map(|param| param.type_for(&lifetime));
-        let default = slot.names().hidden("default");
-        let chain = match slot.chain() {
-            Some(chain) => quote_spanned!(chain.span()=> self.#field.chain()),
-            None => quote!(&#private::NoCompanion),
-        };
-        let readiness = if slot.ready {
-            quote!(ReadyDefault)
-        } else {
-            quote!(WaitingDefault)
-        };
-        let args = quote! {
-            (#(#idents,)*),
-            #private::#readiness(|(#(#idents,)*)| #set::#default(#(#idents),*))
-        };
-        let run = match slot.end() {
-            None => quote!(self.#field.dispatch(#chain, #args)),
-            Some(end) => {
-                let (step, accessor) = match (end.role, &end.output) {
-                    (Role::Aggregate, None) => (quote!(dispatch_aggregated), quote!(aggregate)),
-                    (Role::Aggregate, Some(_)) => {
-                        (quote!(dispatch_aggregated), quote!(aggregate_into))
-                    }
-                    (Role::Finalize, None) => (quote!(dispatch_finalized), quote!(finalize)),
-                    (Role::Finalize, Some(_)) => {
-                        (quote!(dispatch_finalized), quote!(finalize_into))
-                    }
-                };
-                let end = quote_spanned!(end.companion.span()=> self.#field.#accessor());
-                quote!(self.#field.#step(#chain, #end, #args))
-            }
-        };
-        quote! {
-            #(#cfgs)*
-            #(#attrs)*
-            #vis fn #field<'__a>(
-                &'__a self,
-                #(#idents: #types,)*
-            ) -> impl #private::Future<Output = #answer> + #private::MaybeSend + use<'__a, 'h> {
-                #run
-            }
-        }
-    }
-
-    fn companion_methods(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            ..
-        } = self;
-        let (field, vis, output, answer) =
-            (&slot.method, &self.set.vis, &slot.output, slot.answer());
-        let names = slot.names();
-        let chain = slot.chain().map(|_| {
-            (
-                "_chain",
-                quote!(Chain<#output>),
-                quote!(self.#field.set_chain(companion);),
-            )
-        });
-        let end = slot.end().map(|end| {
-            let bound = match (end.role, &end.output) {
-                (Role::Aggregate, None) => quote!(Aggregate<#output>),
-                (Role::Aggregate, Some(_)) => quote!(AggregateInto<#output, #answer>),
-                (Role::Finalize, None) => quote!(Finalize<#output>),
-                (Role::Finalize, Some(_)) => quote!(FinalizeInto<#output, #answer>),
-            };
-            let wrapper = wrapper(slot, private);
-            (
-                end.role.suffix(),
-                bound,
-                quote!(self.#field.set_end(#wrapper(companion));),
-            )
-        });
-        let methods = chain.into_iter().chain(end).map(|(suffix, bound, put)| {
-            let with = names.method("with", suffix);
-            let set = names.method("set", suffix);
-            let doc = format!("Replaces the {} of the slot `{field}`.", &suffix[1..]);
-            quote! {
-                #(#cfgs)*
-                #[doc = #doc]
-                #[must_use]
-                #vis fn #with(mut self, companion: impl #private::#bound + 'h) -> Self {
-                    #put
-                    self
-                }
-
-                #(#cfgs)*
-                #[doc = #doc]
-                #vis fn #set(&mut self, companion: impl #private::#bound + 'h) -> &mut Self {
-                    #put
-                    self
-                }
-            }
-        });
-        quote!(#(#methods)*)
     }
 
     /// The slot's traits, and how the framework calls what implements them.
@@ -377,269 +217,35 @@ impl<'a> SlotExpansion<'a> {
         quote!(#hook_trait #stateful #closures #signature #objects)
     }
 
-    fn hook_trait(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            attrs,
-            idents,
-            hook_types,
-            args_type,
-            last,
-            last_type,
-            ..
-        } = self;
-        let (vis, name, output, set) = (&self.set.vis, &slot.name, &slot.output, &self.set.set);
-        let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
-        let owned = slot.params.iter().map(|param| {
-            let ident = &param.ident;
-            match param.passing {
-                Passing::Str => quote!(#private::String::from(#ident)),
-                Passing::Borrowed | Passing::Owned => quote!(#ident),
-            }
-        });
-        let last_ident = last.iter();
-        let last_value = last.iter().map(|_| quote!(__hooks_last));
-        quote! {
-            #(#cfgs)*
-            #(#attrs)*
-            ///
-            #[doc = #doc]
-            #[allow(dead_code)]
-            #vis trait #name: #private::HookObject {
-                /// Runs the hook.
-                fn call(
-                    &self,
-                    #(#idents: #hook_types,)*
-                    #(#last_ident: #last_type,)*
-                ) -> impl #private::Future<Output = #output> + #private::MaybeSend
-                where
-                    Self: #private::Sized;
-
-                #[doc(hidden)]
-                fn __hooks_start<'__b, '__a: '__b>(
-                    &'__b self,
-                    args: #args_type,
-                    room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<()>
-                where
-                    Self: #private::Sized,
-                {
-                    #name::__hooks_start_owned(self, args, room)
-                }
-
-                #[doc(hidden)]
-                fn __hooks_start_owned<'__b, '__a: '__b>(
-                    &'__b self,
-                    (#(#idents,)*): #args_type,
-                    __hooks_room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<()>
-                where
-                    Self: #private::Sized,
-                {
-                    let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
-                    __hooks_room.later(#name::call(self, #(#owned,)* #(#last_value,)*))
-                }
-            }
-        }
+    /// `&self`, at the name of the slot: so begins what the compiler shows of its parameters.
+    fn receiver(&self) -> TokenStream {
+        quote_spanned!(self.slot.method.span()=> &self)
     }
 
-    fn stateful(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            idents,
-            hook_types,
-            last,
-            last_type,
-            ..
-        } = self;
-        let (vis, name, output, set) = (&self.set.vis, &slot.name, &slot.output, &self.set.set);
-        let stateful = slot.stateful();
-        let slot_text = syn::ext::IdentExt::unraw(&slot.method).to_string();
-        let doc = format!(
-            "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
-            slot.method
-        );
-        let last: Vec<_> = last.iter().collect();
-        quote! {
-            #(#cfgs)*
-            #[doc = #doc]
-            #[allow(dead_code)]
-            #vis trait #stateful: #private::MaybeSend {
-                /// Runs the hook.
-                fn call_mut(
-                    &mut self,
-                    #(#idents: #hook_types,)*
-                    #(#last: #last_type,)*
-                ) -> impl #private::Future<Output = #output> + #private::MaybeSend;
-
-                /// Answers a call that the running call makes to its own hook; panics
-                /// unless overridden.
-                fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
-                    #private::reentered(err)
-                }
-            }
-
-            #(#cfgs)*
-            #[allow(deprecated)]
-            impl<__H: #stateful> #name for #private::Stateful<__H> {
-                async fn call(
-                    &self,
-                    #(#idents: #hook_types,)*
-                    #(#last: #last_type,)*
-                ) -> #output {
-                    match self.__hooks_lock(#slot_text).await {
-                        Ok(mut __hooks_state) => {
-                            let __hooks_call = __H::call_mut(&mut *__hooks_state, #(#idents,)* #(#last,)*);
-                            self.__hooks_run(__hooks_call).await
-                        }
-                        Err(__hooks_err) => __H::on_reentrancy(__hooks_err),
-                    }
-                }
-            }
-        }
+    /// `<Out>` or `<Out, Answer>`: the arguments of the trait of a companion that ends a
+    /// dispatch.
+    fn end_args(&self, end: &End) -> TokenStream {
+        let (output, answer) = (&self.slot.output, end.output.iter());
+        quote!(<#output #(, #answer)*>)
     }
 
-    /// Closures are hooks where nothing is borrowed (`T-10`).
-    fn closures(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            idents,
-            hook_types,
-            last,
-            last_type,
-            ..
-        } = self;
-        let borrows = |param: &crate::params::Param| param.passing == Passing::Borrowed;
-        if slot.params.iter().any(borrows) {
-            return TokenStream::new();
-        }
-        let (name, output) = (&slot.name, &slot.output);
-        let last: Vec<_> = last.iter().collect();
-        let last_types: Vec<_> = last.iter().map(|_| last_type).collect();
-        quote! {
-            #(#cfgs)*
-            #[allow(deprecated)]
-            #[diagnostic::do_not_recommend]
-            impl<__F, __Fut> #name for __F
-            where
-                __F: Fn(#(#hook_types,)* #(#last_types,)*) -> __Fut + #private::HookObject,
-                __Fut: #private::Future<Output = #output> + #private::MaybeSend,
-            {
-                fn call(
-                    &self,
-                    #(#idents: #hook_types,)*
-                    #(#last: #last_types,)*
-                ) -> impl #private::Future<Output = #output> + #private::MaybeSend {
-                    self(#(#idents,)* #(#last,)*)
-                }
-            }
-        }
-    }
-
-    fn signature(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            idents,
-            args_type,
-            last_type,
-            ..
-        } = self;
-        let (name, output) = (&slot.name, &slot.output);
-        let slot_text = syn::ext::IdentExt::unraw(&slot.method).to_string();
-        let replay = match slot.kind {
-            Kind::Singleton => TokenStream::new(),
-            Kind::Always(_) | Kind::Fallback(_) => {
-                let again = slot.params.iter().map(|param| {
-                    let ident = &param.ident;
-                    quote_spanned!(param.ty.span()=> #private::replay(#ident))
-                });
-                quote! {
-                    #(#cfgs)*
-                    #[allow(deprecated)]
-                    impl #private::Replay for dyn #name + '_ {
-                        fn replay<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
-                            (#(#again,)*)
-                        }
-                    }
-                }
-            }
-        };
-        quote! {
-            #(#cfgs)*
-            #[allow(deprecated)]
-            impl #private::Signature for dyn #name + '_ {
-                type Args<'__a> = #args_type;
-                type Last = #last_type;
-                type Out = #output;
-                const NAME: &'static str = #slot_text;
-            }
-
-            #replay
-        }
-    }
-
-    fn objects(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            idents,
-            args_type,
-            last,
-            last_type,
-            ..
-        } = self;
-        let (name, output, method, owner) =
-            (&slot.name, &slot.output, &slot.method, &self.set.name);
-        let last = last.iter().map(|_| quote!(__hooks_last));
-        quote! {
-            #(#cfgs)*
-            #[allow(deprecated)]
-            impl<__H: #name> #private::Object<dyn #name + '_> for #private::Leaf<__H> {
-                fn start<'__b, '__a: '__b>(
-                    &'__b self,
-                    args: #args_type,
-                    room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<()> {
-                    __H::__hooks_start(&self.0, args, room)
-                }
-            }
-
-            #(#cfgs)*
-            #[allow(deprecated)]
-            impl<__P, const __READY: bool> #private::Object<dyn #name + '_> for #private::Member<__P, __READY>
-            where
-                __P: #private::Deref<Target: #owner> + #private::HookObject,
-            {
-                fn start<'__b, '__a: '__b>(
-                    &'__b self,
-                    (#(#idents,)*): #args_type,
-                    __hooks_room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<()> {
-                    let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
-                    __hooks_room.answer::<__READY>(#owner::#method(self.owner(), #(#idents,)* #(#last,)*))
-                }
-            }
-        }
+    /// The slot as text, for spans and descriptions.
+    fn text(&self) -> String {
+        self.slot.method.unraw().to_string()
     }
 }
 
-/// `ByAggregate` and the like: what makes a companion the last step of a dispatch.
-fn wrapper(slot: &Slot, private: &TokenStream) -> TokenStream {
-    let end = slot.end().map(|end| (end.role, end.output.is_some()));
-    match end {
-        Some((Role::Aggregate, false)) => quote!(#private::ByAggregate),
-        Some((Role::Aggregate, true)) => quote!(#private::ByAggregateInto),
-        Some((Role::Finalize, false)) => quote!(#private::ByFinalize),
-        Some((Role::Finalize, true)) => quote!(#private::ByFinalizeInto),
-        None => quote!(#private::NoCompanion),
-    }
+/// `last`, where the slot passes it.
+fn last(slot: &Slot) -> Vec<Ident> {
+    let last = slot.passes_last().then(|| format_ident!("last"));
+    last.into_iter().collect()
+}
+
+/// `impl Future<Output = Out> + MaybeSend`, at the output.
+fn hook_future(private: &TokenStream, output: &Type) -> TokenStream {
+    let (first, last) = spans::ends(output);
+    let keyword = quote_spanned!(first=> impl);
+    let future = spans::spread(output, quote!(#private::Future));
+    let send = spans::spread(output, quote!(#private::MaybeSend));
+    quote_spanned!(last=> #keyword #future<Output = #output> + #send)
 }

@@ -17,6 +17,7 @@ use crate::hook_attr::{HookAttr, KindWord, Opt};
 use crate::names::{SlotNames, camel};
 use crate::params::{self, Param};
 use crate::report::Report;
+use crate::spans;
 use crate::syntax::{Item, Method, Trait};
 
 /// Methods that every set has.
@@ -65,7 +66,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         set: format_ident!(
             "{}Set",
             definition.ident.unraw(),
-            span = definition.ident.span()
+            span = spans::generated_at(definition.ident.span())
         ),
         slots,
         nested,
@@ -170,7 +171,7 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
     let params: Vec<_> = inputs.iter().filter_map(|arg| param(arg, report)).collect();
-    let output = output(&method.sig.output, report)?;
+    let output = output(&method.sig, report)?;
     let Some(body) = &method.body else {
         report.error(
             &method.sig.ident,
@@ -189,7 +190,7 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
             .cloned()
             .collect(),
         method: method.sig.ident.clone(),
-        name: name.unwrap_or_else(|| camel(&method.sig.ident)),
+        name: name.map_or_else(|| camel(&method.sig.ident), |name| spans::generated(&name)),
         params,
         inputs,
         output,
@@ -361,9 +362,9 @@ fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
     Some(param)
 }
 
-fn output(output: &ReturnType, report: &mut Report) -> Option<Type> {
-    let ReturnType::Type(_, ty) = output else {
-        return Some(syn::parse_quote!(()));
+fn output(sig: &syn::Signature, report: &mut Report) -> Option<Type> {
+    let ReturnType::Type(_, ty) = &sig.output else {
+        return Some(syn::parse_quote_spanned!(sig.ident.span()=> ()));
     };
     if let Some(found) = params::impl_trait(ty) {
         report.error(
@@ -396,8 +397,19 @@ fn collisions(set: &Set, report: &mut Report) {
         (set.name.clone(), "the trait".to_owned()),
         (set.set.clone(), "the hook set".to_owned()),
     ]);
-    for slot in &set.slots {
+    for (at, slot) in set.slots.iter().enumerate() {
         let owner = format!("slot `{}`", slot.method);
+        if let Some(first) = set.slots[..at]
+            .iter()
+            .find(|first| first.method == slot.method)
+        {
+            // Which of two that are configured is there, is not for a macro to know.
+            if !(first.is_optional() && slot.is_optional()) {
+                let message = format!("{owner} is declared twice; rename or remove one");
+                report.error(&slot.method, message);
+            }
+            continue;
+        }
         let method = slot.public_methods().into_iter().find_map(|name| {
             let other = methods.insert(name.clone(), owner.clone())?;
             Some((name, other))

@@ -1,0 +1,87 @@
+//! The dispatch of a slot: one call into the framework.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Lifetime;
+
+use super::super::model::{End, Role};
+use super::SlotExpansion;
+use crate::spans;
+
+impl SlotExpansion<'_> {
+    pub(super) fn dispatch(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            attrs,
+            idents,
+            ..
+        } = self;
+        let (field, answer, vis, set) = (&slot.method, slot.answer(), &self.set.vis, &self.set.set);
+        let lifetime = Lifetime::new("'__a", Span::call_site());
+        let types = slot.params.iter().map(|param| param.type_for(&lifetime));
+        let default = slot.names().hidden("default");
+        let readiness = if slot.ready {
+            quote!(ReadyDefault)
+        } else {
+            quote!(WaitingDefault)
+        };
+        let chain = self.chain();
+        let args = quote! {
+            (#(#idents,)*),
+            #private::#readiness(|(#(#idents,)*)| #set::#default(#(#idents),*))
+        };
+        let run = match slot.end() {
+            None => quote!(dispatch(#chain, #args)),
+            Some(end) => {
+                let ended = self.end(end);
+                match end.role {
+                    Role::Aggregate => quote!(dispatch_aggregated(#chain, #ended, #args)),
+                    Role::Finalize => quote!(dispatch_finalized(#chain, #ended, #args)),
+                }
+            }
+        };
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #(#attrs)*
+            #vis fn #field<'__a>(
+                &'__a self,
+                #(#idents: #types,)*
+            ) -> impl #private::Future<Output = #answer> + #private::MaybeSend + use<'__a, 'h> {
+                self.#field.#run
+            }
+        }
+    }
+
+    /// The chain, by way of its trait: a companion that does not implement it is one
+    /// error, at the companion.
+    fn chain(&self) -> TokenStream {
+        let SlotExpansion { slot, private, .. } = self;
+        let Some(companion) = slot.chain() else {
+            return quote!(&#private::NoCompanion);
+        };
+        let (field, output) = (&slot.method, &slot.output);
+        spans::call_by_way_of(
+            companion,
+            &quote!(#private::Chain),
+            &quote!(<#output>),
+            "__hooks_gate",
+            &quote!(self.#field.gate()),
+        )
+    }
+
+    /// The aggregate or the finalizer, likewise.
+    fn end(&self, end: &End) -> TokenStream {
+        let SlotExpansion { slot, private, .. } = self;
+        let (field, name) = (&slot.method, end.trait_name());
+        spans::call_by_way_of(
+            &end.companion,
+            &quote!(#private::#name),
+            &self.end_args(end),
+            "__hooks_end",
+            &quote!(self.#field.end()),
+        )
+    }
+}

@@ -1,0 +1,140 @@
+//! The slot's methods of the set, for registration and companions.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::SlotExpansion;
+
+impl SlotExpansion<'_> {
+    pub(crate) fn set_methods(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            ..
+        } = self;
+        let (field, hook, vis) = (&slot.method, &slot.name, &self.set.vis);
+        let deprecated: Vec<_> = slot
+            .attrs
+            .iter()
+            .filter(|attr| attr.path().is_ident("deprecated"))
+            .collect();
+        let names = slot.names();
+        let with = names.method("with", "");
+        let register = names.method("register", "");
+        let with_entry = names.method("with", "_entry");
+        let register_entry = names.method("register", "_entry");
+        let remove = names.method("remove", "");
+        let accessor = names.hidden("slot");
+        let field_type = self.field_type();
+        let dispatch = self.dispatch();
+        let companions = self.companion_methods();
+        let register_doc = format!("Registers a hook for the slot `{field}`.");
+        let entry_doc =
+            format!("Registers a hook for the slot `{field}` under a key, a name or a priority.");
+        let remove_doc = format!(
+            "Removes the hook of this key from the slot `{field}`, and says whether there was one."
+        );
+        quote_spanned! {*place=>
+            #dispatch
+
+            #(#cfgs)*
+            #(#deprecated)*
+            #[doc = #register_doc]
+            #[must_use]
+            #vis fn #with(mut self, hook: impl #hook + 'h) -> Self {
+                self.#field.register(hook);
+                self
+            }
+
+            #(#cfgs)*
+            #(#deprecated)*
+            #[doc = #register_doc]
+            #vis fn #register(&mut self, hook: impl #hook + 'h) -> &mut Self {
+                self.#field.register(hook);
+                self
+            }
+
+            #(#cfgs)*
+            #(#deprecated)*
+            #[doc = #entry_doc]
+            #[must_use]
+            #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + 'h>) -> Self {
+                self.#field.register_entry(entry);
+                self
+            }
+
+            #(#cfgs)*
+            #(#deprecated)*
+            #[doc = #entry_doc]
+            #vis fn #register_entry(&mut self, entry: #private::Entry<impl #hook + 'h>) -> &mut Self {
+                self.#field.register_entry(entry);
+                self
+            }
+
+            #(#cfgs)*
+            #(#deprecated)*
+            #[doc = #remove_doc]
+            #vis fn #remove(&mut self, key: &#private::str) -> #private::bool {
+                self.#field.remove(key)
+            }
+
+            #companions
+
+            #(#cfgs)*
+            #[doc(hidden)]
+            #vis fn #accessor(&mut self) -> &mut #field_type {
+                &mut self.#field
+            }
+        }
+    }
+
+    fn companion_methods(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            ..
+        } = self;
+        let (field, vis, output) = (&slot.method, &self.set.vis, &slot.output);
+        let names = slot.names();
+        let chain = slot.chain().map(|_| {
+            (
+                "_chain",
+                quote!(Chain<#output>),
+                quote!(self.#field.set_chain(companion);),
+            )
+        });
+        let end = slot.end().map(|end| {
+            let (name, args, wrapper) = (end.trait_name(), self.end_args(end), end.wrapper());
+            (
+                end.role.suffix(),
+                quote!(#name #args),
+                quote!(self.#field.set_end(#private::#wrapper(companion));),
+            )
+        });
+        let methods = chain.into_iter().chain(end).map(|(suffix, bound, put)| {
+            let with = names.method("with", suffix);
+            let set = names.method("set", suffix);
+            let doc = format!("Replaces the {} of the slot `{field}`.", &suffix[1..]);
+            quote! {
+                #(#cfgs)*
+                #[doc = #doc]
+                #[must_use]
+                #vis fn #with(mut self, companion: impl #private::#bound + 'h) -> Self {
+                    #put
+                    self
+                }
+
+                #(#cfgs)*
+                #[doc = #doc]
+                #vis fn #set(&mut self, companion: impl #private::#bound + 'h) -> &mut Self {
+                    #put
+                    self
+                }
+            }
+        });
+        quote!(#(#methods)*)
+    }
+}

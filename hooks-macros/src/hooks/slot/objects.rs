@@ -1,0 +1,127 @@
+//! How the framework calls a slot's hooks: the slot's signature, and hooks as objects.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Lifetime;
+
+use super::super::model::Kind;
+use super::SlotExpansion;
+use crate::params::Param;
+use crate::spans;
+
+impl SlotExpansion<'_> {
+    pub(super) fn signature(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            args_type,
+            last_type,
+            ..
+        } = self;
+        let (name, output) = (&slot.name, &slot.output);
+        let slot_text = self.text();
+        let replay = match slot.kind {
+            Kind::Singleton => TokenStream::new(),
+            Kind::Always(_) | Kind::Fallback(_) => self.replay(),
+        };
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #[allow(deprecated)]
+            impl #private::Signature for dyn #name + '_ {
+                type Args<'__a> = #args_type;
+                type Last = #last_type;
+                type Out = #output;
+                const NAME: &'static #private::str = #slot_text;
+            }
+
+            #replay
+        }
+    }
+
+    /// The arguments again, for a further hook.
+    fn replay(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            idents,
+            ..
+        } = self;
+        let name = &slot.name;
+        let lifetime = Lifetime::new("'__a", Span::call_site());
+        let again = slot.params.iter().map(|param| self.again(param, &lifetime));
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #[allow(deprecated)]
+            impl #private::Replay for dyn #name + '_ {
+                fn replay<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
+                    (#(#again,)*)
+                }
+            }
+        }
+    }
+
+    /// `<Ticket as HookArgument>::__hooks_again(ticket)`: an argument that cannot be
+    /// given again is one error, at its type.
+    fn again(&self, param: &Param, lifetime: &Lifetime) -> TokenStream {
+        let (ident, ty) = (&param.ident, param.type_for(lifetime));
+        let private = &self.private;
+        spans::call_by_way_of(
+            &ty,
+            &quote!(#private::HookArgument),
+            &TokenStream::new(),
+            "__hooks_again",
+            &quote!(#ident),
+        )
+    }
+
+    /// What entries of the slot hold: a hook of its trait, or one of a group's.
+    pub(super) fn objects(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            idents,
+            args_type,
+            last_type,
+            ..
+        } = self;
+        let (name, output, method, owner) =
+            (&slot.name, &slot.output, &slot.method, &self.set.name);
+        let last = slot.passes_last().then(|| quote!(__hooks_last));
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #[allow(deprecated)]
+            impl<__H: #name> #private::Object<dyn #name + '_> for #private::Leaf<__H> {
+                fn start<'__b, '__a: '__b>(
+                    &'__b self,
+                    args: #args_type,
+                    room: &mut #private::Room<'__b, #output>,
+                ) -> #private::Poll<()> {
+                    __H::__hooks_start(&self.0, args, room)
+                }
+            }
+
+            #(#cfgs)*
+            #[allow(deprecated)]
+            impl<__P, const __READY: #private::bool> #private::Object<dyn #name + '_>
+                for #private::Member<__P, __READY>
+            where
+                __P: #private::Deref<Target: #owner> + #private::HookObject,
+            {
+                fn start<'__b, '__a: '__b>(
+                    &'__b self,
+                    (#(#idents,)*): #args_type,
+                    __hooks_room: &mut #private::Room<'__b, #output>,
+                ) -> #private::Poll<()> {
+                    let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
+                    __hooks_room.answer::<__READY>(#owner::#method(self.owner(), #(#idents,)* #last))
+                }
+            }
+        }
+    }
+}

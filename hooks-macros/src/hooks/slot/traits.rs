@@ -1,0 +1,180 @@
+//! The traits of a slot's hooks, and what implements them for the user.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::SlotExpansion;
+use crate::params::{Param, Passing};
+use crate::spans;
+
+impl SlotExpansion<'_> {
+    /// The trait of the slot.
+    pub(super) fn hook_trait(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            attrs,
+            place,
+            idents,
+            args_type,
+            last_type,
+            hook_params,
+            hook_future,
+            ..
+        } = self;
+        let (name, output, set) = (&slot.name, &slot.output, &self.set.set);
+        let vis = self.vis();
+        let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
+        let message = format!(
+            "`{{Self}}` is not a hook of the slot `{}`; implement `{name}` for it, or `{}` and register it as `Stateful::new(…)`",
+            slot.method,
+            slot.stateful(),
+        );
+        let bound = spans::spread(&slot.method, quote!(#private::HookObject));
+        let receiver = self.receiver();
+        let owned = slot.params.iter().map(|param| {
+            let ident = &param.ident;
+            match param.passing {
+                Passing::Str => quote!(#private::String::from(#ident)),
+                Passing::Borrowed | Passing::Owned => quote!(#ident),
+            }
+        });
+        let last = slot.passes_last().then(|| quote!(__hooks_last));
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #(#attrs)*
+            ///
+            #[doc = #doc]
+            #[allow(dead_code)]
+            #[diagnostic::on_unimplemented(message = #message, label = "not a hook of this slot")]
+            #vis trait #name: #bound {
+                /// Runs the hook.
+                fn call(#receiver, #hook_params) -> #hook_future
+                where
+                    Self: #private::Sized;
+
+                #[doc(hidden)]
+                fn __hooks_start<'__b, '__a: '__b>(
+                    &'__b self,
+                    args: #args_type,
+                    room: &mut #private::Room<'__b, #output>,
+                ) -> #private::Poll<()>
+                where
+                    Self: #private::Sized,
+                {
+                    #name::__hooks_start_owned(self, args, room)
+                }
+
+                #[doc(hidden)]
+                fn __hooks_start_owned<'__b, '__a: '__b>(
+                    &'__b self,
+                    (#(#idents,)*): #args_type,
+                    __hooks_room: &mut #private::Room<'__b, #output>,
+                ) -> #private::Poll<()>
+                where
+                    Self: #private::Sized,
+                {
+                    let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
+                    __hooks_room.later(#name::call(self, #(#owned,)* #last))
+                }
+            }
+        }
+    }
+
+    /// The trait of hooks with state, and how such a hook is one of the slot.
+    pub(super) fn stateful(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            hook_params,
+            hook_args,
+            hook_future,
+            ..
+        } = self;
+        let (name, output, set) = (&slot.name, &slot.output, &self.set.set);
+        let vis = self.vis();
+        let stateful = slot.stateful();
+        let slot_text = self.text();
+        let doc = format!(
+            "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
+            slot.method
+        );
+        let bound = spans::spread(&slot.method, quote!(#private::MaybeSend));
+        let receiver = quote_spanned!(slot.method.span()=> &mut self);
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #[doc = #doc]
+            #[allow(dead_code)]
+            #vis trait #stateful: #bound {
+                /// Runs the hook.
+                fn call_mut(#receiver, #hook_params) -> #hook_future;
+
+                /// Answers a call that the running call makes to its own hook; panics
+                /// unless overridden.
+                fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
+                    #private::reentered(err)
+                }
+            }
+
+            #(#cfgs)*
+            #[allow(deprecated)]
+            #[diagnostic::do_not_recommend]
+            impl<__H: #stateful> #name for #private::Stateful<__H> {
+                async fn call(&self, #hook_params) -> #output {
+                    match self.__hooks_lock(#slot_text).await {
+                        #private::Ok(mut __hooks_state) => {
+                            let __hooks_call = __H::call_mut(&mut *__hooks_state, #hook_args);
+                            self.__hooks_run(__hooks_call).await
+                        }
+                        #private::Err(__hooks_err) => __H::on_reentrancy(__hooks_err),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The visibility of the set, for items that begin at the slot.
+    fn vis(&self) -> TokenStream {
+        let at = self.slot.method.clone();
+        spans::spread(&spans::generated(&at), &self.set.vis)
+    }
+
+    /// Closures are hooks where nothing is borrowed (`T-10`).
+    pub(super) fn closures(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            last_type,
+            hook_params,
+            hook_args,
+            hook_future,
+            ..
+        } = self;
+        let borrows = |param: &Param| param.passing == Passing::Borrowed;
+        if slot.params.iter().any(borrows) {
+            return TokenStream::new();
+        }
+        let (name, output) = (&slot.name, &slot.output);
+        let types = slot.params.iter().map(|param| param.hook_type(private));
+        let last = slot.passes_last().then_some(last_type).into_iter();
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #[allow(deprecated)]
+            #[diagnostic::do_not_recommend]
+            impl<__F, __Fut> #name for __F
+            where
+                __F: #private::Fn(#(#types,)* #(#last,)*) -> __Fut + #private::HookObject,
+                __Fut: #private::Future<Output = #output> + #private::MaybeSend,
+            {
+                fn call(&self, #hook_params) -> #hook_future {
+                    self(#hook_args)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Where the compiler points when it refuses generated code.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+
+/// The place of a token of the user's, for items that the macro wrote: errors are shown
+/// there, and lints still take the items for generated ones.
+pub(crate) fn generated_at(place: Span) -> Span {
+    Span::call_site().located_at(place)
+}
+
+/// The same name, as one that the macro wrote.
+pub(crate) fn generated(name: &Ident) -> Ident {
+    let mut name = name.clone();
+    name.set_span(generated_at(name.span()));
+    name
+}
+
+/// The spans of the first and the last of the user's tokens. Code that begins with the one
+/// and ends with the other is blamed on all of the tokens between, and what the compiler
+/// finds wrong with several parts of it is shown once.
+pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens
+        .to_token_stream()
+        .into_iter()
+        .map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
+}
+
+/// A call by way of a trait, `<Type as Trait<Args>>::method(value)`. That the type does
+/// not implement the trait is one error, at the type, and says nothing of who calls.
+pub(crate) fn call_by_way_of(
+    ty: &impl ToTokens,
+    generated_trait: &TokenStream,
+    trait_args: &TokenStream,
+    method: &str,
+    value: &TokenStream,
+) -> TokenStream {
+    let (first, last) = ends(ty);
+    let open = quote_spanned!(first=> <);
+    let generated_trait = moved_all(generated_trait.clone(), last);
+    let method = Ident::new(method, last);
+    quote_spanned!(last=> #open #ty as #generated_trait #trait_args>::#method(#value))
+}
+
+/// Generated tokens, moved to where the user's tokens are.
+pub(crate) fn spread(over: &impl ToTokens, tokens: impl ToTokens) -> TokenStream {
+    let (first, last) = ends(over);
+    let mut span = first;
+    let moved = |token| {
+        let token = moved(token, span);
+        span = last;
+        token
+    };
+    tokens.into_token_stream().into_iter().map(moved).collect()
+}
+
+fn moved(mut token: TokenTree, span: Span) -> TokenTree {
+    if let TokenTree::Group(group) = &token {
+        token = Group::new(group.delimiter(), moved_all(group.stream(), span)).into();
+    }
+    token.set_span(span);
+    token
+}
+
+fn moved_all(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens.into_iter().map(|token| moved(token, span)).collect()
+}
