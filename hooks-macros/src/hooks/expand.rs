@@ -72,7 +72,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#attrs)*
         ///
         #[doc = #trait_doc]
-        #[allow(dead_code)]
+        #[allow(dead_code, clippy::too_many_arguments)]
         #vis #trait_token #trait_name {
             #(#trait_methods)*
 
@@ -96,7 +96,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         }
 
         #(#cfgs)*
-        #[allow(dead_code, deprecated)]
+        #[allow(dead_code, deprecated, clippy::too_many_arguments)]
         impl<'h> #set_name<'h> {
             /// A set without hooks: every slot answers with its default.
             #vis fn new() -> Self {
@@ -162,7 +162,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         }
 
         #(#cfgs)*
-        #[allow(dead_code, deprecated)]
+        #[allow(dead_code, deprecated, clippy::too_many_arguments)]
         impl #set_name<'static> {
             #(#defaults)*
         }

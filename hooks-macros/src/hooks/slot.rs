@@ -191,7 +191,9 @@ impl<'a> SlotExpansion<'a> {
         let method = spans::generated(&slot.method);
         let arrow: ReturnType = syn::parse_quote!(-> #output);
         let default = slot.names().hidden("default");
+        // The names of a slot's parameters are for its hooks; a default may ignore them.
         let body = body::emit(&slot.body, slot.ready, &arrow);
+        let body = quote!({ let _ = (#(&#idents,)*); #body });
         let (at, _) = spans::ends(output);
         let future = quote_spanned! {spans::generated_at(at)=>
             impl #private::Future<Output = #output> + #private::MaybeSend
@@ -200,7 +202,7 @@ impl<'a> SlotExpansion<'a> {
             #(#cfgs)*
             fn #default(#(#idents: #types),*) -> #future {
                 #(#attrs)*
-                #[allow(clippy::redundant_closure_call, clippy::unused_async)]
+                #[allow(unused_braces, clippy::redundant_closure_call, clippy::unused_async)]
                 async fn #method(#(#inputs),*) #arrow #body
                 #method(#(#idents),*)
             }

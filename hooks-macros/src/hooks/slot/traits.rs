@@ -46,7 +46,7 @@ impl SlotExpansion<'_> {
             #(#attrs)*
             ///
             #[doc = #doc]
-            #[allow(dead_code)]
+            #[allow(dead_code, clippy::too_many_arguments)]
             #[diagnostic::on_unimplemented(message = #message, label = "not a hook of this slot")]
             #vis trait #name: #bound {
                 /// Runs the hook.
@@ -107,7 +107,7 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #[doc = #doc]
-            #[allow(dead_code)]
+            #[allow(dead_code, clippy::too_many_arguments)]
             #vis trait #stateful: #bound {
                 /// Runs the hook.
                 fn call_mut(#receiver, #hook_params) -> #hook_future;
@@ -120,7 +120,7 @@ impl SlotExpansion<'_> {
             }
 
             #(#cfgs)*
-            #[allow(deprecated)]
+            #[allow(deprecated, clippy::too_many_arguments)]
             #[diagnostic::do_not_recommend]
             impl<__H: #stateful> #name for #private::Stateful<__H> {
                 async fn call(&self, #hook_params) -> #output {
@@ -164,7 +164,7 @@ impl SlotExpansion<'_> {
         let last = slot.passes_last().then_some(last_type).into_iter();
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated)]
+            #[allow(deprecated, clippy::too_many_arguments)]
             #[diagnostic::do_not_recommend]
             impl<__F, __Fut> #name for __F
             where
