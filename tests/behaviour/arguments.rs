@@ -525,13 +525,13 @@ macro_rules! rules {
             #[impl_hook(Shape)]
             async fn takes_patterns(
                 mut text: &str,
-                pair: (u8, u8),
-                _items: Vec<u8>,
+                (a, _): (u8, u8),
+                _: Vec<u8>,
                 previous: Option<usize>,
             ) -> usize {
                 $($pause)*
                 text = &text[1..];
-                previous.unwrap() * 100 + usize::from(pair.0) + text.len()
+                previous.unwrap() * 100 + usize::from(a) + text.len()
             }
 
             /// T-21, T-25: parameters of an implementation are patterns, as in any function

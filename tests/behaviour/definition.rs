@@ -514,6 +514,58 @@ macro_rules! rules {
 
 in_every_form!(rules);
 
+/// T-31: companions and output types that came in through a macro
+#[test]
+fn companions_inside_a_macro_fragment_are_companions() {
+    #[derive(Default)]
+    struct Length;
+
+    impl hooks_core::AggregateInto<u32, usize> for Length {
+        async fn call(&self, outputs: Vec<u32>) -> usize {
+            outputs.len()
+        }
+    }
+
+    #[derive(Default)]
+    struct AtZero;
+
+    impl hooks_core::Chain<u32> for AtZero {
+        async fn call(&self, output: &u32) -> std::ops::ControlFlow<()> {
+            if *output == 0 {
+                std::ops::ControlFlow::Break(())
+            } else {
+                std::ops::ControlFlow::Continue(())
+            }
+        }
+    }
+
+    macro_rules! define {
+        ($chain:ident, $aggregate:ty, $output:tt) => {
+            #[hooks]
+            trait Fragments {
+                #[hook(always, chain = $chain, aggregate = $aggregate, output = $output)]
+                async fn count(start: u32) -> u32 {
+                    start
+                }
+            }
+
+            struct Less;
+
+            #[impl_hooks(FragmentsSet)]
+            impl Fragments for Less {
+                async fn count(&self, start: u32) -> u32 {
+                    start - 1
+                }
+            }
+        };
+    }
+    define!(AtZero, Length, usize);
+    let set = FragmentsSet::new().with_hooks(Less).with_hooks(Less);
+    assert_eq!(block_on(set.count(0)), 1);
+    assert_eq!(block_on(set.count(1)), 2);
+    assert_eq!(block_on(set.count(2)), 3);
+}
+
 /// T-60: a `&str` that came in through a macro's `$argument:ty` is a `&str`
 #[test]
 fn a_str_inside_a_macro_fragment_is_a_str() {
