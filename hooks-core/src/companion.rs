@@ -51,9 +51,7 @@ pub trait Chain<T>: HookObject {
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_gate<'s, 'h>(
-        stored: &'s Chained<'h, Self, T>,
-    ) -> &'s (impl Gate<T> + use<'s, 'h, Self, T>)
+    fn __hooks_gate<'s, 'h>(stored: &'s Chained<'h, Self, T>) -> &'s impl Gate<T>
     where
         Self: Sized,
         T: HookObject,
@@ -87,7 +85,7 @@ pub trait Aggregate<T>: HookObject {
     #[inline]
     fn __hooks_end<'s, 'h>(
         stored: &'s Aggregated<'h, ByAggregate<Self>, T, T>,
-    ) -> &'s (impl Reduce<T, T> + use<'s, 'h, Self, T>)
+    ) -> &'s impl Reduce<T, T>
     where
         Self: Sized,
     {
@@ -109,7 +107,7 @@ pub trait AggregateInto<I, O>: HookObject {
     #[inline]
     fn __hooks_end<'s, 'h>(
         stored: &'s Aggregated<'h, ByAggregateInto<Self>, I, O>,
-    ) -> &'s (impl Reduce<I, O> + use<'s, 'h, Self, I, O>)
+    ) -> &'s impl Reduce<I, O>
     where
         Self: Sized,
     {
@@ -130,7 +128,7 @@ pub trait Finalize<T>: HookObject {
     #[inline]
     fn __hooks_end<'s, 'h>(
         stored: &'s Finalized<'h, ByFinalize<Self>, T, T>,
-    ) -> &'s (impl Transform<T, T> + use<'s, 'h, Self, T>)
+    ) -> &'s impl Transform<T, T>
     where
         Self: Sized,
     {
@@ -152,7 +150,7 @@ pub trait FinalizeInto<I, O>: HookObject {
     #[inline]
     fn __hooks_end<'s, 'h>(
         stored: &'s Finalized<'h, ByFinalizeInto<Self>, I, O>,
-    ) -> &'s (impl Transform<I, O> + use<'s, 'h, Self, I, O>)
+    ) -> &'s impl Transform<I, O>
     where
         Self: Sized,
     {

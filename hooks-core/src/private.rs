@@ -37,13 +37,3 @@ pub use std::task::Poll;
 pub fn reentered(err: HookReentrancyError) -> ! {
     panic!("{err}")
 }
-
-/// What `#[impl_hooks]` registers a method with that is none of the set: the compiler has
-/// refused the method by then.
-#[derive(Debug)]
-pub struct NoSlot;
-
-impl NoSlot {
-    /// See `TypedSlot::register_member`.
-    pub fn register_member<T: ?Sized, P, const READY: bool>(&mut self, _: P) {}
-}

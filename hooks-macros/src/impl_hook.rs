@@ -2,14 +2,13 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{FnArg, Ident, Path, Type};
+use syn::{Attribute, FnArg, Ident, Path, Type};
 
 use crate::body;
 use crate::krate;
 use crate::names::camel;
 use crate::params::{self, Passing};
 use crate::report::{self, Report};
-use crate::spans;
 use crate::syntax::Function;
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -107,11 +106,7 @@ fn slot_path(args: TokenStream) -> syn::Result<Path> {
 // }
 fn expand(hook: &Hook<'_>) -> TokenStream {
     let private = &krate::private();
-    let Hook {
-        slot,
-        function,
-        params,
-    } = hook;
+    let Hook { slot, function, .. } = hook;
     let Function {
         attrs,
         vis,
@@ -129,20 +124,9 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         .collect();
     let doc = format!("The function `{function}` as a hook.");
 
-    // Named by place: a parameter may be a pattern, or called like the function.
-    let idents: Vec<_> = (0..params.len())
-        .map(|at| local(&format!("argument_{at}")))
-        .collect();
-    let types = params.iter().map(|ty| params::hook_type(ty, private));
-    let given = params
-        .iter()
-        .zip(&idents)
-        .map(|(ty, ident)| match Passing::of(ty) {
-            Passing::Str => quote!(&#ident),
-            Passing::Borrowed | Passing::Owned => quote!(#ident),
-        });
-    let receiver = quote_spanned!(spans::generated_at(function.span())=> &self);
-    let (args, room, direct) = (local("args"), local("room"), local("direct"));
+    let lints = attrs.iter().filter(|attr| is_lint_level(attr));
+    let call = call(hook, private);
+    let start = start(hook, private, ready);
     quote! {
         #(#attrs)*
         #[allow(clippy::redundant_closure_call)]
@@ -157,29 +141,66 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         #vis struct #name;
 
         #(#cfgs)*
+        #(#lints)*
         impl #slot for #name {
-            async fn call(#receiver, #(#idents: #types),*) #output {
-                #function(#(#given),*).await
-            }
+            #call
+            #start
+        }
+    }
+}
 
-            fn __hooks_start<'__b, '__a: '__b>(
-                &'__b self,
-                #args: <dyn #slot as #private::Signature>::Args<'__a>,
-                #room: &mut #private::Room<'__b, <dyn #slot as #private::Signature>::Out>,
-            ) -> #private::Poll<()> {
-                #[allow(unused_imports)]
-                use #private::direct::{Owned as _, Plain as _, WithLast as _};
-                let #direct = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-                match (&&&#direct).start(#args, #room) {
-                    #private::Ok(answer) => answer,
-                    #private::Err(args) => <Self as #slot>::__hooks_start_owned(self, args, #room),
-                }
+/// The hook as if it were written by hand: so the compiler compares it with the slot, and
+/// shows a difference where the function has it.
+fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
+    let (function, output) = (&hook.function.sig.ident, &hook.function.sig.output);
+    // Named by place: a parameter may be a pattern, or called like the function.
+    let idents: Vec<_> = (0..hook.params.len())
+        .map(|at| Ident::new(&format!("argument_{at}"), Span::mixed_site()))
+        .collect();
+    let types = hook.params.iter().map(|ty| params::hook_type(ty, private));
+    let given = hook
+        .params
+        .iter()
+        .zip(&idents)
+        .map(|(ty, ident)| match Passing::of(ty) {
+            Passing::Str => quote!(&#ident),
+            Passing::Borrowed | Passing::Owned => quote!(#ident),
+        });
+    let receiver = quote_spanned!(function.span()=> &self);
+    quote! {
+        #[allow(deprecated)]
+        async fn call(#receiver, #(#idents: #types),*) #output {
+            #function(#(#given),*).await
+        }
+    }
+}
+
+/// The hook with the slot's own arguments, where the function takes them as they are.
+fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
+    let (slot, function) = (&hook.slot, &hook.function.sig.ident);
+    // At the macro's own site no local meets a name of the user's.
+    quote_spanned! {Span::mixed_site()=>
+        #[allow(deprecated)]
+        fn __hooks_start<'__b, '__a: '__b>(
+            &'__b self,
+            args: <dyn #slot as #private::Signature>::Args<'__a>,
+            room: &mut #private::Room<'__b, <dyn #slot as #private::Signature>::Out>,
+        ) -> #private::Poll<()> {
+            #[allow(unused_imports)]
+            use #private::direct::{Owned as _, Plain as _, WithLast as _};
+            let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
+            match (&&&function).start(args, room) {
+                #private::Ok(answer) => answer,
+                #private::Err(args) => <Self as #slot>::__hooks_start_owned(self, args, room),
             }
         }
     }
 }
 
-/// A local that meets no name of the user's.
-fn local(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
+/// `allow` and the like, which speak of the hook as much as of the function. `expect` does
+/// not: it would have to be met twice.
+fn is_lint_level(attr: &Attribute) -> bool {
+    ["allow", "warn", "deny", "forbid"]
+        .iter()
+        .any(|level| attr.path().is_ident(level))
 }

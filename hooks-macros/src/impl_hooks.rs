@@ -221,18 +221,18 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let bodies = methods.iter().map(|method| hook_body(method));
     let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
-    let same_set = same_set(set, hook_trait, private);
-    let unknown = unknown_slots(methods, private);
+    let own_set = own_set(set, hook_trait, private);
+    let unknown = unknown_methods(methods, private);
     let registrations = methods.iter().map(|method| {
         let cfgs = method
             .attrs
             .iter()
             .filter(|attr| attr.path().is_ident("cfg"));
-        let accessor = names::hidden("slot", &method.sig.ident);
+        let register = names::hidden("register", &method.sig.ident);
         let ready = !can_wait(method);
         quote! {
             #(#cfgs)*
-            set.#accessor().register_member::<Self, __P, #ready>(#private::Clone::clone(&owner));
+            set.#register::<Self, __P, #ready>(#private::Clone::clone(&owner));
         }
     });
     quote! {
@@ -252,47 +252,41 @@ fn expand(group: &Group<'_>) -> TokenStream {
             where
                 __P: #private::Deref<Target = Self> + #private::Clone + #private::HookObject + '__h,
             {
-                #same_set
                 #unknown
+                let set = #own_set;
                 #(#registrations)*
             }
         }
     }
 }
 
-/// Refuses the set of another trait, at the set. In a generic function, because it must
-/// not matter here whether the block itself is in order.
-fn same_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream {
+/// The set, provided that it is the one of the hook trait; another is refused, at its name.
+fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream {
     let (at, _) = spans::ends(set);
-    let own = quote_spanned!(at=> _);
-    let check = spans::call_by_way_of(
-        &own,
+    spans::call_by_way_of(
+        &quote_spanned!(at=> _),
         &quote!(#private::SameSet),
         &quote!(<#set<'_>>),
-        "__hooks_same",
-        &quote!(__T::__hooks_set()),
-    );
-    quote! {
-        #[allow(dead_code)]
-        fn same_set<__T: #hook_trait>() {
-            #check
-        }
-    }
+        "__hooks_own",
+        &quote!(set, <Self as #hook_trait>::__hooks_set()),
+    )
 }
 
-/// Gives methods that are none of the set a slot that is none. The compiler has refused
-/// them already, as no members of the hook trait.
-fn unknown_slots(methods: &[&Method], private: &TokenStream) -> TokenStream {
-    let accessors = methods.iter().map(|method| {
-        let accessor = names::hidden("slot", &method.sig.ident);
-        quote!(fn #accessor(&mut self) -> #private::NoSlot { #private::NoSlot })
+/// Registers methods that the set does not have, as nothing: the compiler has refused them
+/// already, because the hook trait does not have them either.
+fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
+    let methods = methods.iter().map(|method| {
+        let register = names::hidden("register", &method.sig.ident);
+        quote! {
+            fn #register<__T: ?#private::Sized, __P, const __READY: #private::bool>(&mut self, _: __P) {}
+        }
     });
     quote! {
         #[allow(dead_code)]
-        trait UnknownSlots {
-            #(#accessors)*
+        trait Unknown {
+            #(#methods)*
         }
-        impl<__T: ?#private::Sized> UnknownSlots for __T {}
+        impl<__T: ?#private::Sized> Unknown for __T {}
     }
 }
 

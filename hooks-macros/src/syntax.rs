@@ -104,17 +104,10 @@ impl Parse for Impl {
         let negative = input.parse()?;
         let first: Type = input.parse()?;
         let (trait_, self_ty) = match input.parse::<Option<Token![for]>>()? {
-            Some(for_token) => match first {
-                Type::Path(path) if path.qself.is_none() => {
-                    (Some((negative, path.path, for_token)), input.parse()?)
-                }
-                other => {
-                    return Err(syn::Error::new_spanned(
-                        other,
-                        "expected the path of a trait",
-                    ));
-                }
-            },
+            Some(for_token) => (
+                Some((negative, trait_path(first)?, for_token)),
+                input.parse()?,
+            ),
             None => (None, first),
         };
         generics.where_clause = input.parse()?;
@@ -127,6 +120,19 @@ impl Parse for Impl {
             self_ty,
             items: items(input)?,
         })
+    }
+}
+
+/// The trait of an `impl` block, which reads like a type up to the `for`.
+fn trait_path(ty: Type) -> Result<Path> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => Ok(path.path),
+        // A fragment of a `macro_rules` macro.
+        Type::Group(group) => trait_path(*group.elem),
+        other => Err(syn::Error::new_spanned(
+            other,
+            "expected the path of a trait",
+        )),
     }
 }
 

@@ -65,7 +65,11 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Ar
 )]
 pub trait SameSet<Given>: Sized {
     #[doc(hidden)]
-    fn __hooks_same(_: PhantomData<Self>) {}
+    fn __hooks_own(given: &mut Given, own: PhantomData<Self>) -> &mut Self;
 }
 
-impl<Set> SameSet<Set> for Set {}
+impl<Set> SameSet<Set> for Set {
+    fn __hooks_own(given: &mut Set, _: PhantomData<Set>) -> &mut Set {
+        given
+    }
+}

@@ -84,7 +84,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
 
         #(#cfgs)*
         #[doc = #set_doc]
-        #[allow(dead_code)]
+        #[allow(dead_code, deprecated)]
         #[derive(#private::Clone, #private::Debug)]
         #vis struct #set_name<'h> {
             #(#slot_cfgs #fields: #field_types,)*
@@ -96,7 +96,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         }
 
         #(#cfgs)*
-        #[allow(dead_code, deprecated, clippy::too_many_arguments)]
+        #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments)]
         impl<'h> #set_name<'h> {
             /// A set without hooks: every slot answers with its default.
             #vis fn new() -> Self {
@@ -162,7 +162,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         }
 
         #(#cfgs)*
-        #[allow(dead_code, deprecated, clippy::too_many_arguments)]
+        #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments)]
         impl #set_name<'static> {
             #(#defaults)*
         }

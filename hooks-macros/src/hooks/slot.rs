@@ -219,6 +219,11 @@ impl<'a> SlotExpansion<'a> {
         quote!(#hook_trait #stateful #closures #signature #objects)
     }
 
+    /// The visibility of the set, at the slot: there begins what it is part of.
+    fn vis(&self) -> TokenStream {
+        spans::spread(&spans::generated(&self.slot.method), &self.set.vis)
+    }
+
     /// `&self`, at the name of the slot: so begins what the compiler shows of its parameters.
     fn receiver(&self) -> TokenStream {
         quote_spanned!(self.slot.method.span()=> &self)

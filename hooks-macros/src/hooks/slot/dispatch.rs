@@ -19,7 +19,7 @@ impl SlotExpansion<'_> {
             idents,
             ..
         } = self;
-        let (field, answer, vis, set) = (&slot.method, slot.answer(), &self.set.vis, &self.set.set);
+        let (field, answer, vis, set) = (&slot.method, slot.answer(), self.vis(), &self.set.set);
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let types = slot.params.iter().map(|param| param.type_for(&lifetime));
         let default = slot.names().hidden("default");

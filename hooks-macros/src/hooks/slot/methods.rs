@@ -14,7 +14,7 @@ impl SlotExpansion<'_> {
             place,
             ..
         } = self;
-        let (field, hook, vis) = (&slot.method, &slot.name, &self.set.vis);
+        let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
         let deprecated: Vec<_> = slot
             .attrs
             .iter()
@@ -26,8 +26,8 @@ impl SlotExpansion<'_> {
         let with_entry = names.method("with", "_entry");
         let register_entry = names.method("register", "_entry");
         let remove = names.method("remove", "");
-        let accessor = names.hidden("slot");
-        let field_type = self.field_type();
+        let register_member = names.hidden("register");
+        let owner = &self.set.name;
         let dispatch = self.dispatch();
         let companions = self.companion_methods();
         let register_doc = format!("Registers a hook for the slot `{field}`.");
@@ -84,8 +84,13 @@ impl SlotExpansion<'_> {
 
             #(#cfgs)*
             #[doc(hidden)]
-            #vis fn #accessor(&mut self) -> &mut #field_type {
-                &mut self.#field
+            #vis fn #register_member<__T: ?#private::Sized, __P, const __READY: #private::bool>(
+                &mut self,
+                owner: __P,
+            ) where
+                __P: #private::Deref<Target: #owner> + #private::HookObject + 'h,
+            {
+                self.#field.register_member::<__T, __P, __READY>(owner);
             }
         }
     }
@@ -97,7 +102,7 @@ impl SlotExpansion<'_> {
             cfgs,
             ..
         } = self;
-        let (field, vis, output) = (&slot.method, &self.set.vis, &slot.output);
+        let (field, vis, output) = (&slot.method, self.vis(), &slot.output);
         let names = slot.names();
         let chain = slot.chain().map(|_| {
             (

@@ -136,12 +136,6 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// The visibility of the set, for items that begin at the slot.
-    fn vis(&self) -> TokenStream {
-        let at = self.slot.method.clone();
-        spans::spread(&spans::generated(&at), &self.set.vis)
-    }
-
     /// Closures are hooks where nothing is borrowed (`T-10`).
     pub(super) fn closures(&self) -> TokenStream {
         let SlotExpansion {
