@@ -26,7 +26,7 @@ impl DispatchSpan {
 
     #[cold]
     fn made(slot: &'static str, hooks: usize) -> Self {
-        let span = tracing::debug_span!("dispatch", slot, hooks);
+        let span = tracing::debug_span!(target: "hooks_core", "dispatch", slot, hooks);
         DispatchSpan((!span.is_disabled()).then(|| Box::new(span)))
     }
 
@@ -39,6 +39,7 @@ impl DispatchSpan {
     #[cold]
     pub(crate) fn hook(&self, entry: &EntryMeta) -> Span {
         tracing::debug_span!(
+            target: "hooks_core",
             parent: self.0.as_deref().and_then(Span::id),
             "hook",
             name = &*entry.name(),

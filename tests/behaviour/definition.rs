@@ -628,3 +628,26 @@ fn an_await_inside_a_macro_fragment_is_an_await() {
     let (sum, pending) = crate::kit::run_counting(set.count(1));
     assert_eq!((sum, pending), (21, 2));
 }
+
+/// §0.9: a unit return is one also where it comes from a macro's fragment
+#[test]
+fn a_unit_return_from_a_fragment_takes_no_last() {
+    macro_rules! define {
+        ($out:ty) => {
+            #[hooks_core::hooks]
+            trait Observers {
+                #[hook(always)]
+                async fn observe(count: u32) -> $out {}
+            }
+
+            struct Silent;
+
+            #[hooks_core::impl_hooks(ObserversSet)]
+            impl Observers for Silent {
+                async fn observe(&self, _count: u32) -> $out {}
+            }
+        };
+    }
+    define!(());
+    futures::executor::block_on(ObserversSet::new().with_hooks(Silent).observe(1));
+}

@@ -224,3 +224,83 @@ macro_rules! rules {
 }
 
 in_every_form!(rules);
+
+/// Companions and `extend`: what the requirements leave open, as
+/// `docs/decisions/0007-extend-takes-set-companions.md` decides it.
+mod companions {
+    use std::ops::ControlFlow;
+
+    use futures::executor::block_on;
+    use hooks_core::{Chain, Finalize, hooks};
+
+    #[derive(Default)]
+    struct Plain;
+    impl Finalize<String> for Plain {
+        async fn call(&self, result: String) -> String {
+            result
+        }
+    }
+
+    #[derive(Default)]
+    struct GoOn;
+    impl Chain<String> for GoOn {
+        async fn call(&self, _: &String) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
+
+    struct Mark(&'static str);
+    impl Finalize<String> for Mark {
+        async fn call(&self, result: String) -> String {
+            format!("{result}{}", self.0)
+        }
+    }
+
+    struct StopAt(&'static str);
+    impl Chain<String> for StopAt {
+        async fn call(&self, output: &String) -> ControlFlow<()> {
+            if output == self.0 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    #[hooks]
+    trait Words {
+        #[hook(always, chain = GoOn, finalize = Plain)]
+        async fn word() -> String {
+            "default".to_owned()
+        }
+    }
+
+    /// T-40: a companion that was set comes along, chain and end alike
+    #[test]
+    fn a_companion_that_was_set_comes_along() {
+        let other = WordsSet::new()
+            .with_word_chain(StopAt("default"))
+            .with_word_finalize(Mark("!"))
+            .with_word(|| async { "hook".to_owned() });
+        let set = WordsSet::new().with_extended(other);
+        assert_eq!(block_on(set.word()), "default!");
+    }
+
+    /// T-40: a declared companion pushes out nothing
+    #[test]
+    fn a_declared_companion_pushes_out_nothing() {
+        let set = WordsSet::new()
+            .with_word_finalize(Mark("?"))
+            .with_extended(WordsSet::new());
+        assert_eq!(block_on(set.word()), "default?");
+    }
+
+    /// T-40: of two that were set, the last one counts
+    #[test]
+    fn of_two_that_were_set_the_last_one_counts() {
+        let set = WordsSet::new()
+            .with_word_finalize(Mark("?"))
+            .with_extended(WordsSet::new().with_word_finalize(Mark("!")));
+        assert_eq!(block_on(set.word()), "default!");
+    }
+}

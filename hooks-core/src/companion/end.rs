@@ -65,6 +65,10 @@ impl<C: Named, I, O> Role for Companion<C, dyn Erased<I, O> + '_> {
         };
         Some((C::ROLE, name))
     }
+
+    fn extend(&mut self, other: Self, slot: &'static str) {
+        self.take_over(other, slot, C::ROLE);
+    }
 }
 
 /// Makes a type of one of the four companion traits an [`End`].

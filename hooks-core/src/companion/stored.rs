@@ -119,15 +119,38 @@ impl<T, C: Chain<T>> ErasedChain<T> for C {
     }
 }
 
-/// What a companion is called in a description.
-pub trait Role {
+/// The place of a companion in a slot.
+pub trait Role: Sized {
     /// The role and the full name of the type, if there is a companion.
     fn role(&self) -> Option<(&'static str, &'static str)>;
+
+    /// Takes over what was put in the place of the declared companion in another set, and
+    /// says so where it pushes out what was put there in this one (`T-40`).
+    fn extend(&mut self, other: Self, slot: &'static str);
 }
 
 impl Role for NoCompanion {
     fn role(&self) -> Option<(&'static str, &'static str)> {
         None
+    }
+
+    fn extend(&mut self, _: Self, _: &'static str) {}
+}
+
+impl<C, D: ?Sized> Companion<C, D> {
+    pub(crate) fn take_over(&mut self, other: Self, slot: &'static str, role: &'static str) {
+        if let Companion::Declared(_) = other {
+            return;
+        }
+        if let Companion::Replaced(..) = self {
+            tracing::warn!(
+                target: "hooks_core",
+                slot,
+                role,
+                "companion overwritten; the last one set wins"
+            );
+        }
+        *self = other;
     }
 }
 
@@ -138,5 +161,9 @@ impl<C, T> Role for Chained<'_, C, T> {
             Companion::Replaced(_, name) => name,
         };
         Some(("chain", name))
+    }
+
+    fn extend(&mut self, other: Self, slot: &'static str) {
+        self.take_over(other, slot, "chain");
     }
 }

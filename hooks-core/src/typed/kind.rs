@@ -74,6 +74,7 @@ impl Kind for Singleton {
     fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
         if slot.replace_all(entry) {
             tracing::warn!(
+                target: "hooks_core",
                 slot = name,
                 "singleton hook registration overwritten; last registered hook wins"
             );

@@ -63,12 +63,17 @@ impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     pub fn remove(&mut self, key: &str) -> bool {
         self.slot.remove(key)
     }
+}
 
-    /// Takes over the entries of another slot of the same set (`T-40`).
+/// Merging.
+impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
+    /// Takes over the entries and the companions of another slot of the same set (`T-40`).
     pub fn extend(&mut self, other: Self) {
         for entry in other.slot.into_entries() {
             M::insert(&mut self.slot, S::NAME, entry);
         }
+        self.gate.extend(other.gate, S::NAME);
+        self.end.extend(other.end, S::NAME);
     }
 }
 

@@ -91,7 +91,7 @@ impl Slot {
     }
 
     fn is_unit(&self) -> bool {
-        matches!(&self.output, Type::Tuple(tuple) if tuple.elems.is_empty())
+        is_unit(&self.output)
     }
 
     /// What the dispatch answers.
@@ -165,5 +165,15 @@ impl Role {
             Role::Aggregate => "_aggregate",
             Role::Finalize => "_finalize",
         }
+    }
+}
+
+/// `()`, also where it comes from a macro's fragment or stands in parentheses.
+fn is_unit(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(tuple) => tuple.elems.is_empty(),
+        Type::Group(group) => is_unit(&group.elem),
+        Type::Paren(paren) => is_unit(&paren.elem),
+        _ => false,
     }
 }

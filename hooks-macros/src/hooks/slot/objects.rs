@@ -55,7 +55,7 @@ impl SlotExpansion<'_> {
         let again = slot.params.iter().map(|param| self.again(param, &lifetime));
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated)]
+            #[allow(deprecated, clippy::unused_unit)]
             impl #private::Replay for dyn #name + '_ {
                 fn replay<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
                     (#(#again,)*)
