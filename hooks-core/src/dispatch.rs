@@ -9,7 +9,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
@@ -89,7 +89,6 @@ pub enum Step<W> {
 pin_project! {
     /// A dispatch: lazy, and done with everything the moment it is dropped.
     #[must_use = "a dispatch does nothing unless it is awaited"]
-    #[project = Projected]
     pub struct Dispatch<'a, H: ?Sized, C: Combine<H>> {
         nodes: &'a [Node<H>],
         policy: C,
@@ -100,20 +99,18 @@ pin_project! {
 
 pin_project! {
     /// What the next poll begins with.
-    #[project = Waiting]
-    #[project_replace = Taken]
+    #[project = Resumed]
     enum State<'a, H: ?Sized, T, W> {
         Start,
-        // A hook has not answered yet.
-        Hook { run: Run<'a, H, T> },
-        // The policy has work of its own.
-        Policy { run: Run<'a, H, T>, #[pin] wait: W },
+        // The policy has work of its own, or else a hook has not answered yet.
+        Waiting { run: Run<'a, H, T>, #[pin] wait: Option<W> },
         Over,
     }
 }
 
 /// The part of a dispatch that has begun: in locals until it has to wait.
 struct Run<'a, H: ?Sized, T> {
+    nodes: &'a [Node<H>],
     /// The hooks that have not been started.
     rest: &'a [Node<H>],
     /// Whether the policy has been told that there are none.
@@ -167,13 +164,13 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     /// The first poll of a dispatch that has hooks.
     #[inline(always)]
     fn start(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
-        let mut this = self.as_mut().project();
+        let this = self.as_mut().project();
         let span = DispatchSpan::new(this.policy.slot_name(), this.nodes.len());
         let mut run = Run::new(this.nodes, span);
         let step = run
             .span
             .within(|| this.policy.open(this.nodes.len(), &mut run.room));
-        match this.drive(cx, &mut run, step) {
+        match run.drive(cx, this.policy, step) {
             Pause::Over => {
                 let outcome = this.policy.finish(&mut run.room);
                 // There is hardly ever anything left to drop: looking spares the calls.
@@ -182,7 +179,8 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
                 }
                 Poll::Ready(outcome)
             }
-            pause => self.suspend(cx, run, pause),
+            Pause::Hook => self.suspend(cx, run, None),
+            Pause::Policy(wait) => self.suspend(cx, run, Some(wait)),
         }
     }
 
@@ -196,37 +194,38 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     ) -> Poll<C::Outcome> {
         let mut run = Run::new(self.nodes, DispatchSpan::none());
         run.room = room;
-        self.suspend(cx, run, Pause::Policy(wait))
+        self.suspend(cx, run, Some(wait))
     }
 
     /// Every further poll: goes on with what was waited for, as soon as it is there.
     #[inline(never)]
     fn resume(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
         let mut this = self.as_mut().project();
-        let answer = match this.state.as_mut().project() {
-            Waiting::Hook { run } => match run.room.poll_later(cx) {
-                Poll::Ready(()) => None,
-                Poll::Pending => return Poll::Pending,
-            },
-            Waiting::Policy { run, wait } => match run.span.within(|| wait.poll(cx)) {
-                Poll::Ready(answer) => Some(answer),
-                Poll::Pending => return Poll::Pending,
-            },
-            Waiting::Start | Waiting::Over => panic!("a dispatch was polled again after its end"),
+        let Resumed::Waiting { run, mut wait } = this.state.as_mut().project() else {
+            panic!("a dispatch was polled again after its end");
         };
-        let (Taken::Hook { mut run } | Taken::Policy { mut run, .. }) =
-            this.state.as_mut().project_replace(State::Over)
-        else {
-            unreachable!("it has just been polled")
-        };
-        let step = match answer {
-            Some(answer) => this.policy.waited(answer, &mut run.room),
-            None => this.absorb(&mut run),
-        };
-        match this.drive(cx, &mut run, step) {
-            Pause::Over => Poll::Ready(this.policy.finish(&mut run.room)),
-            pause => self.suspend(cx, run, pause),
+        // What is waited for next takes the place of what was waited for: nothing moves.
+        loop {
+            let step = match wait.as_mut().as_pin_mut() {
+                Some(wait) => {
+                    let answer = ready!(run.span.within(|| wait.poll(cx)));
+                    this.policy.waited(answer, &mut run.room)
+                }
+                None => {
+                    ready!(run.room.poll_later(cx));
+                    run.absorb(this.policy)
+                }
+            };
+            wait.set(None);
+            match run.drive(cx, this.policy, step) {
+                Pause::Over => break,
+                Pause::Hook => return Poll::Pending,
+                Pause::Policy(next) => wait.set(Some(next)),
+            }
         }
+        let outcome = this.policy.finish(&mut run.room);
+        this.state.set(State::Over);
+        Poll::Ready(outcome)
     }
 
     /// Puts the dispatch away until what it waits for is there.
@@ -235,89 +234,25 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         run: Run<'a, H, C::Yield>,
-        pause: Pause<C::Wait>,
+        wait: Option<C::Wait>,
     ) -> Poll<C::Outcome> {
+        let policy_waits = wait.is_some();
         let mut state = self.as_mut().project().state;
-        match pause {
-            Pause::Over => unreachable!("a dispatch that is over has nothing to wait for"),
-            Pause::Hook => {
-                state.set(State::Hook { run });
-                Poll::Pending
-            }
+        state.set(State::Waiting { run, wait });
+        if policy_waits {
             // Where it lies is where it is polled for the first time.
-            Pause::Policy(wait) => {
-                state.set(State::Policy { run, wait });
-                self.resume(cx)
-            }
+            return self.resume(cx);
         }
-    }
-}
-
-impl<'a, H: ?Sized, C: Combine<H> + 'a> Projected<'_, 'a, H, C> {
-    /// Goes on until the end, or until something has to be waited for.
-    #[inline(always)]
-    fn drive(
-        &mut self,
-        cx: &mut Context<'_>,
-        run: &mut Run<'a, H, C::Yield>,
-        mut step: Step<C::Wait>,
-    ) -> Pause<C::Wait> {
-        loop {
-            let pause = match step {
-                Step::Next => self.advance(run),
-                Step::Stop => Pause::Over,
-                Step::Wait(wait) => Pause::Policy(wait),
-            };
-            match pause {
-                Pause::Hook if run.room.poll_later(cx).is_ready() => step = self.absorb(run),
-                pause => return pause,
-            }
-        }
-    }
-
-    /// The loop: hook after hook, as long as they answer at once.
-    #[inline(always)]
-    fn advance(&mut self, run: &mut Run<'a, H, C::Yield>) -> Pause<C::Wait> {
-        let mut rest = run.rest;
-        while let Some((node, behind)) = rest.split_first() {
-            rest = behind;
-            if run.invoke(self.policy, node, rest.is_empty()).is_pending() {
-                run.rest = rest;
-                return Pause::Hook;
-            }
-            match self.policy.absorb(&node.meta, &mut run.room) {
-                Step::Next => {}
-                Step::Stop => return Pause::Over,
-                Step::Wait(wait) => {
-                    run.rest = rest;
-                    return Pause::Policy(wait);
-                }
-            }
-        }
-        run.rest = rest;
-        if run.closed {
-            return Pause::Over;
-        }
-        run.closed = true;
-        match self.policy.close(&mut run.room) {
-            Step::Next | Step::Stop => Pause::Over,
-            Step::Wait(wait) => Pause::Policy(wait),
-        }
-    }
-
-    /// Hands the answer of the hook that was waited for to the policy.
-    #[inline]
-    fn absorb(&mut self, run: &mut Run<'a, H, C::Yield>) -> Step<C::Wait> {
-        let node = &self.nodes[self.nodes.len() - run.rest.len() - 1];
-        self.policy.absorb(&node.meta, &mut run.room)
+        Poll::Pending
     }
 }
 
 impl<'a, H: ?Sized, T: 'a> Run<'a, H, T> {
     #[inline]
-    fn new(rest: &'a [Node<H>], span: DispatchSpan) -> Self {
+    fn new(nodes: &'a [Node<H>], span: DispatchSpan) -> Self {
         Run {
-            rest,
+            nodes,
+            rest: nodes,
             closed: false,
             room: Room::new(),
             span,
@@ -328,6 +263,70 @@ impl<'a, H: ?Sized, T: 'a> Run<'a, H, T> {
     #[inline]
     fn is_spent(&self) -> bool {
         self.room.is_spent() && self.span.is_none()
+    }
+
+    /// Goes on until the end, or until something has to be waited for.
+    #[inline(always)]
+    fn drive<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        mut step: Step<C::Wait>,
+    ) -> Pause<C::Wait>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
+        loop {
+            let pause = match step {
+                Step::Next => self.advance(policy),
+                Step::Stop => Pause::Over,
+                Step::Wait(wait) => Pause::Policy(wait),
+            };
+            match pause {
+                Pause::Hook if self.room.poll_later(cx).is_ready() => step = self.absorb(policy),
+                pause => return pause,
+            }
+        }
+    }
+
+    /// The loop: hook after hook, as long as they answer at once.
+    #[inline(always)]
+    fn advance<C>(&mut self, policy: &mut C) -> Pause<C::Wait>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
+        let mut rest = self.rest;
+        while let Some((node, behind)) = rest.split_first() {
+            rest = behind;
+            if self.invoke(policy, node, rest.is_empty()).is_pending() {
+                self.rest = rest;
+                return Pause::Hook;
+            }
+            match policy.absorb(&node.meta, &mut self.room) {
+                Step::Next => {}
+                Step::Stop => return Pause::Over,
+                Step::Wait(wait) => {
+                    self.rest = rest;
+                    return Pause::Policy(wait);
+                }
+            }
+        }
+        self.rest = rest;
+        if self.closed {
+            return Pause::Over;
+        }
+        self.closed = true;
+        match policy.close(&mut self.room) {
+            Step::Next | Step::Stop => Pause::Over,
+            Step::Wait(wait) => Pause::Policy(wait),
+        }
+    }
+
+    /// Hands the answer of the hook that was waited for to the policy.
+    #[inline]
+    fn absorb<C: Combine<H, Yield = T>>(&mut self, policy: &mut C) -> Step<C::Wait> {
+        let node = &self.nodes[self.nodes.len() - self.rest.len() - 1];
+        policy.absorb(&node.meta, &mut self.room)
     }
 
     #[inline]
@@ -349,7 +348,7 @@ impl<H: ?Sized, C: Combine<H>> fmt::Debug for Dispatch<'_, H, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rest = match &self.state {
             State::Start => self.nodes.len(),
-            State::Hook { run } | State::Policy { run, .. } => run.rest.len(),
+            State::Waiting { run, .. } => run.rest.len(),
             State::Over => 0,
         };
         f.debug_struct("Dispatch")
