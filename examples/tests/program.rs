@@ -9,10 +9,10 @@ use std::process::Command;
 /// tests. When it was told to run one test only it does not, and this does.
 pub(crate) fn find(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
-    let profile = test.ancestors().nth(2).expect("a target folder");
-    let program = profile.join("examples").join(name);
+    let target = test.ancestors().nth(2).expect("a target folder");
+    let program = target.join("examples").join(name);
     if !is_fresh(&program) {
-        let folder = profile
+        let folder = target
             .file_name()
             .and_then(OsStr::to_str)
             .unwrap_or_default();
@@ -20,6 +20,8 @@ pub(crate) fn find(name: &str) -> PathBuf {
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME")])
             .args(["--example", name, "--profile", profile])
+            .arg("--target-dir")
+            .args(target.parent())
             .status();
         assert!(
             built.is_ok_and(|status| status.success()),

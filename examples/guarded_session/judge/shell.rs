@@ -1,12 +1,21 @@
 //! Reads a command line as a shell would, as far as that can be known before it
 //! runs: the programs it names, their words, redirections and assignments.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point};
 
 /// How deep constructs may nest.
 const DEPTH_LIMIT: usize = 100;
+
+/// How long the parser may think, in hundreds of its steps; a command of a thousand
+/// words takes as many. For text that is broken at its very end it takes time and
+/// memory that grow with the square of the steps before.
+const STEP_LIMIT: usize = 64;
+
+/// The longest text that is read, in bytes: for each step the parser may look ahead
+/// to the end of it.
+const LENGTH_LIMIT: usize = 4 << 10;
 
 /// What a command line holds, in the order of its text.
 #[derive(Debug, Default)]
@@ -48,6 +57,10 @@ pub(crate) struct Word {
 pub(crate) enum Unclear {
     #[error("the shell's syntax is broken at byte {0}")]
     Syntax(usize),
+    #[error("it is longer than {LENGTH_LIMIT} bytes; long texts are for the `write` tool")]
+    Length,
+    #[error("it is too tangled to be read")]
+    Effort,
     #[error("it is nested too deeply to be read")]
     Depth,
     #[error("it defines a function, which can change what any word means")]
@@ -113,11 +126,32 @@ impl Script {
     /// # Errors
     /// When something in it is not understood.
     pub(crate) fn parse(text: &str) -> Result<Self, Unclear> {
+        if text.len() > LENGTH_LIMIT {
+            return Err(Unclear::Length);
+        }
         let mut parser = Parser::new();
         parser.set_language(&tree_sitter_bash::LANGUAGE.into())?;
-        // It gives nothing only when it is told to stop early.
-        let Some(tree) = parser.parse(text, None) else {
-            return Err(Unclear::Syntax(0));
+        let (mut error, mut steps) = (None, 0_usize);
+        // The parser would go to great lengths to make sense of broken text, which is
+        // refused all the same.
+        let mut watch = |state: &ParseState| {
+            steps += 1;
+            if state.has_error() {
+                error = Some(Unclear::Syntax(state.current_byte_offset()));
+            } else if steps > STEP_LIMIT {
+                error = Some(Unclear::Effort);
+            }
+            if error.is_some() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = ParseOptions::new().progress_callback(&mut watch);
+        let mut rest = |offset: usize, _: Point| text.as_bytes().get(offset..).unwrap_or_default();
+        let tree = parser.parse_with_options(&mut rest, None, Some(options));
+        let Some(tree) = tree else {
+            return Err(error.unwrap_or(Unclear::Effort));
         };
         let mut reader = Reader {
             text,
@@ -377,7 +411,7 @@ fn names_home(source: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Script;
+    use super::{LENGTH_LIMIT, Script};
 
     fn commands(text: &str) -> Vec<String> {
         let script = Script::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -471,6 +505,21 @@ mod tests {
         }
         let deep = "(".repeat(200) + "a" + &")".repeat(200);
         assert!(Script::parse(&deep).is_err());
+    }
+
+    #[test]
+    fn hostile_text_is_given_up_soon() {
+        for part in ["a|", "a=(", "$(", "a;", "! [[", "(a)|", "a|&"] {
+            // Without limits, some of these take minutes and all memory.
+            let text = part.repeat(LENGTH_LIMIT / part.len());
+            assert!(Script::parse(&text).is_err(), "{part}");
+            assert!(Script::parse(&text.repeat(100)).is_err(), "{part}");
+        }
+        let long = format!(
+            "cat > notes <<'END'\n{}END\n",
+            "a line (of many)\n".repeat(200)
+        );
+        assert!(Script::parse(&long).is_ok());
     }
 
     #[test]
