@@ -1,10 +1,9 @@
 //! What is registered where, for people and for programs.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::entry::{EntryMeta, short_type_name};
-use crate::slot::Slot;
-use crate::typed::kind::Kind;
 
 /// A hook set as it stands: its slots in the order of their declaration. Prints as a
 /// table; with the feature `serde` it can be serialised.
@@ -100,23 +99,29 @@ impl SetDescription {
     }
 }
 
+/// The names of entries.
+pub(crate) fn names<'m>(entries: &[&'m EntryMeta]) -> Vec<Cow<'m, str>> {
+    entries.iter().map(|entry| entry.name()).collect()
+}
+
 impl SlotDescription {
-    pub(crate) fn new<M: Kind>(
+    pub(crate) fn new(
         name: &'static str,
+        kind: &'static str,
         companions: [Option<(&'static str, &'static str)>; 2],
-        slot: &Slot<impl ?Sized>,
+        entries: &[&EntryMeta],
     ) -> Self {
         let companions = companions.into_iter().flatten();
         SlotDescription {
             slot: name,
-            kind: M::NAME,
+            kind,
             companions: companions
                 .map(|(role, name)| CompanionDescription {
                     role,
                     name: short_type_name(name),
                 })
                 .collect(),
-            entries: slot.iter().map(|(_, entry)| entry.into()).collect(),
+            entries: entries.iter().map(|&entry| entry.into()).collect(),
         }
     }
 

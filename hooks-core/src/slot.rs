@@ -53,25 +53,12 @@ impl<H: ?Sized> Slot<H> {
     /// one keeps its place among equals, and a different priority moves it.
     pub fn insert(&mut self, entry: Entry<Arc<H>>) -> Option<(Arc<H>, EntryMeta)> {
         let (hook, mut meta) = entry.into_parts();
-        let replaced = meta.key().and_then(|key| {
-            self.nodes()
-                .iter()
-                .position(|node| node.meta.key() == Some(key))
-        });
-        meta.set_sequence(match replaced {
-            Some(at) => self.nodes()[at].meta.sequence(),
-            None => self.next_sequence,
-        });
-        self.next_sequence += u64::from(replaced.is_none());
-
-        let mut nodes = self.nodes().to_vec();
-        let old = replaced.map(|at| nodes.remove(at));
-        let rank = meta.rank();
-        let at = nodes.partition_point(|node| node.meta.rank() < rank);
+        let place = Place::find(&self.metas(), &mut meta, self.next_sequence);
+        self.next_sequence += u64::from(place.replaced.is_none());
+        let old = place.replaced.map(|at| self.nodes()[at].parts());
         let meta = Arc::new(meta);
-        nodes.insert(at, Node { hook, meta });
-        self.store(nodes);
-        old.map(Node::into_parts)
+        self.rebuild(place.replaced, Some((place.at, Node { hook, meta })));
+        old
     }
 
     /// Registers an entry in the place of everything registered before.
@@ -86,26 +73,43 @@ impl<H: ?Sized> Slot<H> {
 
     /// Removes the entry of this key, and says whether there was one.
     pub fn remove(&mut self, key: &str) -> bool {
-        let kept: Vec<_> = self
-            .nodes()
-            .iter()
-            .filter(|node| node.meta.key() != Some(key))
-            .cloned()
-            .collect();
-        let found = kept.len() < self.len();
-        if found {
-            self.store(kept);
+        let found = position(&self.metas(), Some(key));
+        if found.is_some() {
+            self.rebuild(found, None);
         }
-        found
+        found.is_some()
     }
 
-    /// The entries in execution order, ready to be registered elsewhere.
-    pub(crate) fn into_entries(self) -> impl Iterator<Item = Entry<Arc<H>>> {
-        let nodes = self.nodes().to_vec();
-        nodes.into_iter().map(|node| {
-            let (hook, meta) = node.into_parts();
-            Entry::from_parts(hook, meta)
-        })
+    /// The conditions of all registrations, in execution order.
+    pub(crate) fn metas(&self) -> Vec<&EntryMeta> {
+        let mut metas = Vec::with_capacity(self.len());
+        for node in self.nodes() {
+            metas.push(&*node.meta);
+        }
+        metas
+    }
+
+    /// Stores the list without one node, and with one before what then is at its place.
+    ///
+    /// Every change of a list goes through here, because it is compiled for each type of
+    /// hook, which means once a slot: iterators would say this shorter, and be compiled
+    /// anew as often.
+    fn rebuild(&mut self, removed: Option<usize>, mut added: Option<(usize, Node<H>)>) {
+        let old = self.nodes();
+        let mut nodes = Vec::with_capacity(old.len() + 1);
+        for at in 0..=old.len() {
+            if let Some((_, node)) = added.take_if(|(place, _)| *place == nodes.len()) {
+                nodes.push(node);
+            }
+            if at < old.len() && removed != Some(at) {
+                nodes.push(old[at].clone());
+            }
+        }
+        self.nodes = if nodes.is_empty() {
+            None
+        } else {
+            Some(nodes.into())
+        };
     }
 
     /// Runs the hooks by this policy. Nothing runs before the first poll, and
@@ -117,10 +121,6 @@ impl<H: ?Sized> Slot<H> {
 
     pub(crate) fn nodes(&self) -> &[Node<H>] {
         self.nodes.as_deref().unwrap_or_default()
-    }
-
-    fn store(&mut self, nodes: Vec<Node<H>>) {
-        self.nodes = (!nodes.is_empty()).then(|| nodes.into());
     }
 }
 
@@ -141,15 +141,49 @@ impl<H: ?Sized> Clone for Slot<H> {
 
 impl<H: ?Sized> fmt::Debug for Slot<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.iter().map(|(_, meta)| meta))
-            .finish()
+        self.metas().fmt(f)
     }
 }
 
+/// Where a registration goes.
+struct Place {
+    /// The entry of the same key.
+    replaced: Option<usize>,
+    /// The place in the list, once that entry is out of it.
+    at: usize,
+}
+
+impl Place {
+    /// Finds the place, and gives the registration its sequence.
+    fn find(metas: &[&EntryMeta], meta: &mut EntryMeta, next_sequence: u64) -> Place {
+        let replaced = position(metas, meta.key());
+        meta.set_sequence(match replaced {
+            Some(at) => metas[at].sequence(),
+            None => next_sequence,
+        });
+        let before = |(at, other): &(usize, &&EntryMeta)| {
+            replaced != Some(*at) && other.rank() < meta.rank()
+        };
+        let at = metas.iter().enumerate().filter(before).count();
+        Place { replaced, at }
+    }
+}
+
+/// Where the entry of this key is; entries without one are nobody's.
+fn position(metas: &[&EntryMeta], key: Option<&str>) -> Option<usize> {
+    let key = key?;
+    metas.iter().position(|meta| meta.key() == Some(key))
+}
+
 impl<H: ?Sized> Node<H> {
-    fn into_parts(self) -> (Arc<H>, EntryMeta) {
-        (self.hook, Arc::unwrap_or_clone(self.meta))
+    fn parts(&self) -> (Arc<H>, EntryMeta) {
+        (Arc::clone(&self.hook), EntryMeta::clone(&self.meta))
+    }
+
+    /// The entry, ready to be registered elsewhere.
+    pub(crate) fn entry(&self) -> Entry<Arc<H>> {
+        let (hook, meta) = self.parts();
+        Entry::from_parts(hook, meta)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::companion::{
     Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
-use crate::describe::SlotDescription;
+use crate::describe::{self, SlotDescription};
 use crate::entry::Entry;
 use crate::future::{Next, Then};
 use crate::slot::Slot;
@@ -69,8 +69,8 @@ impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
 impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// Takes over the entries and the companions of another slot of the same set (`T-40`).
     pub fn extend(&mut self, other: Self) {
-        for entry in other.slot.into_entries() {
-            M::insert(&mut self.slot, S::NAME, entry);
+        for node in other.slot.nodes() {
+            M::insert(&mut self.slot, S::NAME, node.entry());
         }
         self.gate.extend(other.gate, S::NAME);
         self.end.extend(other.end, S::NAME);
@@ -201,7 +201,7 @@ impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E>
     /// What is registered, in execution order.
     pub fn describe(&self) -> SlotDescription {
         let companions = [self.gate.role(), self.end.role()];
-        SlotDescription::new::<M>(S::NAME, companions, &self.slot)
+        SlotDescription::new(S::NAME, M::NAME, companions, &self.slot.metas())
     }
 }
 
@@ -230,8 +230,6 @@ impl<S: Signature + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M,
 
 impl<S: Signature + ?Sized, M, G, E> fmt::Debug for TypedSlot<'_, S, M, G, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.slot.iter().map(|(_, entry)| entry.name()))
-            .finish()
+        describe::names(&self.slot.metas()).fmt(f)
     }
 }
