@@ -1,4 +1,8 @@
 //! What became of each call: a table for people, JSON for machines.
+//!
+//! The JSON is one object: `session`, `confinement`, `calls` (a [`Record`] each),
+//! `skipped` (the broken lines, with `--keep-going`) and `summary`. Its texts are
+//! escaped as in the table, so that printing them raw is safe too.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Finds the strongest plan that holds on this system.
 
-use std::fmt::Write as _;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -36,10 +36,35 @@ pub(crate) struct Confinement {
     owner: u32,
 }
 
-/// Why no plan holds: what each of those tried came to.
+/// What each of the plans tried came to, when none of them holds.
+#[derive(Debug)]
+pub(crate) struct NoConfinement(Vec<(Plan, PlanError)>);
+
+impl fmt::Display for NoConfinement {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (plan, error) in &self.0 {
+            write!(out, "\n  {}: {error}", describe(*plan, None))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for NoConfinement {}
+
+/// Why one plan does not hold.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct NoConfinement(String);
+#[non_exhaustive]
+pub(crate) enum PlanError {
+    #[error("cannot give the scratch copy away: {0}")]
+    Owner(#[source] io::Error),
+    #[error("the self-test changed files outside")]
+    Harm,
+    #[error("in the self-test these do not behave as they must: {}", .0.join(", "))]
+    Findings(Vec<String>),
+    /// In the words of the stage that tried.
+    #[error("{0}")]
+    Stage(String),
+}
 
 impl Confinement {
     /// The strongest of `only` or, without it, of all plans, tried in `scratch`.
@@ -52,7 +77,7 @@ impl Confinement {
         cpu_seconds: u64,
     ) -> Result<Self, NoConfinement> {
         let is_root = rustix::process::geteuid().is_root();
-        let mut failures = String::new();
+        let mut failures = Vec::new();
         for plan in Plan::candidates(is_root)
             .iter()
             .filter(|plan| only.is_none_or(|it| it == **plan))
@@ -64,9 +89,7 @@ impl Confinement {
                     trial.description = describe(*plan, landlock_abi);
                     return Ok(trial);
                 }
-                Err(failure) => {
-                    let _ = write!(failures, "\n  {}: {failure}", describe(*plan, None));
-                }
+                Err(failure) => failures.push((*plan, failure)),
             }
         }
         Err(NoConfinement(failures))
@@ -115,28 +138,28 @@ impl Confinement {
     }
 
     /// Tries to break out of the plan. Returns the version of Landlock's rules.
-    async fn holds(&self, scratch: &Scratch) -> Result<Option<i32>, String> {
-        scratch
-            .give_to(self.owner)
-            .map_err(|error| format!("cannot give the scratch copy away: {error}"))?;
+    async fn holds(&self, scratch: &Scratch) -> Result<Option<i32>, PlanError> {
+        scratch.give_to(self.owner).map_err(PlanError::Owner)?;
         let test = SelfTest {
             outside: scratch.outside(),
             launcher: std::process::id(),
         };
         let run = Executor::new(self, scratch).run(Job::SelfTest(test)).await;
         if !scratch.outside_is_unharmed() {
-            return Err("the self-test reached files outside".to_owned());
+            return Err(PlanError::Harm);
         }
         let said = run.output.trim();
         match (run.outcome, serde_json::from_str::<Findings>(said)) {
             (Outcome::Exited(0), Ok(findings)) if findings.wrong.is_empty() => {
                 Ok(findings.landlock)
             }
-            (Outcome::Exited(0), Ok(findings)) => Err(format!(
-                "the self-test found that these do not behave: {}",
-                findings.wrong.join(", ")
+            (Outcome::Exited(0), Ok(findings)) => Err(PlanError::Findings(findings.wrong)),
+            (Outcome::Exited(_), _) => Err(PlanError::Stage(
+                said.strip_prefix(NOTHING_RAN).unwrap_or(said).to_owned(),
             )),
-            _ => Err(said.strip_prefix(NOTHING_RAN).unwrap_or(said).to_owned()),
+            (outcome, _) => Err(PlanError::Stage(format!(
+                "the self-test ended early: {outcome:?}"
+            ))),
         }
     }
 }

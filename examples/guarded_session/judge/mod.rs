@@ -11,3 +11,4 @@ pub(crate) mod rewrites;
 pub(crate) mod risks;
 pub(crate) mod secrets;
 pub(crate) mod shell;
+pub(crate) mod word;

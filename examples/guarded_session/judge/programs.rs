@@ -1,6 +1,7 @@
 //! Which programs a command line runs in the end, and what is known of them.
 
-use super::shell::{Command, Script, Unclear, Word};
+use super::shell::{Command, Script, Unclear};
+use super::word::Word;
 
 /// What a program is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 
 use super::paths;
 use super::programs::{Kind, kind_of};
-use super::shell::{Command, Script, Word};
+use super::shell::{Command, Script};
+use super::word::Word;
 
 /// Loss of work: files, history or a whole disk.
 pub(crate) fn destruction(script: &Script) -> Option<String> {
@@ -111,7 +112,9 @@ pub(crate) fn way_out(script: &Script) -> Option<String> {
             .split_once('=')
             .filter(|_| text.starts_with('-'))
             .map_or(text, |(_, value)| value);
-        if paths::leads_out(path) {
+        // `.?` is a pattern that `..` fits.
+        let may_climb = |part: &str| part.starts_with('.') && part.contains(['*', '?', '[']);
+        if paths::leads_out(path) || word.is_pattern && path.split('/').any(may_climb) {
             return Some(format!("`{path}` leads out of the project"));
         }
     }
@@ -363,6 +366,8 @@ mod tests {
             "cat /etc/passwd",
             "ls ..",
             "cat ~/x",
+            "cat .?/x",
+            "cat a/.*/x",
             "cat \"$HOME\"/x",
             "echo a > ../b",
             "grep x /etc/hosts",

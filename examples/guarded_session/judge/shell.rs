@@ -1,9 +1,11 @@
 //! Reads a command line as a shell would, as far as that can be known before it
 //! runs: the programs it names, their words, redirections and assignments.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point};
+
+use super::word::{Word, names_home, unquote};
 
 /// How deep constructs may nest.
 const DEPTH_LIMIT: usize = 100;
@@ -34,21 +36,6 @@ pub(crate) struct Script {
 pub(crate) struct Command {
     pub(crate) name: Word,
     pub(crate) arguments: Vec<Word>,
-}
-
-/// One word of a command line.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Word {
-    /// What the program receives; absent if only running it would tell.
-    pub(crate) text: Option<String>,
-    /// The word as it stands in the command line.
-    pub(crate) source: String,
-    /// Whether `text` is a pattern that the shell replaces by file names.
-    pub(crate) is_pattern: bool,
-    /// Whether it names the home folder, as `~` or `$HOME`.
-    pub(crate) names_home: bool,
-    /// Where it stands in the command line.
-    pub(crate) place: Range<usize>,
 }
 
 /// What cannot be known before the command runs, or was not understood.
@@ -276,7 +263,7 @@ impl Reader<'_> {
             ..Word::default()
         };
         match node.kind() {
-            "word" | "number" => read_bare(source, &mut word),
+            "word" | "number" => word.read_bare(),
             "raw_string" => word.text = source.get(1..source.len() - 1).map(str::to_owned),
             "string" => {
                 let is_literal = self.children_are(node, &["string_content"]);
@@ -361,52 +348,6 @@ fn is_read_through(kind: &str) -> bool {
             | "file_descriptor"
             | "comment"
     )
-}
-
-/// A word without quotes: takes its backslashes off and marks what is special.
-fn read_bare(source: &str, word: &mut Word) {
-    let mut text = String::with_capacity(source.len());
-    let mut characters = source.chars();
-    let mut is_known = true;
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => text.extend(characters.next().filter(|next| *next != '\n')),
-            '*' | '?' | '[' => {
-                word.is_pattern = true;
-                text.push(character);
-            }
-            // `{a,b}` becomes several words; `{}` is what `find` replaces.
-            '{' | '}' if source != "{}" => is_known = false,
-            '~' if text.is_empty() => {
-                word.names_home = true;
-                is_known = false;
-            }
-            _ => text.push(character),
-        }
-    }
-    word.text = is_known.then_some(text);
-}
-
-/// The inside of a string in double quotes, without expansions in it.
-fn unquote(inside: &str) -> String {
-    let mut text = String::with_capacity(inside.len());
-    let mut characters = inside.chars().peekable();
-    while let Some(character) = characters.next() {
-        match (character, characters.peek()) {
-            ('\\', Some('"' | '\\' | '$' | '`')) => text.extend(characters.next()),
-            ('\\', Some('\n')) => {
-                characters.next();
-            }
-            _ => text.push(character),
-        }
-    }
-    text
-}
-
-fn names_home(source: &str) -> bool {
-    ["$HOME", "${HOME", "$OLDPWD", "${OLDPWD"]
-        .iter()
-        .any(|name| source.contains(name))
 }
 
 #[cfg(test)]
