@@ -1,0 +1,14 @@
+use hooks_core::hooks;
+
+#[derive(Default)]
+struct Any;
+
+#[hooks]
+trait AppHooks {
+    #[hook(always, finalize = Any)]
+    async fn check(prompt: &str) -> bool {
+        prompt.is_empty()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use hooks_core::hooks;
+
+#[hooks]
+trait AppHooks {
+    #[hook(always)]
+    async fn check(prompt: &str) -> bool;
+}
+
+fn main() {}

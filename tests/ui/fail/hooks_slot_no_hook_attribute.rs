@@ -1,0 +1,10 @@
+use hooks_core::hooks;
+
+#[hooks]
+trait AppHooks {
+    async fn check(prompt: &str) -> bool {
+        prompt.is_empty()
+    }
+}
+
+fn main() {}

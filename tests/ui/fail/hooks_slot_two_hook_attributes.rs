@@ -1,0 +1,12 @@
+use hooks_core::hooks;
+
+#[hooks]
+trait AppHooks {
+    #[hook(always)]
+    #[hook(fallback)]
+    async fn check(prompt: &str) -> bool {
+        prompt.is_empty()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use hooks_core::hooks;
+
+#[hooks]
+struct AppHooks {
+    check: bool,
+}
+
+fn main() {}

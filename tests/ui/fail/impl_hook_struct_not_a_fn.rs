@@ -1,0 +1,11 @@
+use hooks_core::{hooks, impl_hook};
+#[hooks]
+trait AppHooks {
+    #[hook(always)]
+    async fn check(prompt: &str) -> bool { prompt.is_empty() }
+}
+
+#[impl_hook(Check)]
+struct NoKeys;
+
+fn main() {}

@@ -1,0 +1,13 @@
+use hooks_core::{hooks, impl_hooks};
+#[hooks]
+trait AppHooks {
+    #[hook(always)]
+    async fn check(prompt: &str) -> bool { prompt.is_empty() }
+}
+struct Policy;
+#[impl_hooks(AppHooksSet)]
+impl AppHooks for Policy {
+    async fn check(&self, _: u8, _: Option<bool>) -> bool { true }
+}
+
+fn main() {}

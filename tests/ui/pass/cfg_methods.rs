@@ -1,0 +1,69 @@
+//! What is configured away takes along everything that is generated from it.
+
+use futures::executor::block_on;
+use hooks_core::{hooks, impl_hooks};
+
+#[hooks]
+pub trait AppHooks {
+    #[cfg(all())]
+    #[hook(always)]
+    async fn here() -> u8 {
+        1
+    }
+
+    #[cfg(any())]
+    #[hook(always, chain = Missing)]
+    async fn gone(_argument: Missing) -> Missing {
+        missing()
+    }
+
+    #[cfg(all())]
+    #[hook(fallback)]
+    async fn either() -> u8 {
+        1
+    }
+
+    #[cfg(any())]
+    #[hook(singleton)]
+    async fn either(_argument: Missing) -> Missing {
+        missing()
+    }
+}
+
+/// A set that nothing is left of.
+#[hooks]
+pub trait Empty {
+    #[cfg(any())]
+    #[hook(always)]
+    async fn gone() {}
+}
+
+#[cfg(any())]
+#[hooks]
+pub trait Gone {
+    #[hook(always)]
+    async fn gone(_argument: Missing) {}
+}
+
+struct Policy;
+
+#[impl_hooks(AppHooksSet)]
+impl AppHooks for Policy {
+    #[cfg(all())]
+    async fn here(&self, last: Option<u8>) -> u8 {
+        last.unwrap() + 1
+    }
+
+    #[cfg(any())]
+    async fn gone(&self, _argument: Missing) -> Missing {
+        missing()
+    }
+}
+
+fn main() {
+    let set = AppHooksSet::new().with_hooks(Policy);
+    assert_eq!(block_on(set.here()), 2);
+    assert_eq!(block_on(set.either()), 1);
+    let empty: EmptySet<'static> = EmptySet::default();
+    assert!(empty.clone().describe().slots.is_empty());
+}

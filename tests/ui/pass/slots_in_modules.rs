@@ -1,0 +1,92 @@
+//! Traits, sets and slots are used by paths, of whatever visibility they are.
+
+use futures::executor::block_on;
+use hooks_core::{Chain, hooks, impl_hook, impl_hooks};
+
+mod declared {
+    pub(crate) mod inner {
+        use std::ops::ControlFlow;
+
+        #[derive(Default)]
+        pub(in crate::declared) struct Stop;
+
+        impl super::super::Chain<bool> for Stop {
+            async fn call(&self, output: &bool) -> ControlFlow<()> {
+                if *output { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            }
+        }
+
+        #[hooks_core::hooks]
+        pub(in crate::declared) trait DeepHooks {
+            #[hook(singleton)]
+            async fn deep() -> u8 {
+                1
+            }
+        }
+    }
+
+    #[hooks_core::hooks]
+    #[nested_hooks(deep = inner::DeepHooksSet)]
+    pub(super) trait AppHooks {
+        #[hook(always, chain = inner::Stop)]
+        async fn check(prompt: &str) -> bool {
+            prompt.is_empty()
+        }
+
+        #[hook(fallback)]
+        async fn choose(prompt: &super::Prompt) -> usize {
+            prompt.0.len()
+        }
+    }
+
+    pub(super) async fn deep(set: &AppHooksSet<'_>) -> u8 {
+        set.deep.deep().await
+    }
+}
+
+pub(crate) struct Prompt(&'static str);
+
+struct Policy;
+
+#[impl_hooks(declared::AppHooksSet)]
+impl declared::AppHooks for Policy {
+    async fn check(&self, prompt: &str) -> bool {
+        prompt.len() == 1
+    }
+
+    async fn choose(&self, prompt: &Prompt, _last: Option<usize>) -> usize {
+        prompt.0.len() + 1
+    }
+}
+
+#[impl_hook(declared::Choose)]
+pub(crate) async fn twice(_prompt: &Prompt, last: Option<usize>) -> usize {
+    2 * last.unwrap()
+}
+
+type Alias<'h> = declared::AppHooksSet<'h>;
+
+mod aliased {
+    use super::Alias as Renamed;
+    use super::declared::AppHooks as Hooks;
+
+    pub(super) struct Other;
+
+    #[hooks_core::impl_hooks(Renamed)]
+    impl Hooks for Other {
+        async fn check(&self, _: &str) -> bool {
+            true
+        }
+    }
+}
+
+#[hooks]
+trait Unused {}
+
+fn main() {
+    let set = Alias::new().with_hooks(Policy).with_hooks(aliased::Other).with_choose(Twice);
+    assert!(block_on(set.check("ab")));
+    assert_eq!(block_on(set.choose(&Prompt("ab"))), 6);
+    assert_eq!(block_on(declared::deep(&set)), 1);
+    let _ = UnusedSet::new();
+}
