@@ -329,14 +329,25 @@ impl<'a, H: ?Sized, T: 'a> Run<'a, H, T> {
         policy.absorb(&node.meta, &mut self.room)
     }
 
-    #[inline]
+    #[inline(always)]
     fn invoke<C>(&mut self, policy: &mut C, node: &'a Node<H>, last: bool) -> Poll<()>
     where
         C: Combine<H, Yield = T> + 'a,
     {
         if self.span.is_none() {
-            return policy.invoke(&node.hook, last, &mut self.room);
+            policy.invoke(&node.hook, last, &mut self.room)
+        } else {
+            self.invoke_traced(policy, node, last)
         }
+    }
+
+    /// The same inside a span of the hook's own.
+    #[cold]
+    #[inline(never)]
+    fn invoke_traced<C>(&mut self, policy: &mut C, node: &'a Node<H>, last: bool) -> Poll<()>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
         let span = self.span.hook(&node.meta);
         let answer = span.in_scope(|| policy.invoke(&node.hook, last, &mut self.room));
         self.room.instrument(span);
