@@ -44,7 +44,8 @@ impl Case {
 
     /// Slot and number of hooks for people.
     pub(crate) fn label(&self) -> String {
-        format!("{}, {} hooks", self.name(), self.hooks)
+        let plural = if self.hooks == 1 { "" } else { "s" };
+        format!("{}, {} hook{plural}", self.name(), self.hooks)
     }
 
     /// The greatest ratio of times that meets the target, if there is a target.

@@ -2,8 +2,9 @@
 //!
 //! | `cargo bench -p hooks-tests --bench performance` | Does |
 //! |---|---|
-//! | | prints the tables |
-//! | `-- write` | writes them into `docs/performance.md` |
+//! | | prints the tables, without compile time, which takes minutes |
+//! | `-- write` | writes all of them into `docs/performance.md` |
+//! | `-- times [slot]` | prints times and ratios alone |
 //! | `-- counts` | fails if a count of instructions or allocations exceeds its bound |
 //! | `-- bounds` | prints the bounds that follow from what is measured now |
 //!
@@ -31,8 +32,12 @@ fn main() -> ExitCode {
         .collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
-        [] => report::page().map(|page| print!("{page}")),
-        ["write"] => report::page().and_then(|page| report::write(&page)),
+        [] => report::page(false).map(|page| print!("{page}")),
+        ["write"] => report::page(true).and_then(|page| report::write(&page)),
+        ["times", slot @ ..] => {
+            report::times(slot.first().copied());
+            Ok(())
+        }
         ["counts"] => counts::check(),
         ["bounds"] => counts::suggest(),
         // What `counts` starts under callgrind.
@@ -40,7 +45,7 @@ fn main() -> ExitCode {
             counts::run(slot, hooks, contender, repeats)
         }
         other => Err(format!(
-            "unknown command `{}`; use `write`, `counts`, `bounds`, or nothing",
+            "unknown command `{}`; use `write`, `times`, `counts`, `bounds`, or nothing",
             other.join(" ")
         )),
     };

@@ -55,8 +55,19 @@ struct Miss {
     why: &'static str,
 }
 
-/// The whole page.
-pub(crate) fn page() -> Result<String, String> {
+/// Prints the times of the cases of a slot, or of all.
+pub(crate) fn times(slot: Option<&str>) {
+    for mut case in cases::all(PROMPT) {
+        if slot.is_none_or(|slot| slot == case.slot) {
+            let [ours, baseline] = time::interleaved([&mut case.ours, &mut case.baseline]);
+            let (label, ratio) = (case.label(), ours / baseline);
+            println!("{label:26} {ours:7.1} ns {baseline:7.1} ns {ratio:5.2}");
+        }
+    }
+}
+
+/// The page; whole if compile time is measured, too.
+pub(crate) fn page(whole: bool) -> Result<String, String> {
     let missing = counts::missing();
     if let (Some(why), true) = (&missing, std::env::var_os("HOOKS_REQUIRE_ALL").is_some()) {
         return Err(format!("{why}; install valgrind"));
@@ -70,16 +81,16 @@ pub(crate) fn page() -> Result<String, String> {
         .collect::<Result<Vec<_>, _>>()?;
     eprintln!("two threads");
     let scaling = threads::scaling();
-    eprintln!("compile time");
-    let compiled = compile::measure()?;
-
     let mut misses = Vec::new();
     let mut page = introduction(missing.as_deref());
     page += &hooks(&cases, &mut misses);
     page += &empty(&cases, &mut misses);
     page += &allocations(&cases, &mut misses);
     page += &parallel(scaling, &mut misses);
-    page += &compile_time(&compiled, &mut misses);
+    if whole {
+        eprintln!("compile time");
+        page += &compile_time(&compile::measure()?, &mut misses);
+    }
     page += &missed(&misses);
     Ok(page)
 }
@@ -141,13 +152,12 @@ fn instructions(count: Option<Count>) -> String {
 
 fn hooks(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
     let mut text = String::new();
-    for (subject, heading, against, why) in [
-        (Subject::Ready, "Hooks that do not await", "limit", READY),
+    for (subject, heading, against) in [
+        (Subject::Ready, "Hooks that do not await", "limit"),
         (
             Subject::Awaiting,
             "Hooks that await",
             "`async_trait` objects",
-            AWAITING,
         ),
     ] {
         let _ = write!(
@@ -179,7 +189,12 @@ fn hooks(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
                     what: case.label(),
                     measured: format!("{:.2} × {against}", measured.ratio()),
                     target: format!("≤ {target:.2} ×"),
-                    why,
+                    why: match (subject, case.slot) {
+                        (Subject::Awaiting, _) => AWAITING,
+                        (_, "own_chain") => OWN_CHAIN,
+                        (_, "aggregate") => GATHERED,
+                        _ => READY,
+                    },
                 });
             }
         }
@@ -217,7 +232,11 @@ fn empty(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
                 what: case.label(),
                 measured: format!("{shown} instructions"),
                 target: format!("≤ {EMPTY_TARGET}"),
-                why: EMPTY,
+                why: if case.slot == "aggregate" {
+                    GATHERED
+                } else {
+                    EMPTY
+                },
             });
         }
     }
@@ -346,15 +365,28 @@ fn missed(misses: &[Miss]) -> String {
     if misses.is_empty() {
         return text + "None.\n";
     }
-    text += "| What | measured | target | because |\n|---|---:|---:|---|\n";
-    for Miss {
-        what,
-        measured,
-        target,
-        why,
-    } in misses
-    {
-        let _ = writeln!(text, "| {what} | {measured} | {target} | {why} |");
+    text += "| What | measured | target |\n|---|---:|---:|\n";
+    for miss in misses {
+        let Miss {
+            what,
+            measured,
+            target,
+            ..
+        } = miss;
+        let _ = writeln!(text, "| {what} | {measured} | {target} |");
+    }
+    text += "\nWhy:\n\n";
+    let mut told: Vec<&str> = Vec::new();
+    for Miss { what, why, .. } in misses {
+        if !told.contains(why) {
+            told.push(why);
+            let alike = misses.iter().filter(|miss| miss.why == *why).count() - 1;
+            let others = match alike {
+                0 => String::new(),
+                alike => format!(" and {alike} more"),
+            };
+            let _ = writeln!(text, "- {what}{others}: {why}.");
+        }
     }
     text
 }
@@ -367,14 +399,18 @@ fn marked(figure: String, reached: bool) -> String {
     }
 }
 
-const READY: &str = "each hook is a virtual call that leaves its output in memory, which a loop \
-    without any framework over boxed trait objects pays for as well; the rest is the policy";
-const AWAITING: &str = "each hook makes the one box that `async_trait` makes, and passes the same \
-    loop as hooks that answer at once";
-const EMPTY: &str = "the future is polled through its state, so that it may also be suspended";
-const BOXED: &str = "a closure returns a future that may wait, and a future that waits needs a \
-    place that does not move; a function under `#[impl_hook]` has none of that";
-const CHECK: &str = "a slot has a set's methods, a trait for hooks, one for hooks with state and \
-    one for its name, which all have to be checked";
-const LINES: &str = "the public methods of a slot are most of them: registration in plain and \
-    entry form, by value and by reference, removal, dispatch";
+const READY: &str = "a virtual call a hook, and an output that is left in memory and read again \
+    at once: a loop over boxed trait objects without any framework pays for most of it, too";
+const OWN_CHAIN: &str = "a chain is an `async fn` that may wait after every output, and a future \
+    that may wait has to be put where it does not move before it is asked";
+const GATHERED: &str = "the outputs go through the room into the `Vec`, and the reduction is a \
+    future of its own";
+const AWAITING: &str = "the one box of each hook is `async_trait`'s, too; the answer goes through \
+    the room in addition";
+const EMPTY: &str = "the future is made whole, so that it may be suspended, before it is polled";
+const BOXED: &str = "a closure returns a future that may wait, and such a future needs a place \
+    that does not move; `#[impl_hook]` on a function spares it";
+const CHECK: &str = "a slot has its public methods, a trait for hooks and one for hooks with \
+    state, and an impl for each way to be a hook; all of them are checked where they are declared";
+const LINES: &str = "the same, each type spelled with its absolute path; the public methods alone \
+    are about as many as the target";

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::hint::black_box;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 /// As long as an instruction to an agent commonly is: a hook takes some 15 ns for it.
@@ -69,12 +69,25 @@ pub(crate) fn default(prompt: &str) -> Result<(), String> {
     }
 }
 
-/// Runs a future whose waits end by themselves.
+/// Runs a future whose waits end by themselves. The first poll stands alone, as it does
+/// where a future is awaited.
 #[inline(always)]
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
-    let mut cx = Context::from_waker(Waker::noop());
+    match future
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
+    {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => go_on(future),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn go_on<T>(mut future: Pin<&mut impl Future<Output = T>>) -> T {
     loop {
+        let mut cx = Context::from_waker(Waker::noop());
         if let Poll::Ready(answer) = future.as_mut().poll(&mut cx) {
             return answer;
         }
