@@ -12,6 +12,13 @@
 //! itself in ([`confine`]): that, not the policies, is the boundary. At the end a
 //! table or JSON says what became of each call ([`report`]), with everything that
 //! could deceive a terminal escaped ([`display`]).
+//!
+//! It needs Linux, whose kernel does the confining.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "this example needs Linux, whose kernel confines the calls; build the crates one by one with `--package`"
+);
 
 mod args;
 mod confine;

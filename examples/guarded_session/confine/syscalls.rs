@@ -221,7 +221,7 @@ const ATTRIBUTES: &[c_long] = &[
 const MODES: &[c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
+    SYS_FCHMODAT2,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
 ];
@@ -253,7 +253,8 @@ const TIOCLINUX: u64 = 0x541c;
 const F_SETOWN: u64 = 8;
 const F_SETOWN_EX: u64 = 15;
 
-// Newer than the names that `libc` has; the numbers are those of every architecture.
+// Newer than the names that `libc` has everywhere; the numbers are those of every architecture.
+const SYS_FCHMODAT2: c_long = 452;
 const SYS_LSM_SET_SELF_ATTR: c_long = 460;
 const SYS_SETXATTRAT: c_long = 463;
 const SYS_REMOVEXATTRAT: c_long = 466;
