@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, FnArg, Ident, Path, Type};
+use syn::{Attribute, FnArg, Ident, Path, Safety, Signature, Token, Type};
 
 use crate::body;
 use crate::krate;
@@ -16,10 +16,9 @@ pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
         Ok(function) => function,
         Err(error) => return report::with_errors(item.clone(), &not_a_function(item, error)),
     };
-    match validate(args, &function) {
-        Ok(hook) => expand(&hook),
-        Err(errors) => errors.to_compile_error(),
-    }
+    let mut report = Report::default();
+    let hook = validate(args, &function, &mut report);
+    report.with_rest(hook.as_ref().map(expand))
 }
 
 fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
@@ -40,27 +39,35 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
 struct Hook<'a> {
     slot: Path,
     function: &'a Function,
+    /// The signature as it has to be.
+    sig: Signature,
     params: Vec<&'a Type>,
 }
 
-fn validate(args: TokenStream, function: &Function) -> syn::Result<Hook<'_>> {
-    let mut report = Report::default();
-    let sig = &function.sig;
-    let slot = report.ok(slot_path(args));
+/// A function that is as good as a hook is taken for one, so that what uses it is in order.
+fn validate<'a>(
+    args: TokenStream,
+    function: &'a Function,
+    report: &mut Report,
+) -> Option<Hook<'a>> {
+    let slot = slot_path(args, report);
+    let mut sig = function.sig.clone();
     if sig.asyncness.is_none() {
+        sig.asyncness = Some(Token![async](sig.fn_token.span));
         report.error(
             sig.fn_token,
             format!("hook `{}` is not async; write `async fn`", sig.ident),
         );
     }
-    if let Some(token) = sig.constness {
+    if let Some(token) = sig.constness.take() {
         report.error(token, "a hook cannot be `const`; remove it");
     }
-    if let syn::Safety::Unsafe(token) = sig.safety {
+    if let Safety::Unsafe(token) = std::mem::replace(&mut sig.safety, Safety::Default) {
         report.error(token, "a hook cannot be `unsafe`; remove it");
     }
+    let mut mistakes = Report::default();
     if !sig.generics.params.is_empty() {
-        report.error(
+        mistakes.error(
             &sig.generics.params,
             format!(
                 "hook `{}` cannot be generic; use the types of the slot",
@@ -69,28 +76,30 @@ fn validate(args: TokenStream, function: &Function) -> syn::Result<Hook<'_>> {
         );
     }
     if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
-        report.error(
+        mistakes.error(
             receiver,
             "a function has no receiver; use `#[impl_hooks(Set)]` for the methods of a type",
         );
     }
-    let params = params::typed(&sig.inputs).map(|arg| &*arg.ty).collect();
-    match slot {
-        Some(slot) => report.finish(Hook {
-            slot,
-            function,
-            params,
-        }),
-        None => Err(report.finish(()).expect_err("what is missing was reported")),
+    if report.found_in(mistakes) {
+        return None;
     }
+    let inputs = &function.sig.inputs;
+    Some(Hook {
+        slot: slot?,
+        function,
+        sig,
+        params: params::typed(inputs).map(|arg| &*arg.ty).collect(),
+    })
 }
 
-fn slot_path(args: TokenStream) -> syn::Result<Path> {
+fn slot_path(args: TokenStream, report: &mut Report) -> Option<Path> {
     const SHAPE: &str = "name the slot's trait; write `#[impl_hook(ValidatePrompt)]`";
     if args.is_empty() {
-        return Err(syn::Error::new(proc_macro2::Span::call_site(), SHAPE));
+        report.push(syn::Error::new(Span::call_site(), SHAPE));
+        return None;
     }
-    syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE))
+    report.ok(syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE)))
 }
 
 // Input:
@@ -106,12 +115,14 @@ fn slot_path(args: TokenStream) -> syn::Result<Path> {
 // }
 fn expand(hook: &Hook<'_>) -> TokenStream {
     let private = &krate::private();
-    let Hook { slot, function, .. } = hook;
-    let Function {
-        attrs,
-        vis,
+    let Hook {
+        slot,
+        function,
         sig,
-        body,
+        ..
+    } = hook;
+    let Function {
+        attrs, vis, body, ..
     } = function;
     let (function, output) = (&sig.ident, &sig.output);
     let ready = !body::can_wait(body.stream());

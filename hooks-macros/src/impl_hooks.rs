@@ -1,6 +1,6 @@
 //! `#[impl_hooks(Set)]`: the methods present in one `impl` block, registrable as a whole.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, Path, ReceiverKind};
@@ -18,11 +18,11 @@ pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
         Ok(block) => block,
         Err(error) => return report::with_errors(item.clone(), &not_an_impl(item, error)),
     };
-    match validate(args, &block) {
-        Ok(group) => expand(&group),
-        // The block is left out: without registration it would say something else.
-        Err(errors) => errors.to_compile_error(),
-    }
+    let mut report = Report::default();
+    let group = validate(args, &block, &mut report);
+    // The methods without a mistake are registered, so that the value stays one that can
+    // be, and what uses it is in order.
+    report.with_rest(group.as_ref().map(expand))
 }
 
 fn not_an_impl(item: TokenStream, error: syn::Error) -> syn::Error {
@@ -51,9 +51,8 @@ struct Group<'a> {
     methods: Vec<&'a Method>,
 }
 
-fn validate(args: TokenStream, block: &Impl) -> syn::Result<Group<'_>> {
-    let mut report = Report::default();
-    let set = report.ok(set_path(args));
+fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Option<Group<'a>> {
+    let set = set_path(args, report);
     let hook_trait = match &block.trait_ {
         Some((None, path, _)) => Some(path),
         Some((Some(bang), ..)) => {
@@ -78,10 +77,13 @@ fn validate(args: TokenStream, block: &Impl) -> syn::Result<Group<'_>> {
     for item in &block.items {
         match item {
             Item::Method(found) => {
-                method(found, &mut report);
-                methods.push(found);
+                let mut mistakes = Report::default();
+                method(found, &mut mistakes);
+                if !report.found_in(mistakes) {
+                    methods.push(found);
+                }
             }
-            Item::Other(other) => other_item(other, &mut report),
+            Item::Other(other) => other_item(other, report),
         }
     }
     if block.items.is_empty() {
@@ -90,35 +92,33 @@ fn validate(args: TokenStream, block: &Impl) -> syn::Result<Group<'_>> {
             "this block provides no hook; implement a method, or remove `#[impl_hooks(…)]`",
         );
     }
-    match (set, hook_trait) {
-        (Some(set), Some(hook_trait)) => report.finish(Group {
-            block,
-            hook_trait,
-            set,
-            methods,
-        }),
-        _ => Err(report.finish(()).expect_err("what is missing was reported")),
-    }
+    Some(Group {
+        block,
+        hook_trait: hook_trait?,
+        set: set?,
+        methods,
+    })
 }
 
-fn set_path(args: TokenStream) -> syn::Result<Path> {
+fn set_path(args: TokenStream, report: &mut Report) -> Option<Path> {
     const SHAPE: &str =
         "name the set that `#[hooks]` generated; write `#[impl_hooks(AppHooksSet)]`";
     if args.is_empty() {
-        return Err(syn::Error::new(proc_macro2::Span::call_site(), SHAPE));
+        report.push(syn::Error::new(Span::call_site(), SHAPE));
+        return None;
     }
-    let path: Path = syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE))?;
-    match path
-        .segments
-        .iter()
-        .find(|segment| !segment.arguments.is_empty())
-    {
-        Some(segment) => Err(syn::Error::new_spanned(
-            &segment.arguments,
-            "the set is named without generic arguments; remove them",
-        )),
-        None => Ok(path),
+    let path = syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE));
+    let mut path: Path = report.ok(path)?;
+    for segment in &mut path.segments {
+        let arguments = std::mem::take(&mut segment.arguments);
+        if !arguments.is_empty() {
+            report.error(
+                arguments,
+                "the set is named without generic arguments; remove them",
+            );
+        }
     }
+    Some(path)
 }
 
 fn other_item(item: &ImplItem, report: &mut Report) {
@@ -151,6 +151,12 @@ fn method(method: &Method, report: &mut Report) {
             ),
         );
         return;
+    }
+    if method.body.is_none() {
+        report.error(
+            &sig.ident,
+            format!("hook `{}` has no body; write what it does", sig.ident),
+        );
     }
     if let Some(token) = sig.constness {
         report.error(token, "a hook cannot be `const`; remove it");
@@ -212,6 +218,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
         impl_token,
         generics,
         self_ty,
+        brace_token,
         ..
     } = block;
     let where_clause = &generics.where_clause;
@@ -235,11 +242,13 @@ fn expand(group: &Group<'_>) -> TokenStream {
             set.#register::<Self, __P, #ready>(#private::Clone::clone(&owner));
         }
     });
-    quote! {
+    let mut implementation = quote! {
         #(#attrs)*
-        #impl_token #impl_generics #hook_trait for #self_ty #where_clause {
-            #(#bodies)*
-        }
+        #impl_token #impl_generics #hook_trait for #self_ty #where_clause
+    };
+    brace_token.surround(&mut implementation, |tokens| tokens.extend(bodies));
+    quote! {
+        #implementation
 
         #(#cfgs)*
         #[allow(deprecated)]

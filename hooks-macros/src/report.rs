@@ -27,6 +27,19 @@ impl Report {
         result.map_err(|error| self.push(error)).ok()
     }
 
+    /// Adds the mistakes of a part, and says whether there are any.
+    pub(crate) fn found_in(&mut self, part: Report) -> bool {
+        let found = part.errors.is_some();
+        part.errors.into_iter().for_each(|errors| self.push(errors));
+        found
+    }
+
+    /// What is emitted of an item whose faulty parts were left out: the rest, and the errors.
+    pub(crate) fn with_rest(self, rest: Option<TokenStream>) -> TokenStream {
+        let errors = self.errors.map(|errors| errors.to_compile_error());
+        quote::quote! { #rest #errors }
+    }
+
     /// The value, unless there was a mistake.
     pub(crate) fn finish<T>(self, value: T) -> syn::Result<T> {
         self.errors.map_or(Ok(value), Err)

@@ -32,6 +32,7 @@ pub(crate) struct Impl {
     pub(crate) generics: Generics,
     pub(crate) trait_: Option<(Option<Token![!]>, Path, Token![for])>,
     pub(crate) self_ty: Type,
+    pub(crate) brace_token: token::Brace,
     pub(crate) items: Vec<Item<ImplItem>>,
 }
 
@@ -77,6 +78,7 @@ impl Parse for Trait {
             }
         }
         generics.where_clause = input.parse()?;
+        let (_, items) = items(input)?;
         Ok(Trait {
             attrs,
             vis,
@@ -86,7 +88,7 @@ impl Parse for Trait {
             ident,
             generics,
             supertraits,
-            items: items(input)?,
+            items,
         })
     }
 }
@@ -111,6 +113,7 @@ impl Parse for Impl {
             None => (None, first),
         };
         generics.where_clause = input.parse()?;
+        let (brace_token, items) = items(input)?;
         Ok(Impl {
             attrs,
             unsafety,
@@ -118,7 +121,8 @@ impl Parse for Impl {
             generics,
             trait_,
             self_ty,
-            items: items(input)?,
+            brace_token,
+            items,
         })
     }
 }
@@ -147,9 +151,9 @@ impl Parse for Function {
     }
 }
 
-fn items<Other: Parse>(input: ParseStream<'_>) -> Result<Vec<Item<Other>>> {
+fn items<Other: Parse>(input: ParseStream<'_>) -> Result<(token::Brace, Vec<Item<Other>>)> {
     let content;
-    braced!(content in input);
+    let brace_token = braced!(content in input);
     let mut items = Vec::new();
     while !content.is_empty() {
         let ahead = content.fork();
@@ -161,7 +165,7 @@ fn items<Other: Parse>(input: ParseStream<'_>) -> Result<Vec<Item<Other>>> {
             Item::Other(content.parse()?)
         });
     }
-    Ok(items)
+    Ok((brace_token, items))
 }
 
 fn is_function(input: ParseStream<'_>) -> bool {

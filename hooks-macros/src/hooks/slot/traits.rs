@@ -31,6 +31,12 @@ impl SlotExpansion<'_> {
             slot.method,
             slot.stateful(),
         );
+        let note = self.takes_closures().then(|| {
+            let note = format!(
+                "a closure is a hook where it takes and answers what `{name}::call` does, and is `Send` and `Sync`"
+            );
+            quote!(, note = #note)
+        });
         let bound = spans::spread(&slot.method, quote!(#private::HookObject));
         let receiver = self.receiver();
         let owned = slot.params.iter().map(|param| {
@@ -47,7 +53,7 @@ impl SlotExpansion<'_> {
             ///
             #[doc = #doc]
             #[allow(dead_code, clippy::too_many_arguments)]
-            #[diagnostic::on_unimplemented(message = #message, label = "not a hook of this slot")]
+            #[diagnostic::on_unimplemented(message = #message, label = "not a hook of this slot" #note)]
             #vis trait #name: #bound {
                 /// Runs the hook.
                 fn call(#receiver, #hook_params) -> #hook_future
@@ -136,6 +142,11 @@ impl SlotExpansion<'_> {
         }
     }
 
+    fn takes_closures(&self) -> bool {
+        let borrows = |param: &Param| param.passing == Passing::Borrowed;
+        !self.slot.params.iter().any(borrows)
+    }
+
     /// Closures are hooks where nothing is borrowed (`T-10`).
     pub(super) fn closures(&self) -> TokenStream {
         let SlotExpansion {
@@ -149,8 +160,7 @@ impl SlotExpansion<'_> {
             hook_future,
             ..
         } = self;
-        let borrows = |param: &Param| param.passing == Passing::Borrowed;
-        if slot.params.iter().any(borrows) {
+        if !self.takes_closures() {
             return TokenStream::new();
         }
         let (name, output) = (&slot.name, &slot.output);
