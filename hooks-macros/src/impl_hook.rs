@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, FnArg, Ident, Path, Safety, Signature, Token, Type};
+use syn::{Attribute, FnArg, Path, Safety, Signature, Token, Type};
 
 use crate::body;
 use crate::krate;
@@ -164,10 +164,7 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
 /// shows a difference where the function has it.
 fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
     let (function, output) = (&hook.function.sig.ident, &hook.function.sig.output);
-    // Named by place: a parameter may be a pattern, or called like the function.
-    let idents: Vec<_> = (0..hook.params.len())
-        .map(|at| Ident::new(&format!("argument_{at}"), Span::mixed_site()))
-        .collect();
+    let idents = params::places(hook.params.len());
     let types = hook.params.iter().map(|ty| params::hook_type(ty, private));
     let given = hook
         .params

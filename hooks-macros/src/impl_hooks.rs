@@ -254,7 +254,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
         #[allow(deprecated)]
         impl<'__h, #params> #private::HookGroup<'__h, #set<'__h>> for #self_ty
         where
-            #self_ty: '__h,
+            Self: '__h,
             #(#predicates,)*
         {
             fn __hooks_register<__P>(owner: __P, set: &mut #set<'__h>)

@@ -25,6 +25,8 @@ mod params;
 mod report;
 mod spans;
 mod syntax;
+#[cfg(test)]
+mod unfinished;
 
 use proc_macro::TokenStream;
 

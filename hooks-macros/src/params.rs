@@ -1,6 +1,6 @@
 //! The parameters of a slot or a hook, and the forms in which they travel.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, Ident, Lifetime, Pat, PatType, Type, TypeReference};
@@ -154,6 +154,14 @@ pub(crate) fn typed<'a>(
         FnArg::Typed(arg) => Some(arg),
         FnArg::Receiver(_) => None,
     })
+}
+
+/// Names for so many parameters, by their places, which meet no name of the user's: what
+/// the user wrote may be a pattern, or called like the function.
+pub(crate) fn places(params: usize) -> Vec<Ident> {
+    (0..params)
+        .map(|at| Ident::new(&format!("argument_{at}"), Span::mixed_site()))
+        .collect()
 }
 
 /// The first type of these that is `impl Trait`, or contains one.

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt;
 
 /// The place of a token of the user's, for items that the macro wrote: errors are shown
 /// there, and lints still take the items for generated ones.
@@ -9,11 +10,10 @@ pub(crate) fn generated_at(place: Span) -> Span {
     Span::call_site().located_at(place)
 }
 
-/// The same name, as one that the macro wrote.
+/// The same name, as one that the macro wrote. It is read in the macro's edition, in which
+/// it may be a keyword.
 pub(crate) fn generated(name: &Ident) -> Ident {
-    let mut name = name.clone();
-    name.set_span(generated_at(name.span()));
-    name
+    Ident::new_raw(&name.unraw().to_string(), generated_at(name.span()))
 }
 
 /// The spans of the first and the last of the user's tokens. Code that begins with the one

@@ -13,6 +13,7 @@ use syn::{Attribute, Ident, Lifetime, ReturnType, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::body;
+use crate::params;
 use crate::spans;
 
 /// One slot, with the tokens that several of its items need.
@@ -187,6 +188,7 @@ impl<'a> SlotExpansion<'a> {
                 .any(|name| attr.path().is_ident(name))
         });
         let types = slot.params.iter().map(|param| &param.ty);
+        let given = params::places(slot.params.len());
         let (inputs, output) = (&slot.inputs, &slot.output);
         let method = spans::generated(&slot.method);
         let arrow: ReturnType = syn::parse_quote!(-> #output);
@@ -200,11 +202,11 @@ impl<'a> SlotExpansion<'a> {
         };
         quote_spanned! {*place=>
             #(#cfgs)*
-            fn #default(#(#idents: #types),*) -> #future {
+            fn #default(#(#given: #types),*) -> #future {
                 #(#attrs)*
                 #[allow(unused_braces, clippy::redundant_closure_call, clippy::unused_async)]
                 async fn #method(#(#inputs),*) #arrow #body
-                #method(#(#idents),*)
+                #method(#(#given),*)
             }
         }
     }

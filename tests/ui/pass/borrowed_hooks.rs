@@ -35,6 +35,15 @@ where
     }
 }
 
+struct Elided<'a>(&'a str);
+
+#[impl_hooks(AppHooksSet)]
+impl AppHooks for Elided<'_> {
+    async fn choose(&self, task: &'static str, last: Option<&'static str>) -> &'static str {
+        if task == self.0 { "elided" } else { last.unwrap_or(task) }
+    }
+}
+
 struct Written<'a>(&'a str);
 
 impl Check for Written<'_> {
@@ -57,6 +66,8 @@ fn main() {
     assert!(block_on(set.check("abc", Limits(&long), &["x"])));
     let set = set.with_check(Written(&prefix));
     assert!(!block_on(set.check("abc", Limits(&long), &[])));
+    let set = AppHooksSet::new().with_hooks(Elided(&prefix));
+    assert_eq!(block_on(set.choose("a")), "elided");
     let set = shorten(AppHooksSet::new(), &prefix);
     assert_eq!(block_on(set.choose("a")), "hook");
 }

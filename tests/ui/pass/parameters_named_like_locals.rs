@@ -30,6 +30,11 @@ trait AppHooks {
         let _ = output;
         function + answer + companion
     }
+
+    #[hook(fallback)]
+    async fn same(same: &str, given: u8) -> usize {
+        same.len() + usize::from(given)
+    }
 }
 
 struct Policy;
@@ -88,4 +93,5 @@ fn main() {
     assert_eq!(block_on(set.mixed(1, &2, "", 3)), 3);
     let set = set.with_mixed(Stateful::new(Count(0)));
     assert_eq!(block_on(set.mixed(1, &2, "four", 3)), 11);
+    assert_eq!(block_on(set.same("four", 3)), 7);
 }

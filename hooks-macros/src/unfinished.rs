@@ -1,0 +1,59 @@
+//! Bodies that do not parse, as an editor sees them while somebody types: every macro lets
+//! them through as they are.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+
+use crate::{hooks, impl_hook, impl_hooks};
+
+const BODY: &str = "{ let x = ; if prompt. self. }";
+
+#[test]
+fn an_unfinished_default_passes_through_hooks() {
+    let item = item("trait AppHooks { #[hook(always)] async fn check(prompt: &str) -> bool BODY }");
+    let expansion = hooks::entry(TokenStream::new(), item);
+    assert!(contains_body(expansion));
+}
+
+#[test]
+fn an_unfinished_default_passes_through_hooks_beside_a_mistake() {
+    let item =
+        item("trait AppHooks { #[hook(sometimes)] async fn check(prompt: &str) -> bool BODY }");
+    let expansion = hooks::entry(TokenStream::new(), item);
+    assert!(expansion.to_string().contains("compile_error"));
+    assert!(contains_body(expansion));
+}
+
+#[test]
+fn an_unfinished_method_passes_through_impl_hooks() {
+    let item =
+        item("impl AppHooks for Policy { async fn check(&self, prompt: &str) -> bool BODY }");
+    assert!(contains_body(impl_hooks::entry(quote!(AppHooksSet), item)));
+}
+
+#[test]
+fn an_unfinished_function_passes_through_impl_hook() {
+    let item = item("async fn no_keys(prompt: &str) -> bool BODY");
+    assert!(contains_body(impl_hook::entry(quote!(Check), item)));
+}
+
+/// An item with the body in its place: syn could not read the whole.
+fn item(text: &str) -> TokenStream {
+    let item: TokenStream = text
+        .replace("BODY", BODY)
+        .parse()
+        .expect("these are tokens");
+    assert!(syn::parse2::<syn::Item>(item.clone()).is_err());
+    item
+}
+
+fn contains_body(expansion: TokenStream) -> bool {
+    let body: TokenStream = BODY.parse().expect("these are tokens");
+    let body = body.to_string();
+    expansion.into_iter().any(|token| match token {
+        TokenTree::Group(group) => {
+            TokenTree::from(group.clone()).to_string() == body || contains_body(group.stream())
+        }
+        _ => false,
+    })
+}
