@@ -292,10 +292,10 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     });
     quote! {
         #[allow(dead_code)]
-        trait Unknown {
+        trait __HooksUnknown {
             #(#methods)*
         }
-        impl<__T: ?#private::Sized> Unknown for __T {}
+        impl<__T: ?#private::Sized> __HooksUnknown for __T {}
     }
 }
 
