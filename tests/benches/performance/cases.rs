@@ -3,7 +3,8 @@
 use std::hint::black_box;
 
 use crate::contenders::{
-    self, BenchSet, BorrowingFunction, Boxed, BoxedWaiting, OwningFunction, Ready, Verdict, Waiting,
+    self, BenchSet, BorrowingFunction, Boxed, BoxedWaiting, OwningFunction, Plain, Ready, Verdict,
+    Waiting,
 };
 use crate::workload::{Word, block_on, words};
 
@@ -28,6 +29,8 @@ pub(crate) enum Subject {
     Ready,
     /// The same without any hook, against the direct call of the default.
     Empty,
+    /// No framework at all, against hand-written static calls.
+    Floor,
     /// Hooks that await, against `async_trait` objects.
     Awaiting,
     /// Hooks by other ways than `#[impl_hooks]`, against hand-written static calls.
@@ -54,7 +57,7 @@ impl Case {
             (Subject::Ready, 1) => Some(1.30),
             (Subject::Ready, _) => Some(1.15),
             (Subject::Awaiting, _) => Some(1.10),
-            (Subject::Empty | Subject::Function | Subject::Owned, _) => None,
+            (Subject::Empty | Subject::Floor | Subject::Function | Subject::Owned, _) => None,
         }
     }
 
@@ -63,7 +66,7 @@ impl Case {
         match self.subject {
             Subject::Ready | Subject::Empty => u64::from(self.slot == AGGREGATE),
             Subject::Awaiting => self.hooks as u64,
-            Subject::Function => 0,
+            Subject::Floor | Subject::Function => 0,
             // The caller's own `String`, and a clone for everyone but the last.
             Subject::Owned => 1 + self.hooks as u64,
         }
@@ -109,6 +112,22 @@ fn repeated<const N: usize>(
 async fn closure(prompt: String, last: Option<Verdict>) -> Verdict {
     last.unwrap_or(Ok(()))?;
     Word::FIRST.check(&prompt)
+}
+
+/// A list of hooks without any framework, in the place of ours.
+fn plain<const N: usize>(prompt: &'static str) -> Case {
+    let objects: Vec<Box<dyn Plain>> = words::<N>()
+        .into_iter()
+        .map(|word| Box::new(word) as Box<dyn Plain>)
+        .collect();
+    let hooks = words::<N>();
+    Case {
+        slot: "no_framework",
+        hooks: N,
+        ours: dispatch!(contenders::plain_always(&objects, black_box(prompt))),
+        baseline: dispatch!(contenders::limit_always(&hooks, black_box(prompt))),
+        subject: Subject::Floor,
+    }
 }
 
 fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
@@ -166,6 +185,7 @@ fn sized<const N: usize>(prompt: &'static str) -> Vec<Case> {
         cases.push(ready!(singleton, limit_singleton));
     }
     if N > 0 {
+        cases.push(plain::<N>(prompt));
         cases.push(awaiting!("always_awaiting", always, boxed_always));
         cases.push(awaiting!("chain_awaiting", chain, boxed_chain));
     }
@@ -194,7 +214,7 @@ pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
     .collect()
 }
 
-/// The one set that several threads share.
-pub(crate) fn shared() -> BenchSet<'static> {
-    ready::<4>()
+/// What several threads share: a set, and the same as static calls.
+pub(crate) fn shared() -> (BenchSet<'static>, [Word; 4]) {
+    (ready::<4>(), words::<4>())
 }

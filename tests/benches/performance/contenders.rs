@@ -172,6 +172,27 @@ pub(crate) async fn boxed_chain(hooks: &[Box<dyn Boxed>], prompt: &str) -> Verdi
     Ok(())
 }
 
+/// The same as trait objects whose methods are not async: what a list of hooks costs
+/// without any framework.
+pub(crate) trait Plain: Send + Sync {
+    fn always(&self, prompt: &str, last: Option<Verdict>) -> Verdict;
+}
+
+impl Plain for Word {
+    fn always(&self, prompt: &str, last: Option<Verdict>) -> Verdict {
+        last.unwrap_or(Ok(()))?;
+        self.check(prompt)
+    }
+}
+
+pub(crate) async fn plain_always(hooks: &[Box<dyn Plain>], prompt: &str) -> Verdict {
+    let mut last = default(prompt);
+    for hook in hooks {
+        last = hook.always(prompt, Some(last));
+    }
+    last
+}
+
 /// Static calls, inlined.
 pub(crate) async fn limit_always<const N: usize>(hooks: &[Word; N], prompt: &str) -> Verdict {
     let mut last = default(prompt);

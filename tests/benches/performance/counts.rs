@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::allocations;
 use crate::bounds::{BOUNDS, Bound};
-use crate::cases::{self, Case};
+use crate::cases::{self, Case, Subject};
 use crate::workload::{PROMPT, long_prompt};
 
 /// The hidden command that callgrind is given.
@@ -155,8 +155,8 @@ pub(crate) fn check() -> Result<(), String> {
 /// Prints the table of bounds that follows from what is measured now.
 pub(crate) fn suggest() -> Result<(), String> {
     for mut case in cases::all(PROMPT) {
-        if case.hooks > 4 {
-            // Every further hook costs what the fourth does.
+        if case.hooks > 4 || case.subject == Subject::Floor {
+            // Every further hook costs what the fourth does; the floor is not ours.
             continue;
         }
         let beyond = instructions(&case)?.beyond();

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cases;
-use crate::contenders::BenchSet;
+use crate::contenders::limit_always;
 use crate::workload::{PROMPT, block_on};
 
 /// What two threads should get done, as a multiple of one.
@@ -16,20 +16,39 @@ pub(crate) const TARGET: f64 = 1.95;
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(100);
 
-/// What two threads get done, as a multiple of one: the best round of each, because
-/// everything else on the machine can only take away.
-pub(crate) fn scaling() -> f64 {
-    let set = cases::shared();
-    let (mut one, mut two) = (0.0_f64, 0.0_f64);
+/// What two threads get done, as a multiple of one.
+pub(crate) struct Scaling {
+    pub(crate) dispatch: f64,
+    /// The same with static calls, which share nothing but the words: what the machine
+    /// grants a second thread at the time.
+    pub(crate) limit: f64,
+}
+
+/// The best round of each, because other work on the machine can only take away.
+pub(crate) fn scaling() -> Scaling {
+    let (set, words) = cases::shared();
+    let dispatch = || {
+        let _ = black_box(block_on(set.always(black_box(PROMPT))));
+    };
+    let limit = || {
+        let _ = black_box(block_on(limit_always(&words, black_box(PROMPT))));
+    };
+    let (mut ours, mut theirs) = ([0.0_f64; 2], [0.0_f64; 2]);
     for _ in 0..ROUNDS {
-        one = one.max(throughput(&set, 1));
-        two = two.max(throughput(&set, 2));
+        for threads in [1, 2] {
+            let (ours, theirs) = (&mut ours[threads - 1], &mut theirs[threads - 1]);
+            *ours = ours.max(throughput(threads, &dispatch));
+            *theirs = theirs.max(throughput(threads, &limit));
+        }
     }
-    two / one
+    Scaling {
+        dispatch: ours[1] / ours[0],
+        limit: theirs[1] / theirs[0],
+    }
 }
 
 /// Dispatches a second, all threads together.
-fn throughput(set: &BenchSet<'_>, threads: usize) -> f64 {
+fn throughput(threads: usize, work: &(impl Fn() + Sync)) -> f64 {
     let (ready, over) = (Barrier::new(threads), AtomicBool::new(false));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -39,7 +58,7 @@ fn throughput(set: &BenchSet<'_>, threads: usize) -> f64 {
                     let (start, mut done) = (Instant::now(), 0_u64);
                     while !over.load(Ordering::Relaxed) {
                         for _ in 0..100 {
-                            let _ = black_box(block_on(set.always(black_box(PROMPT))));
+                            work();
                         }
                         done += 100;
                     }
