@@ -145,7 +145,9 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
         let mut this = self.as_mut().project();
-        if !matches!(*this.state, State::Start) {
+        // Looked at through the projection: a plain reference would cover a future that may
+        // point into itself.
+        if !matches!(this.state.as_mut().project(), Resumed::Start) {
             return self.resume(cx);
         }
         this.state.set(State::Over);
