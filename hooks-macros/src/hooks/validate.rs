@@ -167,7 +167,7 @@ impl Parse for Nested {
 
 fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
     let kind = kind(method, report);
-    let name = kind.as_ref().and_then(|(_, name)| name.clone());
+    let name = kind.as_ref().and_then(|kind| kind.name.clone());
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
     let params: Vec<_> = inputs.iter().filter_map(|arg| param(arg, report)).collect();
@@ -182,6 +182,7 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
         );
         return None;
     };
+    let kind = kind?;
     Some(Slot {
         attrs: method
             .attrs
@@ -194,13 +195,21 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
         params,
         inputs,
         output,
-        kind: kind?.0,
+        kind: kind.kind,
+        word: kind.word,
         body: body.clone(),
         ready: !can_wait(body.stream()),
     })
 }
 
-fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
+/// What the attribute of a slot says.
+struct Declared {
+    kind: Kind,
+    word: Ident,
+    name: Option<Ident>,
+}
+
+fn kind(method: &Method, report: &mut Report) -> Option<Declared> {
     let mut attrs = method
         .attrs
         .iter()
@@ -222,9 +231,9 @@ fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
         );
     }
     let attr = HookAttr::read(attr, report);
-    let (word, kind) = attr.kind.as_ref()?;
+    let (kind, word) = attr.kind?;
     if let Some(custom) = &attr.custom {
-        let message = match word {
+        let message = match kind {
             KindWord::Fallback => {
                 "`custom` pipelines are not open to hook sets written by hand; use `chain`, `aggregate` or `finalize`"
             }
@@ -235,7 +244,7 @@ fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
         report.error(&custom.key, message);
     }
     let name = attr.name.map(|name| name.value);
-    let kind = match word {
+    let kind = match kind {
         KindWord::Always => Kind::Always(companions(
             attr.chain,
             attr.aggregate,
@@ -260,13 +269,13 @@ fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
             for key in keys.into_iter().flatten() {
                 report.error(
                     key,
-                    format!("a `{kind}` slot runs one hook and takes no `{key}`; remove it, or make the slot `always` or `fallback`"),
+                    format!("a `{word}` slot runs one hook and takes no `{key}`; remove it, or make the slot `always` or `fallback`"),
                 );
             }
             Kind::Singleton
         }
     };
-    Some((kind, name))
+    Some(Declared { kind, word, name })
 }
 
 fn companions(
