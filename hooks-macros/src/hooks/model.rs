@@ -38,8 +38,6 @@ pub(crate) struct Slot {
     /// What hooks return; `()` where nothing is written.
     pub(crate) output: Type,
     pub(crate) kind: Kind,
-    /// The kind as the user wrote it.
-    pub(crate) word: Ident,
     pub(crate) body: Group,
     /// Whether the default's body can wait.
     pub(crate) ready: bool,

@@ -226,10 +226,9 @@ impl<'a> SlotExpansion<'a> {
         spans::spread(&spans::generated(&self.slot.method), &self.set.vis)
     }
 
-    /// `&self`, at the kind of the slot, which decides about `last`: so begins what the
-    /// compiler shows where a hook takes more parameters or fewer.
+    /// `&self`, at the name of the slot: so begins what the compiler shows of its parameters.
     fn receiver(&self) -> TokenStream {
-        quote_spanned!(self.slot.word.span()=> &self)
+        quote_spanned!(self.slot.method.span()=> &self)
     }
 
     /// `<Out>` or `<Out, Answer>`: the arguments of the trait of a companion that ends a

@@ -167,7 +167,7 @@ impl Parse for Nested {
 
 fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
     let kind = kind(method, report);
-    let name = kind.as_ref().and_then(|kind| kind.name.clone());
+    let name = kind.as_ref().and_then(|(_, name)| name.clone());
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
     let params: Vec<_> = inputs.iter().filter_map(|arg| param(arg, report)).collect();
@@ -182,7 +182,6 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
         );
         return None;
     };
-    let kind = kind?;
     Some(Slot {
         attrs: method
             .attrs
@@ -195,21 +194,13 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
         params,
         inputs,
         output,
-        kind: kind.kind,
-        word: kind.word,
+        kind: kind?.0,
         body: body.clone(),
         ready: !can_wait(body.stream()),
     })
 }
 
-/// What the attribute of a slot says.
-struct Declared {
-    kind: Kind,
-    word: Ident,
-    name: Option<Ident>,
-}
-
-fn kind(method: &Method, report: &mut Report) -> Option<Declared> {
+fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
     let mut attrs = method
         .attrs
         .iter()
@@ -231,9 +222,9 @@ fn kind(method: &Method, report: &mut Report) -> Option<Declared> {
         );
     }
     let attr = HookAttr::read(attr, report);
-    let (kind, word) = attr.kind?;
+    let (word, kind) = attr.kind.as_ref()?;
     if let Some(custom) = &attr.custom {
-        let message = match kind {
+        let message = match word {
             KindWord::Fallback => {
                 "`custom` pipelines are not open to hook sets written by hand; use `chain`, `aggregate` or `finalize`"
             }
@@ -244,7 +235,7 @@ fn kind(method: &Method, report: &mut Report) -> Option<Declared> {
         report.error(&custom.key, message);
     }
     let name = attr.name.map(|name| name.value);
-    let kind = match kind {
+    let kind = match word {
         KindWord::Always => Kind::Always(companions(
             attr.chain,
             attr.aggregate,
@@ -269,13 +260,13 @@ fn kind(method: &Method, report: &mut Report) -> Option<Declared> {
             for key in keys.into_iter().flatten() {
                 report.error(
                     key,
-                    format!("a `{word}` slot runs one hook and takes no `{key}`; remove it, or make the slot `always` or `fallback`"),
+                    format!("a `{kind}` slot runs one hook and takes no `{key}`; remove it, or make the slot `always` or `fallback`"),
                 );
             }
             Kind::Singleton
         }
     };
-    Some(Declared { kind, word, name })
+    Some((kind, name))
 }
 
 fn companions(
