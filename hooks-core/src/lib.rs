@@ -65,18 +65,20 @@ extern crate self as hooks_core;
 pub mod companion;
 pub mod dispatch;
 
+mod answer;
 mod bounds;
 mod describe;
 mod entry;
 mod extensions;
 mod future;
-mod room;
+
 mod slot;
 mod stateful;
 mod trace;
 #[doc(hidden)]
 pub mod typed;
 
+pub use answer::Answer;
 pub use bounds::{BoxFuture, HookArgument, HookObject, MaybeSend, MaybeSync};
 pub use companion::{
     Aggregate, AggregateInto, Chain, Finalize, FinalizeInto, FirstSuccess, ShortCircuit,
@@ -88,7 +90,7 @@ pub use dispatch::{Combine, Dispatch, Step};
 pub use entry::{Entry, EntryId, EntryMeta};
 pub use extensions::RequestExtensions;
 pub use future::Never;
-pub use room::Room;
+
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};
 pub use typed::group::{HookGroup, SameSet};

@@ -1,12 +1,12 @@
 //! What generated code calls, under one path; free to change in any release.
 
+pub use crate::answer::Answer;
 pub use crate::bounds::{HookArgument, HookObject, MaybeSend};
 pub use crate::companion::{
     Aggregate, AggregateInto, Aggregated, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto,
     Chain, Chained, Companion, Finalize, FinalizeInto, Finalized, NoCompanion,
 };
 pub use crate::entry::Entry;
-pub use crate::room::Room;
 pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, SameSet};

@@ -116,9 +116,10 @@ impl<H: ?Sized> Slot<H> {
     /// nothing more once the future is dropped.
     #[inline]
     pub fn dispatch<'a, C: Combine<H>>(&'a self, policy: C) -> Dispatch<'a, H, C> {
-        Dispatch::new(self.nodes(), policy)
+        Dispatch::new(self, policy)
     }
 
+    #[inline]
     pub(crate) fn nodes(&self) -> &[Node<H>] {
         self.nodes.as_deref().unwrap_or_default()
     }

@@ -8,6 +8,12 @@ use tracing::{Level, Span};
 
 use crate::entry::EntryMeta;
 
+/// Whether anybody may want spans.
+#[inline]
+pub(crate) fn is_wanted() -> bool {
+    LevelFilter::current() >= Level::DEBUG
+}
+
 /// The span of a dispatch, or nothing.
 pub(crate) struct DispatchSpan(Option<Box<Span>>);
 
@@ -16,44 +22,36 @@ impl DispatchSpan {
         DispatchSpan(None)
     }
 
-    #[inline]
-    pub(crate) fn new(slot: &'static str, hooks: usize) -> Self {
-        if LevelFilter::current() < Level::DEBUG {
-            return DispatchSpan::none();
-        }
-        DispatchSpan::made(slot, hooks)
-    }
-
     #[cold]
-    fn made(slot: &'static str, hooks: usize) -> Self {
+    pub(crate) fn new(slot: &'static str, hooks: usize) -> Self {
         let span = tracing::debug_span!(target: "hooks_core", "dispatch", slot, hooks);
         DispatchSpan((!span.is_disabled()).then(|| Box::new(span)))
     }
 
     #[inline]
-    pub(crate) fn is_none(&self) -> bool {
-        self.0.is_none()
-    }
-
-    /// The span of one hook within this dispatch.
-    #[cold]
-    pub(crate) fn hook(&self, entry: &EntryMeta) -> Span {
-        tracing::debug_span!(
-            target: "hooks_core",
-            parent: self.0.as_deref().and_then(Span::id),
-            "hook",
-            name = &*entry.name(),
-            key = entry.key(),
-            priority = entry.priority(),
-        )
+    pub(crate) fn get(&self) -> Option<&Span> {
+        self.0.as_deref()
     }
 
     /// Runs something inside the span.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        match &self.0 {
+        match self.get() {
             Some(span) => span.in_scope(work),
             None => work(),
         }
     }
+}
+
+/// The span of one hook within a dispatch.
+#[cold]
+pub(crate) fn hook(dispatch: &Span, entry: &EntryMeta) -> Span {
+    tracing::debug_span!(
+        target: "hooks_core",
+        parent: dispatch.id(),
+        "hook",
+        name = &*entry.name(),
+        key = entry.key(),
+        priority = entry.priority(),
+    )
 }

@@ -192,14 +192,14 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
         fn __hooks_start<'__b, '__a: '__b>(
             &'__b self,
             args: <dyn #slot as #private::Signature>::Args<'__a>,
-            room: &mut #private::Room<'__b, <dyn #slot as #private::Signature>::Out>,
-        ) -> #private::Poll<()> {
+            last: <dyn #slot as #private::Signature>::Last,
+        ) -> #private::Answer<'__b, <dyn #slot as #private::Signature>::Out> {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-            match (&&&function).start(args, room) {
+            match (&&&function).start(args, last) {
                 #private::Ok(answer) => answer,
-                #private::Err(args) => <Self as #slot>::__hooks_start_owned(self, args, room),
+                #private::Err((args, last)) => <Self as #slot>::__hooks_start_owned(self, args, last),
             }
         }
     }

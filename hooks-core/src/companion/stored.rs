@@ -54,22 +54,23 @@ impl<C, D: ?Sized> fmt::Debug for Companion<C, D> {
     }
 }
 
-/// Who may stop a dispatch after an output.
+/// Who may stop a dispatch after an output. An output is handed over and back, so that it
+/// need not lie in memory where nobody looks at it.
 pub trait Gate<T>: HookObject {
     /// Whether there is anybody.
     const CHECKS: bool;
     /// The verdict, where it needs no waiting.
-    fn check_now(&self, output: &T) -> Option<ControlFlow<()>>;
-    /// The verdict, with the output handed back.
+    fn check_now(&self, output: T) -> (T, Option<ControlFlow<()>>);
+    /// The verdict.
     fn check(&self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend;
 }
 
 impl<T> Gate<T> for NoCompanion {
     const CHECKS: bool = false;
 
-    #[inline]
-    fn check_now(&self, _: &T) -> Option<ControlFlow<()>> {
-        Some(ControlFlow::Continue(()))
+    #[inline(always)]
+    fn check_now(&self, output: T) -> (T, Option<ControlFlow<()>>) {
+        (output, Some(ControlFlow::Continue(())))
     }
 
     fn check(&self, _: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
@@ -84,11 +85,14 @@ fn nobody<T>() -> Never<T> {
 impl<T: HookObject, C: Chain<T>> Gate<T> for Chained<'_, C, T> {
     const CHECKS: bool = true;
 
-    #[inline]
-    fn check_now(&self, output: &T) -> Option<ControlFlow<()>> {
+    #[inline(always)]
+    fn check_now(&self, output: T) -> (T, Option<ControlFlow<()>>) {
         match self {
-            Companion::Declared(chain) => chain.__hooks_check_now(output),
-            Companion::Replaced(chain, _) => chain.check_now(output),
+            Companion::Declared(chain) => {
+                let flow = chain.__hooks_check_now(&output);
+                (output, flow)
+            }
+            Companion::Replaced(chain, _) => check_replaced(&**chain, output),
         }
     }
 
@@ -99,6 +103,13 @@ impl<T: HookObject, C: Chain<T>> Gate<T> for Chained<'_, C, T> {
         };
         (output, flow)
     }
+}
+
+#[cold]
+#[inline(never)]
+fn check_replaced<T>(chain: &dyn ErasedChain<T>, output: T) -> (T, Option<ControlFlow<()>>) {
+    let flow = chain.check_now(&output);
+    (output, flow)
 }
 
 /// A chain through `dyn`.

@@ -8,11 +8,9 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::task::Poll;
 
+use crate::answer::Answer;
 use crate::bounds::MaybeSend;
-use crate::room::Room;
-use crate::typed::keep::Handover;
 use crate::typed::signature::Signature;
 
 /// A function `F` as a hook of the slot `S`; `READY` says whether its body cannot wait.
@@ -32,25 +30,26 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
     }
 }
 
-/// The answer, or the arguments back where the function cannot take them as they are.
-pub type Started<'a, S> = Result<Poll<()>, <S as Signature>::Args<'a>>;
+/// The answer, or what was given back where the function cannot take it as it is.
+pub type Started<'b, 'a, S> =
+    Result<Answer<'b, <S as Signature>::Out>, (<S as Signature>::Args<'a>, <S as Signature>::Last)>;
 
 /// The function takes the slot's arguments and `last`.
 pub trait WithLast<'b, 'a, S: Signature + ?Sized> {
     /// Starts the function.
-    fn start(&self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Started<'a, S>;
+    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
 }
 
 /// The function takes the slot's arguments.
 pub trait Plain<'b, 'a, S: Signature + ?Sized> {
     /// Starts the function.
-    fn start(&self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Started<'a, S>;
+    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
 }
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: Signature + ?Sized> {
-    /// Gives the arguments back.
-    fn start(&self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Started<'a, S>;
+    /// Gives back what it was given.
+    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
 }
 
 impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>
@@ -60,9 +59,8 @@ where
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn start(&self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Started<'a, S> {
-        let last = S::Last::hand_over(room);
-        Ok(room.answer::<READY>(self.function.call_last(args, last)))
+    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
+        Ok(Answer::of::<READY>(self.function.call_last(args, last)))
     }
 }
 
@@ -73,8 +71,8 @@ where
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn start(&self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Started<'a, S> {
-        Ok(room.answer::<READY>(self.function.call_plain(args)))
+    fn start(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S> {
+        Ok(Answer::of::<READY>(self.function.call_plain(args)))
     }
 }
 
@@ -82,8 +80,8 @@ impl<'b, 'a, S, F, const READY: bool> Owned<'b, 'a, S> for Function<S, F, READY>
 where
     S: Signature + ?Sized,
 {
-    fn start(&self, args: S::Args<'a>, _: &mut Room<'b, S::Out>) -> Started<'a, S> {
-        Err(args)
+    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
+        Err((args, last))
     }
 }
 

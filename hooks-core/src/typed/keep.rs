@@ -1,25 +1,23 @@
 //! What a dispatch keeps of its outputs: the latest, or every one.
 
-use crate::room::Room;
-
 /// How the previous output reaches the next hook (`T-24`).
 pub trait Handover<T> {
-    /// Takes the previous output where the slot hands it over, else leaves it.
-    fn hand_over(room: &mut Room<'_, T>) -> Self;
+    /// The previous output, where the slot hands it over.
+    fn hand_over<K: Keep<T>>(kept: &mut K) -> Self;
 }
 
 /// Slots that pass `last`.
 impl<T> Handover<T> for Option<T> {
     #[inline]
-    fn hand_over(room: &mut Room<'_, T>) -> Self {
-        room.take()
+    fn hand_over<K: Keep<T>>(kept: &mut K) -> Self {
+        kept.take_latest()
     }
 }
 
 /// Slots that do not.
 impl<T> Handover<T> for () {
     #[inline]
-    fn hand_over(_: &mut Room<'_, T>) -> Self {}
+    fn hand_over<K: Keep<T>>(_: &mut K) -> Self {}
 }
 
 /// The outputs of a dispatch, as far as its end needs them.
@@ -32,39 +30,41 @@ pub trait Keep<T> {
 
     /// Nothing kept yet, space for so many.
     fn with_capacity(outputs: usize) -> Self;
-    /// Keeps the output that is in the room: here, or there.
-    fn keep(&mut self, room: &mut Room<'_, T>);
+    /// Keeps an output.
+    fn keep(&mut self, output: T);
+    /// Takes the latest output away.
+    fn take_latest(&mut self) -> Option<T>;
     /// The outputs in the form of the outcome; `alone` says that the only one is the
     /// default of a fallback slot without hooks.
-    fn finish(&mut self, alone: bool, room: &mut Room<'_, T>) -> Self::Outcome;
-    /// The outcome of a slot without hooks; `fallback` says of which kind it is.
-    fn alone(output: T, fallback: bool) -> Self::Outcome;
+    fn finish(self, alone: bool) -> Self::Outcome;
 }
 
-/// Only the latest output, which stays in the room.
+/// Only the latest output.
 #[derive(Debug)]
-pub struct Latest;
+pub struct Latest<T>(Option<T>);
 
-impl<T> Keep<T> for Latest {
+impl<T> Keep<T> for Latest<T> {
     type Outcome = T;
     const COLLECTS: bool = false;
 
     #[inline]
     fn with_capacity(_: usize) -> Self {
-        Latest
+        Latest(None)
     }
 
     #[inline]
-    fn keep(&mut self, _: &mut Room<'_, T>) {}
-
-    #[inline]
-    fn finish(&mut self, _: bool, room: &mut Room<'_, T>) -> T {
-        room.take().expect("a slot without hooks runs its default")
+    fn keep(&mut self, output: T) {
+        self.0 = Some(output);
     }
 
     #[inline]
-    fn alone(output: T, _: bool) -> T {
-        output
+    fn take_latest(&mut self) -> Option<T> {
+        self.0.take()
+    }
+
+    #[inline]
+    fn finish(self, _: bool) -> T {
+        self.0.expect("a slot without hooks runs its default")
     }
 }
 
@@ -91,30 +91,24 @@ impl<T> Keep<T> for Every<T> {
     }
 
     #[inline]
-    fn keep(&mut self, room: &mut Room<'_, T>) {
-        if let Some(output) = room.take() {
-            self.0.push(output);
-        }
+    fn keep(&mut self, output: T) {
+        self.0.push(output);
     }
 
     #[inline]
-    fn finish(&mut self, alone: bool, _: &mut Room<'_, T>) -> Gathered<T> {
-        let mut outputs = std::mem::take(&mut self.0);
+    fn take_latest(&mut self) -> Option<T> {
+        self.0.pop()
+    }
+
+    #[inline]
+    fn finish(self, alone: bool) -> Gathered<T> {
+        let mut outputs = self.0;
         match outputs.pop() {
             Some(output) if alone => Gathered::Default(output),
             last => {
                 outputs.extend(last);
                 Gathered::Outputs(outputs)
             }
-        }
-    }
-
-    #[inline]
-    fn alone(output: T, fallback: bool) -> Gathered<T> {
-        if fallback {
-            Gathered::Default(output)
-        } else {
-            Gathered::Outputs(vec![output])
         }
     }
 }

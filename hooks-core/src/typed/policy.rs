@@ -18,11 +18,11 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
+use crate::answer::Answer;
 use crate::companion::Gate;
 use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
-use crate::room::Room;
-use crate::typed::keep::Keep;
+use crate::typed::keep::{Handover, Keep};
 use crate::typed::kind::Supply;
 use crate::typed::signature::{Default, Object, Signature};
 
@@ -48,7 +48,7 @@ where
     K: Keep<S::Out>,
     D: Default<S::Args<'a>, Out = S::Out>,
 {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(
         args: S::Args<'a>,
         default: D,
@@ -70,65 +70,65 @@ where
     /// Whether the default stands in where every hook went on.
     const FALLS_BACK: bool = M::FALLS_BACK && G::CHECKS && !K::COLLECTS;
 
-    #[inline]
-    fn run_default(
-        &mut self,
-        last: bool,
-        room: &mut Room<'_, S::Out>,
-    ) -> Step<Waiting<D::Wait, R>> {
-        let args = M::supply(&mut self.args, last);
-        match self.default.call(args) {
-            Ok(output) => self.absorb_default(output, room),
-            Err(future) => Step::Wait(Waiting::Default { future }),
+    #[inline(always)]
+    fn run_default(&mut self) -> Step<Self, Waiting<D::Wait, R>> {
+        if !D::READY {
+            return Step::Wait(Self::wait_for_default);
+        }
+        let args = self.default_args();
+        let output = self.default.now(args);
+        self.absorb_default(output)
+    }
+
+    fn wait_for_default(&mut self) -> Waiting<D::Wait, R> {
+        let args = self.default_args();
+        Waiting::Default {
+            future: self.default.later(args),
         }
     }
 
-    #[inline]
-    fn absorb_default(
-        &mut self,
-        output: S::Out,
-        room: &mut Room<'_, S::Out>,
-    ) -> Step<Waiting<D::Wait, R>> {
-        let _ = room.put(output);
+    /// The default gets what is left where no hook gets anything afterwards.
+    #[inline(always)]
+    fn default_args(&mut self) -> S::Args<'a> {
+        M::supply(&mut self.args, self.hooks == 0 || Self::FALLS_BACK)
+    }
+
+    #[inline(always)]
+    fn absorb_default(&mut self, output: S::Out) -> Step<Self, Waiting<D::Wait, R>> {
         // Without hooks, or behind them, nothing follows that a chain could stop.
         if self.hooks == 0 || Self::FALLS_BACK {
-            self.kept.keep(room);
+            self.kept.keep(output);
             return Step::Stop;
         }
-        self.review(room)
+        self.review(output)
     }
 
-    /// Keeps the output that is in the room, if need be after the chain has looked at it.
-    #[inline]
-    fn review(&mut self, room: &mut Room<'_, S::Out>) -> Step<Waiting<D::Wait, R>> {
-        if !G::CHECKS {
-            return self.keep(ControlFlow::Continue(()), room);
-        }
-        let output = room.output().expect(LEFT);
-        if let Some(flow) = self.gate.check_now(output) {
-            return self.keep(flow, room);
-        }
-        let output = room.take().expect(LEFT);
-        Step::Wait(Waiting::Review {
-            future: (self.review)(self.gate, output),
-        })
-    }
-
-    #[inline]
-    fn keep(
-        &mut self,
-        flow: ControlFlow<()>,
-        room: &mut Room<'_, S::Out>,
-    ) -> Step<Waiting<D::Wait, R>> {
-        self.kept.keep(room);
+    /// Keeps an output, and goes on unless the chain stops the dispatch with it.
+    #[inline(always)]
+    fn review(&mut self, output: S::Out) -> Step<Self, Waiting<D::Wait, R>> {
+        let (output, flow) = self.gate.check_now(output);
+        self.kept.keep(output);
         match flow {
-            ControlFlow::Continue(()) => Step::Next,
-            ControlFlow::Break(()) => Step::Stop,
+            Some(flow) => next(flow),
+            None => Step::Wait(Self::wait_for_review),
+        }
+    }
+
+    fn wait_for_review(&mut self) -> Waiting<D::Wait, R> {
+        let output = self.kept.take_latest().expect("an output is kept first");
+        Waiting::Review {
+            future: (self.review)(self.gate, output),
         }
     }
 }
 
-const LEFT: &str = "a hook that is ready has left its answer in the room";
+#[inline]
+fn next<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
+    match flow {
+        ControlFlow::Continue(()) => Step::Next,
+        ControlFlow::Break(()) => Step::Stop,
+    }
+}
 
 impl<'a, 'h, S, M, G, V, R, K, D> Combine<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
 where
@@ -144,71 +144,58 @@ where
     type Outcome = K::Outcome;
     type Wait = Waiting<D::Wait, R>;
 
-    #[inline]
+    #[inline(always)]
     fn slot_name(&self) -> &'static str {
         S::NAME
     }
 
-    #[inline]
-    fn open(&mut self, hooks: usize, room: &mut Room<'_, S::Out>) -> Step<Self::Wait> {
+    #[inline(always)]
+    fn open(&mut self, hooks: usize) -> Step<Self, Self::Wait> {
         self.hooks = hooks;
         if M::leads(hooks) {
-            self.run_default(hooks == 0, room)
+            self.run_default()
         } else {
             Step::Next
         }
     }
 
-    #[inline]
-    fn invoke<'b>(
-        &mut self,
-        hook: &'b (dyn Object<S> + 'h),
-        last: bool,
-        room: &mut Room<'b, S::Out>,
-    ) -> Poll<()>
+    #[inline(always)]
+    fn invoke<'b>(&mut self, hook: &'b (dyn Object<S> + 'h), last: bool) -> Answer<'b, S::Out>
     where
         Self: 'b,
     {
-        hook.start(M::supply(&mut self.args, last && !Self::FALLS_BACK), room)
+        let args = M::supply(&mut self.args, last && !Self::FALLS_BACK);
+        hook.start(args, S::Last::hand_over(&mut self.kept))
     }
 
-    #[inline]
-    fn absorb(&mut self, _: &EntryMeta, room: &mut Room<'_, S::Out>) -> Step<Self::Wait> {
-        self.review(room)
+    #[inline(always)]
+    fn absorb(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Wait> {
+        self.review(output)
     }
 
-    #[inline]
-    fn close(&mut self, room: &mut Room<'_, S::Out>) -> Step<Self::Wait> {
+    #[inline(always)]
+    fn close(&mut self) -> Step<Self, Self::Wait> {
         if Self::FALLS_BACK {
-            self.run_default(true, room)
+            self.run_default()
         } else {
             Step::Stop
         }
     }
 
-    #[inline]
-    fn waited(&mut self, answer: Waited<S::Out>, room: &mut Room<'_, S::Out>) -> Step<Self::Wait> {
+    #[inline(always)]
+    fn waited(&mut self, answer: Waited<S::Out>) -> Step<Self, Self::Wait> {
         match answer {
-            Waited::Default(output) => self.absorb_default(output, room),
+            Waited::Default(output) => self.absorb_default(output),
             Waited::Review(output, flow) => {
-                let _ = room.put(output);
-                self.keep(flow, room)
+                self.kept.keep(output);
+                next(flow)
             }
         }
     }
 
-    #[inline]
-    fn finish(&mut self, room: &mut Room<'_, S::Out>) -> K::Outcome {
-        self.kept.finish(M::FALLS_BACK && self.hooks == 0, room)
-    }
-
-    #[inline]
-    fn alone(&mut self, _: &mut Room<'_, S::Out>) -> Result<K::Outcome, Self::Wait> {
-        let args = M::supply(&mut self.args, true);
-        match self.default.call(args) {
-            Ok(output) => Ok(K::alone(output, M::FALLS_BACK)),
-            Err(future) => Err(Waiting::Default { future }),
-        }
+    #[inline(always)]
+    fn finish(self) -> K::Outcome {
+        self.kept.finish(M::FALLS_BACK && self.hooks == 0)
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::future::Future;
 use std::ops::Deref;
-use std::task::Poll;
 
-use crate::bounds::HookObject;
+use crate::answer::{self, Answer};
+use crate::bounds::{HookObject, MaybeSend};
 use crate::future::Never;
-use crate::room::{self, Room};
 use crate::typed::keep::Handover;
 
 /// The shape of a slot. `#[hooks]` implements it for `dyn SlotTrait`, which serves as
@@ -30,9 +29,8 @@ pub trait Replay: Signature {
 
 /// What a typed slot stores: a hook that can be called through `dyn`.
 pub trait Object<S: Signature + ?Sized>: HookObject {
-    /// Starts the hook. The previous output is in the room, for a slot that passes
-    /// `last`; the hook leaves its answer there, or the future of it.
-    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Poll<()>;
+    /// Starts the hook.
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> Answer<'b, S::Out>;
 }
 
 /// A hook that implements its slot's trait.
@@ -49,16 +47,27 @@ impl<P: Deref, const READY: bool> Member<P, READY> {
     pub fn owner(&self) -> &P::Target {
         &self.0
     }
+
+    /// What the method's future gives back.
+    #[inline]
+    pub fn answer<'a, T>(answer: impl Future<Output = T> + MaybeSend + 'a) -> Answer<'a, T> {
+        Answer::of::<READY>(answer)
+    }
 }
 
 /// How a slot's default is called.
 pub trait Default<Args> {
     /// What it answers.
     type Out;
-    /// The future of its answer.
+    /// The future of its answer, where it may have to be waited for.
     type Wait: Future<Output = Self::Out>;
-    /// The answer, or its future.
-    fn call(&self, args: Args) -> Result<Self::Out, Self::Wait>;
+    /// Whether the answer is there at once.
+    const READY: bool;
+
+    /// The answer, of a default that is ready.
+    fn now(&self, args: Args) -> Self::Out;
+    /// The future of the answer, of one that is not.
+    fn later(&self, args: Args) -> Self::Wait;
 }
 
 /// A default whose body contains nothing that could wait.
@@ -76,10 +85,15 @@ where
 {
     type Out = F::Output;
     type Wait = Never<F::Output>;
+    const READY: bool = true;
 
     #[inline]
-    fn call(&self, args: Args) -> Result<F::Output, Never<F::Output>> {
-        Ok(room::now((self.0)(args)))
+    fn now(&self, args: Args) -> F::Output {
+        answer::now((self.0)(args))
+    }
+
+    fn later(&self, _: Args) -> Never<F::Output> {
+        unreachable!("a default that is ready is not waited for")
     }
 }
 
@@ -90,9 +104,14 @@ where
 {
     type Out = F::Output;
     type Wait = F;
+    const READY: bool = false;
+
+    fn now(&self, _: Args) -> F::Output {
+        unreachable!("a default that may wait is waited for")
+    }
 
     #[inline]
-    fn call(&self, args: Args) -> Result<F::Output, F> {
-        Err((self.0)(args))
+    fn later(&self, args: Args) -> F {
+        (self.0)(args)
     }
 }

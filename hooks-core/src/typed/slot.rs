@@ -124,7 +124,7 @@ where
         C: Gate<S::Out>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        self.run::<Latest, _, _>(chain, args, default, 0)
+        self.run::<Latest<S::Out>, _, _>(chain, args, default, 0)
     }
 
     /// The outputs go through the aggregate.
@@ -174,7 +174,7 @@ where
         T: Transform<S::Out, O>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let result = self.run::<Latest, _, _>(chain, args, default, 0);
+        let result = self.run::<Latest<S::Out>, _, _>(chain, args, default, 0);
         Then::new(result, |result| Next::More(finalize.transform(result)))
     }
 

@@ -100,9 +100,9 @@ impl SlotExpansion<'_> {
                 fn start<'__b, '__a: '__b>(
                     &'__b self,
                     args: #args_type,
-                    room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<()> {
-                    __H::__hooks_start(&self.0, args, room)
+                    last: #last_type,
+                ) -> #private::Answer<'__b, #output> {
+                    __H::__hooks_start(&self.0, args, last)
                 }
             }
 
@@ -116,10 +116,9 @@ impl SlotExpansion<'_> {
                 fn start<'__b, '__a: '__b>(
                     &'__b self,
                     (#(#idents,)*): #args_type,
-                    __hooks_room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<()> {
-                    let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
-                    __hooks_room.answer::<__READY>(#owner::#method(self.owner(), #(#idents,)* #last))
+                    __hooks_last: #last_type,
+                ) -> #private::Answer<'__b, #output> {
+                    Self::answer(#owner::#method(self.owner(), #(#idents,)* #last))
                 }
             }
         }

@@ -64,25 +64,24 @@ impl SlotExpansion<'_> {
                 fn __hooks_start<'__b, '__a: '__b>(
                     &'__b self,
                     args: #args_type,
-                    room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<()>
+                    last: #last_type,
+                ) -> #private::Answer<'__b, #output>
                 where
                     Self: #private::Sized,
                 {
-                    #name::__hooks_start_owned(self, args, room)
+                    #name::__hooks_start_owned(self, args, last)
                 }
 
                 #[doc(hidden)]
                 fn __hooks_start_owned<'__b, '__a: '__b>(
                     &'__b self,
                     (#(#idents,)*): #args_type,
-                    __hooks_room: &mut #private::Room<'__b, #output>,
-                ) -> #private::Poll<()>
+                    __hooks_last: #last_type,
+                ) -> #private::Answer<'__b, #output>
                 where
                     Self: #private::Sized,
                 {
-                    let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
-                    __hooks_room.later(#name::call(self, #(#owned,)* #last))
+                    #private::Answer::later(#name::call(self, #(#owned,)* #last))
                 }
             }
         }

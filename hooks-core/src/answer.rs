@@ -1,0 +1,69 @@
+//! What a started hook gives back: its answer, or the future of it.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use tracing::{Instrument, Span};
+
+use crate::bounds::{BoxFuture, MaybeSend};
+
+/// What a started hook gives back.
+pub enum Answer<'a, T> {
+    /// The answer: costs no allocation, and no future.
+    Ready(T),
+    /// The future of the answer, for the dispatch to wait for.
+    Later(BoxFuture<'a, T>),
+}
+
+impl<'a, T> Answer<'a, T> {
+    /// The answer of this future, boxed: the only allocation of a hook that may wait.
+    #[inline]
+    pub fn later(answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
+        Answer::Later(Box::pin(answer))
+    }
+
+    /// The answer at once where `READY` says that the future never waits, else later.
+    #[inline]
+    pub(crate) fn of<const READY: bool>(answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
+        if READY {
+            Answer::Ready(now(answer))
+        } else {
+            Answer::later(answer)
+        }
+    }
+
+    /// Puts a future inside a span, wherever it is polled.
+    pub(crate) fn instrument(self, span: Span) -> Self
+    where
+        T: 'a,
+    {
+        match self {
+            Answer::Later(answer) => Answer::Later(Box::pin(answer.instrument(span))),
+            ready => ready,
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Answer<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Answer::Ready(answer) => f.debug_tuple("Ready").field(answer).finish(),
+            Answer::Later(_) => f.write_str("Later"),
+        }
+    }
+}
+
+/// The answer of a future that never waits: the macros put a body here only where
+/// the compiler has seen that it contains no `.await`.
+///
+/// # Panics
+/// If the future waits after all.
+#[inline]
+pub(crate) fn now<T>(answer: impl Future<Output = T>) -> T {
+    match pin!(answer).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => unreachable!("a body without `.await` cannot wait"),
+    }
+}
