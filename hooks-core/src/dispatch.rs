@@ -292,17 +292,21 @@ impl<'a, H: ?Sized> Course<'a, H> {
             Step::Stop => return Pause::Over,
             Step::Wait(make) => return Pause::Policy(make),
         }
-        while let Some((node, behind)) = self.rest.split_first() {
+        let mut next = self.rest.first().map(|node| &*node.hook);
+        while let (Some((node, behind)), Some(hook)) = (self.rest.split_first(), next) {
             self.rest = behind;
-            let entry = &*node.meta;
-            let answer = match invoke(policy, node, behind.is_empty(), span) {
+            next = behind.first().map(|node| &*node.hook);
+            let answer = match invoke(policy, node, hook, behind.is_empty(), span) {
                 Answer::Ready(answer) => answer,
                 Answer::Later(mut answer) => match answer.as_mut().poll(cx) {
                     Poll::Ready(answer) => answer,
-                    Poll::Pending => return Pause::Hook(Unanswered { entry, answer }),
+                    Poll::Pending => {
+                        let entry = &*node.meta;
+                        return Pause::Hook(Unanswered { entry, answer });
+                    }
                 },
             };
-            match policy.absorb(entry, answer) {
+            match policy.absorb(&node.meta, answer) {
                 Step::Next => {}
                 Step::Stop => return Pause::Over,
                 Step::Wait(make) => return Pause::Policy(make),
@@ -324,6 +328,7 @@ impl<'a, H: ?Sized> Course<'a, H> {
 fn invoke<'a, H, C>(
     policy: &mut C,
     node: &'a Node<H>,
+    hook: &'a H,
     last: bool,
     dispatch: Option<&Span>,
 ) -> Answer<'a, C::Yield>
@@ -332,10 +337,10 @@ where
     C: Combine<H> + 'a,
 {
     let Some(dispatch) = dispatch else {
-        return policy.invoke(&node.hook, last);
+        return policy.invoke(hook, last);
     };
     let span = trace::hook(dispatch, &node.meta);
-    let answer = span.in_scope(|| policy.invoke(&node.hook, last));
+    let answer = span.in_scope(|| policy.invoke(hook, last));
     answer.instrument(span)
 }
 

@@ -106,7 +106,7 @@ where
 {
     type Output = B::Output;
 
-    #[inline]
+    #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
         if let Stage::First { future, next } = self.as_mut().project() {
             let Poll::Ready(answer) = future.poll(cx) else {

@@ -28,15 +28,18 @@ pub trait Keep<T> {
     /// "every hook went on" (`fallback + chain + aggregate`).
     const COLLECTS: bool;
 
-    /// Nothing kept yet, space for so many.
-    fn with_capacity(outputs: usize) -> Self;
+    /// Nothing kept yet.
+    fn new() -> Self;
+    /// Makes space for so many outputs.
+    fn reserve(&mut self, outputs: usize);
     /// Keeps an output.
     fn keep(&mut self, output: T);
+    /// Keeps the output of a default that stands for hooks that are not there.
+    fn keep_default(&mut self, output: T);
     /// Takes the latest output away.
     fn take_latest(&mut self) -> Option<T>;
-    /// The outputs in the form of the outcome; `alone` says that the only one is the
-    /// default of a fallback slot without hooks.
-    fn finish(self, alone: bool) -> Self::Outcome;
+    /// The outputs in the form of the outcome.
+    fn finish(self) -> Self::Outcome;
 }
 
 /// Only the latest output.
@@ -47,68 +50,80 @@ impl<T> Keep<T> for Latest<T> {
     type Outcome = T;
     const COLLECTS: bool = false;
 
-    #[inline]
-    fn with_capacity(_: usize) -> Self {
+    #[inline(always)]
+    fn new() -> Self {
         Latest(None)
     }
 
-    #[inline]
+    #[inline(always)]
+    fn reserve(&mut self, _: usize) {}
+
+    #[inline(always)]
     fn keep(&mut self, output: T) {
         self.0 = Some(output);
     }
 
-    #[inline]
+    #[inline(always)]
+    fn keep_default(&mut self, output: T) {
+        self.keep(output);
+    }
+
+    #[inline(always)]
     fn take_latest(&mut self) -> Option<T> {
         self.0.take()
     }
 
-    #[inline]
-    fn finish(self, _: bool) -> T {
+    #[inline(always)]
+    fn finish(self) -> T {
         self.0.expect("a slot without hooks runs its default")
     }
 }
 
-/// Every output in execution order, for an aggregate.
-#[derive(Debug)]
-pub struct Every<T>(Vec<T>);
-
-/// What an aggregate is given.
+/// Every output, for an aggregate.
 #[derive(Debug)]
 pub enum Gathered<T> {
-    /// The default's output of a fallback slot without hooks.
-    Default(T),
     /// All outputs, in execution order.
     Outputs(Vec<T>),
+    /// The default's output of a fallback slot without hooks.
+    Default(T),
 }
 
-impl<T> Keep<T> for Every<T> {
-    type Outcome = Gathered<T>;
+impl<T> Keep<T> for Gathered<T> {
+    type Outcome = Self;
     const COLLECTS: bool = true;
 
-    #[inline]
-    fn with_capacity(outputs: usize) -> Self {
-        Every(Vec::with_capacity(outputs))
+    #[inline(always)]
+    fn new() -> Self {
+        Gathered::Outputs(Vec::new())
     }
 
-    #[inline]
+    #[inline(always)]
+    fn reserve(&mut self, outputs: usize) {
+        *self = Gathered::Outputs(Vec::with_capacity(outputs));
+    }
+
+    #[inline(always)]
     fn keep(&mut self, output: T) {
-        self.0.push(output);
-    }
-
-    #[inline]
-    fn take_latest(&mut self) -> Option<T> {
-        self.0.pop()
-    }
-
-    #[inline]
-    fn finish(self, alone: bool) -> Gathered<T> {
-        let mut outputs = self.0;
-        match outputs.pop() {
-            Some(output) if alone => Gathered::Default(output),
-            last => {
-                outputs.extend(last);
-                Gathered::Outputs(outputs)
-            }
+        if let Gathered::Outputs(outputs) = self {
+            outputs.push(output);
         }
+    }
+
+    #[inline(always)]
+    fn keep_default(&mut self, output: T) {
+        *self = Gathered::Default(output);
+    }
+
+    #[inline(always)]
+    fn take_latest(&mut self) -> Option<T> {
+        match self {
+            Gathered::Outputs(outputs) => outputs.pop(),
+            Gathered::Default(_) => None,
+        }
+    }
+
+    #[inline(always)]
+    fn finish(self) -> Self {
+        self
     }
 }

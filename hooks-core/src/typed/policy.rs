@@ -54,14 +54,13 @@ where
         default: D,
         gate: &'a G,
         review: V,
-        outputs: usize,
     ) -> Self {
         Typed {
             args: Some(args),
             default,
             gate,
             review,
-            kept: K::with_capacity(outputs),
+            kept: K::new(),
             hooks: 0,
             kind: PhantomData,
         }
@@ -96,7 +95,11 @@ where
     #[inline(always)]
     fn absorb_default(&mut self, output: S::Out) -> Step<Self, Waiting<D::Wait, R>> {
         // Without hooks, or behind them, nothing follows that a chain could stop.
-        if self.hooks == 0 || Self::FALLS_BACK {
+        if M::FALLS_BACK {
+            self.kept.keep_default(output);
+            return Step::Stop;
+        }
+        if self.hooks == 0 {
             self.kept.keep(output);
             return Step::Stop;
         }
@@ -152,7 +155,11 @@ where
     #[inline(always)]
     fn open(&mut self, hooks: usize) -> Step<Self, Self::Wait> {
         self.hooks = hooks;
-        if M::leads(hooks) {
+        let leads = M::leads(hooks);
+        if hooks > 0 || !M::FALLS_BACK {
+            self.kept.reserve(hooks + usize::from(leads));
+        }
+        if leads {
             self.run_default()
         } else {
             Step::Next
@@ -195,7 +202,7 @@ where
 
     #[inline(always)]
     fn finish(self) -> K::Outcome {
-        self.kept.finish(M::FALLS_BACK && self.hooks == 0)
+        self.kept.finish()
     }
 }
 

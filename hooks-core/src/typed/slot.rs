@@ -13,7 +13,7 @@ use crate::describe::{self, SlotDescription};
 use crate::entry::Entry;
 use crate::future::{Next, Then};
 use crate::slot::Slot;
-use crate::typed::keep::{Every, Gathered, Keep, Latest};
+use crate::typed::keep::{Gathered, Keep, Latest};
 use crate::typed::kind::{Kind, Supply};
 use crate::typed::policy::Typed;
 use crate::typed::signature::{Default, Leaf, Member, Object, Signature};
@@ -124,7 +124,7 @@ where
         C: Gate<S::Out>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        self.run::<Latest<S::Out>, _, _>(chain, args, default, 0)
+        self.run::<Latest<S::Out>, _, _>(chain, args, default)
     }
 
     /// The outputs go through the aggregate.
@@ -141,13 +141,7 @@ where
         A: Reduce<S::Out, O>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let hooks = self.slot.len();
-        let outputs = if hooks == 0 {
-            0
-        } else {
-            hooks + usize::from(M::leads(hooks))
-        };
-        let gathered = self.run::<Every<S::Out>, _, _>(chain, args, default, outputs);
+        let gathered = self.run::<Gathered<S::Out>, _, _>(chain, args, default);
         Then::new(gathered, |gathered| {
             let outputs = match gathered {
                 Gathered::Outputs(outputs) => Err(outputs),
@@ -174,7 +168,7 @@ where
         T: Transform<S::Out, O>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let result = self.run::<Latest<S::Out>, _, _>(chain, args, default, 0);
+        let result = self.run::<Latest<S::Out>, _, _>(chain, args, default);
         Then::new(result, |result| Next::More(finalize.transform(result)))
     }
 
@@ -184,14 +178,13 @@ where
         chain: &'a C,
         args: S::Args<'a>,
         default: D,
-        outputs: usize,
     ) -> impl Future<Output = K::Outcome> + use<'a, 'h, S, M, G, E, K, C, D>
     where
         K: Keep<S::Out> + 'a,
         C: Gate<S::Out>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let policy = Typed::<S, M, C, _, K, D>::new(args, default, chain, C::check, outputs);
+        let policy = Typed::<S, M, C, _, K, D>::new(args, default, chain, C::check);
         self.slot.dispatch(policy)
     }
 }
