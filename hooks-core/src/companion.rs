@@ -51,7 +51,7 @@ pub trait Chain<T>: HookObject {
 
     #[doc(hidden)]
     #[inline]
-    fn __hooks_gate<'s, 'h>(stored: &'s Chained<'h, Self, T>) -> &'s impl Gate<T>
+    fn __hooks_gate<'s, 'h>(stored: &'s Chained<'h, Self, T>) -> impl Gate<T>
     where
         Self: Sized,
         T: HookObject,

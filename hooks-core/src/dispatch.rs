@@ -23,6 +23,82 @@ use crate::trace::{self, DispatchSpan};
 /// The policy of one dispatch: how a hook is invoked, how its answer is absorbed,
 /// and what comes out at the end. The data live in the policy, so that an early stop
 /// loses nothing.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hooks_core::{Answer, Combine, Entry, EntryMeta, Never, Slot, Step};
+///
+/// /// Looks for something wrong with a text.
+/// trait Rule: Send + Sync {
+///     fn check<'a>(&'a self, text: &'a str) -> Answer<'a, Option<String>>;
+/// }
+///
+/// /// The rules are asked in order; the first that finds something has the last word.
+/// struct FirstFinding<'t> {
+///     text: &'t str,
+///     finding: Option<String>,
+/// }
+///
+/// impl Combine<dyn Rule> for FirstFinding<'_> {
+///     type Yield = Option<String>;
+///     type Outcome = Option<String>;
+///     type Wait = Never<()>;
+///
+///     fn slot_name(&self) -> &'static str {
+///         "rules"
+///     }
+///
+///     fn invoke<'a>(&mut self, rule: &'a dyn Rule, _last: bool) -> Answer<'a, Option<String>>
+///     where
+///         Self: 'a,
+///     {
+///         rule.check(self.text)
+///     }
+///
+///     fn absorb(&mut self, _: &EntryMeta, finding: Option<String>) -> Step<Self, Never<()>> {
+///         self.finding = finding;
+///         if self.finding.is_some() { Step::Stop } else { Step::Next }
+///     }
+///
+///     fn waited(&mut self, _: ()) -> Step<Self, Never<()>> {
+///         Step::Next
+///     }
+///
+///     fn finish(self) -> Option<String> {
+///         self.finding
+///     }
+/// }
+///
+/// struct NoTabs;
+///
+/// impl Rule for NoTabs {
+///     fn check<'a>(&'a self, text: &'a str) -> Answer<'a, Option<String>> {
+///         Answer::Ready(text.contains('\t').then(|| "a tab".to_owned()))
+///     }
+/// }
+///
+/// struct NoSecrets;
+///
+/// impl Rule for NoSecrets {
+///     fn check<'a>(&'a self, text: &'a str) -> Answer<'a, Option<String>> {
+///         Answer::later(async move { text.contains("sk-").then(|| "a key".to_owned()) })
+///     }
+/// }
+///
+/// let mut rules: Slot<dyn Rule> = Slot::new();
+/// rules.insert(Entry::new(Arc::new(NoTabs)).map(|rule| rule as Arc<dyn Rule>));
+/// rules.insert(Entry::new(Arc::new(NoSecrets)).map(|rule| rule as Arc<dyn Rule>));
+///
+/// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+/// #     let mut f = std::pin::pin!(f);
+/// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+/// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+/// # }
+/// let check = |text| block_on(rules.dispatch(FirstFinding { text, finding: None }));
+/// assert_eq!(check("fn main() {}"), None);
+/// assert_eq!(check("let key = \"sk-1\";").as_deref(), Some("a key"));
+/// ```
 pub trait Combine<H: ?Sized>: Sized {
     /// What one hook answers.
     type Yield;
@@ -69,6 +145,16 @@ pub enum Step<C, W> {
     /// To wait for the future that this function makes; its answer goes to
     /// [`Combine::waited`]. It is made where it is to stay.
     Wait(fn(&mut C) -> W),
+}
+
+impl<C, W> fmt::Debug for Step<C, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Step::Next => "Next",
+            Step::Stop => "Stop",
+            Step::Wait(_) => "Wait",
+        })
+    }
 }
 
 pin_project! {

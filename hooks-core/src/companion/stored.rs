@@ -56,24 +56,24 @@ impl<C, D: ?Sized> fmt::Debug for Companion<C, D> {
 
 /// Who may stop a dispatch after an output. An output is handed over and back, so that it
 /// need not lie in memory where nobody looks at it.
-pub trait Gate<T>: HookObject {
+pub trait Gate<T>: HookObject + Copy {
     /// Whether there is anybody.
     const CHECKS: bool;
     /// The verdict, where it needs no waiting.
-    fn check_now(&self, output: T) -> (T, Option<ControlFlow<()>>);
+    fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>);
     /// The verdict.
-    fn check(&self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend;
+    fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend;
 }
 
 impl<T> Gate<T> for NoCompanion {
     const CHECKS: bool = false;
 
     #[inline(always)]
-    fn check_now(&self, output: T) -> (T, Option<ControlFlow<()>>) {
+    fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>) {
         (output, Some(ControlFlow::Continue(())))
     }
 
-    fn check(&self, _: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
+    fn check(self, _: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
         nobody()
     }
 }
@@ -82,11 +82,11 @@ fn nobody<T>() -> Never<T> {
     unreachable!("a slot without a chain asks nobody")
 }
 
-impl<T: HookObject, C: Chain<T>> Gate<T> for Chained<'_, C, T> {
+impl<T: HookObject, C: Chain<T>> Gate<T> for &Chained<'_, C, T> {
     const CHECKS: bool = true;
 
     #[inline(always)]
-    fn check_now(&self, output: T) -> (T, Option<ControlFlow<()>>) {
+    fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>) {
         match self {
             Companion::Declared(chain) => {
                 let flow = chain.__hooks_check_now(&output);
@@ -96,7 +96,7 @@ impl<T: HookObject, C: Chain<T>> Gate<T> for Chained<'_, C, T> {
         }
     }
 
-    async fn check(&self, output: T) -> (T, ControlFlow<()>) {
+    async fn check(self, output: T) -> (T, ControlFlow<()>) {
         let flow = match self {
             Companion::Declared(chain) => chain.call(&output).await,
             Companion::Replaced(chain, _) => chain.check(&output).await,

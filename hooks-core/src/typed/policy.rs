@@ -31,7 +31,7 @@ use crate::typed::signature::{Default, Object, Signature};
 pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
     args: Option<S::Args<'a>>,
     default: D,
-    gate: &'a G,
+    gate: G,
     review: V,
     kept: K,
     hooks: usize,
@@ -43,7 +43,7 @@ where
     S: Signature + ?Sized,
     M: Supply<S>,
     G: Gate<S::Out>,
-    V: Fn(&'a G, S::Out) -> R,
+    V: Fn(G, S::Out) -> R,
     R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Keep<S::Out>,
     D: Default<S::Args<'a>, Out = S::Out>,
@@ -52,7 +52,7 @@ where
     pub(crate) fn new(
         args: S::Args<'a>,
         default: D,
-        gate: &'a G,
+        gate: G,
         review: V,
     ) -> Self {
         Typed {
@@ -138,7 +138,7 @@ where
     S: Signature + ?Sized,
     M: Supply<S>,
     G: Gate<S::Out>,
-    V: Fn(&'a G, S::Out) -> R,
+    V: Fn(G, S::Out) -> R,
     R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Keep<S::Out>,
     D: Default<S::Args<'a>, Out = S::Out>,

@@ -116,12 +116,12 @@ where
     #[inline]
     pub fn dispatch<'a, C, D>(
         &'a self,
-        chain: &'a C,
+        chain: C,
         args: S::Args<'a>,
         default: D,
     ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C, D>
     where
-        C: Gate<S::Out>,
+        C: Gate<S::Out> + 'a,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
         self.run::<Latest<S::Out>, _, _>(chain, args, default)
@@ -131,13 +131,13 @@ where
     #[inline]
     pub fn dispatch_aggregated<'a, C, A, D, O>(
         &'a self,
-        chain: &'a C,
+        chain: C,
         aggregate: &'a A,
         args: S::Args<'a>,
         default: D,
     ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, A, D, O>
     where
-        C: Gate<S::Out>,
+        C: Gate<S::Out> + 'a,
         A: Reduce<S::Out, O>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
@@ -158,13 +158,13 @@ where
     #[inline]
     pub fn dispatch_finalized<'a, C, T, D, O>(
         &'a self,
-        chain: &'a C,
+        chain: C,
         finalize: &'a T,
         args: S::Args<'a>,
         default: D,
     ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, T, D, O>
     where
-        C: Gate<S::Out>,
+        C: Gate<S::Out> + 'a,
         T: Transform<S::Out, O>,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
@@ -175,13 +175,13 @@ where
     #[inline]
     fn run<'a, K, C, D>(
         &'a self,
-        chain: &'a C,
+        chain: C,
         args: S::Args<'a>,
         default: D,
     ) -> impl Future<Output = K::Outcome> + use<'a, 'h, S, M, G, E, K, C, D>
     where
         K: Keep<S::Out> + 'a,
-        C: Gate<S::Out>,
+        C: Gate<S::Out> + 'a,
         D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
         let policy = Typed::<S, M, C, _, K, D>::new(args, default, chain, C::check);

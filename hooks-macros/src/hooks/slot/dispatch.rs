@@ -60,7 +60,7 @@ impl SlotExpansion<'_> {
     fn chain(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
         let Some(companion) = slot.chain() else {
-            return quote!(&#private::NoCompanion);
+            return quote!(#private::NoCompanion);
         };
         let (field, output) = (&slot.method, &slot.output);
         spans::call_by_way_of(
