@@ -24,10 +24,11 @@ impl<'a, T> Answer<'a, T> {
         Answer::Later(Box::pin(answer))
     }
 
-    /// The answer at once where `READY` says that the future never waits, else later.
-    #[inline]
-    pub(crate) fn of<const READY: bool>(answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
-        if READY {
+    /// The answer at once where `ready` says that the future never waits, else later.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __of(ready: bool, answer: impl Future<Output = T> + MaybeSend + 'a) -> Self {
+        if ready {
             Answer::Ready(now(answer))
         } else {
             Answer::later(answer)

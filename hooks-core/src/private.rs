@@ -9,12 +9,10 @@ pub use crate::companion::{
 pub use crate::entry::Entry;
 pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
-pub use crate::typed::group::{HookGroup, SameSet};
+pub use crate::typed::group::{HookGroup, Provider, SameSet, is_ready};
 pub use crate::typed::keep::Handover;
 pub use crate::typed::kind::{Always, Fallback, Singleton};
-pub use crate::typed::signature::{
-    Leaf, Member, Object, ReadyDefault, Replay, Signature, WaitingDefault,
-};
+pub use crate::typed::signature::{Leaf, Object, ReadyDefault, Replay, Signature, WaitingDefault};
 pub use crate::typed::slot::TypedSlot;
 
 pub use std::clone::Clone;
@@ -27,6 +25,7 @@ pub use std::option::Option;
 pub use std::primitive::{bool, str};
 pub use std::result::Result::{Err, Ok};
 pub use std::string::String;
+pub use std::sync::Arc;
 pub use std::task::Poll;
 
 /// Ends a re-entrant call whose hook does not override `on_reentrancy`.

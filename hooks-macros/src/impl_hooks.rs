@@ -204,7 +204,7 @@ fn receiver(method: &Method, report: &mut Report) {
 //
 // Output:
 // impl AppHooks for Policy { async fn check(…) -> bool { (move || -> bool { true })() } }
-// impl<'h> HookGroup<'h, AppHooksSet<'h>> for Policy { … set.<check>.register_member(…) }
+// impl<'h> HookGroup<'h, AppHooksSet<'h>> for Policy { … set.<check>.register_provider(…) }
 fn expand(group: &Group<'_>) -> TokenStream {
     let private = &krate::private();
     let Group {
@@ -236,17 +236,23 @@ fn expand(group: &Group<'_>) -> TokenStream {
             .iter()
             .filter(|attr| attr.path().is_ident("cfg"));
         let register = names::hidden("register", &method.sig.ident);
-        let ready = !can_wait(method);
         quote! {
             #(#cfgs)*
-            set.#register::<Self, __P, #ready>(#private::Clone::clone(&owner));
+            set.#register(provider);
         }
     });
     let mut implementation = quote! {
         #(#attrs)*
         #impl_token #impl_generics #hook_trait for #self_ty #where_clause
     };
-    brace_token.surround(&mut implementation, |tokens| tokens.extend(bodies));
+    let ready = methods.iter().filter(|method| !can_wait(method));
+    let ready = ready.map(|method| method.sig.ident.unraw().to_string());
+    brace_token.surround(&mut implementation, |tokens| {
+        tokens.extend(bodies);
+        tokens.extend(quote! {
+            const __HOOKS_READY: &'static [&'static #private::str] = &[#(#ready),*];
+        });
+    });
     quote! {
         #implementation
 
@@ -257,9 +263,12 @@ fn expand(group: &Group<'_>) -> TokenStream {
             Self: '__h,
             #(#predicates,)*
         {
-            fn __hooks_register<__P>(owner: __P, set: &mut #set<'__h>)
+            fn __hooks_register<__P>(
+                provider: &#private::Arc<#private::Provider<__P>>,
+                set: &mut #set<'__h>,
+            )
             where
-                __P: #private::Deref<Target = Self> + #private::Clone + #private::HookObject + '__h,
+                __P: #private::Deref<Target = Self> + #private::HookObject + '__h,
             {
                 #unknown
                 let set = #own_set;
@@ -287,7 +296,7 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
         let register = names::hidden("register", &method.sig.ident);
         quote! {
-            fn #register<__T: ?#private::Sized, __P, const __READY: #private::bool>(&mut self, _: __P) {}
+            fn #register<__P>(&mut self, _: &#private::Arc<#private::Provider<__P>>) {}
         }
     });
     quote! {

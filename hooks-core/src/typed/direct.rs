@@ -60,7 +60,7 @@ where
 {
     #[inline]
     fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
-        Ok(Answer::of::<READY>(self.function.call_last(args, last)))
+        Ok(Answer::__of(READY, self.function.call_last(args, last)))
     }
 }
 
@@ -72,7 +72,7 @@ where
 {
     #[inline]
     fn start(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S> {
-        Ok(Answer::of::<READY>(self.function.call_plain(args)))
+        Ok(Answer::__of(READY, self.function.call_plain(args)))
     }
 }
 

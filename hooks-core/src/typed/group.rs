@@ -13,11 +13,11 @@ use crate::bounds::HookObject;
     label = "no hooks for this set"
 )]
 pub trait HookGroup<'h, Set>: Sized {
-    /// Registers the methods present in the `impl` block, for a value that `owner` points at.
+    /// Registers the methods present in the `impl` block, for a value that `provider` points at.
     #[doc(hidden)]
-    fn __hooks_register<P>(owner: P, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<Provider<P>>, set: &mut Set)
     where
-        P: Deref<Target = Self> + Clone + HookObject + 'h;
+        P: Deref<Target = Self> + HookObject + 'h;
 
     /// Wraps the value once and registers its methods.
     #[doc(hidden)]
@@ -25,36 +25,74 @@ pub trait HookGroup<'h, Set>: Sized {
     where
         Self: HookObject + 'h,
     {
-        Self::__hooks_register(Arc::new(self), set);
+        Self::__hooks_register(&Arc::new(Provider(Owned(self))), set);
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<'h, Set, T: HookGroup<'h, Set> + HookObject> HookGroup<'h, Set> for &'h T {
-    fn __hooks_register<P>(owner: P, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<Provider<P>>, set: &mut Set)
     where
-        P: Deref<Target = Self> + Clone + HookObject + 'h,
+        P: Deref<Target = Self> + HookObject + 'h,
     {
-        T::__hooks_register(*owner, set);
+        (*provider.0).__hooks_register_owned(set);
     }
 
     fn __hooks_register_owned(self, set: &mut Set) {
-        T::__hooks_register(self, set);
+        T::__hooks_register(&Arc::new(Provider(self)), set);
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Arc<T> {
-    fn __hooks_register<P>(owner: P, set: &mut Set)
+    fn __hooks_register<P>(provider: &Arc<Provider<P>>, set: &mut Set)
     where
-        P: Deref<Target = Self> + Clone + HookObject + 'h,
+        P: Deref<Target = Self> + HookObject + 'h,
     {
-        T::__hooks_register(Arc::clone(&owner), set);
+        Arc::clone(&provider.0).__hooks_register_owned(set);
     }
 
     fn __hooks_register_owned(self, set: &mut Set) {
-        T::__hooks_register(self, set);
+        T::__hooks_register(&Arc::new(Provider(self)), set);
     }
+}
+
+/// A value that provides several hooks, in one allocation for all of them; `P` points at it.
+#[derive(Debug)]
+pub struct Provider<P>(pub P);
+
+/// A value that is its own owner.
+#[derive(Debug)]
+pub struct Owned<T>(pub T);
+
+impl<T> Deref for Owned<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// Whether a method is among those whose bodies contain nothing that could wait.
+#[must_use]
+pub const fn is_ready(ready: &[&str], method: &str) -> bool {
+    let mut at = 0;
+    while at < ready.len() {
+        if is_same(ready[at].as_bytes(), method.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
 /// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.

@@ -49,12 +49,7 @@ where
     D: Default<S::Args<'a>, Out = S::Out>,
 {
     #[inline(always)]
-    pub(crate) fn new(
-        args: S::Args<'a>,
-        default: D,
-        gate: G,
-        review: V,
-    ) -> Self {
+    pub(crate) fn new(args: S::Args<'a>, default: D, gate: G, review: V) -> Self {
         Typed {
             args: Some(args),
             default,

@@ -1,10 +1,9 @@
 //! What the hooks of a slot take and answer, and how they are called through `dyn`.
 
 use std::future::Future;
-use std::ops::Deref;
 
 use crate::answer::{self, Answer};
-use crate::bounds::{HookObject, MaybeSend};
+use crate::bounds::HookObject;
 use crate::future::Never;
 use crate::typed::keep::Handover;
 
@@ -36,24 +35,6 @@ pub trait Object<S: Signature + ?Sized>: HookObject {
 /// A hook that implements its slot's trait.
 #[derive(Debug)]
 pub struct Leaf<H>(pub H);
-
-/// One method of a value that provides several hooks. `P` points at the value;
-/// `READY` says whether the method's body contains nothing that could wait.
-#[derive(Debug)]
-pub struct Member<P, const READY: bool>(pub P);
-
-impl<P: Deref, const READY: bool> Member<P, READY> {
-    /// The value that provides the hook.
-    pub fn owner(&self) -> &P::Target {
-        &self.0
-    }
-
-    /// What the method's future gives back.
-    #[inline]
-    pub fn answer<'a, T>(answer: impl Future<Output = T> + MaybeSend + 'a) -> Answer<'a, T> {
-        Answer::of::<READY>(answer)
-    }
-}
 
 /// How a slot's default is called.
 pub trait Default<Args> {

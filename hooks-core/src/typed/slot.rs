@@ -4,6 +4,7 @@ use std::any::type_name;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::companion::{
@@ -13,10 +14,11 @@ use crate::describe::{self, SlotDescription};
 use crate::entry::Entry;
 use crate::future::{Next, Then};
 use crate::slot::Slot;
+use crate::typed::group::Provider;
 use crate::typed::keep::{Gathered, Keep, Latest};
 use crate::typed::kind::{Kind, Supply};
 use crate::typed::policy::Typed;
-use crate::typed::signature::{Default, Leaf, Member, Object, Signature};
+use crate::typed::signature::{Default, Leaf, Object, Signature};
 
 /// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
 /// aggregate or finalizer.
@@ -46,17 +48,14 @@ impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
         M::insert(&mut self.slot, S::NAME, entry);
     }
 
-    /// Registers one method of `T`, which `owner` points at.
-    pub fn register_member<T: ?Sized, P, const READY: bool>(&mut self, owner: P)
+    /// Registers one method of a value.
+    pub fn register_provider<P: Deref>(&mut self, provider: &Arc<Provider<P>>)
     where
-        Member<P, READY>: Object<S> + 'h,
+        Provider<P>: Object<S> + 'h,
     {
-        let hook: Arc<dyn Object<S> + 'h> = Arc::new(Member::<P, READY>(owner));
-        M::insert(
-            &mut self.slot,
-            S::NAME,
-            Entry::of_type(hook, type_name::<T>()),
-        );
+        let hook: Arc<dyn Object<S> + 'h> = Arc::<Provider<P>>::clone(provider);
+        let entry = Entry::of_type(hook, type_name::<P::Target>());
+        M::insert(&mut self.slot, S::NAME, entry);
     }
 
     /// Removes the entry of this key, and says whether there was one.

@@ -77,6 +77,9 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#trait_methods)*
 
             #[doc(hidden)]
+            const __HOOKS_READY: &'static [&'static #private::str] = &[];
+
+            #[doc(hidden)]
             fn __hooks_set<'h>() -> #private::PhantomData<#set_name<'h>> {
                 #private::PhantomData
             }

@@ -26,7 +26,7 @@ impl SlotExpansion<'_> {
         let with_entry = names.method("with", "_entry");
         let register_entry = names.method("register", "_entry");
         let remove = names.method("remove", "");
-        let register_member = names.hidden("register");
+        let register_provider = names.hidden("register");
         let owner = &self.set.name;
         let dispatch = self.dispatch();
         let companions = self.companion_methods();
@@ -84,13 +84,11 @@ impl SlotExpansion<'_> {
 
             #(#cfgs)*
             #[doc(hidden)]
-            #vis fn #register_member<__T: ?#private::Sized, __P, const __READY: #private::bool>(
-                &mut self,
-                owner: __P,
-            ) where
+            #vis fn #register_provider<__P>(&mut self, provider: &#private::Arc<#private::Provider<__P>>)
+            where
                 __P: #private::Deref<Target: #owner> + #private::HookObject + 'h,
             {
-                self.#field.register_member::<__T, __P, __READY>(owner);
+                self.#field.register_provider(provider);
             }
         }
     }

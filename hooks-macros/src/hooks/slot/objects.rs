@@ -93,6 +93,7 @@ impl SlotExpansion<'_> {
         let (name, output, method, owner) =
             (&slot.name, &slot.output, &slot.method, &self.set.name);
         let last = slot.passes_last().then(|| quote!(__hooks_last));
+        let slot_text = self.text();
         quote_spanned! {*place=>
             #(#cfgs)*
             #[allow(deprecated)]
@@ -108,8 +109,7 @@ impl SlotExpansion<'_> {
 
             #(#cfgs)*
             #[allow(deprecated)]
-            impl<__P, const __READY: #private::bool> #private::Object<dyn #name + '_>
-                for #private::Member<__P, __READY>
+            impl<__P> #private::Object<dyn #name + '_> for #private::Provider<__P>
             where
                 __P: #private::Deref<Target: #owner> + #private::HookObject,
             {
@@ -118,7 +118,10 @@ impl SlotExpansion<'_> {
                     (#(#idents,)*): #args_type,
                     __hooks_last: #last_type,
                 ) -> #private::Answer<'__b, #output> {
-                    Self::answer(#owner::#method(self.owner(), #(#idents,)* #last))
+                    #private::Answer::__of(
+                        const { #private::is_ready(<__P::Target as #owner>::__HOOKS_READY, #slot_text) },
+                        #owner::#method(&*self.0, #(#idents,)* #last),
+                    )
                 }
             }
         }
