@@ -17,6 +17,7 @@ use tracing::Span;
 use crate::answer::Answer;
 use crate::bounds::BoxFuture;
 use crate::entry::EntryMeta;
+use crate::parked::Parked;
 use crate::slot::{Node, Slot};
 use crate::trace::{self, DispatchSpan};
 
@@ -162,31 +163,22 @@ pin_project! {
     #[must_use = "a dispatch does nothing unless it is awaited"]
     pub struct Dispatch<'a, H: ?Sized, C: Combine<H>> {
         slot: &'a Slot<H>,
+        // Nothing while it is in a local, and once the dispatch is over.
+        policy: Option<C>,
+        // Nothing until the dispatch has to wait.
+        suspended: Parked<Suspended<'a, H, C::Yield>>,
+        // What the policy waits for. It does not move once it has been polled.
         #[pin]
-        state: State<'a, H, C, C::Yield, C::Wait>,
+        wait: Option<C::Wait>,
     }
 }
 
-pin_project! {
-    /// What the next poll begins with.
-    #[project = Projected]
-    #[project_replace = Replaced]
-    enum State<'a, H: ?Sized, C, T, W> {
-        Start {
-            policy: C,
-        },
-        Suspended {
-            policy: C,
-            course: Course<'a, H>,
-            span: DispatchSpan,
-            // The hook that has not answered yet; without one, the policy has not.
-            hook: Option<Unanswered<'a, T>>,
-            // What the policy waits for. It does not move once it has been polled.
-            #[pin]
-            wait: Option<W>,
-        },
-        Over,
-    }
+/// A dispatch that waits.
+struct Suspended<'a, H: ?Sized, T> {
+    course: Course<'a, H>,
+    span: DispatchSpan,
+    /// The hook that has not answered yet; without one, the policy has not.
+    hook: Option<Unanswered<'a, T>>,
 }
 
 /// How far a dispatch has come.
@@ -215,10 +207,14 @@ impl<'a, H: ?Sized, C: Combine<H>> Dispatch<'a, H, C> {
     pub(crate) fn new(slot: &'a Slot<H>, policy: C) -> Self {
         Dispatch {
             slot,
-            state: State::Start { policy },
+            policy: Some(policy),
+            suspended: Parked::none(),
+            wait: None,
         }
     }
 }
+
+const OVER: &str = "a dispatch was polled again after its end";
 
 impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
     type Output = C::Outcome;
@@ -227,13 +223,11 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
     /// If the dispatch is polled again after its end.
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
-        let mut this = self.as_mut().project();
-        if !matches!(this.state.as_mut().project(), Projected::Start { .. }) {
+        let this = self.as_mut().project();
+        if this.suspended.as_ref().is_some() {
             return self.resume(cx);
         }
-        let Replaced::Start { mut policy } = this.state.project_replace(State::Over) else {
-            unreachable!("the state is looked at first");
-        };
+        let mut policy = this.policy.take().expect(OVER);
         let nodes = this.slot.nodes();
         if nodes.is_empty() {
             // Makes no span; and the compiler leaves out the loop.
@@ -282,24 +276,23 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     fn suspend(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        mut policy: C,
+        policy: C,
         course: Course<'a, H>,
         span: DispatchSpan,
         pause: Pause<'a, C::Yield, C, C::Wait>,
     ) -> Poll<C::Outcome> {
-        let (hook, wait) = match pause {
-            Pause::Over => (None, None),
-            Pause::Hook(hook) => (Some(hook), None),
-            Pause::Policy(make) => (None, Some(make(&mut policy))),
+        let mut this = self.as_mut().project();
+        let policy = this.policy.insert(policy);
+        let hook = match pause {
+            Pause::Over => None,
+            Pause::Hook(hook) => Some(hook),
+            Pause::Policy(make) => {
+                this.wait.set(Some(make(policy)));
+                None
+            }
         };
         let hook_waits = hook.is_some();
-        self.as_mut().project().state.set(State::Suspended {
-            policy,
-            course,
-            span,
-            hook,
-            wait,
-        });
+        this.suspended.set(Some(Suspended { course, span, hook }));
         if hook_waits {
             return Poll::Pending;
         }
@@ -310,30 +303,19 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     /// Goes on with what was waited for, as soon as it is there.
     #[inline(never)]
     fn resume(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
-        let mut state = self.project().state;
-        let Projected::Suspended {
-            policy,
-            course,
-            span,
-            hook,
-            mut wait,
-        } = state.as_mut().project()
-        else {
-            panic!("a dispatch was polled again after its end");
-        };
+        let mut this = self.project();
+        let policy = this.policy.as_mut().expect(OVER);
+        let Suspended { course, span, hook } = this.suspended.as_mut().expect(OVER);
         loop {
-            let step = match (&mut *hook, wait.as_mut().as_pin_mut()) {
-                (Some(unanswered), _) => {
-                    let answer = ready!(unanswered.answer.as_mut().poll(cx));
-                    let entry = unanswered.entry;
-                    *hook = None;
-                    policy.absorb(entry, answer)
-                }
-                (None, Some(wait)) => {
-                    let answer = ready!(span.within(|| wait.poll(cx)));
-                    policy.waited(answer)
-                }
-                (None, None) => unreachable!("a dispatch is suspended to wait for something"),
+            let step = if let Some(unanswered) = hook {
+                let answer = ready!(unanswered.answer.as_mut().poll(cx));
+                let entry = unanswered.entry;
+                *hook = None;
+                policy.absorb(entry, answer)
+            } else {
+                let wait = this.wait.as_mut().as_pin_mut().expect(OVER);
+                let answer = ready!(span.within(|| wait.poll(cx)));
+                policy.waited(answer)
             };
             match course.drive(cx, policy, step, span.get()) {
                 Pause::Over => break,
@@ -341,13 +323,13 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
                     *hook = Some(unanswered);
                     return Poll::Pending;
                 }
-                Pause::Policy(make) => wait.set(Some(make(policy))),
+                Pause::Policy(make) => this.wait.set(Some(make(policy))),
             }
         }
-        match state.project_replace(State::Over) {
-            Replaced::Suspended { policy, .. } => Poll::Ready(policy.finish()),
-            _ => unreachable!("the state is looked at first"),
-        }
+        this.suspended.set(None);
+        this.wait.set(None);
+        let policy = this.policy.take().expect(OVER);
+        Poll::Ready(policy.finish())
     }
 }
 
@@ -433,10 +415,10 @@ where
 impl<H: ?Sized, C: Combine<H>> fmt::Debug for Dispatch<'_, H, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hooks = self.slot.len();
-        let rest = match &self.state {
-            State::Start { .. } => hooks,
-            State::Suspended { course, .. } => course.rest.len(),
-            State::Over => 0,
+        let rest = match (&self.policy, self.suspended.as_ref()) {
+            (None, _) => 0,
+            (Some(_), None) => hooks,
+            (Some(_), Some(suspended)) => suspended.course.rest.len(),
         };
         f.debug_struct("Dispatch")
             .field("hooks", &hooks)

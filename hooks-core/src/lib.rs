@@ -71,6 +71,7 @@ mod describe;
 mod entry;
 mod extensions;
 mod future;
+mod parked;
 
 mod slot;
 mod stateful;
