@@ -46,6 +46,17 @@ impl Param {
         })
     }
 
+    /// Whether it is a `&T`.
+    pub(crate) fn is_reference(&self) -> bool {
+        let mut ty = &self.ty;
+        while let Type::Group(syn::TypeGroup { elem, .. })
+        | Type::Paren(syn::TypeParen { elem, .. }) = ty
+        {
+            ty = elem;
+        }
+        matches!(ty, Type::Reference(reference) if reference.mutability.is_none())
+    }
+
     /// The type in a hand-written hook (`T-60`).
     pub(crate) fn hook_type(&self, private: &TokenStream) -> TokenStream {
         hook_type(&self.ty, private)

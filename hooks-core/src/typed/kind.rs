@@ -106,7 +106,7 @@ impl<S: Signature + ?Sized> Supply<S> for Singleton {
 
 #[inline]
 fn replay<'a, S: Replay + ?Sized>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
-    if last && const { std::mem::needs_drop::<S::Args<'static>>() } {
+    if last && !S::REFERENCES {
         args.take().expect(TAKEN)
     } else {
         S::replay(args.as_ref().expect(TAKEN))

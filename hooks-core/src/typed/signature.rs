@@ -18,6 +18,8 @@ pub trait Signature {
     type Out;
     /// The method that declares the slot.
     const NAME: &'static str;
+    /// Whether all arguments are references, which cost nothing to give again.
+    const REFERENCES: bool;
 }
 
 /// A slot whose arguments can be given to more than one hook (`T-61`).

@@ -22,6 +22,7 @@ impl SlotExpansion<'_> {
         } = self;
         let (name, output) = (&slot.name, &slot.output);
         let slot_text = self.text();
+        let references = slot.params.iter().all(Param::is_reference);
         let replay = match slot.kind {
             Kind::Singleton => TokenStream::new(),
             Kind::Always(_) | Kind::Fallback(_) => self.replay(),
@@ -34,6 +35,7 @@ impl SlotExpansion<'_> {
                 type Last = #last_type;
                 type Out = #output;
                 const NAME: &'static #private::str = #slot_text;
+                const REFERENCES: #private::bool = #references;
             }
 
             #replay
