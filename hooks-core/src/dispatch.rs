@@ -360,24 +360,21 @@ impl<'a, H: ?Sized> Course<'a, H> {
             Step::Stop => return Pause::Over,
             Step::Wait(make) => return Pause::Policy(make),
         }
-        let mut next = self.rest.first().map(|node| &*node.hook);
-        while let (Some((node, behind)), Some(hook)) = (self.rest.split_first(), next) {
-            self.rest = behind;
-            next = behind.first().map(|node| &*node.hook);
-            let answer = match invoke(policy, node, hook, behind.is_empty(), span) {
-                Answer::Ready(answer) => answer,
-                Answer::Later(mut answer) => match answer.as_mut().poll(cx) {
-                    Poll::Ready(answer) => answer,
-                    Poll::Pending => {
-                        let entry = &*node.meta;
-                        return Pause::Hook(Unanswered { entry, answer });
-                    }
-                },
-            };
-            match policy.absorb(&node.meta, answer) {
-                Step::Next => {}
-                Step::Stop => return Pause::Over,
-                Step::Wait(make) => return Pause::Policy(make),
+        if let Some((mut node, mut rest)) = self.rest.split_first() {
+            // The way from a node to its hook is a chain of loads: it is gone while the hook
+            // before it runs.
+            let mut hook = &*node.hook;
+            while let Some((following, behind)) = rest.split_first() {
+                let next = &*following.hook;
+                self.rest = rest;
+                if let Err(pause) = call(cx, policy, node, hook, false, span) {
+                    return pause;
+                }
+                (node, hook, rest) = (following, next, behind);
+            }
+            self.rest = rest;
+            if let Err(pause) = call(cx, policy, node, hook, true, span) {
+                return pause;
             }
         }
         if self.closed {
@@ -388,6 +385,37 @@ impl<'a, H: ?Sized> Course<'a, H> {
             Step::Next | Step::Stop => Pause::Over,
             Step::Wait(make) => Pause::Policy(make),
         }
+    }
+}
+
+/// Runs one hook, unless it has to be waited for.
+#[inline(always)]
+fn call<'a, H, C>(
+    cx: &mut Context<'_>,
+    policy: &mut C,
+    node: &'a Node<H>,
+    hook: &'a H,
+    last: bool,
+    span: Option<&Span>,
+) -> Result<(), Pause<'a, C::Yield, C, C::Wait>>
+where
+    H: ?Sized,
+    C: Combine<H> + 'a,
+{
+    let answer = match invoke(policy, node, hook, last, span) {
+        Answer::Ready(answer) => answer,
+        Answer::Later(mut answer) => match answer.as_mut().poll(cx) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => {
+                let entry = &*node.meta;
+                return Err(Pause::Hook(Unanswered { entry, answer }));
+            }
+        },
+    };
+    match policy.absorb(&node.meta, answer) {
+        Step::Next => Ok(()),
+        Step::Stop => Err(Pause::Over),
+        Step::Wait(make) => Err(Pause::Policy(make)),
     }
 }
 
