@@ -8,6 +8,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -195,10 +196,10 @@ struct Unanswered<'a, T> {
     answer: BoxFuture<'a, T>,
 }
 
-/// Why the loop came to a halt.
+/// What has to be waited for.
 enum Pause<'a, T, C, W> {
-    Over,
     Hook(Unanswered<'a, T>),
+    /// What this function makes.
     Policy(fn(&mut C) -> W),
 }
 
@@ -255,8 +256,8 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     ) -> Poll<C::Outcome> {
         let mut course = Course::new(nodes);
         match course.drive(cx, &mut policy, step, span.get()) {
-            Pause::Over => Poll::Ready(policy.finish()),
-            pause => self.suspend(cx, policy, course, span, pause),
+            None => Poll::Ready(policy.finish()),
+            Some(pause) => self.suspend(cx, policy, course, span, pause),
         }
     }
 
@@ -283,21 +284,18 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     ) -> Poll<C::Outcome> {
         let mut this = self.as_mut().project();
         let policy = this.policy.insert(policy);
-        let hook = match pause {
-            Pause::Over => None,
-            Pause::Hook(hook) => Some(hook),
-            Pause::Policy(make) => {
-                this.wait.set(Some(make(policy)));
-                None
-            }
+        let (hook, wait) = match pause {
+            Pause::Hook(hook) => (Some(hook), None),
+            Pause::Policy(make) => (None, Some(make(policy))),
         };
-        let hook_waits = hook.is_some();
+        let policy_waits = wait.is_some();
         this.suspended.set(Some(Suspended { course, span, hook }));
-        if hook_waits {
-            return Poll::Pending;
+        this.wait.set(wait);
+        if policy_waits {
+            // Where it lies is where it is polled for the first time.
+            return self.resume(cx);
         }
-        // Where the future of the policy lies is where it is polled for the first time.
-        self.resume(cx)
+        Poll::Pending
     }
 
     /// Goes on with what was waited for, as soon as it is there.
@@ -318,12 +316,12 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
                 policy.waited(answer)
             };
             match course.drive(cx, policy, step, span.get()) {
-                Pause::Over => break,
-                Pause::Hook(unanswered) => {
+                None => break,
+                Some(Pause::Hook(unanswered)) => {
                     *hook = Some(unanswered);
                     return Poll::Pending;
                 }
-                Pause::Policy(make) => this.wait.set(Some(make(policy))),
+                Some(Pause::Policy(make)) => this.wait.set(Some(make(policy))),
             }
         }
         this.suspended.set(None);
@@ -343,7 +341,8 @@ impl<'a, H: ?Sized> Course<'a, H> {
     }
 
     /// Does what the policy wants next, and goes on until the end, or until something has to
-    /// be waited for. This is the loop: hook after hook, as long as they answer at once.
+    /// be waited for, which it returns. This is the loop: hook after hook, as long as they
+    /// answer at once.
     #[inline(always)]
     fn drive<C>(
         &mut self,
@@ -351,14 +350,14 @@ impl<'a, H: ?Sized> Course<'a, H> {
         policy: &mut C,
         step: Step<C, C::Wait>,
         span: Option<&Span>,
-    ) -> Pause<'a, C::Yield, C, C::Wait>
+    ) -> Option<Pause<'a, C::Yield, C, C::Wait>>
     where
         C: Combine<H> + 'a,
     {
         match step {
             Step::Next => {}
-            Step::Stop => return Pause::Over,
-            Step::Wait(make) => return Pause::Policy(make),
+            Step::Stop => return None,
+            Step::Wait(make) => return Some(Pause::Policy(make)),
         }
         if let Some((mut node, mut rest)) = self.rest.split_first() {
             // The way from a node to its hook is a chain of loads: it is gone while the hook
@@ -367,28 +366,29 @@ impl<'a, H: ?Sized> Course<'a, H> {
             while let Some((following, behind)) = rest.split_first() {
                 let next = &*following.hook;
                 self.rest = rest;
-                if let Err(pause) = call(cx, policy, node, hook, false, span) {
+                if let Break(pause) = call(cx, policy, node, hook, false, span) {
                     return pause;
                 }
                 (node, hook, rest) = (following, next, behind);
             }
             self.rest = rest;
-            if let Err(pause) = call(cx, policy, node, hook, true, span) {
+            if let Break(pause) = call(cx, policy, node, hook, true, span) {
                 return pause;
             }
         }
         if self.closed {
-            return Pause::Over;
+            return None;
         }
         self.closed = true;
         match policy.close() {
-            Step::Next | Step::Stop => Pause::Over,
-            Step::Wait(make) => Pause::Policy(make),
+            Step::Next | Step::Stop => None,
+            Step::Wait(make) => Some(Pause::Policy(make)),
         }
     }
 }
 
-/// Runs one hook, unless it has to be waited for.
+/// Runs one hook, and says whether to go on; if not, what has to be waited for, unless the
+/// dispatch is over.
 #[inline(always)]
 fn call<'a, H, C>(
     cx: &mut Context<'_>,
@@ -397,7 +397,7 @@ fn call<'a, H, C>(
     hook: &'a H,
     last: bool,
     span: Option<&Span>,
-) -> Result<(), Pause<'a, C::Yield, C, C::Wait>>
+) -> ControlFlow<Option<Pause<'a, C::Yield, C, C::Wait>>>
 where
     H: ?Sized,
     C: Combine<H> + 'a,
@@ -408,14 +408,14 @@ where
             Poll::Ready(answer) => answer,
             Poll::Pending => {
                 let entry = &*node.meta;
-                return Err(Pause::Hook(Unanswered { entry, answer }));
+                return Break(Some(Pause::Hook(Unanswered { entry, answer })));
             }
         },
     };
     match policy.absorb(&node.meta, answer) {
-        Step::Next => Ok(()),
-        Step::Stop => Err(Pause::Over),
-        Step::Wait(make) => Err(Pause::Policy(make)),
+        Step::Next => Continue(()),
+        Step::Stop => Break(None),
+        Step::Wait(make) => Break(Some(Pause::Policy(make))),
     }
 }
 

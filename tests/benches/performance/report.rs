@@ -413,15 +413,15 @@ fn marked(figure: String, reached: bool) -> String {
     }
 }
 
-const READY: &str = "a virtual call a hook, and an output that is left in memory and read again \
-    at once, part of which a list without any framework pays, too; the rest is the policy and the \
-    state of the future";
+const READY: &str = "a virtual call a hook, with an output that goes through memory, which a list \
+    without any framework pays, too; the rest is the way to the hook (list, entry, value, where the \
+    limit has the values at hand) and the state of the future";
 const OWN_CHAIN: &str = "a chain is an `async fn` that may wait after every output, and a future \
     that may wait has to be put where it does not move before it is asked";
-const GATHERED: &str = "the outputs go through the room into the `Vec`, and the reduction is a \
-    future of its own";
-const AWAITING: &str = "the one box of each hook is `async_trait`'s, too; the answer goes through \
-    the room in addition";
+const GATHERED: &str = "the outputs go into a `Vec` whose length nobody knows when it is \
+    compiled, and the reduction is a future of its own, which has to lie still";
+const AWAITING: &str = "the one box of each hook is `async_trait`'s, too; in addition, each answer \
+    is asked whether it is there already";
 const EMPTY: &str = "the future is made whole, so that it may be suspended, before it is polled";
 const THREADS: &str =
     "see the static calls beside it; a difference to them would be the dispatch's";
