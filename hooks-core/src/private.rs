@@ -9,12 +9,10 @@ pub use crate::entry::Entry;
 pub use crate::room::Room;
 pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
-pub use crate::typed::group::{HookGroup, SameSet};
+pub use crate::typed::group::{HookGroup, NoHooks, SameSet};
 pub use crate::typed::keep::Handover;
 pub use crate::typed::kind::{Always, Fallback, Singleton};
-pub use crate::typed::signature::{
-    Leaf, Member, Object, ReadyDefault, Replay, Signature, WaitingDefault,
-};
+pub use crate::typed::signature::{Leaf, Member, ReadyDefault, Signature, Starts, WaitingDefault};
 pub use crate::typed::slot::TypedSlot;
 
 pub use std::clone::Clone;

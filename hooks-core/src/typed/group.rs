@@ -57,6 +57,10 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Ar
     }
 }
 
+/// A value without hooks: each method of a hook trait answers for it with its default.
+#[derive(Debug)]
+pub struct NoHooks;
+
 /// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.
 /// Every set is its own.
 #[diagnostic::on_unimplemented(

@@ -20,12 +20,38 @@ pub trait Signature {
     type Out;
     /// The method that declares the slot.
     const NAME: &'static str;
+
+    /// The same arguments for one more hook (`T-61`); a singleton, which has one hook,
+    /// leaves it out.
+    #[must_use]
+    fn again<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
+        unreachable!("a singleton gives its arguments to one hook")
+    }
 }
 
-/// A slot whose arguments can be given to more than one hook (`T-61`).
+/// Slots that ask for the arguments again.
 pub trait Replay: Signature {
-    /// The same arguments again.
+    /// See [`Signature::again`].
     fn replay<'a>(args: &Self::Args<'a>) -> Self::Args<'a>;
+}
+
+impl<S: Signature + ?Sized> Replay for S {
+    #[inline]
+    fn replay<'a>(args: &S::Args<'a>) -> S::Args<'a> {
+        S::again(args)
+    }
+}
+
+/// A slot that can start what is stored as `H`. `#[hooks]` implements it for `dyn SlotTrait`,
+/// so that the compiler finds and compares the implementations slot by slot: of one
+/// trait for `Leaf<H>` it would compare those of all slots with one another.
+pub trait Starts<H>: Signature {
+    /// See [`Object::start`].
+    fn start<'b, 'a: 'b>(
+        hook: &'b H,
+        args: Self::Args<'a>,
+        room: &mut Room<'b, Self::Out>,
+    ) -> Poll<()>;
 }
 
 /// What a typed slot stores: a hook that can be called through `dyn`.
@@ -33,6 +59,13 @@ pub trait Object<S: Signature + ?Sized>: HookObject {
     /// Starts the hook. The previous output is in the room, for a slot that passes
     /// `last`; the hook leaves its answer there, or the future of it.
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Poll<()>;
+}
+
+impl<H: HookObject, S: Starts<H> + ?Sized> Object<S> for H {
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, room: &mut Room<'b, S::Out>) -> Poll<()> {
+        S::start(self, args, room)
+    }
 }
 
 /// A hook that implements its slot's trait.

@@ -76,6 +76,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #remove_doc]
+            #[inline]
             #vis fn #remove(&mut self, key: &#private::str) -> #private::bool {
                 self.#field.remove(key)
             }

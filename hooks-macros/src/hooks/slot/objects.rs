@@ -22,44 +22,36 @@ impl SlotExpansion<'_> {
         } = self;
         let (name, output) = (&slot.name, &slot.output);
         let slot_text = self.text();
-        let replay = match slot.kind {
+        let again = match slot.kind {
             Kind::Singleton => TokenStream::new(),
-            Kind::Always(_) | Kind::Fallback(_) => self.replay(),
+            Kind::Always(_) | Kind::Fallback(_) => self.arguments_again(),
         };
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated)]
+            #[allow(deprecated, clippy::unused_unit)]
             impl #private::Signature for dyn #name + '_ {
                 type Args<'__a> = #args_type;
                 type Last = #last_type;
                 type Out = #output;
                 const NAME: &'static #private::str = #slot_text;
+                #again
             }
-
-            #replay
         }
     }
 
     /// The arguments again, for a further hook.
-    fn replay(&self) -> TokenStream {
+    fn arguments_again(&self) -> TokenStream {
         let SlotExpansion {
             slot,
-            private,
-            cfgs,
             place,
             idents,
             ..
         } = self;
-        let name = &slot.name;
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let again = slot.params.iter().map(|param| self.again(param, &lifetime));
         quote_spanned! {*place=>
-            #(#cfgs)*
-            #[allow(deprecated, clippy::unused_unit)]
-            impl #private::Replay for dyn #name + '_ {
-                fn replay<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
-                    (#(#again,)*)
-                }
+            fn again<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
+                (#(#again,)*)
             }
         }
     }
@@ -96,30 +88,30 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #[allow(deprecated)]
-            impl<__H: #name> #private::Object<dyn #name + '_> for #private::Leaf<__H> {
+            impl<__H: #name> #private::Starts<#private::Leaf<__H>> for dyn #name + '_ {
                 fn start<'__b, '__a: '__b>(
-                    &'__b self,
+                    hook: &'__b #private::Leaf<__H>,
                     args: #args_type,
                     room: &mut #private::Room<'__b, #output>,
                 ) -> #private::Poll<()> {
-                    __H::__hooks_start(&self.0, args, room)
+                    #name::__hooks_start(&hook.0, args, room)
                 }
             }
 
             #(#cfgs)*
             #[allow(deprecated)]
-            impl<__P, const __READY: #private::bool> #private::Object<dyn #name + '_>
-                for #private::Member<__P, __READY>
+            impl<__P, const __READY: #private::bool> #private::Starts<#private::Member<__P, __READY>>
+                for dyn #name + '_
             where
                 __P: #private::Deref<Target: #owner> + #private::HookObject,
             {
                 fn start<'__b, '__a: '__b>(
-                    &'__b self,
+                    __hooks_member: &'__b #private::Member<__P, __READY>,
                     (#(#idents,)*): #args_type,
                     __hooks_room: &mut #private::Room<'__b, #output>,
                 ) -> #private::Poll<()> {
                     let __hooks_last = <#last_type as #private::Handover<#output>>::hand_over(__hooks_room);
-                    __hooks_room.answer::<__READY>(#owner::#method(self.owner(), #(#idents,)* #last))
+                    __hooks_room.answer::<__READY>(#owner::#method(__hooks_member.owner(), #(#idents,)* #last))
                 }
             }
         }

@@ -157,7 +157,6 @@ impl SlotExpansion<'_> {
             last_type,
             hook_params,
             hook_args,
-            hook_future,
             ..
         } = self;
         if !self.takes_closures() {
@@ -168,14 +167,14 @@ impl SlotExpansion<'_> {
         let last = slot.passes_last().then_some(last_type).into_iter();
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated, clippy::too_many_arguments)]
+            #[allow(deprecated, refining_impl_trait, clippy::too_many_arguments)]
             #[diagnostic::do_not_recommend]
             impl<__F, __Fut> #name for __F
             where
                 __F: #private::Fn(#(#types,)* #(#last,)*) -> __Fut + #private::HookObject,
                 __Fut: #private::Future<Output = #output> + #private::MaybeSend,
             {
-                fn call(&self, #hook_params) -> #hook_future {
+                fn call(&self, #hook_params) -> __Fut {
                     self(#hook_args)
                 }
             }
