@@ -239,7 +239,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
         let ready = !can_wait(method);
         quote! {
             #(#cfgs)*
-            set.#register::<Self, __P, #ready>(#private::Clone::clone(&owner));
+            set.#register::<Self, #ready>(#private::Clone::clone(&owner));
         }
     });
     let mut implementation = quote! {
@@ -287,7 +287,7 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
         let register = names::hidden("register", &method.sig.ident);
         quote! {
-            fn #register<__T: ?#private::Sized, __P, const __READY: #private::bool>(&mut self, _: __P) {}
+            fn #register<__T: ?#private::Sized, const __READY: #private::bool>(&mut self, _: impl #private::Sized) {}
         }
     });
     quote! {

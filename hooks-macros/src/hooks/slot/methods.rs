@@ -85,13 +85,11 @@ impl SlotExpansion<'_> {
 
             #(#cfgs)*
             #[doc(hidden)]
-            #vis fn #register_member<__T: ?#private::Sized, __P, const __READY: #private::bool>(
+            #vis fn #register_member<__T: ?#private::Sized, const __READY: #private::bool>(
                 &mut self,
-                owner: __P,
-            ) where
-                __P: #private::Deref<Target: #owner> + #private::HookObject + 'h,
-            {
-                self.#field.register_member::<__T, __P, __READY>(owner);
+                owner: impl #private::Deref<Target: #owner> + #private::HookObject + 'h,
+            ) {
+                self.#field.register_member::<__T, _, __READY>(owner);
             }
         }
     }

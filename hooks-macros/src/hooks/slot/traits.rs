@@ -118,8 +118,7 @@ impl SlotExpansion<'_> {
                 /// Runs the hook.
                 fn call_mut(#receiver, #hook_params) -> #hook_future;
 
-                /// Answers a call that the running call makes to its own hook; panics
-                /// unless overridden.
+                /// Answers a call from inside the hook's own call; panics unless overridden.
                 fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
                     #private::reentered(err)
                 }
@@ -132,8 +131,7 @@ impl SlotExpansion<'_> {
                 async fn call(&self, #hook_params) -> #output {
                     match self.__hooks_lock(#slot_text).await {
                         #private::Ok(mut __hooks_state) => {
-                            let __hooks_call = __H::call_mut(&mut *__hooks_state, #hook_args);
-                            self.__hooks_run(__hooks_call).await
+                            self.__hooks_run(__H::call_mut(&mut *__hooks_state, #hook_args)).await
                         }
                         #private::Err(__hooks_err) => __H::on_reentrancy(__hooks_err),
                     }
