@@ -95,6 +95,7 @@ impl SlotExpansion<'_> {
             private,
             cfgs,
             place,
+            last_type,
             hook_params,
             hook_args,
             hook_future,
@@ -104,6 +105,8 @@ impl SlotExpansion<'_> {
         let vis = self.vis();
         let stateful = slot.stateful();
         let slot_text = self.text();
+        let types = slot.params.iter().map(|param| param.hook_type(private));
+        let last = slot.passes_last().then_some(last_type).into_iter();
         let doc = format!(
             "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
             slot.method
@@ -122,19 +125,19 @@ impl SlotExpansion<'_> {
                 fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
                     #private::reentered(err)
                 }
+
+                #[doc(hidden)]
+                fn __hooks_call_mut(&mut self, (#hook_args): (#(#types,)* #(#last,)*)) -> #hook_future {
+                    #stateful::call_mut(self, #hook_args)
+                }
             }
 
             #(#cfgs)*
             #[allow(deprecated, clippy::too_many_arguments)]
             #[diagnostic::do_not_recommend]
             impl<__H: #stateful> #name for #private::Stateful<__H> {
-                async fn call(&self, #hook_params) -> #output {
-                    match self.__hooks_lock(#slot_text).await {
-                        #private::Ok(mut __hooks_state) => {
-                            self.__hooks_run(__H::call_mut(&mut *__hooks_state, #hook_args)).await
-                        }
-                        #private::Err(__hooks_err) => __H::on_reentrancy(__hooks_err),
-                    }
+                fn call(&self, #hook_params) -> #hook_future {
+                    self.__hooks_call(#slot_text, __H::__hooks_call_mut, (#hook_args), __H::on_reentrancy)
                 }
             }
         }
