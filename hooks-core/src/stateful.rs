@@ -37,23 +37,16 @@ impl<T> Stateful<T> {
     /// One call to `slot`, with the state; `reentered` answers where the running call to
     /// this hook is the one that asks.
     #[doc(hidden)]
-    #[expect(clippy::manual_async_fn, reason = "`MaybeSend` is promised here, once")]
-    pub fn __hooks_call<A, R>(
+    pub async fn __hooks_call<A, R>(
         &self,
         slot: &'static str,
         call: impl for<'s> CallMut<&'s mut T, A, R>,
         args: A,
         reentered: fn(HookReentrancyError) -> R,
-    ) -> impl Future<Output = R> + MaybeSend
-    where
-        T: MaybeSend,
-        A: MaybeSend,
-    {
-        async move {
-            match self.lock(slot).await {
-                Ok(mut state) => self.run(call.call_mut(&mut *state, args)).await,
-                Err(err) => reentered(err),
-            }
+    ) -> R {
+        match self.lock(slot).await {
+            Ok(mut state) => self.run(call.call_mut(&mut *state, args)).await,
+            Err(err) => reentered(err),
         }
     }
 

@@ -134,7 +134,7 @@ impl<I, O, C> Alone<I, O> for ByAggregateInto<C> {
 }
 
 /// The aggregate of a slot, as a dispatch needs it.
-pub trait Reduce<I, O>: HookObject {
+pub trait Reduce<I, O> {
     /// See [`Alone`].
     fn alone(&self, output: I) -> Result<O, Vec<I>>;
     /// Reduces the outputs.
@@ -155,7 +155,7 @@ where
 }
 
 /// The finalizer of a slot, as a dispatch needs it.
-pub trait Transform<I, O>: HookObject {
+pub trait Transform<I, O> {
     /// Transforms the result of a dispatch.
     fn transform(&self, result: I) -> impl Future<Output = O> + MaybeSend;
 }

@@ -6,7 +6,6 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::bounds::MaybeSend;
 use crate::companion::{
     Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
@@ -120,12 +119,10 @@ where
         chain: &'a C,
         args: S::Args<'a>,
         default: D,
-    ) -> impl Future<Output = S::Out> + MaybeSend + use<'a, 'h, S, M, G, E, C, D>
+    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C, D>
     where
         C: Gate<S::Out>,
-        S::Args<'a>: MaybeSend,
-        S::Out: MaybeSend,
-        D: Default<S::Args<'a>, Out = S::Out, Wait: MaybeSend> + MaybeSend + 'a,
+        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
         self.run::<Latest, _, _>(chain, args, default, 0)
     }
@@ -138,13 +135,11 @@ where
         aggregate: &'a A,
         args: S::Args<'a>,
         default: D,
-    ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, G, E, C, A, D, O>
+    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, A, D, O>
     where
         C: Gate<S::Out>,
         A: Reduce<S::Out, O>,
-        S::Args<'a>: MaybeSend,
-        S::Out: MaybeSend,
-        D: Default<S::Args<'a>, Out = S::Out, Wait: MaybeSend> + MaybeSend + 'a,
+        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
         let hooks = self.slot.len();
         let outputs = if hooks == 0 {
@@ -173,13 +168,11 @@ where
         finalize: &'a T,
         args: S::Args<'a>,
         default: D,
-    ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, G, E, C, T, D, O>
+    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, T, D, O>
     where
         C: Gate<S::Out>,
         T: Transform<S::Out, O>,
-        S::Args<'a>: MaybeSend,
-        S::Out: MaybeSend,
-        D: Default<S::Args<'a>, Out = S::Out, Wait: MaybeSend> + MaybeSend + 'a,
+        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
         let result = self.run::<Latest, _, _>(chain, args, default, 0);
         Then::new(result, |result| Next::More(finalize.transform(result)))
@@ -192,13 +185,11 @@ where
         args: S::Args<'a>,
         default: D,
         outputs: usize,
-    ) -> impl Future<Output = K::Outcome> + MaybeSend + use<'a, 'h, S, M, G, E, K, C, D>
+    ) -> impl Future<Output = K::Outcome> + use<'a, 'h, S, M, G, E, K, C, D>
     where
-        K: Keep<S::Out> + MaybeSend + 'a,
+        K: Keep<S::Out> + 'a,
         C: Gate<S::Out>,
-        S::Args<'a>: MaybeSend,
-        S::Out: MaybeSend,
-        D: Default<S::Args<'a>, Out = S::Out, Wait: MaybeSend> + MaybeSend + 'a,
+        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
         let policy = Typed::<S, M, C, _, K, D>::new(args, default, chain, C::check, outputs);
         self.slot.dispatch(policy)
