@@ -65,6 +65,8 @@ const GENERATED: &[&str] = &[
     "Signature",
     "Object<",
     "Replay",
+    "Starts",
+    "NoHooks",
     "Companion<",
     "Chained",
     "Aggregated",

@@ -9,10 +9,9 @@ pub use crate::companion::{
 pub use crate::entry::Entry;
 pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
-pub use crate::typed::group::{HookGroup, Provider, SameSet, is_ready};
-pub use crate::typed::keep::Handover;
+pub use crate::typed::group::{HookGroup, NoHooks, Provider, SameSet, is_ready};
 pub use crate::typed::kind::{Always, Fallback, Singleton};
-pub use crate::typed::signature::{Leaf, Object, ReadyDefault, Replay, Signature, WaitingDefault};
+pub use crate::typed::signature::{Leaf, ReadyDefault, Signature, Starts, WaitingDefault};
 pub use crate::typed::slot::TypedSlot;
 
 pub use std::clone::Clone;

@@ -10,6 +10,8 @@ use std::task::Poll;
 
 use async_lock::{Mutex, MutexGuard};
 
+use crate::bounds::MaybeSend;
+
 /// A hook whose `call_mut` takes `&mut self`.
 ///
 /// Implement the generated `Stateful<Slot>` trait for `T` and register
@@ -32,15 +34,24 @@ impl<T> Stateful<T> {
         }
     }
 
-    /// The state, once no other call has it, for the duration of one call to `slot`.
-    ///
-    /// # Errors
-    /// If the running call to this hook is the one that asks.
+    /// One call to `slot`, with the state; `reentered` answers where the running call to
+    /// this hook is the one that asks.
     #[doc(hidden)]
-    pub async fn __hooks_lock(
+    pub async fn __hooks_call<A, R>(
         &self,
         slot: &'static str,
-    ) -> Result<MutexGuard<'_, T>, HookReentrancyError> {
+        call: impl for<'s> CallMut<&'s mut T, A, R>,
+        args: A,
+        reentered: fn(HookReentrancyError) -> R,
+    ) -> R {
+        match self.lock(slot).await {
+            Ok(mut state) => self.run(call.call_mut(&mut *state, args)).await,
+            Err(err) => reentered(err),
+        }
+    }
+
+    /// The state, once no other call has it, for the duration of one call to `slot`.
+    async fn lock(&self, slot: &'static str) -> Result<MutexGuard<'_, T>, HookReentrancyError> {
         let mut lock = pin!(self.cell.lock());
         poll_fn(|cx| {
             if running::contains(self.id()) {
@@ -55,8 +66,7 @@ impl<T> Stateful<T> {
     }
 
     /// The call that has the state: while it is being polled, a further call is re-entry.
-    #[doc(hidden)]
-    pub async fn __hooks_run<R>(&self, call: impl Future<Output = R>) -> R {
+    async fn run<R>(&self, call: impl Future<Output = R>) -> R {
         let mut call = pin!(call);
         poll_fn(|cx| {
             let _running = running::enter(self.id());
@@ -67,6 +77,28 @@ impl<T> Stateful<T> {
 
     fn id(&self) -> usize {
         Arc::as_ptr(&self.cell).addr()
+    }
+}
+
+/// What a hook does with a borrow `T` of its state, as a function: the slot's arguments are one, so that
+/// it has two whatever the slot.
+#[doc(hidden)]
+pub trait CallMut<T, A, R>: MaybeSend {
+    /// The future it returns.
+    type Answer: Future<Output = R> + MaybeSend;
+    /// Calls it.
+    fn call_mut(self, state: T, args: A) -> Self::Answer;
+}
+
+impl<T, A, R, F, Fut> CallMut<T, A, R> for F
+where
+    F: FnOnce(T, A) -> Fut + MaybeSend,
+    Fut: Future<Output = R> + MaybeSend,
+{
+    type Answer = Fut;
+
+    fn call_mut(self, state: T, args: A) -> Fut {
+        self(state, args)
     }
 }
 

@@ -296,7 +296,7 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
         let register = names::hidden("register", &method.sig.ident);
         quote! {
-            fn #register<__P>(&mut self, _: &#private::Arc<#private::Provider<__P>>) {}
+            fn #register(&mut self, _: impl #private::Sized) {}
         }
     });
     quote! {

@@ -95,6 +95,10 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
+/// A value without hooks: each method of a hook trait answers for it with its default.
+#[derive(Debug)]
+pub struct NoHooks;
+
 /// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.
 /// Every set is its own.
 #[diagnostic::on_unimplemented(

@@ -1,10 +1,9 @@
-//! The kinds of slot: when the default runs, and who gets which arguments.
+//! The kinds of slot: when the default runs, and what a registration does.
 
 use std::sync::Arc;
 
 use crate::entry::Entry;
 use crate::slot::Slot;
-use crate::typed::signature::{Replay, Signature};
 
 /// A kind of slot, as a type.
 pub trait Kind {
@@ -21,12 +20,6 @@ pub trait Kind {
         let _ = name;
         slot.insert(entry);
     }
-}
-
-/// How a kind supplies its hooks with arguments.
-pub trait Supply<S: Signature + ?Sized>: Kind {
-    /// The arguments for one call; `last` says that nobody needs them afterwards.
-    fn supply<'a>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a>;
 }
 
 /// The default always runs, and first.
@@ -81,36 +74,3 @@ impl Kind for Singleton {
         }
     }
 }
-
-impl<S: Replay + ?Sized> Supply<S> for Always {
-    #[inline]
-    fn supply<'a>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
-        replay::<S>(args, last)
-    }
-}
-
-impl<S: Replay + ?Sized> Supply<S> for Fallback {
-    #[inline]
-    fn supply<'a>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
-        replay::<S>(args, last)
-    }
-}
-
-/// One call only, so that arguments need not be `Clone` (`T-61`).
-impl<S: Signature + ?Sized> Supply<S> for Singleton {
-    #[inline]
-    fn supply<'a>(args: &mut Option<S::Args<'a>>, _: bool) -> S::Args<'a> {
-        args.take().expect(TAKEN)
-    }
-}
-
-#[inline]
-fn replay<'a, S: Replay + ?Sized>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
-    if last && !S::REFERENCES {
-        args.take().expect(TAKEN)
-    } else {
-        S::replay(args.as_ref().expect(TAKEN))
-    }
-}
-
-const TAKEN: &str = "only the last call of a dispatch takes its arguments away";

@@ -23,7 +23,7 @@ use crate::companion::Gate;
 use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
 use crate::typed::keep::{Handover, Keep};
-use crate::typed::kind::Supply;
+use crate::typed::kind::Kind;
 use crate::typed::signature::{Default, Object, Signature};
 
 /// One dispatch of a typed slot. `V` makes the future in which the gate `G` looks at an
@@ -41,7 +41,7 @@ pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
 impl<'a, S, M, G, V, R, K, D> Typed<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
-    M: Supply<S>,
+    M: Kind,
     G: Gate<S::Out>,
     V: Fn(G, S::Out) -> R,
     R: Future<Output = (S::Out, ControlFlow<()>)>,
@@ -84,7 +84,7 @@ where
     /// The default gets what is left where no hook gets anything afterwards.
     #[inline(always)]
     fn default_args(&mut self) -> S::Args<'a> {
-        M::supply(&mut self.args, self.hooks == 0 || Self::FALLS_BACK)
+        supply::<S>(&mut self.args, self.hooks == 0 || Self::FALLS_BACK)
     }
 
     #[inline(always)]
@@ -120,6 +120,17 @@ where
     }
 }
 
+/// The arguments for one call; `last` says that nobody needs them afterwards.
+#[inline(always)]
+fn supply<'a, S: Signature + ?Sized>(args: &mut Option<S::Args<'a>>, last: bool) -> S::Args<'a> {
+    const TAKEN: &str = "only the last call of a dispatch takes its arguments away";
+    if last && !S::REFERENCES {
+        args.take().expect(TAKEN)
+    } else {
+        S::again(args.as_ref().expect(TAKEN))
+    }
+}
+
 #[inline]
 fn next<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     match flow {
@@ -131,7 +142,7 @@ fn next<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
 impl<'a, 'h, S, M, G, V, R, K, D> Combine<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
-    M: Supply<S>,
+    M: Kind,
     G: Gate<S::Out>,
     V: Fn(G, S::Out) -> R,
     R: Future<Output = (S::Out, ControlFlow<()>)>,
@@ -166,7 +177,7 @@ where
     where
         Self: 'b,
     {
-        let args = M::supply(&mut self.args, last && !Self::FALLS_BACK);
+        let args = supply::<S>(&mut self.args, last && !Self::FALLS_BACK);
         hook.start(args, S::Last::hand_over(&mut self.kept))
     }
 

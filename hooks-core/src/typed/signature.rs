@@ -18,20 +18,40 @@ pub trait Signature {
     type Out;
     /// The method that declares the slot.
     const NAME: &'static str;
-    /// Whether all arguments are references, which cost nothing to give again.
-    const REFERENCES: bool;
+    /// Whether all arguments are references, which cost nothing to give [`again`](Self::again).
+    const REFERENCES: bool = false;
+
+    /// The same arguments for one more hook (`T-61`); a singleton, which has one hook,
+    /// leaves it out.
+    #[must_use]
+    fn again<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
+        unreachable!("a singleton gives its arguments to one hook")
+    }
 }
 
-/// A slot whose arguments can be given to more than one hook (`T-61`).
-pub trait Replay: Signature {
-    /// The same arguments again.
-    fn replay<'a>(args: &Self::Args<'a>) -> Self::Args<'a>;
+/// A slot that can start what is stored as `H`. `#[hooks]` implements it for `dyn SlotTrait`,
+/// so that the compiler finds and compares the implementations slot by slot: of one
+/// trait for `Leaf<H>` it would compare those of all slots with one another.
+pub trait Starts<H>: Signature {
+    /// See [`Object::start`].
+    fn start<'b, 'a: 'b>(
+        hook: &'b H,
+        args: Self::Args<'a>,
+        last: Self::Last,
+    ) -> Answer<'b, Self::Out>;
 }
 
 /// What a typed slot stores: a hook that can be called through `dyn`.
 pub trait Object<S: Signature + ?Sized>: HookObject {
     /// Starts the hook.
     fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> Answer<'b, S::Out>;
+}
+
+impl<H: HookObject, S: Starts<H> + ?Sized> Object<S> for H {
+    #[inline]
+    fn start<'b, 'a: 'b>(&'b self, args: S::Args<'a>, last: S::Last) -> Answer<'b, S::Out> {
+        S::start(self, args, last)
+    }
 }
 
 /// A hook that implements its slot's trait.

@@ -16,7 +16,7 @@ use crate::future::{Next, Then};
 use crate::slot::Slot;
 use crate::typed::group::Provider;
 use crate::typed::keep::{Gathered, Keep, Latest};
-use crate::typed::kind::{Kind, Supply};
+use crate::typed::kind::Kind;
 use crate::typed::policy::Typed;
 use crate::typed::signature::{Default, Leaf, Object, Signature};
 
@@ -109,7 +109,7 @@ impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
 impl<'h, S, M, G, E> TypedSlot<'h, S, M, G, E>
 where
     S: Signature + ?Sized,
-    M: Supply<S>,
+    M: Kind,
 {
     /// The latest output is the answer.
     #[inline]

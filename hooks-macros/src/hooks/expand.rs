@@ -48,7 +48,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let field_values = slots.iter().map(SlotExpansion::field_value);
     let trait_methods = slots.iter().map(SlotExpansion::trait_method);
     let set_methods = slots.iter().map(SlotExpansion::set_methods);
-    let defaults = slots.iter().map(SlotExpansion::default_fn);
     let items = slots.iter().map(SlotExpansion::items);
 
     let nested_fields: Vec<_> = nested.iter().map(|nested| &nested.field).collect();
@@ -102,6 +101,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments)]
         impl<'h> #set_name<'h> {
             /// A set without hooks: every slot answers with its default.
+            #[inline]
             #vis fn new() -> Self {
                 #set_name {
                     #(#slot_cfgs #fields: #field_values,)*
@@ -115,6 +115,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(
                 /// Puts a set in the place of the nested one.
                 #[must_use]
+                #[inline]
                 #vis fn #with_nested(mut self, set: #nested_sets<'h>) -> Self {
                     self.#nested_fields = set;
                     self
@@ -142,12 +143,14 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
 
             /// Takes over everything registered in another set, behind one's own.
             #[must_use]
+            #[inline]
             #vis fn with_extended(mut self, other: Self) -> Self {
                 self.extend(other);
                 self
             }
 
             /// Takes over everything registered in another set, behind one's own.
+            #[inline]
             #vis fn extend(&mut self, other: Self) -> &mut Self {
                 #(#slot_cfgs self.#fields.extend(other.#fields);)*
                 #(self.#nested_fields.extend(other.#nested_fields);)*
@@ -155,6 +158,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
 
             /// What is registered, in execution order.
+            #[inline]
             #vis fn describe(&self) -> #root::SetDescription {
                 #[allow(unused_mut)]
                 let mut description = #root::SetDescription::__new(#set_text);
@@ -165,13 +169,12 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         }
 
         #(#cfgs)*
-        #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments)]
-        impl #set_name<'static> {
-            #(#defaults)*
-        }
+        #[allow(deprecated)]
+        impl #trait_name for #private::NoHooks {}
 
         #(#cfgs)*
         impl #private::Default for #set_name<'_> {
+            #[inline]
             fn default() -> Self {
                 Self::new()
             }

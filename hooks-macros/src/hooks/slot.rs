@@ -13,7 +13,6 @@ use syn::{Attribute, Ident, Lifetime, ReturnType, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::body;
-use crate::params;
 use crate::spans;
 
 /// One slot, with the tokens that several of its items need.
@@ -145,20 +144,29 @@ impl<'a> SlotExpansion<'a> {
         quote!(#private::TypedSlot::new(#chain, #end))
     }
 
-    /// The method of the trait that applications implement.
+    /// The method of the trait that applications implement, with the default in it: as a
+    /// function of its own, which has the name that the user gave it and no `self`.
     pub(crate) fn trait_method(&self) -> TokenStream {
         let SlotExpansion {
             slot,
             cfgs,
             attrs,
-            idents,
             last_type,
             hook_future,
             ..
         } = self;
-        let (method, set) = (&slot.method, &self.set.set);
+        let own_attrs = slot.attrs.iter().filter(|attr| {
+            !["cfg", "doc", "deprecated", "must_use"]
+                .iter()
+                .any(|name| attr.path().is_ident(name))
+        });
         let types = slot.params.iter().map(|param| &param.ty);
-        let default = slot.names().hidden("default");
+        let (inputs, output, idents) = (&slot.inputs, &slot.output, &self.idents);
+        let (method, default) = (&slot.method, spans::generated(&slot.method));
+        let arrow: ReturnType = syn::parse_quote!(-> #output);
+        // The names of a slot's parameters are for its hooks; a default may ignore them.
+        let body = body::emit(&slot.body, slot.ready, &arrow);
+        let body = quote!({ let _ = (#(&#idents,)*); #body });
         let receiver = self.receiver();
         let last = last(slot);
         quote! {
@@ -166,47 +174,13 @@ impl<'a> SlotExpansion<'a> {
             #(#attrs)*
             fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
                 #(let _ = #last;)*
-                #set::#default(#(#idents),*)
-            }
-        }
-    }
-
-    /// The default, as a function of its own. That its future is `Send` is checked here,
-    /// once, and of a function that has the name which the user gave it.
-    pub(crate) fn default_fn(&self) -> TokenStream {
-        let SlotExpansion {
-            slot,
-            private,
-            cfgs,
-            place,
-            idents,
-            ..
-        } = self;
-        let attrs = slot.attrs.iter().filter(|attr| {
-            !["cfg", "doc", "deprecated", "must_use"]
-                .iter()
-                .any(|name| attr.path().is_ident(name))
-        });
-        let types = slot.params.iter().map(|param| &param.ty);
-        let given = params::places(slot.params.len());
-        let (inputs, output) = (&slot.inputs, &slot.output);
-        let method = spans::generated(&slot.method);
-        let arrow: ReturnType = syn::parse_quote!(-> #output);
-        let default = slot.names().hidden("default");
-        // The names of a slot's parameters are for its hooks; a default may ignore them.
-        let body = body::emit(&slot.body, slot.ready, &arrow);
-        let body = quote!({ let _ = (#(&#idents,)*); #body });
-        let (at, _) = spans::ends(output);
-        let future = quote_spanned! {spans::generated_at(at)=>
-            impl #private::Future<Output = #output> + #private::MaybeSend
-        };
-        quote_spanned! {*place=>
-            #(#cfgs)*
-            fn #default(#(#given: #types),*) -> #future {
-                #(#attrs)*
-                #[allow(unused_braces, clippy::redundant_closure_call, clippy::unused_async)]
-                async fn #method(#(#inputs),*) #arrow #body
-                #method(#(#given),*)
+                // A parameter may be called like the slot: it is so outside the block.
+                ({
+                    #(#own_attrs)*
+                    #[allow(unused_braces, clippy::redundant_closure_call, clippy::unused_async)]
+                    async fn #default(#(#inputs),*) #arrow #body
+                    #default
+                })(#(#idents),*)
             }
         }
     }

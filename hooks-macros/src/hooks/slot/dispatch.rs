@@ -19,10 +19,11 @@ impl SlotExpansion<'_> {
             idents,
             ..
         } = self;
-        let (field, answer, vis, set) = (&slot.method, slot.answer(), self.vis(), &self.set.set);
+        let (field, answer, vis) = (&slot.method, slot.answer(), self.vis());
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let types = slot.params.iter().map(|param| param.type_for(&lifetime));
-        let default = slot.names().hidden("default");
+        let owner = &self.set.name;
+        let last = slot.passes_last().then(|| quote!(#private::Option::None));
         let readiness = if slot.ready {
             quote!(ReadyDefault)
         } else {
@@ -31,7 +32,7 @@ impl SlotExpansion<'_> {
         let chain = self.chain();
         let args = quote! {
             (#(#idents,)*),
-            #private::#readiness(|(#(#idents,)*)| #set::#default(#(#idents),*))
+            #private::#readiness(|(#(#idents,)*)| #owner::#field(&#private::NoHooks, #(#idents,)* #last))
         };
         let run = match slot.end() {
             None => quote!(dispatch(#chain, #args)),
@@ -46,10 +47,11 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
+            #[inline]
             #vis fn #field<'__a>(
                 &'__a self,
                 #(#idents: #types,)*
-            ) -> impl #private::Future<Output = #answer> + #private::MaybeSend + use<'__a, 'h> {
+            ) -> impl #private::Future<Output = #answer> + #private::MaybeSend {
                 self.#field.#run
             }
         }

@@ -76,6 +76,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #remove_doc]
+            #[inline]
             #vis fn #remove(&mut self, key: &#private::str) -> #private::bool {
                 self.#field.remove(key)
             }
@@ -84,10 +85,10 @@ impl SlotExpansion<'_> {
 
             #(#cfgs)*
             #[doc(hidden)]
-            #vis fn #register_provider<__P>(&mut self, provider: &#private::Arc<#private::Provider<__P>>)
-            where
-                __P: #private::Deref<Target: #owner> + #private::HookObject + 'h,
-            {
+            #vis fn #register_provider(
+                &mut self,
+                provider: &#private::Arc<#private::Provider<impl #private::Deref<Target: #owner> + #private::HookObject + 'h>>,
+            ) {
                 self.#field.register_provider(provider);
             }
         }

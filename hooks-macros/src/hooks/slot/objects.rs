@@ -22,46 +22,39 @@ impl SlotExpansion<'_> {
         } = self;
         let (name, output) = (&slot.name, &slot.output);
         let slot_text = self.text();
-        let references = slot.params.iter().all(Param::is_reference);
-        let replay = match slot.kind {
+        let again = match slot.kind {
             Kind::Singleton => TokenStream::new(),
-            Kind::Always(_) | Kind::Fallback(_) => self.replay(),
+            Kind::Always(_) | Kind::Fallback(_) => self.arguments_again(),
         };
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated)]
+            #[allow(deprecated, clippy::unused_unit)]
             impl #private::Signature for dyn #name + '_ {
                 type Args<'__a> = #args_type;
                 type Last = #last_type;
                 type Out = #output;
                 const NAME: &'static #private::str = #slot_text;
-                const REFERENCES: #private::bool = #references;
+                #again
             }
-
-            #replay
         }
     }
 
     /// The arguments again, for a further hook.
-    fn replay(&self) -> TokenStream {
+    fn arguments_again(&self) -> TokenStream {
         let SlotExpansion {
             slot,
             private,
-            cfgs,
             place,
             idents,
             ..
         } = self;
-        let name = &slot.name;
+        let references = slot.params.iter().all(Param::is_reference);
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let again = slot.params.iter().map(|param| self.again(param, &lifetime));
         quote_spanned! {*place=>
-            #(#cfgs)*
-            #[allow(deprecated, clippy::unused_unit)]
-            impl #private::Replay for dyn #name + '_ {
-                fn replay<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
-                    (#(#again,)*)
-                }
+            const REFERENCES: #private::bool = #references;
+            fn again<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
+                (#(#again,)*)
             }
         }
     }
@@ -99,30 +92,30 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #[allow(deprecated)]
-            impl<__H: #name> #private::Object<dyn #name + '_> for #private::Leaf<__H> {
+            impl<__H: #name> #private::Starts<#private::Leaf<__H>> for dyn #name + '_ {
                 fn start<'__b, '__a: '__b>(
-                    &'__b self,
+                    hook: &'__b #private::Leaf<__H>,
                     args: #args_type,
                     last: #last_type,
                 ) -> #private::Answer<'__b, #output> {
-                    __H::__hooks_start(&self.0, args, last)
+                    #name::__hooks_start(&hook.0, args, last)
                 }
             }
 
             #(#cfgs)*
             #[allow(deprecated)]
-            impl<__P> #private::Object<dyn #name + '_> for #private::Provider<__P>
+            impl<__P> #private::Starts<#private::Provider<__P>> for dyn #name + '_
             where
                 __P: #private::Deref<Target: #owner> + #private::HookObject,
             {
                 fn start<'__b, '__a: '__b>(
-                    &'__b self,
+                    __hooks_provider: &'__b #private::Provider<__P>,
                     (#(#idents,)*): #args_type,
                     __hooks_last: #last_type,
                 ) -> #private::Answer<'__b, #output> {
                     #private::Answer::__of(
                         const { #private::is_ready(<__P::Target as #owner>::__HOOKS_READY, #slot_text) },
-                        #owner::#method(&*self.0, #(#idents,)* #last),
+                        #owner::#method(&*__hooks_provider.0, #(#idents,)* #last),
                     )
                 }
             }

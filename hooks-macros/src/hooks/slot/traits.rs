@@ -94,6 +94,7 @@ impl SlotExpansion<'_> {
             private,
             cfgs,
             place,
+            last_type,
             hook_params,
             hook_args,
             hook_future,
@@ -103,6 +104,8 @@ impl SlotExpansion<'_> {
         let vis = self.vis();
         let stateful = slot.stateful();
         let slot_text = self.text();
+        let types = slot.params.iter().map(|param| param.hook_type(private));
+        let last = slot.passes_last().then_some(last_type).into_iter();
         let doc = format!(
             "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
             slot.method
@@ -117,10 +120,14 @@ impl SlotExpansion<'_> {
                 /// Runs the hook.
                 fn call_mut(#receiver, #hook_params) -> #hook_future;
 
-                /// Answers a call that the running call makes to its own hook; panics
-                /// unless overridden.
+                /// Answers a call from inside the hook's own call; panics unless overridden.
                 fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
                     #private::reentered(err)
+                }
+
+                #[doc(hidden)]
+                fn __hooks_call_mut(&mut self, (#hook_args): (#(#types,)* #(#last,)*)) -> #hook_future {
+                    #stateful::call_mut(self, #hook_args)
                 }
             }
 
@@ -128,14 +135,8 @@ impl SlotExpansion<'_> {
             #[allow(deprecated, clippy::too_many_arguments)]
             #[diagnostic::do_not_recommend]
             impl<__H: #stateful> #name for #private::Stateful<__H> {
-                async fn call(&self, #hook_params) -> #output {
-                    match self.__hooks_lock(#slot_text).await {
-                        #private::Ok(mut __hooks_state) => {
-                            let __hooks_call = __H::call_mut(&mut *__hooks_state, #hook_args);
-                            self.__hooks_run(__hooks_call).await
-                        }
-                        #private::Err(__hooks_err) => __H::on_reentrancy(__hooks_err),
-                    }
+                fn call(&self, #hook_params) -> #hook_future {
+                    self.__hooks_call(#slot_text, __H::__hooks_call_mut, (#hook_args), __H::on_reentrancy)
                 }
             }
         }
@@ -156,7 +157,6 @@ impl SlotExpansion<'_> {
             last_type,
             hook_params,
             hook_args,
-            hook_future,
             ..
         } = self;
         if !self.takes_closures() {
@@ -167,14 +167,14 @@ impl SlotExpansion<'_> {
         let last = slot.passes_last().then_some(last_type).into_iter();
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated, clippy::too_many_arguments)]
+            #[allow(deprecated, refining_impl_trait, clippy::too_many_arguments)]
             #[diagnostic::do_not_recommend]
             impl<__F, __Fut> #name for __F
             where
                 __F: #private::Fn(#(#types,)* #(#last,)*) -> __Fut + #private::HookObject,
                 __Fut: #private::Future<Output = #output> + #private::MaybeSend,
             {
-                fn call(&self, #hook_params) -> #hook_future {
+                fn call(&self, #hook_params) -> __Fut {
                     self(#hook_args)
                 }
             }
