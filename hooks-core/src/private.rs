@@ -11,7 +11,7 @@ pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, NoHooks, Provider, SameSet, is_ready};
 pub use crate::typed::kind::{Always, Fallback, Singleton};
-pub use crate::typed::signature::{Leaf, ReadyDefault, Signature, Starts, WaitingDefault};
+pub use crate::typed::signature::{Leaf, Ready, Signature, Started, Starts, Waits};
 pub use crate::typed::slot::TypedSlot;
 
 pub use std::clone::Clone;

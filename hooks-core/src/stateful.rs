@@ -10,7 +10,7 @@ use std::task::Poll;
 
 use async_lock::{Mutex, MutexGuard};
 
-use crate::bounds::MaybeSend;
+use crate::typed::direct::CallMut;
 
 /// A hook whose `call_mut` takes `&mut self`.
 ///
@@ -77,28 +77,6 @@ impl<T> Stateful<T> {
 
     fn id(&self) -> usize {
         Arc::as_ptr(&self.cell).addr()
-    }
-}
-
-/// What a hook does with a borrow `T` of its state, as a function: the slot's arguments are one, so that
-/// it has two whatever the slot.
-#[doc(hidden)]
-pub trait CallMut<T, A, R>: MaybeSend {
-    /// The future it returns.
-    type Answer: Future<Output = R> + MaybeSend;
-    /// Calls it.
-    fn call_mut(self, state: T, args: A) -> Self::Answer;
-}
-
-impl<T, A, R, F, Fut> CallMut<T, A, R> for F
-where
-    F: FnOnce(T, A) -> Fut + MaybeSend,
-    Fut: Future<Output = R> + MaybeSend,
-{
-    type Answer = Fut;
-
-    fn call_mut(self, state: T, args: A) -> Fut {
-        self(state, args)
     }
 }
 

@@ -80,18 +80,23 @@ fn unknown_macro(before: &[TokenTree]) -> bool {
     !harmless
 }
 
-/// The body of an `async fn`. One that cannot wait is put into a closure, where the
-/// compiler would refuse an `.await`: so it is certain that its future is ready at the
-/// first poll, and the dispatch need not box it.
+/// The body of an `async fn`, in braces.
 pub(crate) fn emit(body: &Group, ready: bool, output: &ReturnType) -> TokenStream {
     // Input: { let x = 1; Ok(x) }
     // Output: { (move || -> Result<u8, ()> { let x = 1; Ok(x) })() }
     if !ready || body.delimiter() != Delimiter::Brace {
         return quote!(#body);
     }
-    let mut outer = Group::new(Delimiter::Brace, quote!((move || #output #body)()));
+    let mut outer = Group::new(Delimiter::Brace, answer(body, output));
     outer.set_span(body.span());
     outer.into_token_stream()
+}
+
+/// The answer of a body that cannot wait. It is put into a closure, where the compiler would
+/// refuse an `.await`: so it is certain that the future around it is ready at the first poll,
+/// and the dispatch need not box it.
+pub(crate) fn answer(body: &Group, output: &ReturnType) -> TokenStream {
+    quote!((move || #output #body)())
 }
 
 #[cfg(test)]

@@ -193,14 +193,11 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
             &'__b self,
             args: <dyn #slot as #private::Signature>::Args<'__a>,
             last: <dyn #slot as #private::Signature>::Last,
-        ) -> #private::Answer<'__b, <dyn #slot as #private::Signature>::Out> {
+        ) -> #private::Started<'__b, '__a, dyn #slot> {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-            match (&&&function).start(args, last) {
-                #private::Ok(answer) => answer,
-                #private::Err((args, last)) => <Self as #slot>::__hooks_start_owned(self, args, last),
-            }
+            (&&&function).start(args, last)
         }
     }
 }

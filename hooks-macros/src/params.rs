@@ -8,6 +8,9 @@ use syn::{FnArg, Ident, Lifetime, Pat, PatType, Type, TypeReference};
 use crate::report::Report;
 use crate::spans;
 
+/// The most parameters that a slot may have: the core calls functions of so many.
+pub(crate) const MOST: usize = 16;
+
 /// One parameter.
 pub(crate) struct Param {
     pub(crate) ident: Ident,
@@ -60,6 +63,15 @@ impl Param {
     /// The type in a hand-written hook (`T-60`).
     pub(crate) fn hook_type(&self, private: &TokenStream) -> TokenStream {
         hook_type(&self.ty, private)
+    }
+
+    /// The value for a hand-written hook, from what the slot passes.
+    pub(crate) fn owned(&self, private: &TokenStream) -> TokenStream {
+        let ident = &self.ident;
+        match self.passing {
+            Passing::Str => quote!(#private::String::from(#ident)),
+            Passing::Borrowed | Passing::Owned => quote!(#ident),
+        }
     }
 
     /// The type with everything borrowed for one lifetime.

@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 
 use crate::answer::Answer;
 use crate::bounds::MaybeSend;
-use crate::typed::signature::Signature;
+use crate::typed::signature::{Signature, Started};
 
 /// A function `F` as a hook of the slot `S`; `READY` says whether its body cannot wait.
 #[derive(Debug)]
@@ -29,10 +29,6 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
         }
     }
 }
-
-/// The answer, or what was given back where the function cannot take it as it is.
-pub type Started<'b, 'a, S> =
-    Result<Answer<'b, <S as Signature>::Out>, (<S as Signature>::Args<'a>, <S as Signature>::Last)>;
 
 /// The function takes the slot's arguments and `last`.
 pub trait WithLast<'b, 'a, S: Signature + ?Sized> {
@@ -101,6 +97,14 @@ pub trait CallLast<Args, Last> {
     fn call_last(&self, args: Args, last: Last) -> Self::Answer;
 }
 
+/// A function that takes a borrow `State` of a hook's state, and these arguments.
+pub trait CallMut<State, Args, Out>: MaybeSend {
+    /// The future it returns.
+    type Answer: Future<Output = Out> + MaybeSend;
+    /// Calls it.
+    fn call_mut(self, state: State, args: Args) -> Self::Answer;
+}
+
 macro_rules! arities {
     ($(($($arg:ident)*))*) => {
         $(
@@ -129,10 +133,25 @@ macro_rules! arities {
                     self($($arg,)* last)
                 }
             }
+
+            #[allow(non_snake_case, reason = "one name serves as type and as variable")]
+            impl<Func, Fut, State $(, $arg)*> CallMut<State, ($($arg,)*), Fut::Output> for Func
+            where
+                Func: FnOnce(State $(, $arg)*) -> Fut + MaybeSend,
+                Fut: Future + MaybeSend,
+            {
+                type Answer = Fut;
+
+                #[inline]
+                fn call_mut(self, state: State, ($($arg,)*): ($($arg,)*)) -> Fut {
+                    self(state $(, $arg)*)
+                }
+            }
         )*
     };
 }
 
+// As many parameters as `#[hooks]` allows, and `last`.
 arities! {
     ()
     (A)
@@ -143,4 +162,13 @@ arities! {
     (A B C D E F)
     (A B C D E F G)
     (A B C D E F G H)
+    (A B C D E F G H I)
+    (A B C D E F G H I J)
+    (A B C D E F G H I J K)
+    (A B C D E F G H I J K L)
+    (A B C D E F G H I J K L M)
+    (A B C D E F G H I J K L M N)
+    (A B C D E F G H I J K L M N O)
+    (A B C D E F G H I J K L M N O P)
+    (A B C D E F G H I J K L M N O P Q)
 }

@@ -7,7 +7,7 @@
 //! | singleton | the default, only without a hook | the one hook | |
 //!
 //! What is kept ([`Keep`]), who may stop the dispatch ([`Gate`]) and how the default is
-//! called ([`Default`]) are parameters; aggregate and finalize work on the outcome,
+//! called ([`Readiness`]) are parameters; aggregate and finalize work on the outcome,
 //! outside this policy.
 
 use std::future::Future;
@@ -24,10 +24,13 @@ use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
 use crate::typed::keep::{Handover, Keep};
 use crate::typed::kind::Kind;
-use crate::typed::signature::{Default, Object, Signature};
+use crate::typed::signature::{Object, Readiness, Signature};
 
-/// One dispatch of a typed slot. `V` makes the future in which the gate `G` looks at an
-/// output: a function, because the future's type has no name.
+/// What a dispatch waits for, where the slot's default is `F`.
+type Wait<S, F> = <<S as Signature>::Readiness as Readiness>::Wait<F>;
+
+/// One dispatch of a typed slot. `D` makes the future of the default, and `V` the one in
+/// which the gate `G` looks at an output: functions, because the futures' types have no names.
 pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
     args: Option<S::Args<'a>>,
     default: D,
@@ -38,7 +41,7 @@ pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
     kind: PhantomData<fn() -> M>,
 }
 
-impl<'a, S, M, G, V, R, K, D> Typed<'a, S, M, G, V, K, D>
+impl<'a, S, M, G, V, R, K, D, F> Typed<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
     M: Kind,
@@ -46,7 +49,8 @@ where
     V: Fn(G, S::Out) -> R,
     R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Keep<S::Out>,
-    D: Default<S::Args<'a>, Out = S::Out>,
+    D: Fn(S::Args<'a>) -> F,
+    F: Future<Output = S::Out>,
 {
     #[inline(always)]
     pub(crate) fn new(args: S::Args<'a>, default: D, gate: G, review: V) -> Self {
@@ -65,19 +69,19 @@ where
     const FALLS_BACK: bool = M::FALLS_BACK && G::CHECKS && !K::COLLECTS;
 
     #[inline(always)]
-    fn run_default(&mut self) -> Step<Self, Waiting<D::Wait, R>> {
-        if !D::READY {
+    fn run_default(&mut self) -> Step<Self, Waiting<Wait<S, F>, R>> {
+        if !S::Readiness::READY {
             return Step::Wait(Self::wait_for_default);
         }
         let args = self.default_args();
-        let output = self.default.now(args);
+        let output = S::Readiness::now((self.default)(args));
         self.absorb_default(output)
     }
 
-    fn wait_for_default(&mut self) -> Waiting<D::Wait, R> {
+    fn wait_for_default(&mut self) -> Waiting<Wait<S, F>, R> {
         let args = self.default_args();
         Waiting::Default {
-            future: self.default.later(args),
+            future: S::Readiness::later((self.default)(args)),
         }
     }
 
@@ -88,7 +92,7 @@ where
     }
 
     #[inline(always)]
-    fn absorb_default(&mut self, output: S::Out) -> Step<Self, Waiting<D::Wait, R>> {
+    fn absorb_default(&mut self, output: S::Out) -> Step<Self, Waiting<Wait<S, F>, R>> {
         // Without hooks, or behind them, nothing follows that a chain could stop.
         if M::FALLS_BACK {
             self.kept.keep_default(output);
@@ -103,7 +107,7 @@ where
 
     /// Keeps an output, and goes on unless the chain stops the dispatch with it.
     #[inline(always)]
-    fn review(&mut self, output: S::Out) -> Step<Self, Waiting<D::Wait, R>> {
+    fn review(&mut self, output: S::Out) -> Step<Self, Waiting<Wait<S, F>, R>> {
         let (output, flow) = self.gate.check_now(output);
         self.kept.keep(output);
         match flow {
@@ -112,7 +116,7 @@ where
         }
     }
 
-    fn wait_for_review(&mut self) -> Waiting<D::Wait, R> {
+    fn wait_for_review(&mut self) -> Waiting<Wait<S, F>, R> {
         let output = self.kept.take_latest().expect("an output is kept first");
         Waiting::Review {
             future: (self.review)(self.gate, output),
@@ -139,7 +143,7 @@ fn next<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     }
 }
 
-impl<'a, 'h, S, M, G, V, R, K, D> Combine<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
+impl<'a, 'h, S, M, G, V, R, K, D, F> Combine<dyn Object<S> + 'h> for Typed<'a, S, M, G, V, K, D>
 where
     S: Signature + ?Sized,
     M: Kind,
@@ -147,11 +151,12 @@ where
     V: Fn(G, S::Out) -> R,
     R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Keep<S::Out>,
-    D: Default<S::Args<'a>, Out = S::Out>,
+    D: Fn(S::Args<'a>) -> F,
+    F: Future<Output = S::Out>,
 {
     type Yield = S::Out;
     type Outcome = K::Outcome;
-    type Wait = Waiting<D::Wait, R>;
+    type Wait = Waiting<Wait<S, F>, R>;
 
     #[inline(always)]
     fn slot_name(&self) -> &'static str {

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use crate::answer::{self, Answer};
-use crate::bounds::HookObject;
+use crate::bounds::{HookObject, MaybeSend};
 use crate::future::Never;
 use crate::typed::keep::Handover;
 
@@ -16,10 +16,15 @@ pub trait Signature {
     type Last: Handover<Self::Out>;
     /// What a hook, and the slot's default, answer.
     type Out;
+    /// Whether the default may wait.
+    type Readiness: Readiness;
     /// The method that declares the slot.
     const NAME: &'static str;
     /// Whether all arguments are references, which cost nothing to give [`again`](Self::again).
     const REFERENCES: bool = false;
+
+    /// The slot's default.
+    fn default<'a>(args: Self::Args<'a>) -> impl Future<Output = Self::Out> + MaybeSend;
 
     /// The same arguments for one more hook (`T-61`); a singleton, which has one hook,
     /// leaves it out.
@@ -54,67 +59,59 @@ impl<H: HookObject, S: Starts<H> + ?Sized> Object<S> for H {
     }
 }
 
+/// What was started, or what was given where the hook does not take it as it is.
+pub type Started<'b, 'a, S> =
+    Result<Answer<'b, <S as Signature>::Out>, (<S as Signature>::Args<'a>, <S as Signature>::Last)>;
+
 /// A hook that implements its slot's trait.
 #[derive(Debug)]
 pub struct Leaf<H>(pub H);
 
-/// How a slot's default is called.
-pub trait Default<Args> {
-    /// What it answers.
-    type Out;
-    /// The future of its answer, where it may have to be waited for.
-    type Wait: Future<Output = Self::Out>;
+/// Whether the body of a default may wait, as a type.
+pub trait Readiness {
+    /// What has to be waited for, where the default may be `F`.
+    type Wait<F: Future>: Future<Output = F::Output>;
     /// Whether the answer is there at once.
     const READY: bool;
 
     /// The answer, of a default that is ready.
-    fn now(&self, args: Args) -> Self::Out;
-    /// The future of the answer, of one that is not.
-    fn later(&self, args: Args) -> Self::Wait;
+    fn now<F: Future>(default: F) -> F::Output;
+    /// What has to be waited for, of one that is not.
+    fn later<F: Future>(default: F) -> Self::Wait<F>;
 }
 
-/// A default whose body contains nothing that could wait.
+/// The body contains nothing that could wait.
 #[derive(Debug)]
-pub struct ReadyDefault<D>(pub D);
+pub enum Ready {}
 
-/// A default that may wait.
+/// The body may wait.
 #[derive(Debug)]
-pub struct WaitingDefault<D>(pub D);
+pub enum Waits {}
 
-impl<Args, D, F> Default<Args> for ReadyDefault<D>
-where
-    D: Fn(Args) -> F,
-    F: Future,
-{
-    type Out = F::Output;
-    type Wait = Never<F::Output>;
+impl Readiness for Ready {
+    type Wait<F: Future> = Never<F::Output>;
     const READY: bool = true;
 
-    #[inline]
-    fn now(&self, args: Args) -> F::Output {
-        answer::now((self.0)(args))
+    #[inline(always)]
+    fn now<F: Future>(default: F) -> F::Output {
+        answer::now(default)
     }
 
-    fn later(&self, _: Args) -> Never<F::Output> {
+    fn later<F: Future>(_: F) -> Never<F::Output> {
         unreachable!("a default that is ready is not waited for")
     }
 }
 
-impl<Args, D, F> Default<Args> for WaitingDefault<D>
-where
-    D: Fn(Args) -> F,
-    F: Future,
-{
-    type Out = F::Output;
-    type Wait = F;
+impl Readiness for Waits {
+    type Wait<F: Future> = F;
     const READY: bool = false;
 
-    fn now(&self, _: Args) -> F::Output {
+    fn now<F: Future>(_: F) -> F::Output {
         unreachable!("a default that may wait is waited for")
     }
 
-    #[inline]
-    fn later(&self, args: Args) -> F {
-        (self.0)(args)
+    #[inline(always)]
+    fn later<F: Future>(default: F) -> F {
+        default
     }
 }

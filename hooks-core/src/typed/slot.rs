@@ -18,7 +18,7 @@ use crate::typed::group::Provider;
 use crate::typed::keep::{Gathered, Keep, Latest};
 use crate::typed::kind::Kind;
 use crate::typed::policy::Typed;
-use crate::typed::signature::{Default, Leaf, Object, Signature};
+use crate::typed::signature::{Leaf, Object, Signature};
 
 /// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
 /// aggregate or finalizer.
@@ -113,34 +113,30 @@ where
 {
     /// The latest output is the answer.
     #[inline]
-    pub fn dispatch<'a, C, D>(
+    pub fn dispatch<'a, C>(
         &'a self,
         chain: C,
         args: S::Args<'a>,
-        default: D,
-    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C, D>
+    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C>
     where
         C: Gate<S::Out> + 'a,
-        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        self.run::<Latest<S::Out>, _, _>(chain, args, default)
+        self.run::<Latest<S::Out>, _>(chain, args)
     }
 
     /// The outputs go through the aggregate.
     #[inline]
-    pub fn dispatch_aggregated<'a, C, A, D, O>(
+    pub fn dispatch_aggregated<'a, C, A, O>(
         &'a self,
         chain: C,
         aggregate: &'a A,
         args: S::Args<'a>,
-        default: D,
-    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, A, D, O>
+    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, A, O>
     where
         C: Gate<S::Out> + 'a,
         A: Reduce<S::Out, O>,
-        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let gathered = self.run::<Gathered<S::Out>, _, _>(chain, args, default);
+        let gathered = self.run::<Gathered<S::Out>, _>(chain, args);
         Then::new(gathered, |gathered| {
             let outputs = match gathered {
                 Gathered::Outputs(outputs) => Err(outputs),
@@ -155,35 +151,31 @@ where
 
     /// The result goes through the finalizer.
     #[inline]
-    pub fn dispatch_finalized<'a, C, T, D, O>(
+    pub fn dispatch_finalized<'a, C, T, O>(
         &'a self,
         chain: C,
         finalize: &'a T,
         args: S::Args<'a>,
-        default: D,
-    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, T, D, O>
+    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, T, O>
     where
         C: Gate<S::Out> + 'a,
         T: Transform<S::Out, O>,
-        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let result = self.run::<Latest<S::Out>, _, _>(chain, args, default);
+        let result = self.run::<Latest<S::Out>, _>(chain, args);
         Then::new(result, |result| Next::More(finalize.transform(result)))
     }
 
     #[inline]
-    fn run<'a, K, C, D>(
+    fn run<'a, K, C>(
         &'a self,
         chain: C,
         args: S::Args<'a>,
-        default: D,
-    ) -> impl Future<Output = K::Outcome> + use<'a, 'h, S, M, G, E, K, C, D>
+    ) -> impl Future<Output = K::Outcome> + use<'a, 'h, S, M, G, E, K, C>
     where
         K: Keep<S::Out> + 'a,
         C: Gate<S::Out> + 'a,
-        D: Default<S::Args<'a>, Out = S::Out> + 'a,
     {
-        let policy = Typed::<S, M, C, _, K, D>::new(args, default, chain, C::check);
+        let policy = Typed::<S, M, C, _, K, _>::new(args, S::default, chain, C::check);
         self.slot.dispatch(policy)
     }
 }

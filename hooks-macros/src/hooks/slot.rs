@@ -6,7 +6,7 @@ mod methods;
 mod objects;
 mod traits;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, ReturnType, Type};
@@ -144,44 +144,71 @@ impl<'a> SlotExpansion<'a> {
         quote!(#private::TypedSlot::new(#chain, #end))
     }
 
-    /// The method of the trait that applications implement, with the default in it: as a
-    /// function of its own, which has the name that the user gave it and no `self`.
+    /// The method of the trait that applications implement, with the default in it.
     pub(crate) fn trait_method(&self) -> TokenStream {
         let SlotExpansion {
             slot,
             cfgs,
             attrs,
+            idents,
             last_type,
             hook_future,
             ..
         } = self;
-        let own_attrs = slot.attrs.iter().filter(|attr| {
-            !["cfg", "doc", "deprecated", "must_use"]
-                .iter()
-                .any(|name| attr.path().is_ident(name))
-        });
         let types = slot.params.iter().map(|param| &param.ty);
-        let (inputs, output, idents) = (&slot.inputs, &slot.output, &self.idents);
-        let (method, default) = (&slot.method, spans::generated(&slot.method));
-        let arrow: ReturnType = syn::parse_quote!(-> #output);
-        // The names of a slot's parameters are for its hooks; a default may ignore them.
-        let body = body::emit(&slot.body, slot.ready, &arrow);
-        let body = quote!({ let _ = (#(&#idents,)*); #body });
-        let receiver = self.receiver();
-        let last = last(slot);
+        let method = &slot.method;
+        let default = self.default();
+        // Neither is there for the default.
+        let hidden = Span::mixed_site().located_at(method.span());
+        let receiver = quote_spanned!(hidden=> &self);
+        let last = slot.passes_last().then(|| Ident::new("last", hidden));
+        let last: Vec<_> = last.into_iter().collect();
         quote! {
             #(#cfgs)*
             #(#attrs)*
+            #[allow(clippy::redundant_closure_call)]
             fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
                 #(let _ = #last;)*
-                // A parameter may be called like the slot: it is so outside the block.
-                ({
-                    #(#own_attrs)*
-                    #[allow(unused_braces, clippy::redundant_closure_call, clippy::unused_async)]
-                    async fn #default(#(#inputs),*) #arrow #body
-                    #default
-                })(#(#idents),*)
+                #default
             }
+        }
+    }
+
+    /// The future of the default: with attributes of the user's or a body that waits, which the
+    /// compiler may have to show, of a function that has the name which the user gave it.
+    fn default(&self) -> TokenStream {
+        let SlotExpansion { slot, idents, .. } = self;
+        let own_attrs: Vec<_> = slot
+            .attrs
+            .iter()
+            .filter(|attr| {
+                !["cfg", "doc", "deprecated", "must_use"]
+                    .iter()
+                    .any(|name| attr.path().is_ident(name))
+            })
+            .collect();
+        let (inputs, output) = (&slot.inputs, &slot.output);
+        let arrow: ReturnType = syn::parse_quote!(-> #output);
+        // The names of a slot's parameters are for its hooks; a default may ignore them.
+        let ignored = quote!(let _ = (#(&#idents,)*););
+        let is_mutable = |input: &syn::PatType| matches!(&*input.pat, syn::Pat::Ident(pat) if pat.mutability.is_some());
+        let mutable = inputs.iter().any(is_mutable);
+        let block = slot.body.delimiter() == Delimiter::Brace;
+        if slot.ready && block && own_attrs.is_empty() && !mutable {
+            let place = self.place;
+            let answer = body::answer(&slot.body, &arrow);
+            return quote_spanned! {place=> async move { #ignored #answer } };
+        }
+        let body = body::emit(&slot.body, slot.ready, &arrow);
+        let default = spans::generated(&slot.method);
+        quote! {
+            // A parameter may be called like the slot: it is so outside the block.
+            ({
+                #(#own_attrs)*
+                #[allow(unused_braces, clippy::unused_async)]
+                async fn #default(#(#inputs),*) #arrow { #ignored #body }
+                #default
+            })(#(#idents),*)
         }
     }
 

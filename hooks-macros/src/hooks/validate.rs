@@ -171,6 +171,15 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
     let params: Vec<_> = inputs.iter().filter_map(|arg| param(arg, report)).collect();
+    if let Some(beyond) = inputs.get(params::MOST) {
+        report.error(
+            beyond,
+            format!(
+                "a slot takes at most {} parameters; put some of them into a struct",
+                params::MOST
+            ),
+        );
+    }
     let output = output(&method.sig, report)?;
     let Some(body) = &method.body else {
         report.error(

@@ -22,18 +22,8 @@ impl SlotExpansion<'_> {
         let (field, answer, vis) = (&slot.method, slot.answer(), self.vis());
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let types = slot.params.iter().map(|param| param.type_for(&lifetime));
-        let owner = &self.set.name;
-        let last = slot.passes_last().then(|| quote!(#private::Option::None));
-        let readiness = if slot.ready {
-            quote!(ReadyDefault)
-        } else {
-            quote!(WaitingDefault)
-        };
         let chain = self.chain();
-        let args = quote! {
-            (#(#idents,)*),
-            #private::#readiness(|(#(#idents,)*)| #owner::#field(&#private::NoHooks, #(#idents,)* #last))
-        };
+        let args = quote!((#(#idents,)*));
         let run = match slot.end() {
             None => quote!(dispatch(#chain, #args)),
             Some(end) => {

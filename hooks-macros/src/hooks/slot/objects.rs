@@ -16,11 +16,19 @@ impl SlotExpansion<'_> {
             private,
             cfgs,
             place,
+            idents,
             args_type,
             last_type,
             ..
         } = self;
-        let (name, output) = (&slot.name, &slot.output);
+        let (name, output, method, owner) =
+            (&slot.name, &slot.output, &slot.method, &self.set.name);
+        let last = slot.passes_last().then(|| quote!(#private::Option::None));
+        let readiness = if slot.ready {
+            quote!(Ready)
+        } else {
+            quote!(Waits)
+        };
         let slot_text = self.text();
         let again = match slot.kind {
             Kind::Singleton => TokenStream::new(),
@@ -34,6 +42,10 @@ impl SlotExpansion<'_> {
                 type Last = #last_type;
                 type Out = #output;
                 const NAME: &'static #private::str = #slot_text;
+                type Readiness = #private::#readiness;
+                fn default<'__a>((#(#idents,)*): Self::Args<'__a>) -> impl #private::Future<Output = #output> + #private::MaybeSend {
+                    #owner::#method(&#private::NoHooks, #(#idents,)* #last)
+                }
                 #again
             }
         }
@@ -88,17 +100,19 @@ impl SlotExpansion<'_> {
         let (name, output, method, owner) =
             (&slot.name, &slot.output, &slot.method, &self.set.name);
         let last = slot.passes_last().then(|| quote!(__hooks_last));
+        let owned = slot.params.iter().map(|param| param.owned(private));
         let slot_text = self.text();
         quote_spanned! {*place=>
             #(#cfgs)*
             #[allow(deprecated)]
             impl<__H: #name> #private::Starts<#private::Leaf<__H>> for dyn #name + '_ {
                 fn start<'__b, '__a: '__b>(
-                    hook: &'__b #private::Leaf<__H>,
+                    __hooks_hook: &'__b #private::Leaf<__H>,
                     args: #args_type,
                     last: #last_type,
                 ) -> #private::Answer<'__b, #output> {
-                    #name::__hooks_start(&hook.0, args, last)
+                    __H::__hooks_start(&__hooks_hook.0, args, last)
+                        .unwrap_or_else(|((#(#idents,)*), __hooks_last)| #private::Answer::later(__H::call(&__hooks_hook.0, #(#owned,)* #last)))
                 }
             }
 

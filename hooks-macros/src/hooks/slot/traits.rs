@@ -16,14 +16,13 @@ impl SlotExpansion<'_> {
             cfgs,
             attrs,
             place,
-            idents,
             args_type,
             last_type,
             hook_params,
             hook_future,
             ..
         } = self;
-        let (name, output, set) = (&slot.name, &slot.output, &self.set.set);
+        let (name, set) = (&slot.name, &self.set.set);
         let vis = self.vis();
         let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
         let message = format!(
@@ -39,14 +38,6 @@ impl SlotExpansion<'_> {
         });
         let bound = spans::spread(&slot.method, quote!(#private::HookObject));
         let receiver = self.receiver();
-        let owned = slot.params.iter().map(|param| {
-            let ident = &param.ident;
-            match param.passing {
-                Passing::Str => quote!(#private::String::from(#ident)),
-                Passing::Borrowed | Passing::Owned => quote!(#ident),
-            }
-        });
-        let last = slot.passes_last().then(|| quote!(__hooks_last));
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
@@ -65,23 +56,11 @@ impl SlotExpansion<'_> {
                     &'__b self,
                     args: #args_type,
                     last: #last_type,
-                ) -> #private::Answer<'__b, #output>
+                ) -> #private::Started<'__b, '__a, dyn #name>
                 where
                     Self: #private::Sized,
                 {
-                    #name::__hooks_start_owned(self, args, last)
-                }
-
-                #[doc(hidden)]
-                fn __hooks_start_owned<'__b, '__a: '__b>(
-                    &'__b self,
-                    (#(#idents,)*): #args_type,
-                    __hooks_last: #last_type,
-                ) -> #private::Answer<'__b, #output>
-                where
-                    Self: #private::Sized,
-                {
-                    #private::Answer::later(#name::call(self, #(#owned,)* #last))
+                    #private::Err((args, last))
                 }
             }
         }
@@ -94,7 +73,6 @@ impl SlotExpansion<'_> {
             private,
             cfgs,
             place,
-            last_type,
             hook_params,
             hook_args,
             hook_future,
@@ -104,8 +82,6 @@ impl SlotExpansion<'_> {
         let vis = self.vis();
         let stateful = slot.stateful();
         let slot_text = self.text();
-        let types = slot.params.iter().map(|param| param.hook_type(private));
-        let last = slot.passes_last().then_some(last_type).into_iter();
         let doc = format!(
             "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
             slot.method
@@ -124,11 +100,6 @@ impl SlotExpansion<'_> {
                 fn on_reentrancy(err: #private::HookReentrancyError) -> #output {
                     #private::reentered(err)
                 }
-
-                #[doc(hidden)]
-                fn __hooks_call_mut(&mut self, (#hook_args): (#(#types,)* #(#last,)*)) -> #hook_future {
-                    #stateful::call_mut(self, #hook_args)
-                }
             }
 
             #(#cfgs)*
@@ -136,7 +107,7 @@ impl SlotExpansion<'_> {
             #[diagnostic::do_not_recommend]
             impl<__H: #stateful> #name for #private::Stateful<__H> {
                 fn call(&self, #hook_params) -> #hook_future {
-                    self.__hooks_call(#slot_text, __H::__hooks_call_mut, (#hook_args), __H::on_reentrancy)
+                    self.__hooks_call(#slot_text, __H::call_mut, (#hook_args), __H::on_reentrancy)
                 }
             }
         }
