@@ -38,6 +38,12 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         .filter(|attr| attr.path().is_ident("cfg"))
         .collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
+    // The items of one block have a short name for what they call.
+    let short = &spans::spread(&trait_name, quote!(__hooks));
+    let inner: Vec<_> = slots
+        .iter()
+        .map(|slot| SlotExpansion::new(slot, set, short, &[]))
+        .collect();
     let slots: Vec<_> = slots
         .iter()
         .map(|slot| SlotExpansion::new(slot, set, private, &cfgs))
@@ -48,7 +54,8 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let field_values = slots.iter().map(SlotExpansion::field_value);
     let trait_methods = slots.iter().map(SlotExpansion::trait_method);
     let set_methods = slots.iter().map(SlotExpansion::set_methods);
-    let items = slots.iter().map(SlotExpansion::items);
+    let traits = slots.iter().map(SlotExpansion::traits);
+    let impls = inner.iter().map(SlotExpansion::impls);
 
     let nested_fields: Vec<_> = nested.iter().map(|nested| &nested.field).collect();
     let nested_sets: Vec<_> = nested.iter().map(|nested| &nested.set).collect();
@@ -88,6 +95,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #[doc = #set_doc]
         #[allow(dead_code, deprecated)]
         #[derive(#private::Clone, #private::Debug)]
+        #[must_use = "a set without dispatches runs no hook"]
         #vis struct #set_name<'h> {
             #(#slot_cfgs #fields: #field_types,)*
             #(
@@ -114,7 +122,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
 
             #(
                 /// Puts a set in the place of the nested one.
-                #[must_use]
                 #[inline]
                 #vis fn #with_nested(mut self, set: #nested_sets<'h>) -> Self {
                     self.#nested_fields = set;
@@ -123,7 +130,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             )*
 
             /// Registers all hooks that a value, or a borrowed value, provides.
-            #[must_use]
             #vis fn with_hooks(
                 mut self,
                 hooks: impl #private::HookGroup<'h, Self> + #private::HookObject + 'h,
@@ -142,7 +148,6 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
 
             /// Takes over everything registered in another set, behind one's own.
-            #[must_use]
             #[inline]
             #vis fn with_extended(mut self, other: Self) -> Self {
                 self.extend(other);
@@ -168,18 +173,23 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             }
         }
 
-        #(#cfgs)*
-        #[allow(deprecated)]
-        impl #trait_name for #private::NoHooks {}
+        #(#traits)*
 
         #(#cfgs)*
-        impl #private::Default for #set_name<'_> {
-            #[inline]
-            fn default() -> Self {
-                Self::new()
+        #[allow(deprecated, refining_impl_trait, clippy::too_many_arguments, clippy::unused_unit)]
+        const _: () = {
+            use #private as #short;
+
+            impl #trait_name for #short::NoHooks {}
+
+            impl #short::Default for #set_name<'_> {
+                #[inline]
+                fn default() -> Self {
+                    Self::new()
+                }
             }
-        }
 
-        #(#items)*
+            #(#impls)*
+        };
     }
 }

@@ -212,14 +212,19 @@ impl<'a> SlotExpansion<'a> {
         }
     }
 
-    /// The slot's traits, and how the framework calls what implements them.
-    pub(crate) fn items(&self) -> TokenStream {
-        let hook_trait = self.hook_trait();
+    /// The slot's traits.
+    pub(crate) fn traits(&self) -> TokenStream {
+        let (hook, stateful) = (self.hook_trait(), self.stateful_trait());
+        quote!(#hook #stateful)
+    }
+
+    /// What is a hook of the slot, and how the framework calls it.
+    pub(crate) fn impls(&self) -> TokenStream {
         let stateful = self.stateful();
         let closures = self.closures();
         let signature = self.signature();
         let objects = self.objects();
-        quote!(#hook_trait #stateful #closures #signature #objects)
+        quote!(#stateful #closures #signature #objects)
     }
 
     /// The visibility of the set, at the slot: there begins what it is part of.

@@ -42,7 +42,6 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #register_doc]
-            #[must_use]
             #vis fn #with(mut self, hook: impl #hook + 'h) -> Self {
                 self.#field.register(hook);
                 self
@@ -59,7 +58,6 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #entry_doc]
-            #[must_use]
             #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + 'h>) -> Self {
                 self.#field.register_entry(entry);
                 self
@@ -125,8 +123,7 @@ impl SlotExpansion<'_> {
             quote! {
                 #(#cfgs)*
                 #[doc = #doc]
-                #[must_use]
-                #vis fn #with(mut self, companion: impl #private::#bound + 'h) -> Self {
+                    #vis fn #with(mut self, companion: impl #private::#bound + 'h) -> Self {
                     #put
                     self
                 }

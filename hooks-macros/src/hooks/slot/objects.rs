@@ -36,7 +36,6 @@ impl SlotExpansion<'_> {
         };
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated, clippy::unused_unit)]
             impl #private::Signature for dyn #name + '_ {
                 type Args<'__a> = #args_type;
                 type Last = #last_type;
@@ -104,7 +103,6 @@ impl SlotExpansion<'_> {
         let slot_text = self.text();
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated)]
             impl<__H: #name> #private::Starts<#private::Leaf<__H>> for dyn #name + '_ {
                 fn start<'__b, '__a: '__b>(
                     __hooks_hook: &'__b #private::Leaf<__H>,
@@ -117,7 +115,6 @@ impl SlotExpansion<'_> {
             }
 
             #(#cfgs)*
-            #[allow(deprecated)]
             impl<__P> #private::Starts<#private::Provider<__P>> for dyn #name + '_
             where
                 __P: #private::Deref<Target: #owner> + #private::HookObject,

@@ -66,22 +66,20 @@ impl SlotExpansion<'_> {
         }
     }
 
-    /// The trait of hooks with state, and how such a hook is one of the slot.
-    pub(super) fn stateful(&self) -> TokenStream {
+    /// The trait of hooks with state.
+    pub(super) fn stateful_trait(&self) -> TokenStream {
         let SlotExpansion {
             slot,
             private,
             cfgs,
             place,
             hook_params,
-            hook_args,
             hook_future,
             ..
         } = self;
-        let (name, output, set) = (&slot.name, &slot.output, &self.set.set);
+        let (output, set) = (&slot.output, &self.set.set);
         let vis = self.vis();
         let stateful = slot.stateful();
-        let slot_text = self.text();
         let doc = format!(
             "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
             slot.method
@@ -101,9 +99,25 @@ impl SlotExpansion<'_> {
                     #private::reentered(err)
                 }
             }
+        }
+    }
 
+    /// A hook with state is one of the slot.
+    pub(super) fn stateful(&self) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            hook_params,
+            hook_args,
+            hook_future,
+            ..
+        } = self;
+        let (name, stateful) = (&slot.name, slot.stateful());
+        let slot_text = self.text();
+        quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated, clippy::too_many_arguments)]
             #[diagnostic::do_not_recommend]
             impl<__H: #stateful> #name for #private::Stateful<__H> {
                 fn call(&self, #hook_params) -> #hook_future {
@@ -138,7 +152,6 @@ impl SlotExpansion<'_> {
         let last = slot.passes_last().then_some(last_type).into_iter();
         quote_spanned! {*place=>
             #(#cfgs)*
-            #[allow(deprecated, refining_impl_trait, clippy::too_many_arguments)]
             #[diagnostic::do_not_recommend]
             impl<__F, __Fut> #name for __F
             where
