@@ -57,12 +57,14 @@ pub(crate) fn measure() -> Result<Compiled, String> {
     set_up(&home, declared.iter().chain(&implemented))?;
 
     let mut times = Vec::new();
-    for (command, arguments, target) in [
-        ("cargo check", &["check"][..], Some(CHECK_TARGET)),
-        ("cargo build --release", &["build", "--release"], None),
+    let check = Some(CHECK_TARGET);
+    for (command, arguments, kept, target) in [
+        ("cargo check", &["check"][..], "0", check),
+        ("cargo check, again", &["check"], "1", check),
+        ("cargo build --release", &["build", "--release"], "0", None),
     ] {
         for (what, pair) in [("declared", &declared), ("with hooks", &implemented)] {
-            let [ours, async_trait] = time(&home, arguments, pair)?;
+            let [ours, async_trait] = time(&home, arguments, kept, pair)?;
             times.push(Timed {
                 what,
                 command,
@@ -132,23 +134,26 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
         .map_err(|why| format!("cannot write {}: {why}", path.display()))
 }
 
-/// The median times of both crates, in seconds, built in turns.
-fn time(home: &Path, command: &[&str], pair: &[Package; 2]) -> Result<[f64; 2], String> {
+/// The median times of both crates, in seconds, built in turns; `kept` says whether the
+/// compiler keeps what it found out the time before.
+fn time(
+    home: &Path,
+    command: &[&str],
+    kept: &str,
+    pair: &[Package; 2],
+) -> Result<[f64; 2], String> {
     let build = |package: &Package| {
         output(
             cargo(home)
+                .env("CARGO_INCREMENTAL", kept)
                 .args(command)
                 .args(["--quiet", "--package", package.name]),
         )
     };
-    // The dependencies, before the clock starts.
-    output(cargo(home).args(command).args([
-        "--quiet",
-        "--package",
-        "hooks-core",
-        "--package",
-        "async-trait",
-    ]))?;
+    // The dependencies, and what is kept, before the clock starts.
+    for package in pair {
+        build(package)?;
+    }
     let mut samples = [vec![], vec![]];
     for _ in 0..ROUNDS {
         for (package, samples) in pair.iter().zip(&mut samples) {

@@ -327,7 +327,9 @@ fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
     let mut text = String::from(
         "\n## Compile time\n\n\
          50 traits with 6 slots each, and `async_trait` of the same shape, where the loops over \
-         the hooks are written by hand. Only the crate itself is built anew.\n\n\
+         the hooks are written by hand. Only the crate itself is built anew: from nothing, or \
+         *again*, with what the compiler kept of the time before, after its file was saved as it \
+         was.\n\n\
          | Crate | Command | s | `async_trait`, s | ratio | target |\n|---|---|---:|---:|---:|---:|\n",
     );
     for timed in &compiled.times {
