@@ -4,10 +4,10 @@
 //! |---|---|
 //! | [`signature`] | what a slot's hooks take and answer, and how they are called through `dyn` |
 //! | [`policy`] | the dispatch table (`REQUIREMENTS` §4.3) as one [`Combine`](crate::Combine) policy |
-//! | [`kind`] | always, fallback, singleton: when the default runs, who gets which arguments |
+//! | [`kind`] | always, fallback, singleton: when the default runs, what a registration does |
 //! | [`keep`] | what a dispatch keeps of its outputs: the latest, or every one |
 //! | [`slot`] | `TypedSlot`: entries and companions of one slot, its registration and dispatch |
-//! | [`direct`] | functions as hooks (`#[impl_hook]`) |
+//! | [`direct`] | functions called with their arguments as one: `#[impl_hook]`, `Stateful` |
 //! | [`group`] | values that provide several hooks of a set (`#[impl_hooks]`) |
 
 pub mod direct;
