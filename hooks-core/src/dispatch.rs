@@ -197,10 +197,10 @@ struct Unanswered<'a, T> {
 }
 
 /// What has to be waited for.
-enum Pause<'a, T, C, W> {
-    Hook(Unanswered<'a, T>),
+enum Pause<'a, H: ?Sized, C: Combine<H>> {
+    Hook(Unanswered<'a, C::Yield>),
     /// What this function makes.
-    Policy(fn(&mut C) -> W),
+    Policy(fn(&mut C) -> C::Wait),
 }
 
 impl<'a, H: ?Sized, C: Combine<H>> Dispatch<'a, H, C> {
@@ -280,7 +280,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         policy: C,
         course: Course<'a, H>,
         span: DispatchSpan,
-        pause: Pause<'a, C::Yield, C, C::Wait>,
+        pause: Pause<'a, H, C>,
     ) -> Poll<C::Outcome> {
         let mut this = self.as_mut().project();
         let policy = this.policy.insert(policy);
@@ -350,7 +350,7 @@ impl<'a, H: ?Sized> Course<'a, H> {
         policy: &mut C,
         step: Step<C, C::Wait>,
         span: Option<&Span>,
-    ) -> Option<Pause<'a, C::Yield, C, C::Wait>>
+    ) -> Option<Pause<'a, H, C>>
     where
         C: Combine<H> + 'a,
     {
@@ -397,7 +397,7 @@ fn call<'a, H, C>(
     hook: &'a H,
     last: bool,
     span: Option<&Span>,
-) -> ControlFlow<Option<Pause<'a, C::Yield, C, C::Wait>>>
+) -> ControlFlow<Option<Pause<'a, H, C>>>
 where
     H: ?Sized,
     C: Combine<H> + 'a,

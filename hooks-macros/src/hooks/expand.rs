@@ -176,7 +176,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#traits)*
 
         #(#cfgs)*
-        #[allow(deprecated, refining_impl_trait, clippy::too_many_arguments, clippy::unused_unit)]
+        #[allow(deprecated, refining_impl_trait, unused_qualifications, clippy::too_many_arguments, clippy::unused_unit)]
         const _: () = {
             use #private as #short;
 
