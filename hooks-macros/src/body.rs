@@ -1,8 +1,8 @@
-//! Whether a body can wait, decided on its tokens.
+//! Whether a body can wait, decided on its tokens and its attributes.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::ReturnType;
+use syn::{Attribute, Path, ReturnType};
 
 /// Macros of the standard library that contain no `.await` of their own; their
 /// arguments are looked at like everything else.
@@ -44,8 +44,44 @@ const HARMLESS: &[&str] = &[
 /// Crates whose event macros contain no `.await`, when named by path (`tracing::info!`).
 const HARMLESS_CRATES: &[&str] = &["log", "tracing"];
 
+/// Attributes that leave a body as it is.
+const INERT: &[&str] = &[
+    "allow",
+    "cfg",
+    "cold",
+    "deny",
+    "deprecated",
+    "doc",
+    "expect",
+    "forbid",
+    "inline",
+    "must_use",
+    "track_caller",
+    "warn",
+];
+
+/// Tools whose attributes are no macros.
+const TOOLS: &[&str] = &["clippy", "diagnostic", "rustfmt"];
+
+/// Whether the future of a function with this body is certain to be ready at the first poll.
+/// The attributes are those of the function and of the block that it stands in: one that is
+/// not known may put an `.await` around the body.
+pub(crate) fn is_ready<'a>(mut attrs: impl Iterator<Item = &'a Attribute>, body: &Group) -> bool {
+    attrs.all(|attr| is_inert(attr.path())) && !can_wait(body.stream())
+}
+
+fn is_inert(attr: &Path) -> bool {
+    let names: Vec<_> = attr.segments.iter().map(|segment| &segment.ident).collect();
+    match names.as_slice() {
+        [name] => INERT.iter().any(|inert| name == inert),
+        [krate, name] if *krate == "tracing" => *name == "instrument",
+        [tool, ..] => TOOLS.iter().any(|known| tool == known),
+        [] => false,
+    }
+}
+
 /// Whether the body may wait: it contains the word `await`, or a macro that may hide one.
-pub(crate) fn can_wait(body: TokenStream) -> bool {
+fn can_wait(body: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = body.into_iter().collect();
     tokens.iter().enumerate().any(|(at, token)| match token {
         TokenTree::Ident(ident) => ident == "await",

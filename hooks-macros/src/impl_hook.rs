@@ -125,7 +125,7 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         attrs, vis, body, ..
     } = function;
     let (function, output) = (&sig.ident, &sig.output);
-    let ready = !body::can_wait(body.stream());
+    let ready = body::is_ready(attrs.iter(), body);
     let body = body::emit(body, ready, output);
     let name = camel(function);
     let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));

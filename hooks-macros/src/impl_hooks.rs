@@ -225,7 +225,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let params = &generics.params;
     let (impl_generics, ..) = generics.split_for_impl();
 
-    let bodies = methods.iter().map(|method| hook_body(method));
+    let bodies = methods.iter().map(|method| hook_body(method, block));
     let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
     let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
     let own_set = own_set(set, hook_trait, private);
@@ -245,7 +245,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
         #(#attrs)*
         #impl_token #impl_generics #hook_trait for #self_ty #where_clause
     };
-    let ready = methods.iter().filter(|method| !can_wait(method));
+    let ready = methods.iter().filter(|method| is_ready(method, block));
     let ready = ready.map(|method| method.sig.ident.unraw().to_string());
     brace_token.surround(&mut implementation, |tokens| {
         tokens.extend(bodies);
@@ -308,15 +308,14 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     }
 }
 
-fn can_wait(method: &Method) -> bool {
-    method
-        .body
-        .as_ref()
-        .is_none_or(|body| body::can_wait(body.stream()))
+fn is_ready(method: &Method, block: &Impl) -> bool {
+    let body = method.body.as_ref();
+    let attrs = method.attrs.iter().chain(&block.attrs);
+    body.is_some_and(|body| body::is_ready(attrs, body))
 }
 
-fn hook_body(method: &Method) -> TokenStream {
-    let (Some(body), false) = (&method.body, can_wait(method)) else {
+fn hook_body(method: &Method, block: &Impl) -> TokenStream {
+    let (Some(body), true) = (&method.body, is_ready(method, block)) else {
         return method.to_token_stream();
     };
     let Method {

@@ -11,6 +11,7 @@ mod model;
 mod aggregate;
 mod always;
 mod arguments;
+mod attributes;
 mod chain;
 mod closures;
 mod definition;

@@ -12,7 +12,7 @@ use syn::{Attribute, Ident, Path, ReturnType, Token, TraitItem, Type};
 
 use super::is_helper;
 use super::model::{Companions, End, Kind, Nested, Role, Set, Slot};
-use crate::body::can_wait;
+use crate::body;
 use crate::hook_attr::{HookAttr, KindWord, Opt};
 use crate::names::{SlotNames, camel};
 use crate::params::{self, Param};
@@ -46,7 +46,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         .items
         .iter()
         .filter_map(|item| match item {
-            Item::Method(method) => slot(method, &mut report),
+            Item::Method(method) => slot(method, &definition.attrs, &mut report),
             Item::Other(other) => {
                 other_item(other, &mut report);
                 None
@@ -54,12 +54,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         })
         .collect();
     let set = Set {
-        attrs: definition
-            .attrs
-            .iter()
-            .filter(|attr| !is_helper(attr))
-            .cloned()
-            .collect(),
+        attrs: others(&definition.attrs).cloned().collect(),
         vis: definition.vis.clone(),
         trait_token: definition.trait_token,
         name: definition.ident.clone(),
@@ -165,7 +160,7 @@ impl Parse for Nested {
     }
 }
 
-fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
+fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Slot> {
     let kind = kind(method, report);
     let name = kind.as_ref().and_then(|(_, name)| name.clone());
     signature(method, report);
@@ -192,12 +187,8 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
         return None;
     };
     Some(Slot {
-        attrs: method
-            .attrs
-            .iter()
-            .filter(|attr| !is_helper(attr))
-            .cloned()
-            .collect(),
+        attrs: others(&method.attrs).cloned().collect(),
+        ready: body::is_ready(others(&method.attrs).chain(others(around)), body),
         method: method.sig.ident.clone(),
         name: name.map_or_else(|| camel(&method.sig.ident), |name| spans::generated(&name)),
         params,
@@ -205,8 +196,12 @@ fn slot(method: &Method, report: &mut Report) -> Option<Slot> {
         output,
         kind: kind?.0,
         body: body.clone(),
-        ready: !can_wait(body.stream()),
     })
+}
+
+/// The attributes that are not ours.
+fn others(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|attr| !is_helper(attr))
 }
 
 fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {

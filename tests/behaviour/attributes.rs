@@ -1,0 +1,41 @@
+//! Attributes of other crates on what the macros read: whether a body waits is decided on
+//! what is known of them, too, and the behaviour is the same either way.
+
+use futures::executor::block_on;
+use hooks_core::{hooks, impl_hook, impl_hooks};
+use waiting_attribute::waits;
+
+#[hooks]
+trait AppHooks {
+    #[hook(always)]
+    #[waits]
+    async fn number(start: u32) -> u32 {
+        start
+    }
+}
+
+struct Doubles;
+
+#[impl_hooks(AppHooksSet)]
+impl AppHooks for Doubles {
+    #[waits]
+    async fn number(&self, start: u32, last: Option<u32>) -> u32 {
+        last.unwrap_or(start) * 2
+    }
+}
+
+#[impl_hook(Number)]
+#[waits]
+async fn adds_one(start: u32, last: Option<u32>) -> u32 {
+    last.unwrap_or(start) + 1
+}
+
+/// An attribute may put an `.await` around a body that shows none: such a body is not taken
+/// for one that answers at once
+#[test]
+fn a_body_that_an_attribute_makes_wait_is_waited_for() {
+    let set = AppHooksSet::new();
+    assert_eq!(block_on(set.number(3)), 3);
+    let set = set.with_hooks(Doubles).with_number(AddsOne);
+    assert_eq!(block_on(set.number(3)), 7);
+}
