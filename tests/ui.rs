@@ -61,11 +61,13 @@ const GENERATED: &[&str] = &[
     "private",
     "TypedSlot",
     "Leaf",
-    "Member",
+    "Provider",
     "Signature",
     "Object<",
-    "Replay",
+    "Started",
     "Starts",
+    "Readiness",
+    "Function<",
     "NoHooks",
     "Companion<",
     "Chained",
@@ -76,9 +78,7 @@ const GENERATED: &[&str] = &[
     "Gate",
     "Reduce",
     "Transform",
-    "Supply",
     "Handover",
-    "Room",
 ];
 
 #[test]

@@ -56,8 +56,9 @@ impl<T: fmt::Debug> fmt::Debug for Answer<'_, T> {
     }
 }
 
-/// The answer of a future that never waits: the macros put a body here only where
-/// the compiler has seen that it contains no `.await`.
+/// The answer of a future that never waits: the macros put a body here only where the
+/// compiler has seen that it contains no `.await`, and no attribute may have put one around
+/// it.
 ///
 /// # Panics
 /// If the future waits after all.

@@ -77,3 +77,14 @@ impl<T: Clone> HookArgument for T {
         self.clone()
     }
 }
+
+/// What an output must be for a chain to look at it, which may wait meanwhile. Implemented for
+/// everything that fits.
+#[diagnostic::on_unimplemented(
+    message = "a chain cannot look at `{Self}`, which threads cannot share; answer a type that is `Send` and `Sync`, or leave the chain out",
+    label = "not `Send` and `Sync`"
+)]
+pub trait ChainOutput: MaybeSend + MaybeSync {}
+
+#[diagnostic::do_not_recommend]
+impl<T: MaybeSend + MaybeSync> ChainOutput for T {}

@@ -11,13 +11,15 @@ mod stored;
 use std::future::Future;
 use std::ops::ControlFlow;
 
-use crate::bounds::{HookObject, MaybeSend};
+use crate::bounds::{ChainOutput, HookObject, MaybeSend};
 
 pub use builtin::{FirstSuccess, ShortCircuit};
+#[doc(hidden)]
 pub use end::{
     Aggregated, Alone, ByAggregate, ByAggregateInto, ByFinalize, ByFinalizeInto, End, Erased,
     Finalized, Named, Reduce, Transform,
 };
+#[doc(hidden)]
 pub use stored::{Chained, Companion, ErasedChain, Gate, NoCompanion, Role};
 
 /// Looks at each output of a dispatch and may stop it (`#[hook(…, chain = Type)]`).
@@ -54,7 +56,7 @@ pub trait Chain<T>: HookObject {
     fn __hooks_gate<'s, 'h>(stored: &'s Chained<'h, Self, T>) -> impl Gate<T>
     where
         Self: Sized,
-        T: HookObject,
+        T: ChainOutput,
     {
         stored
     }

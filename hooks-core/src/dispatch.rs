@@ -163,23 +163,25 @@ pin_project! {
     /// A dispatch: lazy, and done with everything the moment it is dropped.
     #[must_use = "a dispatch does nothing unless it is awaited"]
     pub struct Dispatch<'a, H: ?Sized, C: Combine<H>> {
-        slot: &'a Slot<H>,
-        // Nothing while it is in a local, and once the dispatch is over.
-        policy: Option<C>,
+        // What is waited for is dropped before what it was made from.
+        //
         // Nothing until the dispatch has to wait.
         suspended: Parked<Suspended<'a, H, C::Yield>>,
         // What the policy waits for. It does not move once it has been polled.
         #[pin]
         wait: Option<C::Wait>,
+        // Nothing while it is in a local, and once the dispatch is over.
+        policy: Option<C>,
+        slot: &'a Slot<H>,
     }
 }
 
 /// A dispatch that waits.
 struct Suspended<'a, H: ?Sized, T> {
-    course: Course<'a, H>,
-    span: DispatchSpan,
     /// The hook that has not answered yet; without one, the policy has not.
     hook: Option<Unanswered<'a, T>>,
+    course: Course<'a, H>,
+    span: DispatchSpan,
 }
 
 /// How far a dispatch has come.
@@ -207,10 +209,10 @@ impl<'a, H: ?Sized, C: Combine<H>> Dispatch<'a, H, C> {
     #[inline]
     pub(crate) fn new(slot: &'a Slot<H>, policy: C) -> Self {
         Dispatch {
-            slot,
-            policy: Some(policy),
             suspended: Parked::none(),
             wait: None,
+            policy: Some(policy),
+            slot,
         }
     }
 }
@@ -277,20 +279,20 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     fn suspend(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        policy: C,
+        mut policy: C,
         course: Course<'a, H>,
         span: DispatchSpan,
         pause: Pause<'a, H, C>,
     ) -> Poll<C::Outcome> {
-        let mut this = self.as_mut().project();
-        let policy = this.policy.insert(policy);
         let (hook, wait) = match pause {
             Pause::Hook(hook) => (Some(hook), None),
-            Pause::Policy(make) => (None, Some(make(policy))),
+            Pause::Policy(make) => (None, Some(make(&mut policy))),
         };
         let policy_waits = wait.is_some();
-        this.suspended.set(Some(Suspended { course, span, hook }));
+        let mut this = self.as_mut().project();
+        this.suspended.set(Some(Suspended { hook, course, span }));
         this.wait.set(wait);
+        *this.policy = Some(policy);
         if policy_waits {
             // Where it lies is where it is polled for the first time.
             return self.resume(cx);
@@ -303,16 +305,19 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     fn resume(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
         let mut this = self.project();
         let policy = this.policy.as_mut().expect(OVER);
-        let Suspended { course, span, hook } = this.suspended.as_mut().expect(OVER);
+        let Suspended { hook, course, span } = this.suspended.as_mut().expect(OVER);
         loop {
-            let step = if let Some(unanswered) = hook {
-                let answer = ready!(unanswered.answer.as_mut().poll(cx));
-                let entry = unanswered.entry;
-                *hook = None;
-                policy.absorb(entry, answer)
+            // What panics is not there any more for a further poll.
+            let step = if let Some(mut unanswered) = hook.take() {
+                let Poll::Ready(answer) = unanswered.answer.as_mut().poll(cx) else {
+                    *hook = Some(unanswered);
+                    return Poll::Pending;
+                };
+                policy.absorb(unanswered.entry, answer)
             } else {
                 let wait = this.wait.as_mut().as_pin_mut().expect(OVER);
                 let answer = ready!(span.within(|| wait.poll(cx)));
+                this.wait.set(None);
                 policy.waited(answer)
             };
             match course.drive(cx, policy, step, span.get()) {
@@ -325,7 +330,6 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
             }
         }
         this.suspended.set(None);
-        this.wait.set(None);
         let policy = this.policy.take().expect(OVER);
         Poll::Ready(policy.finish())
     }
@@ -380,7 +384,11 @@ impl<'a, H: ?Sized> Course<'a, H> {
             return None;
         }
         self.closed = true;
-        match policy.close() {
+        let step = match span {
+            None => policy.close(),
+            Some(span) => span.in_scope(|| policy.close()),
+        };
+        match step {
             Step::Next | Step::Stop => None,
             Step::Wait(make) => Some(Pause::Policy(make)),
         }

@@ -97,7 +97,7 @@ pub struct EntryMeta {
 }
 
 impl EntryMeta {
-    /// Identifies the registration in this process.
+    /// Identifies the registration in this process; each one has another.
     pub fn id(&self) -> EntryId {
         self.id
     }
@@ -130,7 +130,9 @@ impl EntryMeta {
         self.hook_type
     }
 
-    pub(crate) fn set_sequence(&mut self, sequence: u64) {
+    /// Makes this the registration at a place, and no other.
+    pub(crate) fn register(&mut self, sequence: u64) {
+        self.id = EntryId::next();
         self.sequence = sequence;
     }
 

@@ -22,10 +22,9 @@ pub use std::marker::{Copy, PhantomData, Sized};
 pub use std::ops::{Deref, Fn};
 pub use std::option::Option;
 pub use std::primitive::{bool, str};
-pub use std::result::Result::{Err, Ok};
+pub use std::result::Result::Err;
 pub use std::string::String;
 pub use std::sync::Arc;
-pub use std::task::Poll;
 
 /// Ends a re-entrant call whose hook does not override `on_reentrancy`.
 ///

@@ -155,10 +155,10 @@ struct Place {
 }
 
 impl Place {
-    /// Finds the place, and gives the registration its sequence.
+    /// Finds the place, and gives the registration its id and sequence.
     fn find(metas: &[&EntryMeta], meta: &mut EntryMeta, next_sequence: u64) -> Place {
         let replaced = position(metas, meta.key());
-        meta.set_sequence(match replaced {
+        meta.register(match replaced {
             Some(at) => metas[at].sequence(),
             None => next_sequence,
         });
@@ -194,5 +194,21 @@ impl<H: ?Sized> Clone for Node<H> {
             hook: Arc::clone(&self.hook),
             meta: Arc::clone(&self.meta),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_registration_has_an_id_of_its_own() {
+        let entry = Entry::new(Arc::new(1)).key("one");
+        let mut slot = Slot::new();
+        slot.insert(entry.clone());
+        let first = slot.metas()[0].id();
+        slot.insert(entry);
+        assert_eq!(slot.len(), 1, "the key replaces");
+        assert_ne!(slot.metas()[0].id(), first);
     }
 }

@@ -76,9 +76,19 @@ fn plain_method(method: &Method) -> TokenStream {
         attrs, sig, body, ..
     } = method;
     let attrs = attrs.iter().filter(|attr| !is_helper(attr));
+    let mut names = HashSet::new();
+    let inputs = sig.inputs.iter().filter(|input| match input {
+        // One that is there already was reported.
+        syn::FnArg::Typed(input) => match &*input.pat {
+            syn::Pat::Ident(pat) => names.insert(&pat.ident),
+            _ => true,
+        },
+        syn::FnArg::Receiver(_) => true,
+    });
     let sig = syn::Signature {
         constness: None,
         abi: None,
+        inputs: inputs.cloned().collect(),
         ..sig.clone()
     };
     match body {

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, FnArg, Path, Safety, Signature, Token, Type};
+use syn::{Attribute, FnArg, Ident, Path, Safety, Signature, Token, Type};
 
 use crate::body;
 use crate::krate;
@@ -39,6 +39,8 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> syn::Error {
 struct Hook<'a> {
     slot: Path,
     function: &'a Function,
+    /// The struct that is the hook.
+    name: Ident,
     /// The signature as it has to be.
     sig: Signature,
     params: Vec<&'a Type>,
@@ -81,6 +83,16 @@ fn validate<'a>(
             "a function has no receiver; use `#[impl_hooks(Set)]` for the methods of a type",
         );
     }
+    let name = camel(&sig.ident);
+    if name.is_none() {
+        mistakes.error(
+            &sig.ident,
+            format!(
+                "the name of function `{}` gives none for its hook; rename it",
+                sig.ident
+            ),
+        );
+    }
     if report.found_in(mistakes) {
         return None;
     }
@@ -88,6 +100,7 @@ fn validate<'a>(
     Some(Hook {
         slot: slot?,
         function,
+        name: name?,
         sig,
         params: params::typed(inputs).map(|arg| &*arg.ty).collect(),
     })
@@ -118,6 +131,7 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let Hook {
         slot,
         function,
+        name,
         sig,
         ..
     } = hook;
@@ -127,7 +141,6 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let (function, output) = (&sig.ident, &sig.output);
     let ready = body::is_ready(attrs.iter(), body);
     let body = body::emit(body, ready, output);
-    let name = camel(function);
     let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
     let cfgs: Vec<_> = attrs
         .iter()

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{FnArg, ImplItem, Path, ReceiverKind};
+use syn::{Attribute, FnArg, ImplItem, Path, ReceiverKind};
 
 use crate::body;
 use crate::krate;
@@ -231,11 +231,8 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let own_set = own_set(set, hook_trait, private);
     let unknown = unknown_methods(methods, private);
     let registrations = methods.iter().map(|method| {
-        let cfgs = method
-            .attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("cfg"));
-        let register = names::hidden("register", &method.sig.ident);
+        let cfgs = cfgs_of(method);
+        let register = names::register(&method.sig.ident);
         quote! {
             #(#cfgs)*
             set.#register(provider);
@@ -246,7 +243,10 @@ fn expand(group: &Group<'_>) -> TokenStream {
         #impl_token #impl_generics #hook_trait for #self_ty #where_clause
     };
     let ready = methods.iter().filter(|method| is_ready(method, block));
-    let ready = ready.map(|method| method.sig.ident.unraw().to_string());
+    let ready = ready.map(|method| {
+        let (cfgs, name) = (cfgs_of(method), method.sig.ident.unraw().to_string());
+        quote!(#(#cfgs)* #name)
+    });
     brace_token.surround(&mut implementation, |tokens| {
         tokens.extend(bodies);
         tokens.extend(quote! {
@@ -294,8 +294,10 @@ fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream 
 /// already, because the hook trait does not have them either.
 fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
-        let register = names::hidden("register", &method.sig.ident);
+        let register = names::register(&method.sig.ident);
+        let cfgs = cfgs_of(method);
         quote! {
+            #(#cfgs)*
             fn #register(&mut self, _: impl #private::Sized) {}
         }
     });
@@ -306,6 +308,11 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
         }
         impl<__T: ?#private::Sized> __HooksUnknown for __T {}
     }
+}
+
+fn cfgs_of(method: &Method) -> impl Iterator<Item = &Attribute> {
+    let attrs = method.attrs.iter();
+    attrs.filter(|attr| attr.path().is_ident("cfg"))
 }
 
 fn is_ready(method: &Method, block: &Impl) -> bool {

@@ -7,14 +7,16 @@ use syn::ext::IdentExt;
 
 use crate::spans;
 
-/// `validate_prompt` → `ValidatePrompt`, where the method is named.
-pub(crate) fn camel(method: &Ident) -> Ident {
+/// `validate_prompt` → `ValidatePrompt`, where the method is named; nothing for `_1`.
+pub(crate) fn camel(method: &Ident) -> Option<Ident> {
     let name = method.unraw().to_string().to_upper_camel_case();
     let span = spans::generated_at(method.span());
     // `r#self_` and the like come out as keywords.
-    syn::parse_str::<Ident>(&name)
-        .map(|_| Ident::new(&name, span))
-        .unwrap_or_else(|_| format_ident!("{}_", name, span = span))
+    [format!("{name}_"), name]
+        .into_iter()
+        .filter(|name| name != "_" && syn::parse_str::<Ident>(name).is_ok())
+        .next_back()
+        .map(|name| Ident::new(&name, span))
 }
 
 /// The names derived from one slot's method.
@@ -25,14 +27,9 @@ impl SlotNames<'_> {
     pub(crate) fn method(&self, prefix: &str, suffix: &str) -> Ident {
         format_ident!("{prefix}_{}{suffix}", self.0.unraw(), span = self.0.span())
     }
-
-    /// `__hooks_default_validate_prompt` and the like.
-    pub(crate) fn hidden(&self, role: &str) -> Ident {
-        hidden(role, self.0)
-    }
 }
 
-/// `__hooks_slot_validate_prompt` and the like.
-pub(crate) fn hidden(role: &str, method: &Ident) -> Ident {
-    format_ident!("__hooks_{role}_{}", method.unraw(), span = method.span())
+/// `__hooks_register_validate_prompt`
+pub(crate) fn register(method: &Ident) -> Ident {
+    format_ident!("__hooks_register_{}", method.unraw(), span = method.span())
 }

@@ -1,13 +1,15 @@
 //! What a dispatch leaves behind when it is dropped, when a hook panics, and when
 //! the set changes under it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use futures::executor::block_on;
 use hooks_core::{hooks, impl_hooks};
 
-use crate::kit::{Log, in_every_form, panics, poll_once, yield_once};
+use crate::kit::{Log, in_every_form, panic_message, panics, poll_once, yield_once};
 
 #[hooks]
 trait Slow {
@@ -339,3 +341,51 @@ macro_rules! rules {
 }
 
 in_every_form!(rules);
+
+/// A hook that waits once, panics, and would answer if it were asked again.
+struct PanicsLater;
+
+#[hooks]
+trait LateHooks {
+    #[hook(fallback)]
+    async fn late() -> u8 {
+        0
+    }
+}
+
+impl Late for PanicsLater {
+    fn call(&self, _last: Option<u8>) -> impl Future<Output = u8> + Send {
+        let mut polls = 0;
+        std::future::poll_fn(move |cx| {
+            polls += 1;
+            match polls {
+                1 => cx.waker().wake_by_ref(),
+                2 => panic!("late"),
+                _ => return Poll::Ready(1),
+            }
+            Poll::Pending
+        })
+    }
+}
+
+/// docs/lifetimes.md: after a panic the hooks behind it have not run, and a dispatch that is
+/// polled again says so
+#[test]
+fn a_dispatch_that_is_polled_after_a_panic_in_a_later_poll_goes_no_further() {
+    let log = Log::new();
+    let behind = {
+        let log = log.clone();
+        move |last: Option<u8>| {
+            log.add("behind");
+            std::future::ready(last.unwrap_or(9))
+        }
+    };
+    let set = LateHooksSet::new().with_late(PanicsLater).with_late(behind);
+    let mut dispatch = Box::pin(set.late());
+    assert!(poll_once(dispatch.as_mut()).is_pending());
+    let mut poll = || catch_unwind(AssertUnwindSafe(|| poll_once(dispatch.as_mut())));
+    assert_eq!(panic_message(poll().unwrap_err()), "late");
+    let again = panic_message(poll().unwrap_err());
+    assert!(again.contains("polled again after its end"), "{again}");
+    assert!(log.lines().is_empty());
+}

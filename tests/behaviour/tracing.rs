@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use futures::executor::block_on;
-use hooks_core::{Entry, hooks, impl_hooks};
+use hooks_core::{Entry, FirstSuccess, hooks, impl_hook, impl_hooks};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -180,6 +180,22 @@ macro_rules! rules {
             }
 
             #[hooks]
+            trait Answers {
+                #[hook(fallback, chain = FirstSuccess<u32>)]
+                async fn answer() -> Option<u32> {
+                    $($pause)*
+                    tracing::info!("by default");
+                    None
+                }
+            }
+
+            #[impl_hook(Answer)]
+            async fn abstains() -> Option<u32> {
+                $($pause)*
+                None
+            }
+
+            #[hooks]
             #[nested_hooks(app = AppHooksSet)]
             trait OuterHooks {
                 #[hook(always)]
@@ -340,6 +356,16 @@ macro_rules! rules {
                     let dispatch = seen[parent].parent.expect("a hook's span is in the dispatch's");
                     assert!(seen[dispatch].says("observe"), "{seen:?}");
                 }
+            }
+
+            /// Spans: a default is part of the dispatch, also where it stands in behind the hooks
+            #[test]
+            fn what_a_default_behind_the_hooks_logs_is_inside_the_span_of_the_dispatch() {
+                let set = AnswersSet::new().with_answer(Abstains);
+                let (_, seen) = collect(|| block_on(set.answer()));
+                let event = seen.iter().find(|seen| !seen.span).expect("the default logs");
+                let dispatch = event.parent.expect("the event is inside a span");
+                assert_eq!(seen[dispatch].name, "dispatch", "{seen:?}");
             }
 
             /// Spans: the caller's span is around all of it

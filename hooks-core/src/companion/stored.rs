@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::Chain;
-use crate::bounds::{BoxFuture, HookObject, MaybeSend};
+use crate::bounds::{BoxFuture, ChainOutput, HookObject, MaybeSend};
 use crate::future::Never;
 
 /// The place of a companion that the slot does not have.
@@ -82,7 +82,7 @@ fn nobody<T>() -> Never<T> {
     unreachable!("a slot without a chain asks nobody")
 }
 
-impl<T: HookObject, C: Chain<T>> Gate<T> for &Chained<'_, C, T> {
+impl<T: ChainOutput, C: Chain<T>> Gate<T> for &Chained<'_, C, T> {
     const CHECKS: bool = true;
 
     #[inline(always)]

@@ -25,7 +25,7 @@ pub(crate) struct SlotExpansion<'a> {
     private: TokenStream,
     /// `cfg` attributes of the slot and of the trait.
     cfgs: Vec<&'a Attribute>,
-    /// `doc`, `deprecated` and `must_use`: what users of the slot see.
+    /// What users of the slot see.
     attrs: Vec<&'a Attribute>,
     /// The name of the slot, for generated tokens.
     place: Span,
@@ -52,9 +52,7 @@ impl<'a> SlotExpansion<'a> {
         set_cfgs: &[&'a Attribute],
     ) -> Self {
         let of = |names: &'static [&'static str]| {
-            slot.attrs
-                .iter()
-                .filter(move |attr| names.iter().any(|name| attr.path().is_ident(name)))
+            slot.attrs.iter().filter(move |attr| is_one_of(attr, names))
         };
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let args = slot.params.iter().map(|param| param.type_for(&lifetime));
@@ -74,7 +72,7 @@ impl<'a> SlotExpansion<'a> {
             set,
             private: spans::spread(&spans::generated(&slot.method), private),
             cfgs: set_cfgs.iter().copied().chain(of(&["cfg"])).collect(),
-            attrs: of(&["doc", "deprecated", "must_use"]).collect(),
+            attrs: of(SHOWN).collect(),
             place: spans::generated_at(slot.method.span()),
             args_type: quote!((#(#args,)*)),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
@@ -174,41 +172,51 @@ impl<'a> SlotExpansion<'a> {
         }
     }
 
-    /// The future of the default: with attributes of the user's or a body that waits, which the
-    /// compiler may have to show, of a function that has the name which the user gave it.
+    /// The future of the default.
     fn default(&self) -> TokenStream {
-        let SlotExpansion { slot, idents, .. } = self;
-        let own_attrs: Vec<_> = slot
-            .attrs
-            .iter()
-            .filter(|attr| {
-                !["cfg", "doc", "deprecated", "must_use"]
-                    .iter()
-                    .any(|name| attr.path().is_ident(name))
-            })
-            .collect();
+        let SlotExpansion {
+            slot,
+            place,
+            idents,
+            ..
+        } = self;
+        let of_the_body = |attr: &&Attribute| !is_one_of(attr, SHOWN) && !is_one_of(attr, &["cfg"]);
+        let attrs: Vec<_> = slot.attrs.iter().filter(of_the_body).collect();
         let (inputs, output) = (&slot.inputs, &slot.output);
-        let arrow: ReturnType = syn::parse_quote!(-> #output);
         // The names of a slot's parameters are for its hooks; a default may ignore them.
         let ignored = quote!(let _ = (#(&#idents,)*););
-        let is_mutable = |input: &syn::PatType| matches!(&*input.pat, syn::Pat::Ident(pat) if pat.mutability.is_some());
-        let mutable = inputs.iter().any(is_mutable);
+        let arrow: ReturnType = syn::parse_quote!(-> #output);
         let block = slot.body.delimiter() == Delimiter::Brace;
-        if slot.ready && block && own_attrs.is_empty() && !mutable {
-            let place = self.place;
-            let answer = body::answer(&slot.body, &arrow);
-            return quote_spanned! {place=> async move { #ignored #answer } };
+        if !attrs.is_empty() || !slot.ready || !block {
+            // Attributes are written for a function, and a future that cannot be sent is shown as
+            // a function's: one with the name that the user gave it. As the function of a type it
+            // is not in the way of another one of that name.
+            let method = spans::generated(&slot.method);
+            let body = body::emit(&slot.body, slot.ready, &arrow);
+            return quote! {{
+                struct __HooksDefault;
+                impl __HooksDefault {
+                    #(#attrs)*
+                    #[allow(unused_braces, clippy::unused_async)]
+                    async fn #method(#(#inputs),*) #arrow { #ignored #body }
+                }
+                __HooksDefault::#method(#(#idents),*)
+            }};
         }
-        let body = body::emit(&slot.body, slot.ready, &arrow);
-        let default = spans::generated(&slot.method);
-        quote! {
-            // A parameter may be called like the slot: it is so outside the block.
-            ({
-                #(#own_attrs)*
-                #[allow(unused_braces, clippy::unused_async)]
-                async fn #default(#(#inputs),*) #arrow { #ignored #body }
-                #default
-            })(#(#idents),*)
+        let mutable = inputs.iter().filter_map(|input| match &*input.pat {
+            syn::Pat::Ident(pat) if pat.mutability.is_some() => {
+                let ident = &pat.ident;
+                Some(quote!(let #pat = #ident;))
+            }
+            _ => None,
+        });
+        let answer = body::answer(&slot.body, &arrow);
+        quote_spanned! {*place=>
+            async move {
+                #(#mutable)*
+                #ignored
+                #answer
+            }
         }
     }
 
@@ -248,6 +256,13 @@ impl<'a> SlotExpansion<'a> {
     fn text(&self) -> String {
         self.slot.method.unraw().to_string()
     }
+}
+
+/// The attributes that users of a slot see.
+const SHOWN: &[&str] = &["doc", "deprecated", "must_use"];
+
+fn is_one_of(attr: &Attribute, names: &[&str]) -> bool {
+    names.iter().any(|name| attr.path().is_ident(name))
 }
 
 /// `last`, where the slot passes it.

@@ -166,6 +166,17 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
     let params: Vec<_> = inputs.iter().filter_map(|arg| param(arg, report)).collect();
+    for (at, param) in params.iter().enumerate() {
+        if params[..at].iter().any(|first| first.ident == param.ident) {
+            report.error(
+                &param.ident,
+                format!(
+                    "parameter `{}` is there twice; rename or remove one",
+                    param.ident
+                ),
+            );
+        }
+    }
     if let Some(beyond) = inputs.get(params::MOST) {
         report.error(
             beyond,
@@ -190,13 +201,28 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
         attrs: others(&method.attrs).cloned().collect(),
         ready: body::is_ready(others(&method.attrs).chain(others(around)), body),
         method: method.sig.ident.clone(),
-        name: name.map_or_else(|| camel(&method.sig.ident), |name| spans::generated(&name)),
+        name: trait_name(&method.sig.ident, name, report)?,
         params,
         inputs,
         output,
         kind: kind?.0,
         body: body.clone(),
     })
+}
+
+/// The name of the slot's trait: the one given, else the method's in another case.
+fn trait_name(method: &Ident, given: Option<Ident>, report: &mut Report) -> Option<Ident> {
+    let name = match given {
+        Some(given) => Some(spans::generated(&given)),
+        None => camel(method),
+    };
+    if name.is_none() {
+        report.error(
+            method,
+            format!("the name of slot `{method}` gives none for its trait; add `name = OtherName` to its `#[hook(…)]`"),
+        );
+    }
+    name
 }
 
 /// The attributes that are not ours.
@@ -395,7 +421,15 @@ fn collisions(set: &Set, report: &mut Report) {
         .collect();
     for nested in &set.nested {
         let name = SlotNames(&nested.field).method("with", "");
-        methods.insert(name, format!("nested set `{}`", nested.field));
+        let owner = format!("nested set `{}`", nested.field);
+        if let Some(other) = methods.insert(name.clone(), owner.clone()) {
+            report.error(
+                &nested.field,
+                format!(
+                    "{owner} would get the method `{name}`, which {other} has; choose another name"
+                ),
+            );
+        }
     }
     let mut traits: HashMap<Ident, String> = HashMap::from([
         (set.name.clone(), "the trait".to_owned()),

@@ -58,12 +58,23 @@ impl AppHooks for Policy {
     async fn gone(&self, _argument: Missing) -> Missing {
         missing()
     }
+
+    #[cfg(all())]
+    async fn either(&self, last: Option<u8>) -> u8 {
+        std::future::ready(()).await;
+        last.unwrap_or(4) + 1
+    }
+
+    #[cfg(any())]
+    async fn either(&self, _argument: Missing) -> Missing {
+        missing()
+    }
 }
 
 fn main() {
     let set = AppHooksSet::new().with_hooks(Policy);
     assert_eq!(block_on(set.here()), 2);
-    assert_eq!(block_on(set.either()), 1);
+    assert_eq!(block_on(set.either()), 5);
     let empty: EmptySet<'static> = EmptySet::default();
     assert!(empty.clone().describe().slots.is_empty());
 }

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::SlotExpansion;
+use crate::names;
 
 impl SlotExpansion<'_> {
     pub(crate) fn set_methods(&self) -> TokenStream {
@@ -26,7 +27,7 @@ impl SlotExpansion<'_> {
         let with_entry = names.method("with", "_entry");
         let register_entry = names.method("register", "_entry");
         let remove = names.method("remove", "");
-        let register_provider = names.hidden("register");
+        let register_provider = names::register(&slot.method);
         let owner = &self.set.name;
         let dispatch = self.dispatch();
         let companions = self.companion_methods();
