@@ -8,9 +8,10 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use tracing::Span;
@@ -178,10 +179,17 @@ pin_project! {
 
 /// A dispatch that waits.
 struct Suspended<'a, H: ?Sized, T> {
-    /// The hook that has not answered yet; without one, the policy has not.
-    hook: Option<Unanswered<'a, T>>,
+    pending: Pending<'a, T>,
     course: Course<'a, H>,
     span: DispatchSpan,
+}
+
+/// Who has not answered yet.
+enum Pending<'a, T> {
+    Hook(Unanswered<'a, T>),
+    Policy,
+    /// Nobody: only after a panic.
+    Nobody,
 }
 
 /// How far a dispatch has come.
@@ -284,13 +292,17 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         span: DispatchSpan,
         pause: Pause<'a, H, C>,
     ) -> Poll<C::Outcome> {
-        let (hook, wait) = match pause {
-            Pause::Hook(hook) => (Some(hook), None),
-            Pause::Policy(make) => (None, Some(make(&mut policy))),
+        let (pending, wait) = match pause {
+            Pause::Hook(hook) => (Pending::Hook(hook), None),
+            Pause::Policy(make) => (Pending::Policy, Some(make(&mut policy))),
         };
         let policy_waits = wait.is_some();
         let mut this = self.as_mut().project();
-        this.suspended.set(Some(Suspended { hook, course, span }));
+        this.suspended.set(Some(Suspended {
+            pending,
+            course,
+            span,
+        }));
         this.wait.set(wait);
         *this.policy = Some(policy);
         if policy_waits {
@@ -305,30 +317,44 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     fn resume(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
         let mut this = self.project();
         let policy = this.policy.as_mut().expect(OVER);
-        let Suspended { hook, course, span } = this.suspended.as_mut().expect(OVER);
+        let Suspended {
+            pending,
+            course,
+            span,
+        } = this.suspended.as_mut().expect(OVER);
         loop {
-            // What panics is not there any more for a further poll.
-            let step = if let Some(mut unanswered) = hook.take() {
-                let Poll::Ready(answer) = unanswered.answer.as_mut().poll(cx) else {
-                    *hook = Some(unanswered);
-                    return Poll::Pending;
-                };
-                policy.absorb(unanswered.entry, answer)
-            } else {
-                let wait = this.wait.as_mut().as_pin_mut().expect(OVER);
-                let answer = ready!(span.within(|| wait.poll(cx)));
-                this.wait.set(None);
-                policy.waited(answer)
+            // What panics is not asked again.
+            let step = match mem::replace(pending, Pending::Nobody) {
+                Pending::Hook(mut hook) => {
+                    let Poll::Ready(answer) = hook.answer.as_mut().poll(cx) else {
+                        *pending = Pending::Hook(hook);
+                        return Poll::Pending;
+                    };
+                    policy.absorb(hook.entry, answer)
+                }
+                Pending::Policy => {
+                    let wait = this.wait.as_mut().as_pin_mut().expect(OVER);
+                    let Poll::Ready(answer) = span.within(|| wait.poll(cx)) else {
+                        *pending = Pending::Policy;
+                        return Poll::Pending;
+                    };
+                    policy.waited(answer)
+                }
+                Pending::Nobody => panic!("{OVER}"),
             };
             match course.drive(cx, policy, step, span.get()) {
                 None => break,
-                Some(Pause::Hook(unanswered)) => {
-                    *hook = Some(unanswered);
+                Some(Pause::Hook(hook)) => {
+                    *pending = Pending::Hook(hook);
                     return Poll::Pending;
                 }
-                Some(Pause::Policy(make)) => this.wait.set(Some(make(policy))),
+                Some(Pause::Policy(make)) => {
+                    this.wait.set(Some(make(policy)));
+                    *pending = Pending::Policy;
+                }
             }
         }
+        this.wait.set(None);
         this.suspended.set(None);
         let policy = this.policy.take().expect(OVER);
         Poll::Ready(policy.finish())

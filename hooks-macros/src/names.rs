@@ -14,8 +14,7 @@ pub(crate) fn camel(method: &Ident) -> Option<Ident> {
     // `r#self_` and the like come out as keywords.
     [format!("{name}_"), name]
         .into_iter()
-        .filter(|name| name != "_" && syn::parse_str::<Ident>(name).is_ok())
-        .next_back()
+        .rfind(|name| name != "_" && syn::parse_str::<Ident>(name).is_ok())
         .map(|name| Ident::new(&name, span))
 }
 
