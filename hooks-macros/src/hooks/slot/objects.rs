@@ -59,11 +59,17 @@ impl SlotExpansion<'_> {
             idents,
             ..
         } = self;
-        let references = slot.params.iter().all(Param::is_reference);
+        if slot.params.iter().all(Param::is_reference) {
+            return quote_spanned! {*place=>
+                const REFERENCES: #private::bool = true;
+                fn again<'__a>(args: &Self::Args<'__a>) -> Self::Args<'__a> {
+                    *args
+                }
+            };
+        }
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let again = slot.params.iter().map(|param| self.again(param, &lifetime));
         quote_spanned! {*place=>
-            const REFERENCES: #private::bool = #references;
             fn again<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
                 (#(#again,)*)
             }
