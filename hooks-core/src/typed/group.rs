@@ -25,7 +25,7 @@ pub trait HookGroup<'h, Set>: Sized {
     where
         Self: HookObject + 'h,
     {
-        Self::__hooks_register(&Arc::new(Provider(Owned(self))), set);
+        Self::__hooks_register(&Arc::new(Provider(Held(self))), set);
     }
 }
 
@@ -61,11 +61,11 @@ impl<'h, Set, T: HookGroup<'h, Set> + HookObject + 'h> HookGroup<'h, Set> for Ar
 #[derive(Debug)]
 pub struct Provider<P>(pub P);
 
-/// A value that is its own owner.
+/// A value held where it is, as what points at itself.
 #[derive(Debug)]
-pub struct Owned<T>(pub T);
+pub struct Held<T>(pub T);
 
-impl<T> Deref for Owned<T> {
+impl<T> Deref for Held<T> {
     type Target = T;
 
     #[inline]
