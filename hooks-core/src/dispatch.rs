@@ -410,6 +410,7 @@ impl<'a, H: ?Sized> Course<'a, H> {
             return None;
         }
         self.closed = true;
+        // As `DispatchSpan::within`, whose closure would keep the policy out of registers.
         let step = match span {
             None => policy.close(),
             Some(span) => span.in_scope(|| policy.close()),

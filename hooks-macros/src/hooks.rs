@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::attrs;
 use crate::report;
 use crate::syntax::{Item, Method, Trait};
 
@@ -98,5 +99,5 @@ fn plain_method(method: &Method) -> TokenStream {
 }
 
 fn is_helper(attr: &syn::Attribute) -> bool {
-    attr.path().is_ident("hook") || attr.path().is_ident("nested_hooks")
+    attrs::is_one_of(attr, &["hook", "nested_hooks"])
 }

@@ -2,8 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, FnArg, Ident, Path, Safety, Signature, Token, Type};
+use syn::{FnArg, Ident, Path, Safety, Signature, Token, Type};
 
+use crate::attrs;
 use crate::body;
 use crate::krate;
 use crate::names::camel;
@@ -141,14 +142,11 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let (function, output) = (&sig.ident, &sig.output);
     let ready = body::is_ready(attrs.iter(), body);
     let body = body::emit(body, ready, output);
-    let docs = attrs.iter().filter(|attr| attr.path().is_ident("doc"));
-    let cfgs: Vec<_> = attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("cfg"))
-        .collect();
+    let docs = attrs::named(attrs, &["doc"]);
+    let cfgs: Vec<_> = attrs::cfgs(attrs).collect();
     let doc = format!("The function `{function}` as a hook.");
 
-    let lints = attrs.iter().filter(|attr| is_lint_level(attr));
+    let lints = attrs::named(attrs, LINT_LEVELS);
     let call = call(hook, private);
     let start = start(hook, private, ready);
     quote! {
@@ -215,10 +213,6 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
     }
 }
 
-/// `allow` and the like, which speak of the hook as much as of the function. `expect` does
-/// not: it would have to be met twice.
-fn is_lint_level(attr: &Attribute) -> bool {
-    ["allow", "warn", "deny", "forbid"]
-        .iter()
-        .any(|level| attr.path().is_ident(level))
-}
+/// `allow` and the like speak of the hook as much as of the function. `expect` does not: it
+/// would have to be met twice.
+const LINT_LEVELS: &[&str] = &["allow", "warn", "deny", "forbid"];

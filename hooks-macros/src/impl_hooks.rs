@@ -3,8 +3,9 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, FnArg, ImplItem, Path, ReceiverKind};
+use syn::{FnArg, ImplItem, Path, ReceiverKind};
 
+use crate::attrs;
 use crate::body;
 use crate::krate;
 use crate::names;
@@ -227,11 +228,11 @@ fn expand(group: &Group<'_>) -> TokenStream {
 
     let bodies = methods.iter().map(|method| hook_body(method, block));
     let predicates = where_clause.iter().flat_map(|clause| &clause.predicates);
-    let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
+    let cfgs = attrs::cfgs(attrs);
     let own_set = own_set(set, hook_trait, private);
     let unknown = unknown_methods(methods, private);
     let registrations = methods.iter().map(|method| {
-        let cfgs = cfgs_of(method);
+        let cfgs = attrs::cfgs(&method.attrs);
         let register = names::register(&method.sig.ident);
         quote! {
             #(#cfgs)*
@@ -244,7 +245,10 @@ fn expand(group: &Group<'_>) -> TokenStream {
     };
     let ready = methods.iter().filter(|method| is_ready(method, block));
     let ready = ready.map(|method| {
-        let (cfgs, name) = (cfgs_of(method), method.sig.ident.unraw().to_string());
+        let (cfgs, name) = (
+            attrs::cfgs(&method.attrs),
+            method.sig.ident.unraw().to_string(),
+        );
         quote!(#(#cfgs)* #name)
     });
     brace_token.surround(&mut implementation, |tokens| {
@@ -295,7 +299,7 @@ fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream 
 fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
         let register = names::register(&method.sig.ident);
-        let cfgs = cfgs_of(method);
+        let cfgs = attrs::cfgs(&method.attrs);
         quote! {
             #(#cfgs)*
             fn #register(&mut self, _: impl #private::Sized) {}
@@ -308,11 +312,6 @@ fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
         }
         impl<__T: ?#private::Sized> __HooksUnknown for __T {}
     }
-}
-
-fn cfgs_of(method: &Method) -> impl Iterator<Item = &Attribute> {
-    let attrs = method.attrs.iter();
-    attrs.filter(|attr| attr.path().is_ident("cfg"))
 }
 
 fn is_ready(method: &Method, block: &Impl) -> bool {

@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attrs;
 mod body;
 mod hook_attr;
 mod hooks;

@@ -12,9 +12,10 @@ pub(crate) fn camel(method: &Ident) -> Option<Ident> {
     let name = method.unraw().to_string().to_upper_camel_case();
     let span = spans::generated_at(method.span());
     // `r#self_` and the like come out as keywords.
-    [format!("{name}_"), name]
+    let longer = format!("{name}_");
+    [name, longer]
         .into_iter()
-        .rfind(|name| name != "_" && syn::parse_str::<Ident>(name).is_ok())
+        .find(|name| name != "_" && syn::parse_str::<Ident>(name).is_ok())
         .map(|name| Ident::new(&name, span))
 }
 

@@ -59,11 +59,7 @@ pub trait Named {
 
 impl<C: Named, I, O> Role for Companion<C, dyn Erased<I, O> + '_> {
     fn role(&self) -> Option<(&'static str, &'static str)> {
-        let name = match self {
-            Companion::Declared(_) => C::name(),
-            Companion::Replaced(_, name) => name,
-        };
-        Some((C::ROLE, name))
+        Some((C::ROLE, self.name(C::name())))
     }
 
     fn extend(&mut self, other: Self, slot: &'static str) {

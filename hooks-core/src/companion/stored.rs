@@ -32,6 +32,14 @@ impl<C, D: ?Sized> Companion<C, D> {
     pub fn new(declared: C) -> Self {
         Companion::Declared(Arc::new(declared))
     }
+
+    /// The full name of the companion's type, given that of the declared one.
+    pub(crate) fn name(&self, declared: &'static str) -> &'static str {
+        match self {
+            Companion::Declared(_) => declared,
+            Companion::Replaced(_, name) => name,
+        }
+    }
 }
 
 impl<C, D: ?Sized> Clone for Companion<C, D> {
@@ -47,10 +55,7 @@ impl<C, D: ?Sized> Clone for Companion<C, D> {
 
 impl<C, D: ?Sized> fmt::Debug for Companion<C, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Companion::Declared(_) => type_name::<C>(),
-            Companion::Replaced(_, name) => name,
-        })
+        f.write_str(self.name(type_name::<C>()))
     }
 }
 
@@ -167,11 +172,7 @@ impl<C, D: ?Sized> Companion<C, D> {
 
 impl<C, T> Role for Chained<'_, C, T> {
     fn role(&self) -> Option<(&'static str, &'static str)> {
-        let name = match self {
-            Companion::Declared(_) => type_name::<C>(),
-            Companion::Replaced(_, name) => name,
-        };
-        Some(("chain", name))
+        Some(("chain", self.name(type_name::<C>())))
     }
 
     fn extend(&mut self, other: Self, slot: &'static str) {

@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 
 use super::model::{Set, Slot};
 use super::slot::SlotExpansion;
+use crate::attrs;
 use crate::krate;
 use crate::names::SlotNames;
 use crate::spans;
@@ -33,10 +34,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let place = trait_name.span();
     let private = &spans::spread(&trait_name, krate::private());
     let root = &spans::spread(&trait_name, krate::root());
-    let cfgs: Vec<_> = attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("cfg"))
-        .collect();
+    let cfgs: Vec<_> = attrs::cfgs(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     // The items of one block have a short name for what they call.
     let short = &spans::spread(&trait_name, quote!(__hooks));

@@ -4,6 +4,7 @@ use proc_macro2::Group;
 use quote::format_ident;
 use syn::{Attribute, Ident, Path, Token, Type, Visibility};
 
+use crate::attrs;
 use crate::names::SlotNames;
 use crate::params::Param;
 
@@ -103,7 +104,7 @@ impl Slot {
 
     /// Whether the slot may be configured away, and the set stays.
     pub(crate) fn is_optional(&self) -> bool {
-        self.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
+        attrs::cfgs(&self.attrs).next().is_some()
     }
 
     pub(crate) fn names(&self) -> SlotNames<'_> {

@@ -12,6 +12,7 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, ReturnType, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
+use crate::attrs;
 use crate::body;
 use crate::spans;
 
@@ -51,9 +52,6 @@ impl<'a> SlotExpansion<'a> {
         private: &'a TokenStream,
         set_cfgs: &[&'a Attribute],
     ) -> Self {
-        let of = |names: &'static [&'static str]| {
-            slot.attrs.iter().filter(move |attr| is_one_of(attr, names))
-        };
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let args = slot.params.iter().map(|param| param.type_for(&lifetime));
         let output = &slot.output;
@@ -71,8 +69,12 @@ impl<'a> SlotExpansion<'a> {
             slot,
             set,
             private: spans::spread(&spans::generated(&slot.method), private),
-            cfgs: set_cfgs.iter().copied().chain(of(&["cfg"])).collect(),
-            attrs: of(SHOWN).collect(),
+            cfgs: set_cfgs
+                .iter()
+                .copied()
+                .chain(attrs::cfgs(&slot.attrs))
+                .collect(),
+            attrs: attrs::named(&slot.attrs, SHOWN).collect(),
             place: spans::generated_at(slot.method.span()),
             args_type: quote!((#(#args,)*)),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
@@ -180,7 +182,8 @@ impl<'a> SlotExpansion<'a> {
             idents,
             ..
         } = self;
-        let of_the_body = |attr: &&Attribute| !is_one_of(attr, SHOWN) && !is_one_of(attr, &["cfg"]);
+        let of_the_body =
+            |attr: &&Attribute| !attrs::is_one_of(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"]);
         let attrs: Vec<_> = slot.attrs.iter().filter(of_the_body).collect();
         let (inputs, output) = (&slot.inputs, &slot.output);
         // The names of a slot's parameters are for its hooks; a default may ignore them.
@@ -260,10 +263,6 @@ impl<'a> SlotExpansion<'a> {
 
 /// The attributes that users of a slot see.
 const SHOWN: &[&str] = &["doc", "deprecated", "must_use"];
-
-fn is_one_of(attr: &Attribute, names: &[&str]) -> bool {
-    names.iter().any(|name| attr.path().is_ident(name))
-}
 
 /// `last`, where the slot passes it.
 fn last(slot: &Slot) -> Vec<Ident> {

@@ -12,6 +12,7 @@ use syn::{Attribute, Ident, Path, ReturnType, Token, TraitItem, Type};
 
 use super::is_helper;
 use super::model::{Companions, End, Kind, Nested, Role, Set, Slot};
+use crate::attrs;
 use crate::body;
 use crate::hook_attr::{HookAttr, KindWord, Opt};
 use crate::names::{SlotNames, camel};
@@ -117,10 +118,7 @@ fn other_item(item: &TraitItem, report: &mut Report) {
 /// `#[nested_hooks(field = path::OtherHooksSet)]`
 fn nested(attrs: &[Attribute], report: &mut Report) -> Vec<Nested> {
     let mut all: Vec<Nested> = Vec::new();
-    for attr in attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("nested_hooks"))
-    {
+    for attr in attrs::named(attrs, &["nested_hooks"]) {
         let parsed = attr.parse_args_with(Punctuated::<Nested, Token![,]>::parse_terminated);
         for nested in report.ok(parsed).into_iter().flatten() {
             if all.iter().any(|other| other.field == nested.field) {
@@ -231,10 +229,7 @@ fn others(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 }
 
 fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
-    let mut attrs = method
-        .attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("hook"));
+    let mut attrs = attrs::named(&method.attrs, &["hook"]);
     let Some(attr) = attrs.next() else {
         report.error(
             &method.sig.ident,

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::SlotExpansion;
+use crate::attrs;
 use crate::names;
 
 impl SlotExpansion<'_> {
@@ -16,11 +17,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
-        let deprecated: Vec<_> = slot
-            .attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("deprecated"))
-            .collect();
+        let deprecated: Vec<_> = attrs::named(&slot.attrs, &["deprecated"]).collect();
         let names = slot.names();
         let with = names.method("with", "");
         let register = names.method("register", "");
@@ -124,7 +121,7 @@ impl SlotExpansion<'_> {
             quote! {
                 #(#cfgs)*
                 #[doc = #doc]
-                    #vis fn #with(mut self, companion: impl #private::#bound + 'h) -> Self {
+                #vis fn #with(mut self, companion: impl #private::#bound + 'h) -> Self {
                     #put
                     self
                 }
