@@ -10,8 +10,10 @@ use std::fmt;
 use std::future::Future;
 use std::mem;
 use std::ops::ControlFlow::{self, Break, Continue};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use pin_project_lite::pin_project;
 use tracing::Span;
@@ -19,8 +21,10 @@ use tracing::Span;
 use crate::answer::Answer;
 use crate::bounds::BoxFuture;
 use crate::entry::EntryMeta;
+use crate::fault::Fault;
 use crate::parked::Parked;
 use crate::slot::{Node, Slot};
+use crate::timer::Timer;
 use crate::trace::{self, DispatchSpan};
 
 /// The policy of one dispatch: how a hook is invoked, how its answer is absorbed,
@@ -48,11 +52,16 @@ use crate::trace::{self, DispatchSpan};
 ///     type Outcome = Option<String>;
 ///     type Wait = Never<()>;
 ///
-///     fn slot_name(&self) -> &'static str {
+///     fn slot_name(&self) -> &str {
 ///         "rules"
 ///     }
 ///
-///     fn invoke<'a>(&mut self, rule: &'a dyn Rule, _last: bool) -> Answer<'a, Option<String>>
+///     fn invoke<'a>(
+///         &mut self,
+///         _: &'a EntryMeta,
+///         rule: &'a dyn Rule,
+///         _last: bool,
+///     ) -> Answer<'a, Option<String>>
 ///     where
 ///         Self: 'a,
 ///     {
@@ -110,8 +119,17 @@ pub trait Combine<H: ?Sized>: Sized {
     /// The policy's own asynchronous work; [`Never`](crate::Never) where it has none.
     type Wait: Future;
 
+    /// Whether panics and timeouts of hooks are handed to [`fault`](Self::fault). If not, a
+    /// panic goes on to the caller, and nothing is timed.
+    ///
+    /// Under `panic = "abort"`, and on wasm, a panic ends the process whatever stands here.
+    const GUARDED: bool = false;
+    /// Whether a hook is started without waiting for the one before it. Answers are then
+    /// absorbed as they come.
+    const CONCURRENT: bool = false;
+
     /// The name of the slot, for spans.
-    fn slot_name(&self) -> &'static str;
+    fn slot_name(&self) -> &str;
 
     /// Called once, before the first hook, with the number of hooks.
     fn open(&mut self, hooks: usize) -> Step<Self, Self::Wait> {
@@ -120,12 +138,35 @@ pub trait Combine<H: ?Sized>: Sized {
     }
 
     /// Starts a hook; `last` is true for the final entry of the list.
-    fn invoke<'a>(&mut self, hook: &'a H, last: bool) -> Answer<'a, Self::Yield>
+    fn invoke<'a>(
+        &mut self,
+        entry: &'a EntryMeta,
+        hook: &'a H,
+        last: bool,
+    ) -> Answer<'a, Self::Yield>
     where
         Self: 'a;
 
     /// Takes the answer of a hook.
     fn absorb(&mut self, entry: &EntryMeta, answer: Self::Yield) -> Step<Self, Self::Wait>;
+
+    /// Tells an answer that is one from one that says what went wrong, where the policy is
+    /// [`GUARDED`](Self::GUARDED).
+    #[inline(always)]
+    fn check(&mut self, answer: Self::Yield) -> Result<Self::Yield, Fault> {
+        Ok(answer)
+    }
+
+    /// Takes what went wrong in a hook, where the policy is [`GUARDED`](Self::GUARDED).
+    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Self::Wait> {
+        unreachable!("`{}` {fault}, which no policy asked for", entry.name())
+    }
+
+    /// The time that one call of a hook may take, where the policy is
+    /// [`GUARDED`](Self::GUARDED) and the slot has a timer.
+    fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
+        entry.timeout()
+    }
 
     /// Called once after the last hook, unless something stopped the dispatch before.
     fn close(&mut self) -> Step<Self, Self::Wait> {
@@ -180,22 +221,26 @@ pin_project! {
 /// A dispatch that waits.
 struct Suspended<'a, H: ?Sized, T> {
     pending: Pending<'a, T>,
-    course: Course<'a, H>,
+    course: Course<'a, H, T>,
     span: DispatchSpan,
 }
 
 /// Who has not answered yet.
 enum Pending<'a, T> {
     Hook(Unanswered<'a, T>),
+    /// Those in [`Course::running`].
+    Hooks,
     Policy,
     /// Nobody: only after a panic.
     Nobody,
 }
 
 /// How far a dispatch has come.
-struct Course<'a, H: ?Sized> {
+struct Course<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
     rest: &'a [Node<H>],
+    /// Those that run side by side, where the policy lets them.
+    running: Parked<Vec<Unanswered<'a, T>>>,
     /// Whether the policy has been told that there are no more.
     closed: bool,
 }
@@ -204,11 +249,20 @@ struct Course<'a, H: ?Sized> {
 struct Unanswered<'a, T> {
     entry: &'a EntryMeta,
     answer: BoxFuture<'a, T>,
+    limit: Option<Limit>,
+}
+
+/// The time that a hook has.
+struct Limit {
+    time: Duration,
+    up: BoxFuture<'static, ()>,
 }
 
 /// What has to be waited for.
 enum Pause<'a, H: ?Sized, C: Combine<H>> {
     Hook(Unanswered<'a, C::Yield>),
+    /// Those in [`Course::running`].
+    Hooks,
     /// What this function makes.
     Policy(fn(&mut C) -> C::Wait),
 }
@@ -288,12 +342,13 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         mut policy: C,
-        course: Course<'a, H>,
+        course: Course<'a, H, C::Yield>,
         span: DispatchSpan,
         pause: Pause<'a, H, C>,
     ) -> Poll<C::Outcome> {
         let (pending, wait) = match pause {
             Pause::Hook(hook) => (Pending::Hook(hook), None),
+            Pause::Hooks => (Pending::Hooks, None),
             Pause::Policy(make) => (Pending::Policy, Some(make(&mut policy))),
         };
         let policy_waits = wait.is_some();
@@ -326,11 +381,18 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
             // What panics is not asked again.
             let step = match mem::replace(pending, Pending::Nobody) {
                 Pending::Hook(mut hook) => {
-                    let Poll::Ready(answer) = hook.answer.as_mut().poll(cx) else {
+                    let Poll::Ready(answer) = hook.poll::<H, C>(cx) else {
                         *pending = Pending::Hook(hook);
                         return Poll::Pending;
                     };
-                    policy.absorb(hook.entry, answer)
+                    take(policy, hook.entry, answer)
+                }
+                Pending::Hooks => {
+                    let Poll::Ready(step) = course.poll_running(cx, policy) else {
+                        *pending = Pending::Hooks;
+                        return Poll::Pending;
+                    };
+                    step
                 }
                 Pending::Policy => {
                     let wait = this.wait.as_mut().as_pin_mut().expect(OVER);
@@ -348,6 +410,8 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
                     *pending = Pending::Hook(hook);
                     return Poll::Pending;
                 }
+                // Some of them have not been asked since the policy waited.
+                Some(Pause::Hooks) => *pending = Pending::Hooks,
                 Some(Pause::Policy(make)) => {
                     this.wait.set(Some(make(policy)));
                     *pending = Pending::Policy;
@@ -359,13 +423,26 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         let policy = this.policy.take().expect(OVER);
         Poll::Ready(policy.finish())
     }
+
+    /// Ends the dispatch where it is: what runs is dropped, nothing more is started, and the
+    /// policy is asked for its outcome, without having been told that there are no more hooks.
+    ///
+    /// # Panics
+    /// If the dispatch is over already.
+    pub fn cut_short(self: Pin<&mut Self>) -> C::Outcome {
+        let mut this = self.project();
+        this.wait.set(None);
+        this.suspended.set(None);
+        this.policy.take().expect(OVER).finish()
+    }
 }
 
-impl<'a, H: ?Sized> Course<'a, H> {
+impl<'a, H: ?Sized, T> Course<'a, H, T> {
     #[inline]
     fn new(nodes: &'a [Node<H>]) -> Self {
         Course {
             rest: nodes,
+            running: Parked::none(),
             closed: false,
         }
     }
@@ -382,7 +459,7 @@ impl<'a, H: ?Sized> Course<'a, H> {
         span: Option<&Span>,
     ) -> Option<Pause<'a, H, C>>
     where
-        C: Combine<H> + 'a,
+        C: Combine<H, Yield = T> + 'a,
     {
         match step {
             Step::Next => {}
@@ -396,15 +473,23 @@ impl<'a, H: ?Sized> Course<'a, H> {
             while let Some((following, behind)) = rest.split_first() {
                 let next = &*following.hook;
                 self.rest = rest;
-                if let Break(pause) = call(cx, policy, node, hook, false, span) {
+                if let Break(pause) = self.call(cx, policy, node, hook, false, span) {
                     return pause;
                 }
                 (node, hook, rest) = (following, next, behind);
             }
             self.rest = rest;
-            if let Break(pause) = call(cx, policy, node, hook, true, span) {
+            if let Break(pause) = self.call(cx, policy, node, hook, true, span) {
                 return pause;
             }
+        }
+        if C::CONCURRENT
+            && self
+                .running
+                .as_ref()
+                .is_some_and(|running| !running.is_empty())
+        {
+            return Some(Pause::Hooks);
         }
         if self.closed {
             return None;
@@ -420,34 +505,219 @@ impl<'a, H: ?Sized> Course<'a, H> {
             Step::Wait(make) => Some(Pause::Policy(make)),
         }
     }
+
+    /// Runs one hook, and says whether to go on; if not, what has to be waited for, unless the
+    /// dispatch is over.
+    #[inline(always)]
+    fn call<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        node: &'a Node<H>,
+        hook: &'a H,
+        last: bool,
+        span: Option<&Span>,
+    ) -> ControlFlow<Option<Pause<'a, H, C>>>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
+        if C::GUARDED || C::CONCURRENT {
+            return self.call_guarded(cx, policy, node, hook, last, span);
+        }
+        let answer = match invoke(policy, node, hook, last, span) {
+            Answer::Ready(answer) => answer,
+            Answer::Later(mut answer) => match answer.as_mut().poll(cx) {
+                Poll::Ready(answer) => answer,
+                Poll::Pending => {
+                    return Break(Some(Pause::Hook(Unanswered {
+                        entry: &node.meta,
+                        answer,
+                        limit: None,
+                    })));
+                }
+            },
+        };
+        go_on(policy.absorb(&node.meta, answer))
+    }
+
+    /// The same for policies that have faults caught, or hooks run side by side. Apart from
+    /// it, because what may be caught has to lie in memory.
+    #[inline(always)]
+    fn call_guarded<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        node: &'a Node<H>,
+        hook: &'a H,
+        last: bool,
+        span: Option<&Span>,
+    ) -> ControlFlow<Option<Pause<'a, H, C>>>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
+        let started = match catch::<H, C, _>(|| invoke(policy, node, hook, last, span)) {
+            Ok(started) => started,
+            Err(fault) => return go_on(policy.fault(&node.meta, fault)),
+        };
+        let answer = match started {
+            Answer::Ready(answer) => answer,
+            Answer::Later(mut later) => match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
+                Ok(Poll::Ready(answer)) => answer,
+                Ok(Poll::Pending) => return self.wait_for(cx, policy, node, later),
+                Err(fault) => return go_on(policy.fault(&node.meta, fault)),
+            },
+        };
+        go_on(absorb(policy, &node.meta, answer))
+    }
+
+    /// Has a hook waited for, for as long as it may take.
+    #[cold]
+    #[inline(never)]
+    fn wait_for<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        node: &'a Node<H>,
+        answer: BoxFuture<'a, T>,
+    ) -> ControlFlow<Option<Pause<'a, H, C>>>
+    where
+        C: Combine<H, Yield = T>,
+    {
+        let entry = &*node.meta;
+        let limit = match entry.timer() {
+            Some(timer) if C::GUARDED => policy.timeout(entry).map(|time| Limit::new(timer, time)),
+            _ => None,
+        };
+        let mut hook = Unanswered {
+            entry,
+            answer,
+            limit,
+        };
+        if let Some(fault) = hook.poll_limit(cx) {
+            return go_on(policy.fault(entry, fault));
+        }
+        if C::CONCURRENT {
+            self.running.get_or_default().push(hook);
+            Continue(())
+        } else {
+            Break(Some(Pause::Hook(hook)))
+        }
+    }
+
+    /// Asks those that run side by side, and absorbs what has been answered.
+    fn poll_running<C>(&mut self, cx: &mut Context<'_>, policy: &mut C) -> Poll<Step<C, C::Wait>>
+    where
+        C: Combine<H, Yield = T>,
+    {
+        let running = self.running.get_or_default();
+        let mut at = 0;
+        while let Some(hook) = running.get_mut(at) {
+            let Poll::Ready(answer) = hook.poll::<H, C>(cx) else {
+                at += 1;
+                continue;
+            };
+            let entry = running.remove(at).entry;
+            match take(policy, entry, answer) {
+                Step::Next => {}
+                step => return Poll::Ready(step),
+            }
+        }
+        if running.is_empty() {
+            Poll::Ready(Step::Next)
+        } else {
+            Poll::Pending
+        }
+    }
 }
 
-/// Runs one hook, and says whether to go on; if not, what has to be waited for, unless the
-/// dispatch is over.
+impl<T> Unanswered<'_, T> {
+    /// Asks the hook; the fault if its time is up.
+    fn poll<H: ?Sized, C: Combine<H, Yield = T>>(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<T, Fault>> {
+        match catch::<H, C, _>(|| self.answer.as_mut().poll(cx)) {
+            Ok(Poll::Ready(answer)) => return Poll::Ready(Ok(answer)),
+            Err(fault) => return Poll::Ready(Err(fault)),
+            Ok(Poll::Pending) => {}
+        }
+        match self.poll_limit(cx) {
+            Some(fault) => Poll::Ready(Err(fault)),
+            None => Poll::Pending,
+        }
+    }
+
+    /// The fault, if the hook's time is up.
+    fn poll_limit(&mut self, cx: &mut Context<'_>) -> Option<Fault> {
+        let limit = self.limit.as_mut()?;
+        // A host's timer may round up what is nothing.
+        let up = limit.time.is_zero() || limit.up.as_mut().poll(cx).is_ready();
+        up.then_some(Fault::Timeout(limit.time))
+    }
+}
+
+impl Limit {
+    fn new(timer: &dyn Timer, time: Duration) -> Self {
+        let up = timer.sleep(time);
+        Limit { time, up }
+    }
+}
+
+/// Runs what belongs to a hook; this is where panics are caught.
 #[inline(always)]
-fn call<'a, H, C>(
-    cx: &mut Context<'_>,
-    policy: &mut C,
-    node: &'a Node<H>,
-    hook: &'a H,
-    last: bool,
-    span: Option<&Span>,
-) -> ControlFlow<Option<Pause<'a, H, C>>>
+fn catch<H, C, R>(work: impl FnOnce() -> R) -> Result<R, Fault>
 where
     H: ?Sized,
-    C: Combine<H> + 'a,
+    C: Combine<H>,
 {
-    let answer = match invoke(policy, node, hook, last, span) {
-        Answer::Ready(answer) => answer,
-        Answer::Later(mut answer) => match answer.as_mut().poll(cx) {
-            Poll::Ready(answer) => answer,
-            Poll::Pending => {
-                let entry = &*node.meta;
-                return Break(Some(Pause::Hook(Unanswered { entry, answer })));
-            }
-        },
-    };
-    match policy.absorb(&node.meta, answer) {
+    if !C::GUARDED {
+        return Ok(work());
+    }
+    // What a policy and a hook hold may be half done: the policy's own methods do not panic,
+    // and the hook's state is the hook's affair.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Fault::panic(&*payload))
+}
+
+/// Hands the policy what a hook answered.
+#[inline(always)]
+fn absorb<H, C>(policy: &mut C, entry: &EntryMeta, answer: C::Yield) -> Step<C, C::Wait>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    if !C::GUARDED {
+        return policy.absorb(entry, answer);
+    }
+    match policy.check(answer) {
+        Ok(answer) => policy.absorb(entry, answer),
+        Err(fault) => policy.fault(entry, fault),
+    }
+}
+
+/// Hands the policy what came of a hook that was waited for.
+fn take<H, C>(
+    policy: &mut C,
+    entry: &EntryMeta,
+    answer: Result<C::Yield, Fault>,
+) -> Step<C, C::Wait>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    match answer {
+        Ok(answer) => absorb(policy, entry, answer),
+        Err(fault) => policy.fault(entry, fault),
+    }
+}
+
+/// Whether there is a next hook.
+#[inline(always)]
+fn go_on<'a, H, C>(step: Step<C, C::Wait>) -> ControlFlow<Option<Pause<'a, H, C>>>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    match step {
         Step::Next => Continue(()),
         Step::Stop => Break(None),
         Step::Wait(make) => Break(Some(Pause::Policy(make))),
@@ -468,10 +738,10 @@ where
     C: Combine<H> + 'a,
 {
     let Some(dispatch) = dispatch else {
-        return policy.invoke(hook, last);
+        return policy.invoke(&node.meta, hook, last);
     };
     let span = trace::hook(dispatch, &node.meta);
-    let answer = span.in_scope(|| policy.invoke(hook, last));
+    let answer = span.in_scope(|| policy.invoke(&node.meta, hook, last));
     answer.instrument(span)
 }
 

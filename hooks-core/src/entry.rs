@@ -1,8 +1,14 @@
 //! One registration: what is registered, and under which conditions.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::fault::FailurePolicy;
+use crate::timer::Timer;
 
 /// A hook together with the conditions of its registration.
 ///
@@ -34,6 +40,9 @@ impl<H> Entry<H> {
                 name: None,
                 priority: 0,
                 sequence: 0,
+                timeout: None,
+                on_failure: None,
+                timer: None,
                 hook_type,
             },
         }
@@ -60,6 +69,23 @@ impl<H> Entry<H> {
     #[must_use]
     pub fn priority(mut self, priority: i32) -> Self {
         self.meta.priority = priority;
+        self
+    }
+
+    /// Limits the time that one call of the hook may take from its first wait on: a hook
+    /// that never waits cannot be stopped. Slots without a [`Timer`](crate::Timer) refuse it
+    /// at registration.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.meta.timeout = Some(timeout);
+        self
+    }
+
+    /// Says what a fault of this hook does, in place of what the slot does by itself
+    /// (`X-2`). Slots that pass every fault on refuse anything else at registration.
+    #[must_use]
+    pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
+        self.meta.on_failure = Some(policy);
         self
     }
 
@@ -93,7 +119,19 @@ pub struct EntryMeta {
     name: Option<Cow<'static, str>>,
     priority: i32,
     sequence: u64,
+    timeout: Option<Duration>,
+    on_failure: Option<FailurePolicy>,
+    timer: Option<SlotTimer>,
     hook_type: &'static str,
+}
+
+#[derive(Clone)]
+struct SlotTimer(Arc<dyn Timer>);
+
+impl fmt::Debug for SlotTimer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Timer")
+    }
 }
 
 impl EntryMeta {
@@ -125,9 +163,58 @@ impl EntryMeta {
         self.sequence
     }
 
+    /// The name given at registration, if there was one.
+    pub fn given_name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The time that one call of the hook may take, if it is limited.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// What a fault of the hook does, where the registration says so.
+    pub fn on_failure(&self) -> Option<FailurePolicy> {
+        self.on_failure
+    }
+
     /// The full name of the hook's type, as the compiler spells it.
     pub fn hook_type(&self) -> &'static str {
         self.hook_type
+    }
+
+    /// Refuses what a slot with this timer cannot do.
+    pub(crate) fn admit(&mut self, timer: Option<&Arc<dyn Timer>>) {
+        assert!(
+            self.timeout.is_none() || timer.is_some(),
+            "`{}` has a timeout, and its slot no timer; leave the timeout out, or make the slot with `Slot::with_timer`",
+            self.name()
+        );
+        self.timer = timer.map(|timer| SlotTimer(Arc::clone(timer)));
+    }
+
+    /// The timer of the slot where this is registered.
+    pub(crate) fn timer(&self) -> Option<&dyn Timer> {
+        self.timer.as_ref().map(|timer| &*timer.0)
+    }
+
+    /// Refuses what a slot cannot do that passes every fault on.
+    pub(crate) fn admit_unguarded(&self, slot: &str) {
+        let refuse = |what: &str| {
+            panic!(
+                "`{}` {what}, which the slot `{slot}` cannot do: its hooks are given what cannot be given again, and their faults go to the caller; leave it out",
+                self.name()
+            )
+        };
+        if self.timeout.is_some() {
+            refuse("has a timeout");
+        }
+        if self
+            .on_failure
+            .is_some_and(|policy| policy != FailurePolicy::Propagate)
+        {
+            refuse("is to have its faults kept from the caller");
+        }
     }
 
     /// Makes this the registration at a place, and no other.

@@ -70,11 +70,14 @@ mod bounds;
 mod describe;
 mod entry;
 mod extensions;
+mod fault;
 mod future;
 mod parked;
-
+mod registration;
+mod report;
 mod slot;
 mod stateful;
+mod timer;
 mod trace;
 #[doc(hidden)]
 pub mod typed;
@@ -90,10 +93,13 @@ pub use describe::{
 pub use dispatch::{Combine, Dispatch, Step};
 pub use entry::{Entry, EntryId, EntryMeta};
 pub use extensions::RequestExtensions;
+pub use fault::{FailurePolicy, Fault};
 pub use future::Never;
-
+pub use registration::{Registration, RegistrationGuard, Unregister};
+pub use report::{Report, ReportEntry, Reported, Run};
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};
+pub use timer::Timer;
 pub use typed::group::{HookGroup, SameSet};
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};

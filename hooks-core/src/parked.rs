@@ -27,6 +27,13 @@ impl<T> Parked<T> {
     }
 }
 
+impl<T: Default> Parked<T> {
+    /// What is there, put there if need be.
+    pub(crate) fn get_or_default(&mut self) -> &mut T {
+        self.0.get_or_insert_default()
+    }
+}
+
 impl<T> Drop for Parked<T> {
     #[inline(always)]
     fn drop(&mut self) {

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::dispatch::{Combine, Dispatch};
-use crate::entry::{Entry, EntryMeta};
+use crate::entry::{Entry, EntryId, EntryMeta};
+use crate::report::Reported;
+use crate::timer::Timer;
 
 /// An extension point: the entries registered there, in execution order.
 ///
@@ -15,6 +17,7 @@ pub struct Slot<H: ?Sized> {
     /// Nothing until the first registration, so that an empty slot costs no allocation.
     nodes: Option<Arc<[Node<H>]>>,
     next_sequence: u64,
+    timer: Option<Arc<dyn Timer>>,
 }
 
 /// A stored registration.
@@ -29,6 +32,15 @@ impl<H: ?Sized> Slot<H> {
         Slot {
             nodes: None,
             next_sequence: 0,
+            timer: None,
+        }
+    }
+
+    /// A slot without entries whose hooks can be given a time limit.
+    pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
+        Slot {
+            timer: Some(timer),
+            ..Slot::new()
         }
     }
 
@@ -47,18 +59,22 @@ impl<H: ?Sized> Slot<H> {
         self.nodes().iter().map(|node| (&*node.hook, &*node.meta))
     }
 
-    /// Registers an entry behind those of equal priority.
+    /// Registers an entry behind those of equal priority, and identifies it.
     ///
-    /// Where an entry of the same key exists, it is replaced and returned: the new
-    /// one keeps its place among equals, and a different priority moves it.
-    pub fn insert(&mut self, entry: Entry<Arc<H>>) -> Option<(Arc<H>, EntryMeta)> {
+    /// Where an entry of the same key exists, the new one replaces it: it keeps the place
+    /// among equals, and a different priority moves it.
+    ///
+    /// # Panics
+    /// If the entry has a timeout and the slot no [`Timer`].
+    pub fn insert(&mut self, entry: Entry<Arc<H>>) -> EntryId {
         let (hook, mut meta) = entry.into_parts();
+        meta.admit(self.timer.as_ref());
         let place = Place::find(&self.metas(), &mut meta, self.next_sequence);
         self.next_sequence += u64::from(place.replaced.is_none());
-        let old = place.replaced.map(|at| self.nodes()[at].parts());
+        let id = meta.id();
         let meta = Arc::new(meta);
         self.rebuild(place.replaced, Some((place.at, Node { hook, meta })));
-        old
+        id
     }
 
     /// Registers an entry in the place of everything registered before.
@@ -74,6 +90,16 @@ impl<H: ?Sized> Slot<H> {
     /// Removes the entry of this key, and says whether there was one.
     pub fn remove(&mut self, key: &str) -> bool {
         let found = position(&self.metas(), Some(key));
+        self.remove_at(found)
+    }
+
+    /// Removes this entry, and says whether it was there.
+    pub fn remove_entry(&mut self, id: EntryId) -> bool {
+        let found = self.metas().iter().position(|meta| meta.id() == id);
+        self.remove_at(found)
+    }
+
+    fn remove_at(&mut self, found: Option<usize>) -> bool {
         if found.is_some() {
             self.rebuild(found, None);
         }
@@ -119,6 +145,14 @@ impl<H: ?Sized> Slot<H> {
         Dispatch::new(self, policy)
     }
 
+    /// Runs the hooks by this policy, and writes down what becomes of each of them.
+    pub fn dispatch_reported<'a, C: Combine<H>>(
+        &'a self,
+        policy: C,
+    ) -> Dispatch<'a, H, Reported<C, H>> {
+        Dispatch::new(self, Reported::new(self, policy))
+    }
+
     #[inline]
     pub(crate) fn nodes(&self) -> &[Node<H>] {
         self.nodes.as_deref().unwrap_or_default()
@@ -136,6 +170,7 @@ impl<H: ?Sized> Clone for Slot<H> {
         Slot {
             nodes: self.nodes.clone(),
             next_sequence: self.next_sequence,
+            timer: self.timer.clone(),
         }
     }
 }

@@ -23,7 +23,7 @@ impl DispatchSpan {
     }
 
     #[cold]
-    pub(crate) fn new(slot: &'static str, hooks: usize) -> Self {
+    pub(crate) fn new(slot: &str, hooks: usize) -> Self {
         let span = tracing::debug_span!(target: "hooks_core", "dispatch", slot, hooks);
         DispatchSpan((!span.is_disabled()).then(|| Box::new(span)))
     }

@@ -16,8 +16,11 @@ pub trait Kind {
     fn leads(hooks: usize) -> bool;
 
     /// Registers an entry.
+    ///
+    /// # Panics
+    /// If the entry asks for what typed slots cannot do.
     fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
-        let _ = name;
+        entry.meta().admit_unguarded(name);
         slot.insert(entry);
     }
 }
@@ -65,6 +68,7 @@ impl Kind for Singleton {
 
     /// The last registration wins, and says so (`T-30`).
     fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
+        entry.meta().admit_unguarded(name);
         if slot.replace_all(entry) {
             tracing::warn!(
                 target: "hooks_core",

@@ -159,7 +159,7 @@ where
     type Wait = Waiting<Wait<S, F>, R>;
 
     #[inline(always)]
-    fn slot_name(&self) -> &'static str {
+    fn slot_name(&self) -> &str {
         S::NAME
     }
 
@@ -178,7 +178,12 @@ where
     }
 
     #[inline(always)]
-    fn invoke<'b>(&mut self, hook: &'b (dyn Object<S> + 'h), last: bool) -> Answer<'b, S::Out>
+    fn invoke<'b>(
+        &mut self,
+        _: &'b EntryMeta,
+        hook: &'b (dyn Object<S> + 'h),
+        last: bool,
+    ) -> Answer<'b, S::Out>
     where
         Self: 'b,
     {
