@@ -31,7 +31,7 @@ impl<H> Entry<H> {
     }
 
     /// An entry for a hook that people know by another type's name.
-    pub(crate) fn of_type(hook: H, hook_type: &'static str) -> Self {
+    pub fn of_type(hook: H, hook_type: &'static str) -> Self {
         Entry {
             hook,
             meta: EntryMeta {
@@ -60,7 +60,7 @@ impl<H> Entry<H> {
     /// Names need not be unique. Without one, the hook's type name is shown.
     #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.meta.name = Some(name.into());
+        self.meta.name = Some(Arc::from(&*name.into()));
         self
     }
 
@@ -87,6 +87,11 @@ impl<H> Entry<H> {
     pub fn on_failure(mut self, policy: FailurePolicy) -> Self {
         self.meta.on_failure = Some(policy);
         self
+    }
+
+    /// The hook.
+    pub fn hook(&self) -> &H {
+        &self.hook
     }
 
     /// The conditions of the registration.
@@ -116,7 +121,7 @@ impl<H> Entry<H> {
 pub struct EntryMeta {
     id: EntryId,
     key: Option<Cow<'static, str>>,
-    name: Option<Cow<'static, str>>,
+    name: Option<Arc<str>>,
     priority: i32,
     sequence: u64,
     timeout: Option<Duration>,
@@ -161,6 +166,14 @@ impl EntryMeta {
     /// The place among entries of equal priority: lower runs first.
     pub fn sequence(&self) -> u64 {
         self.sequence
+    }
+
+    /// The same, to be kept.
+    pub fn shared_name(&self) -> Arc<str> {
+        match &self.name {
+            Some(name) => Arc::clone(name),
+            None => short_type_name(self.hook_type).into(),
+        }
     }
 
     /// The name given at registration, if there was one.
@@ -230,6 +243,7 @@ impl EntryMeta {
 
 /// Identifies one registration in this process; never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct EntryId(NonZeroU64);
 
 impl EntryId {

@@ -59,6 +59,11 @@ impl<H: ?Sized> Slot<H> {
         self.nodes().iter().map(|node| (&*node.hook, &*node.meta))
     }
 
+    /// The hook registered under this key, and the conditions of its registration.
+    pub fn get(&self, key: &str) -> Option<(&H, &EntryMeta)> {
+        self.iter().find(|(_, meta)| meta.key() == Some(key))
+    }
+
     /// Registers an entry behind those of equal priority, and identifies it.
     ///
     /// Where an entry of the same key exists, the new one replaces it: it keeps the place

@@ -1,9 +1,84 @@
-//! The runtime layer over [`hooks_core`].
+//! Extension points that plugins register with while the program runs, on the engine of
+//! [`hooks-core`](hooks_core), which this crate re-exports whole.
 //!
-//! It re-exports everything of `hooks-core`, so that a program needs one
-//! dependency; the macros find either crate under whatever name it was given.
+//! | Registry | A hook is | A dispatch answers |
+//! |---|---|---|
+//! | [`HookRegistry`] | a function or an [`EventHook`], registered for the name of an event | [`Emission`]: the strongest answer, the final data, every injection, message and fault |
+//! | [`PhaseRegistry`] | a [`PreHook`] or a [`PostHook`] with an id | the first response that is not `CONTINUE`; nothing for POST |
+//!
+//! Both are cheap to clone, shared between threads, and changed through `&self` while they
+//! are being dispatched; a dispatch works on the hooks as they were when it began.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use hooks_runtime::{Action, HookRegistry, HookResult, Map, RegisterOptions};
+//! use serde_json::json;
+//!
+//! async fn no_keys(_event: Arc<str>, data: Arc<Map>) -> HookResult {
+//!     match data.get("file_path").and_then(|path| path.as_str()) {
+//!         Some(path) if path.ends_with(".key") => HookResult::deny("keys are not written"),
+//!         _ => HookResult::proceed(),
+//!     }
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let hooks = HookRegistry::new();
+//! let registration = hooks.register(
+//!     HookRegistry::TOOL_PRE,
+//!     no_keys,
+//!     RegisterOptions::new().priority(-10),
+//! );
+//!
+//! let emission = hooks.emit("tool:pre", json!({"file_path": "id.key"})).await.unwrap();
+//! assert_eq!(emission.action, Action::Deny);
+//! assert_eq!(emission.decided_by.as_deref(), Some("no_keys"));
+//!
+//! registration.unregister();
+//! let emission = hooks.emit("tool:pre", json!({"file_path": "id.key"})).await.unwrap();
+//! assert_eq!(emission.action, Action::Continue);
+//! # });
+//! ```
+//!
+//! # Failure
+//!
+//! | Registry | A hook that fails, panics or times out | A registration may ask for |
+//! |---|---|---|
+//! | events | is logged and left out (`E-36`) | [`FailClosed`](FailurePolicy::FailClosed): the event is denied; [`Propagate`](FailurePolicy::Propagate) |
+//! | PRE | ends the dispatch with an `Err` (`R-13`) | `FailClosed`: `DENY`; [`Isolate`](FailurePolicy::Isolate) |
+//! | POST | is logged and left out (`R-14`) | |
+//!
+//! Panics are caught where the program unwinds: under `panic = "abort"`, and on wasm, a
+//! panic in a hook ends the process. Code that nobody trusts belongs into a sandbox.
 
 #![forbid(unsafe_code)]
 
-#[doc(inline)]
+// So that expansions in this crate find it under the name that users have for it.
+extern crate self as hooks_runtime;
+
+pub mod events;
+pub mod phases;
+
+mod error;
+mod options;
+mod shared;
+mod timer;
+mod within;
+
 pub use hooks_core::*;
+
+pub use error::HookError;
+pub use events::{
+    Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
+    Event, EventData, EventDescriptor, EventHook, HookFault, HookOutput, HookRegistry, HookResult,
+    Injection, IntoHandler, InvalidResult, MessageLevel, Provenance, StatefulEventHook,
+    UserMessage,
+};
+pub use options::RegisterOptions;
+pub use phases::{
+    HookDescriptor, HookResponse, Phase, PhaseRegistry, PostHook, PreHook, ResponseAction,
+};
+pub use timer::HostTimer;
+
+/// The fields of an event: a JSON object that keeps the order of its keys.
+pub type Map = serde_json::Map<String, serde_json::Value>;

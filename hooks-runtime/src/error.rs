@@ -1,0 +1,119 @@
+//! The error of a hook.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use hooks_core::Fault;
+
+/// What went wrong in a hook: any error, by `?` or `.into()`, or a panic or a timeout.
+///
+/// It is no [`Error`] itself, so that every error can become one; as a
+/// `Box<dyn Error + Send + Sync>` it is.
+///
+/// ```
+/// use hooks_runtime::HookError;
+///
+/// fn read() -> Result<String, HookError> {
+///     Ok(std::fs::read_to_string("/no/such/file")?)
+/// }
+///
+/// let error = read().unwrap_err();
+/// assert!(error.downcast_ref::<std::io::Error>().is_some());
+/// ```
+#[derive(Clone)]
+pub struct HookError {
+    fault: Fault,
+    hook: Option<Arc<str>>,
+}
+
+impl HookError {
+    /// An error of the hook's own: a text, or an error.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        HookError {
+            fault: Fault::error(error),
+            hook: None,
+        }
+    }
+
+    /// What went wrong in this hook.
+    pub(crate) fn of(hook: Arc<str>, fault: Fault) -> Self {
+        HookError {
+            fault,
+            hook: Some(hook),
+        }
+    }
+
+    /// What went wrong.
+    pub fn fault(&self) -> &Fault {
+        &self.fault
+    }
+
+    pub(crate) fn into_fault(self) -> Fault {
+        self.fault
+    }
+
+    /// The hook that failed, once the error has left it.
+    pub fn hook(&self) -> Option<&str> {
+        self.hook.as_deref()
+    }
+
+    /// The error that the hook answered with, if it is of this type.
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        match &self.fault {
+            Fault::Error(error) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for HookError {
+    fn from(error: E) -> Self {
+        HookError::new(error)
+    }
+}
+
+impl From<HookError> for Box<dyn Error + Send + Sync> {
+    fn from(error: HookError) -> Self {
+        Box::new(Boxed(error))
+    }
+}
+
+/// An error of the hook's own in its own words, any other fault with the name of the hook.
+impl fmt::Display for HookError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.fault, &self.hook) {
+            (Fault::Error(error), _) => error.fmt(f),
+            (fault, Some(hook)) => write!(f, "hook `{hook}` {fault}"),
+            (fault, None) => write!(f, "the hook {fault}"),
+        }
+    }
+}
+
+impl fmt::Debug for HookError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookError")
+            .field("hook", &self.hook)
+            .field("fault", &self.fault)
+            .finish()
+    }
+}
+
+/// The error as what other errors are.
+#[derive(Debug)]
+struct Boxed(HookError);
+
+impl fmt::Display for Boxed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Boxed {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.0.fault {
+            Fault::Error(error) => error.source(),
+            fault => fault.source(),
+        }
+    }
+}

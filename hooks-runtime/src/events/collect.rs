@@ -1,0 +1,139 @@
+//! The policy of [`collect`](super::HookRegistry::collect): every hook is asked at the same
+//! time, and all data are answers (`E-50` to `E-59`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hooks_core::{Answer, Combine, EntryMeta, Fault, Never, Step};
+
+use super::emission::HookFault;
+use super::event::Event;
+use super::handler::{Handler, Reply};
+use super::record::Record;
+use crate::Map;
+
+/// What hooks answered that were asked all at once.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Collected {
+    /// The data that hooks answered with, in the order of their priority, each with the name
+    /// of its hook (`E-52`).
+    pub answers: Vec<(Arc<str>, Map)>,
+    /// What went wrong; timeouts too (`E-54`).
+    pub faults: Vec<HookFault>,
+}
+
+impl Collected {
+    /// The data alone (`E-59`).
+    pub fn into_data(self) -> Vec<Map> {
+        self.answers.into_iter().map(|(_, data)| data).collect()
+    }
+}
+
+/// One collection.
+pub(crate) struct Collect<'a> {
+    record: &'a Record<'a>,
+    timeout: Duration,
+    /// Each with the rank of its hook, because they come in any order.
+    answers: Vec<(Rank, (Arc<str>, Map))>,
+    faults: Vec<(Rank, HookFault)>,
+}
+
+type Rank = (i32, u64);
+
+impl<'a> Collect<'a> {
+    pub(crate) fn new(record: &'a Record<'a>, timeout: Duration) -> Self {
+        Collect {
+            record,
+            timeout,
+            answers: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+}
+
+impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
+    type Yield = Reply;
+    type Outcome = Collected;
+    type Wait = Never<()>;
+
+    const GUARDED: bool = true;
+    const CONCURRENT: bool = true;
+
+    fn slot_name(&self) -> &str {
+        self.record.name()
+    }
+
+    fn invoke<'b>(
+        &mut self,
+        entry: &'b EntryMeta,
+        hook: &'b (dyn Handler + 'h),
+        _: bool,
+    ) -> Answer<'b, Reply>
+    where
+        Self: 'b,
+    {
+        let record: &'b Record<'b> = self.record;
+        hook.start(Event::new(record, 0, entry))
+    }
+
+    fn check(&mut self, reply: Reply) -> Result<Reply, Fault> {
+        match reply {
+            Reply::Failed(fault) => Err(fault),
+            reply => Ok(reply),
+        }
+    }
+
+    /// The data count for any action, and none ends the collection (`E-53`).
+    fn absorb(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
+        let data = match reply {
+            Reply::Continue | Reply::Failed(_) => None,
+            Reply::Changes(changes) => Some(changes.into()),
+            Reply::Result(result) => result.into_data(),
+        };
+        if let Some(data) = data {
+            self.answers
+                .push((rank(entry), (entry.shared_name(), data)));
+        }
+        Step::Next
+    }
+
+    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
+        let fault = HookFault {
+            hook: entry.shared_name(),
+            event: Arc::clone(self.record.name()),
+            fault,
+        };
+        fault.log();
+        self.faults.push((rank(entry), fault));
+        Step::Next
+    }
+
+    /// The time of the collection, unless the hook has less (`E-51`).
+    fn timeout(&self, entry: &EntryMeta) -> Option<Duration> {
+        Some(match entry.timeout() {
+            Some(own) => own.min(self.timeout),
+            None => self.timeout,
+        })
+    }
+
+    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+        Step::Next
+    }
+
+    fn finish(self) -> Collected {
+        Collected {
+            answers: in_order(self.answers),
+            faults: in_order(self.faults),
+        }
+    }
+}
+
+fn rank(entry: &EntryMeta) -> Rank {
+    (entry.priority(), entry.sequence())
+}
+
+fn in_order<T>(mut items: Vec<(Rank, T)>) -> Vec<T> {
+    items.sort_by_key(|(rank, _)| *rank);
+    items.into_iter().map(|(_, item)| item).collect()
+}

@@ -1,0 +1,130 @@
+//! What an event is emitted with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::emission::{Emission, HookFault};
+use crate::Map;
+
+/// The data of an event, from a map, a [`Value`], or nothing.
+///
+/// A map that is given away is changed in place; one that the caller keeps, as an `Arc`, is
+/// shared with the hooks, and copied only where a changed one has to be given back.
+#[derive(Debug, Clone)]
+pub struct EventData(Given);
+
+#[derive(Debug, Clone)]
+enum Given {
+    Map(Arc<Map>),
+    /// Something that is not an object, by the name of its type.
+    Not(&'static str),
+}
+
+impl EventData {
+    /// The object, or the error that says what was given in its place (`E-41`).
+    pub(crate) fn into_map(self) -> Result<Arc<Map>, EmitError> {
+        match self.0 {
+            Given::Map(map) => Ok(map),
+            Given::Not(found) => Err(EmitError::NotAnObject { found }),
+        }
+    }
+}
+
+impl From<Arc<Map>> for EventData {
+    #[inline]
+    fn from(map: Arc<Map>) -> Self {
+        EventData(Given::Map(map))
+    }
+}
+
+impl From<&Arc<Map>> for EventData {
+    fn from(map: &Arc<Map>) -> Self {
+        Arc::clone(map).into()
+    }
+}
+
+impl From<Map> for EventData {
+    fn from(map: Map) -> Self {
+        Arc::new(map).into()
+    }
+}
+
+/// No fields.
+impl From<()> for EventData {
+    fn from((): ()) -> Self {
+        Map::new().into()
+    }
+}
+
+/// `None` is no fields.
+impl From<Option<Map>> for EventData {
+    fn from(map: Option<Map>) -> Self {
+        map.unwrap_or_default().into()
+    }
+}
+
+/// `null` is no fields (`E-41`).
+impl From<Value> for EventData {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Object(map) => map.into(),
+            Value::Null => ().into(),
+            other => EventData(Given::Not(type_name(&other))),
+        }
+    }
+}
+
+/// A JSON type as people call it.
+pub(crate) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Why an event has no answer.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmitError {
+    /// The data are no object (`E-41`); no hook has run.
+    #[error("the data of an event are an object, not {found}; put it into a field")]
+    NotAnObject {
+        /// What they are.
+        found: &'static str,
+    },
+    /// A hook failed that was registered with
+    /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate).
+    #[error("{fault}")]
+    Hook {
+        /// What went wrong, and where.
+        fault: HookFault,
+        /// What had come together until then. Its action is no answer: hooks are missing.
+        emission: Box<Emission>,
+    },
+    /// The hooks were not done by the deadline: hooks are missing, so this is no yes.
+    #[error("the hooks were not done after {after:?}")]
+    Deadline {
+        /// The time that the emission had.
+        after: Duration,
+        /// What had come together until then. Its action is no answer: hooks are missing.
+        emission: Box<Emission>,
+    },
+}
+
+impl EmitError {
+    /// What had come together until then, where hooks had run at all.
+    pub fn emission(&self) -> Option<&Emission> {
+        match self {
+            EmitError::NotAnObject { .. } => None,
+            EmitError::Hook { emission, .. } | EmitError::Deadline { emission, .. } => {
+                Some(emission)
+            }
+        }
+    }
+}

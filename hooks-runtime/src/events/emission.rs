@@ -1,0 +1,169 @@
+//! What the host is given for an event.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hooks_core::{Fault, Report};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::result::{Action, ContextRole, HookResult, MessageLevel};
+use crate::Map;
+
+/// What came of an event: the strongest answer, and everything that any hook said, whichever
+/// answer won (`E-35`).
+///
+/// [`result`](Self::result) is the same as one [`HookResult`], as the seed has it; what does
+/// not fit into that is here.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Emission {
+    /// The name of the event.
+    pub event: Arc<str>,
+    /// The strongest answer (`E-34`). [`Action::Modify`] says that the data are other ones
+    /// than they were (`E-27`).
+    pub action: Action,
+    /// The data as the last hook left them, for what the event announces (`E-20`, `E-25`).
+    pub data: Arc<Map>,
+    /// What is to be injected, in execution order (`E-29`).
+    pub injections: Vec<Injection>,
+    /// What the user is to be told, in execution order (`E-152`).
+    pub messages: Vec<UserMessage>,
+    /// What hooks printed and did not suppress, in the order in which it was printed
+    /// (`E-150`).
+    pub output: Vec<HookOutput>,
+    /// The hook whose answer the action is; the first one where several gave it, and the last
+    /// one for [`Action::Modify`].
+    pub decided_by: Option<Arc<str>>,
+    /// What went wrong, in execution order (`E-36`).
+    pub faults: Vec<HookFault>,
+    /// What became of each hook, where
+    /// [`EmitOptions::report`](super::EmitOptions::report) asked for it.
+    pub report: Option<Report>,
+    /// The answer of the hook that decided.
+    pub(crate) decision: Option<Box<HookResult>>,
+}
+
+/// A text for the agent's conversation, with its own role, lifetime and placement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Injection {
+    /// The text.
+    pub content: String,
+    /// Who says it.
+    pub role: ContextRole,
+    /// Whether it is for the current call only.
+    pub ephemeral: bool,
+    /// Whether it goes behind the last tool result, where it is ephemeral.
+    pub append_to_last_tool_result: bool,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// Where something comes from (`E-115`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Provenance {
+    /// The name of the hook.
+    pub hook: Arc<str>,
+    /// The name of the event.
+    pub event: Arc<str>,
+    /// When the hook had answered.
+    pub at: Timestamp,
+}
+
+/// A message for the user (`E-151`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UserMessage {
+    /// The message.
+    pub text: String,
+    /// How serious it is.
+    pub level: MessageLevel,
+    /// The hook that says it.
+    pub hook: Arc<str>,
+}
+
+/// Something that a hook printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct HookOutput {
+    /// The text.
+    pub text: String,
+    /// The hook that printed it.
+    pub hook: Arc<str>,
+}
+
+/// Something that went wrong in a hook.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HookFault {
+    /// The hook.
+    pub hook: Arc<str>,
+    /// The event.
+    pub event: Arc<str>,
+    /// What went wrong.
+    pub fault: Fault,
+}
+
+impl fmt::Display for HookFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let HookFault { hook, event, fault } = self;
+        write!(f, "hook `{hook}` of event `{event}` {fault}")
+    }
+}
+
+impl std::error::Error for HookFault {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.fault)
+    }
+}
+
+impl Emission {
+    /// Whether what the event announces must not happen.
+    pub fn is_denied(&self) -> bool {
+        self.action == Action::Deny
+    }
+
+    /// Why the hook that decided decided so, if it said (`E-97`).
+    pub fn reason(&self) -> Option<&str> {
+        self.decision.as_ref()?.reason.as_deref()
+    }
+
+    /// The whole answer of the hook that decided; the question, where that is to ask the user
+    /// (`E-32`). Hooks that only changed data or went on decided nothing.
+    pub fn decision(&self) -> Option<&HookResult> {
+        self.decision.as_deref()
+    }
+
+    /// The emission as one [`HookResult`] (`E-20` to `E-35`).
+    ///
+    /// A denial or a question is the hook's own answer. Several injections are one, with the
+    /// settings of the first (`E-29`, `E-30`). Otherwise the data are the final ones, and all
+    /// messages are one, with the level of the most serious.
+    pub fn result(&self) -> HookResult {
+        let own = self.decision.as_deref().cloned();
+        match self.action {
+            Action::Deny | Action::AskUser => own.unwrap_or_default(),
+            Action::InjectContext => {
+                let texts: Vec<_> = self.injections.iter().map(|item| &*item.content).collect();
+                HookResult {
+                    context_injection: Some(texts.join("\n\n")),
+                    ..own.unwrap_or_default()
+                }
+            }
+            Action::Modify | Action::Continue => {
+                let texts: Vec<_> = self.messages.iter().map(|item| &*item.text).collect();
+                let level = self.messages.iter().map(|item| item.level).max();
+                HookResult {
+                    action: self.action,
+                    data: Some(Map::clone(&self.data)),
+                    user_message: (!texts.is_empty()).then(|| texts.join("\n")),
+                    user_message_level: level.unwrap_or_default(),
+                    changes: Default::default(),
+                    ..own.unwrap_or_default()
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,473 @@
+//! The registry of event hooks.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use hashbrown::HashMap;
+use hooks_core::{
+    EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer, Unregister,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::collect::{Collect, Collected};
+use super::data::{EmitError, EventData};
+use super::emission::Emission;
+use super::emit::Waterfall;
+use super::handler::{Handler, IntoHandler};
+use super::record::{Record, complete};
+use crate::Map;
+use crate::options::RegisterOptions;
+use crate::shared::{Shared, Snapshot};
+use crate::timer::HostTimer;
+use crate::within::within;
+
+/// Hooks by the names of their events. A clone is the same registry.
+///
+/// Everything goes through `&self`, from any thread. A hook that is registered or removed
+/// while an event is being emitted counts for later emissions only (`E-08`), and no emission
+/// waits for a registration (`E-43`).
+#[derive(Clone)]
+pub struct HookRegistry {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    table: Shared<Table>,
+    timer: Arc<dyn Timer>,
+}
+
+/// Everything that is registered: what an emission sees. A registration copies it, which is
+/// a few words an event.
+#[derive(Clone, Default)]
+struct Table {
+    /// Only events with hooks (`E-73`).
+    events: HashMap<Arc<str>, Slot<dyn Handler>>,
+    /// Never empty.
+    defaults: Option<Arc<Map>>,
+    stamps: bool,
+}
+
+impl Table {
+    /// The hooks of an event, and its name to be kept.
+    #[inline]
+    fn hooks(&self, event: &str) -> Option<(&Arc<str>, &Slot<dyn Handler>)> {
+        self.events.get_key_value(event)
+    }
+
+    /// The event's data, with the time of now where that is asked for (`E-40`).
+    #[inline]
+    fn stamped(&self, data: EventData) -> Result<Arc<Map>, EmitError> {
+        let mut map = data.into_map()?;
+        if self.stamps && !map.contains_key(TIMESTAMP) {
+            let now = Timestamp::now().to_string();
+            Arc::make_mut(&mut map).insert(TIMESTAMP.to_owned(), now.into());
+        }
+        Ok(map)
+    }
+
+    /// The event's data with the defaults, where no hook asks for them.
+    #[inline]
+    fn completed(&self, mut map: Arc<Map>) -> Arc<Map> {
+        if let Some(defaults) = &self.defaults {
+            complete(Arc::make_mut(&mut map), defaults);
+        }
+        map
+    }
+}
+
+const TIMESTAMP: &str = "timestamp";
+
+impl HookRegistry {
+    /// The time that hooks have to answer [`emit_and_collect`](Self::emit_and_collect) unless
+    /// the caller has another idea: one second (`E-51`).
+    pub const COLLECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+    /// A registry without hooks, which measures time by [`HostTimer`].
+    pub fn new() -> Self {
+        HookRegistry::with_timer(Arc::new(HostTimer))
+    }
+
+    /// A registry without hooks, which measures time by this timer.
+    pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
+        HookRegistry {
+            inner: Arc::new(Inner {
+                table: Shared::new(Table::default()),
+                timer,
+            }),
+        }
+    }
+
+    /// Registers a hook for an event (`E-01`): [the module](super::handler) shows what can
+    /// be one. The event needs no declaration, and its name is matched exactly (`E-11`).
+    ///
+    /// ```
+    /// use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+    ///
+    /// let hooks = HookRegistry::new();
+    /// let registration = hooks.register(
+    ///     "deploy:start",
+    ///     |event: Event<'_>| match event.str("target") {
+    ///         Some("production") => HookResult::ask_user("Deploy to production?"),
+    ///         _ => HookResult::proceed(),
+    ///     },
+    ///     RegisterOptions::new().name("production_gate").priority(5),
+    /// );
+    /// assert_eq!(hooks.list_handlers(None)["deploy:start"], ["production_gate"]);
+    /// assert!(registration.unregister());
+    /// ```
+    pub fn register<H, Form>(
+        &self,
+        event: impl Into<Arc<str>>,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Registration
+    where
+        H: IntoHandler<Form>,
+    {
+        let event = event.into();
+        let mut entry = options.entry(hook.into_handler(), std::any::type_name::<H>(), 0);
+        if entry.meta().given_name().is_none() {
+            entry = match H::name() {
+                Some(name) => entry.name(name),
+                None => entry,
+            };
+        }
+        let (name, priority) = (entry.meta().shared_name(), entry.meta().priority());
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Handler>);
+        let id = self.inner.table.update(|table| {
+            let timer = &self.inner.timer;
+            table
+                .events
+                .entry(Arc::clone(&event))
+                .or_insert_with(|| Slot::with_timer(Arc::clone(timer)))
+                .insert(entry)
+        });
+        tracing::debug!(
+            target: "hooks_runtime",
+            event = &*event, hook = &*name, priority, "event hook registered"
+        );
+        let from = WayBack {
+            registry: Arc::downgrade(&self.inner),
+            event,
+            name,
+        };
+        Registration::new(id, from)
+    }
+
+    /// The same as [`register`](Self::register) (`E-02`).
+    pub fn on<H, Form>(
+        &self,
+        event: impl Into<Arc<str>>,
+        hook: H,
+        options: RegisterOptions,
+    ) -> Registration
+    where
+        H: IntoHandler<Form>,
+    {
+        self.register(event, hook, options)
+    }
+
+    /// Emits an event: its hooks run one after the other, by priority, each with the data as
+    /// the one before left them (`E-21`). See [the module](super) for which answer wins.
+    ///
+    /// The data are an object: a map, a [`Value`](serde_json::Value), or nothing.
+    ///
+    /// Dropping the future stops the hook that runs, and no more is started (`E-42`). To let
+    /// it run on by itself, see [`emit_detached`](Self::emit_detached).
+    ///
+    /// # Errors
+    /// If the data are no object (`E-41`), or a hook fails that was registered with
+    /// [`FailurePolicy::Propagate`]. Other hooks that fail are among the emission's
+    /// [`faults`](Emission::faults) (`E-36`).
+    pub async fn emit(
+        &self,
+        event: &str,
+        data: impl Into<EventData>,
+    ) -> Result<Emission, EmitError> {
+        let table = self.inner.table.load();
+        let map = table.stamped(data.into())?;
+        let Some((name, slot)) = table.hooks(event) else {
+            return Ok(Emission::of(event.into(), table.completed(map)));
+        };
+        let record = Record::new(name, map, table.defaults.as_ref());
+        let outcome = slot.dispatch(Waterfall::new(&record)).await;
+        outcome.conclude(slot, record, None)
+    }
+
+    /// As [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
+    ///
+    /// # Errors
+    /// As [`emit`](Self::emit), and if the hooks are not done by the deadline.
+    pub async fn emit_with(
+        &self,
+        event: &str,
+        data: impl Into<EventData>,
+        options: EmitOptions,
+    ) -> Result<Emission, EmitError> {
+        let table = self.inner.table.load();
+        let map = table.stamped(data.into())?;
+        let Some((name, slot)) = table.hooks(event) else {
+            let mut emission = Emission::of(event.into(), table.completed(map));
+            emission.report = options.report.then(Report::default);
+            return Ok(emission);
+        };
+        let record = Record::new(name, map, table.defaults.as_ref());
+        let (policy, timer) = (Waterfall::new(&record), &*self.inner.timer);
+        let (outcome, report, is_cut_short) = if options.report {
+            let dispatch = slot.dispatch_reported(policy);
+            let ((outcome, report), cut) = within(dispatch, timer, options.deadline).await;
+            (outcome, Some(report), cut)
+        } else {
+            let (outcome, cut) = within(slot.dispatch(policy), timer, options.deadline).await;
+            (outcome, None, cut)
+        };
+        let emission = outcome.conclude(slot, record, report)?;
+        match options.deadline {
+            Some(after) if is_cut_short => Err(EmitError::Deadline {
+                after,
+                emission: Box::new(emission),
+            }),
+            _ => Ok(emission),
+        }
+    }
+
+    /// Emits an event in a task of its own, which runs on when the caller is gone (`E-42`,
+    /// `E-44`).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn emit_detached(
+        &self,
+        event: impl Into<Arc<str>>,
+        data: impl Into<EventData>,
+    ) -> tokio::task::JoinHandle<Result<Emission, EmitError>> {
+        let (registry, event, data) = (self.clone(), event.into(), data.into());
+        tokio::spawn(async move { registry.emit(&event, data).await })
+    }
+
+    /// Emits an event to all its hooks at the same time, and collects the data that they
+    /// answer with, in the order of their priority (`E-50` to `E-59`). Each hook has this
+    /// time, unless it was registered with less; one that waits for longer, fails or panics
+    /// is logged and left out.
+    ///
+    /// Data that are no object are logged as an error, and no hook is asked;
+    /// [`collect`](Self::collect) answers with that error.
+    pub async fn emit_and_collect(
+        &self,
+        event: &str,
+        data: impl Into<EventData>,
+        timeout: Duration,
+    ) -> Vec<Map> {
+        match self.collect(event, data, timeout).await {
+            Ok(collected) => collected.into_data(),
+            Err(error) => {
+                tracing::error!(target: "hooks_runtime", event, "{error}");
+                Vec::new()
+            }
+        }
+    }
+
+    /// As [`emit_and_collect`](Self::emit_and_collect), with who said what, and what went
+    /// wrong.
+    ///
+    /// # Errors
+    /// If the data are no object (`E-41`).
+    pub async fn collect(
+        &self,
+        event: &str,
+        data: impl Into<EventData>,
+        timeout: Duration,
+    ) -> Result<Collected, EmitError> {
+        let table = self.inner.table.load();
+        let map = table.stamped(data.into())?;
+        let Some((name, slot)) = table.hooks(event) else {
+            return Ok(Collected::default());
+        };
+        let record = Record::new(name, map, table.defaults.as_ref());
+        Ok(slot.dispatch(Collect::new(&record, timeout)).await)
+    }
+
+    /// Has these fields in the data of every later emission that does not have them itself
+    /// (`E-22`), in the place of those set before (`E-65`). `()` is none (`E-66`).
+    pub fn set_default_fields(&self, fields: impl Into<DefaultFields>) {
+        let fields = fields.into().0;
+        let defaults = (!fields.is_empty()).then_some(fields);
+        self.inner.table.update(|table| table.defaults = defaults);
+    }
+
+    /// Whether later emissions have a `timestamp` in their data, in UTC, unless they have one
+    /// themselves. They have not, unless this says so (`E-40`).
+    pub fn set_timestamps(&self, stamps: bool) {
+        self.inner.table.update(|table| table.stamps = stamps);
+    }
+
+    /// The names of the hooks by event, in execution order (`E-70`). Hooks without a name are
+    /// left out (`E-72`), and so are events without hooks (`E-73`), but for the one that is
+    /// asked for (`E-71`).
+    pub fn list_handlers(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
+        let table = self.inner.table.load();
+        let names = |slot: &Slot<dyn Handler>| {
+            let names = slot.iter().filter_map(|(_, entry)| entry.given_name());
+            names.map(str::to_owned).collect()
+        };
+        match event {
+            Some(event) => {
+                let names = table.hooks(event).map(|(_, slot)| names(slot));
+                [(event.to_owned(), names.unwrap_or_default())].into()
+            }
+            None => {
+                let events = table.events.iter();
+                events
+                    .map(|(event, slot)| (event.to_string(), names(slot)))
+                    .collect()
+            }
+        }
+    }
+
+    /// All registrations, by event and in execution order (`X-9`).
+    pub fn descriptors(&self) -> Vec<EventDescriptor> {
+        let table: Snapshot<Table> = self.inner.table.load();
+        let mut events: Vec<_> = table.events.iter().collect();
+        events.sort_by_key(|(event, _)| Arc::clone(event));
+        let of_event = |(event, slot): (&Arc<str>, &Slot<dyn Handler>)| {
+            let of_entry = |(_, entry): (_, &EntryMeta)| EventDescriptor {
+                id: entry.id(),
+                event: Arc::clone(event),
+                name: entry.given_name().map(str::to_owned),
+                hook_type: entry.hook_type(),
+                priority: entry.priority(),
+                timeout: entry.timeout(),
+                on_failure: entry.on_failure().unwrap_or(FailurePolicy::Isolate),
+            };
+            slot.iter().map(of_entry).collect::<Vec<_>>()
+        };
+        events.into_iter().flat_map(of_event).collect()
+    }
+}
+
+impl Default for HookRegistry {
+    fn default() -> Self {
+        HookRegistry::new()
+    }
+}
+
+impl fmt::Debug for HookRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HookRegistry")
+            .field(&self.list_handlers(None))
+            .finish()
+    }
+}
+
+/// What an emission is given besides its data.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use hooks_runtime::EmitOptions;
+///
+/// let options = EmitOptions::new().deadline(Duration::from_secs(10)).report();
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EmitOptions {
+    deadline: Option<Duration>,
+    report: bool,
+}
+
+impl EmitOptions {
+    /// No deadline, and no report.
+    pub fn new() -> Self {
+        EmitOptions::default()
+    }
+
+    /// Ends the emission with an error if its hooks are not done after so much time.
+    #[must_use]
+    pub fn deadline(mut self, after: Duration) -> Self {
+        self.deadline = Some(after);
+        self
+    }
+
+    /// Has the emission say what became of each hook.
+    #[must_use]
+    pub fn report(mut self) -> Self {
+        self.report = true;
+        self
+    }
+}
+
+/// Fields for the data of every event: a map, or `()` for none.
+#[derive(Debug, Clone, Default)]
+pub struct DefaultFields(Arc<Map>);
+
+impl From<Map> for DefaultFields {
+    fn from(fields: Map) -> Self {
+        DefaultFields(Arc::new(fields))
+    }
+}
+
+impl From<Arc<Map>> for DefaultFields {
+    fn from(fields: Arc<Map>) -> Self {
+        DefaultFields(fields)
+    }
+}
+
+impl From<()> for DefaultFields {
+    fn from((): ()) -> Self {
+        DefaultFields::default()
+    }
+}
+
+/// One registration of a [`HookRegistry`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct EventDescriptor {
+    /// The registration.
+    pub id: EntryId,
+    /// The event.
+    pub event: Arc<str>,
+    /// The name of the hook, if it has one.
+    pub name: Option<String>,
+    /// The type of the hook, as the compiler spells it.
+    pub hook_type: &'static str,
+    /// Lower runs first.
+    pub priority: i32,
+    /// The time that one call may take.
+    pub timeout: Option<Duration>,
+    /// What a fault does.
+    pub on_failure: FailurePolicy,
+}
+
+/// Where a registration leads back to.
+struct WayBack {
+    registry: Weak<Inner>,
+    event: Arc<str>,
+    name: Arc<str>,
+}
+
+impl Unregister for WayBack {
+    fn unregister(&self, id: EntryId) -> bool {
+        let Some(registry) = self.registry.upgrade() else {
+            return false;
+        };
+        let found = registry.table.update(|table| {
+            let Some(slot) = table.events.get_mut(&*self.event) else {
+                return false;
+            };
+            let found = slot.remove_entry(id);
+            if slot.is_empty() {
+                table.events.remove(&*self.event);
+            }
+            found
+        });
+        if found {
+            tracing::debug!(
+                target: "hooks_runtime",
+                event = &*self.event, hook = &*self.name, "event hook unregistered"
+            );
+        }
+        found
+    }
+}

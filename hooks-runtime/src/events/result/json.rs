@@ -1,0 +1,208 @@
+//! [`HookResult`] as JSON (`E-90` to `E-96`).
+
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use super::HookResult;
+use crate::Map;
+use crate::events::data::type_name;
+
+/// A field of a [`HookResult`] does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("field `{field}` is {found}; it is {expected}")]
+#[non_exhaustive]
+pub struct InvalidResult {
+    /// The field; empty where the whole is no object.
+    pub field: &'static str,
+    /// What it is.
+    pub found: String,
+    /// What it has to be.
+    pub expected: &'static str,
+}
+
+const OPTIONAL_TEXT: &str = "a string or null";
+const SWITCH: &str = "`true` or `false`";
+
+impl HookResult {
+    /// Reads the JSON form; fields that are missing have their defaults.
+    ///
+    /// # Errors
+    /// If a field has the wrong type or a value that is not known (`E-93`, `E-95`).
+    pub fn from_map(mut map: Map) -> Result<Self, InvalidResult> {
+        let fields = &mut map;
+        let default = HookResult::default();
+        let result = HookResult {
+            action: one_of(
+                fields,
+                "action",
+                default.action,
+                "one of `continue`, `deny`, `modify`, `inject_context`, `ask_user`",
+            )?,
+            data: field(fields, "data", None, "an object or null")?,
+            reason: field(fields, "reason", None, OPTIONAL_TEXT)?,
+            context_injection: field(fields, "context_injection", None, OPTIONAL_TEXT)?,
+            context_injection_role: one_of(
+                fields,
+                "context_injection_role",
+                default.context_injection_role,
+                "one of `system`, `user`, `assistant`",
+            )?,
+            ephemeral: field(fields, "ephemeral", default.ephemeral, SWITCH)?,
+            append_to_last_tool_result: field(
+                fields,
+                "append_to_last_tool_result",
+                default.append_to_last_tool_result,
+                SWITCH,
+            )?,
+            approval_prompt: field(fields, "approval_prompt", None, OPTIONAL_TEXT)?,
+            approval_options: field(
+                fields,
+                "approval_options",
+                None,
+                "an array of strings or null",
+            )?,
+            approval_timeout: seconds(fields, "approval_timeout", default.approval_timeout)?,
+            approval_default: one_of(
+                fields,
+                "approval_default",
+                default.approval_default,
+                "`allow` or `deny`",
+            )?,
+            suppress_output: field(fields, "suppress_output", default.suppress_output, SWITCH)?,
+            user_message: field(fields, "user_message", None, OPTIONAL_TEXT)?,
+            user_message_level: one_of(
+                fields,
+                "user_message_level",
+                default.user_message_level,
+                "one of `info`, `warning`, `error`",
+            )?,
+            changes: field(fields, "changes", Map::new(), "an object")?.into(),
+            extra: None,
+        };
+        Ok(HookResult {
+            extra: (!map.is_empty()).then(|| Box::new(map)),
+            ..result
+        })
+    }
+
+    /// The field that does not hold, if one does not (`E-95`): Rust's types do not say it all.
+    pub(crate) fn check(&self) -> Result<(), InvalidResult> {
+        check_seconds("approval_timeout", self.approval_timeout)
+    }
+}
+
+/// Takes a field out of the map, and reads it.
+fn field<T: DeserializeOwned>(
+    map: &mut Map,
+    field: &'static str,
+    default: T,
+    expected: &'static str,
+) -> Result<T, InvalidResult> {
+    let Some(value) = map.shift_remove(field) else {
+        return Ok(default);
+    };
+    T::deserialize(&value).map_err(|_| InvalidResult {
+        field,
+        found: found(&value),
+        expected,
+    })
+}
+
+/// As [`field`]: an enum may also be written by serde as the key of an object, which is
+/// nothing here.
+fn one_of<T: DeserializeOwned>(
+    map: &mut Map,
+    name: &'static str,
+    default: T,
+    expected: &'static str,
+) -> Result<T, InvalidResult> {
+    match map.get(name) {
+        Some(value) if !value.is_string() => Err(InvalidResult {
+            field: name,
+            found: found(value),
+            expected,
+        }),
+        _ => field(map, name, default, expected),
+    }
+}
+
+fn seconds(map: &mut Map, name: &'static str, default: f64) -> Result<f64, InvalidResult> {
+    let seconds = field(map, name, default, SECONDS)?;
+    check_seconds(name, seconds)?;
+    Ok(seconds)
+}
+
+const SECONDS: &str = "a number of seconds, 0 or more";
+
+fn check_seconds(field: &'static str, seconds: f64) -> Result<(), InvalidResult> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        return Ok(());
+    }
+    Err(InvalidResult {
+        field,
+        found: seconds.to_string(),
+        expected: SECONDS,
+    })
+}
+
+/// What a field is, for people: its value where that is short, else its type.
+fn found(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.chars().count() <= 40 => format!("`{text}`"),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(value) => value.to_string(),
+        other => type_name(other).to_owned(),
+    }
+}
+
+impl<'de> Deserialize<'de> for HookResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        HookResult::from_map(Map::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+impl Serialize for HookResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let HookResult {
+            action,
+            data,
+            reason,
+            context_injection,
+            context_injection_role,
+            ephemeral,
+            append_to_last_tool_result,
+            approval_prompt,
+            approval_options,
+            approval_timeout,
+            approval_default,
+            suppress_output,
+            user_message,
+            user_message_level,
+            changes,
+            extra,
+        } = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("action", action)?;
+        map.serialize_entry("data", data)?;
+        map.serialize_entry("reason", reason)?;
+        map.serialize_entry("context_injection", context_injection)?;
+        map.serialize_entry("context_injection_role", context_injection_role)?;
+        map.serialize_entry("ephemeral", ephemeral)?;
+        map.serialize_entry("append_to_last_tool_result", append_to_last_tool_result)?;
+        map.serialize_entry("approval_prompt", approval_prompt)?;
+        map.serialize_entry("approval_options", approval_options)?;
+        map.serialize_entry("approval_timeout", approval_timeout)?;
+        map.serialize_entry("approval_default", approval_default)?;
+        map.serialize_entry("suppress_output", suppress_output)?;
+        map.serialize_entry("user_message", user_message)?;
+        map.serialize_entry("user_message_level", user_message_level)?;
+        if !changes.is_empty() {
+            map.serialize_entry("changes", changes)?;
+        }
+        for (key, value) in extra.iter().flat_map(|extra| extra.iter()) {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}

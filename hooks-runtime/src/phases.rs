@@ -1,0 +1,28 @@
+//! PRE and POST: hooks with ids before a call, where the first that says no ends it, and
+//! after a call, where every one runs.
+//!
+//! | Module | Subject |
+//! |---|---|
+//! | [`registry`] | [`PhaseRegistry`]: registering, running, listing |
+//! | [`hook`] | [`PreHook`] and [`PostHook`] |
+//! | [`response`] | [`HookResponse`]: what a PRE hook answers |
+//! | `bail`, `observe` | the two policies |
+//!
+//! | | PRE | POST |
+//! |---|---|---|
+//! | order | by priority, lower first; equals as registered (`R-03`) | as registered (`R-15`) |
+//! | an id that exists | is replaced, in its place (`R-04`, `R-05`) | the same |
+//! | ends early | with the first response that is not `CONTINUE` (`R-10`, `R-11`) | never (`R-14`) |
+//! | a hook fails | the caller gets the error, later hooks do not run (`R-13`) | it is logged (`R-14`) |
+//! | the answer | that of the hook that ended it, else of the last (`R-12`) | none |
+
+pub mod hook;
+pub mod registry;
+pub mod response;
+
+mod bail;
+mod observe;
+
+pub use hook::{PostFn, PostHook, PreFn, PreHook};
+pub use registry::{HookDescriptor, Phase, PhaseRegistry};
+pub use response::{HookResponse, ResponseAction};

@@ -1,0 +1,279 @@
+//! What can be a PRE or a POST hook.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+
+use hooks_core::Answer;
+
+use super::response::HookResponse;
+use crate::HookError;
+
+/// A hook before a call, given the request.
+///
+/// ```
+/// use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
+///
+/// struct Budget(u32);
+///
+/// impl PreHook<u32> for Budget {
+///     fn id(&self) -> &str {
+///         "budget"
+///     }
+///
+///     fn priority(&self) -> Option<i32> {
+///         Some(40)
+///     }
+///
+///     async fn execute(&self, cost: &u32) -> Result<HookResponse, HookError> {
+///         Ok(if *cost > self.0 {
+///             HookResponse::new(ResponseAction::Halt).reason("Budget Exceeded")
+///         } else {
+///             HookResponse::default()
+///         })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a PRE hook for `{Req}`; implement `PreHook<{Req}>` for it, or give a closure an id: `PreFn::new(\"id\", |request: &{Req}| …)`",
+    label = "not a PRE hook"
+)]
+pub trait PreHook<Req: ?Sized>: Send + Sync {
+    /// Names the hook among the PRE hooks: another one with the same id replaces it (`R-04`).
+    fn id(&self) -> &str;
+
+    /// Its priority, where the registration has none; without either it is 100 (`R-02`).
+    fn priority(&self) -> Option<i32> {
+        None
+    }
+
+    /// Looks at the request. Written as an `async fn`.
+    fn execute(
+        &self,
+        request: &Req,
+    ) -> impl Future<Output = Result<HookResponse, HookError>> + Send;
+
+    #[doc(hidden)]
+    fn __start<'a>(&'a self, request: &'a Req) -> Answer<'a, Result<HookResponse, HookError>>
+    where
+        Self: Sized,
+    {
+        Answer::later(self.execute(request))
+    }
+}
+
+/// A hook after a call, given the result and, where there is one, the id of the request.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a POST hook for `{Res}`; implement `PostHook<{Res}>` for it, or give a closure an id: `PostFn::new(\"id\", |result: &{Res}, request_id: Option<&str>| …)`",
+    label = "not a POST hook"
+)]
+pub trait PostHook<Res: ?Sized>: Send + Sync {
+    /// Names the hook among the POST hooks: another one with the same id replaces it (`R-04`).
+    fn id(&self) -> &str;
+
+    /// Looks at the result. Written as an `async fn`.
+    fn execute(
+        &self,
+        result: &Res,
+        request_id: Option<&str>,
+    ) -> impl Future<Output = Result<(), HookError>> + Send;
+
+    #[doc(hidden)]
+    fn __start<'a>(
+        &'a self,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+    ) -> Answer<'a, Result<(), HookError>>
+    where
+        Self: Sized,
+    {
+        Answer::later(self.execute(result, request_id))
+    }
+}
+
+/// A PRE hook as a registry holds it.
+pub(crate) trait Pre<Req: ?Sized>: Send + Sync {
+    fn start<'a>(&'a self, request: &'a Req) -> Answer<'a, Result<HookResponse, HookError>>;
+}
+
+impl<Req: ?Sized, H: PreHook<Req>> Pre<Req> for H {
+    #[inline]
+    fn start<'a>(&'a self, request: &'a Req) -> Answer<'a, Result<HookResponse, HookError>> {
+        self.__start(request)
+    }
+}
+
+/// A POST hook as a registry holds it.
+pub(crate) trait Post<Res: ?Sized>: Send + Sync {
+    fn start<'a>(
+        &'a self,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+    ) -> Answer<'a, Result<(), HookError>>;
+}
+
+impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
+    #[inline]
+    fn start<'a>(
+        &'a self,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+    ) -> Answer<'a, Result<(), HookError>> {
+        self.__start(result, request_id)
+    }
+}
+
+/// A function as a PRE hook. It answers at once, and costs no future.
+///
+/// ```
+/// use hooks_runtime::phases::PreFn;
+/// use hooks_runtime::{HookResponse, PhaseRegistry, RegisterOptions, ResponseAction};
+///
+/// let registry: PhaseRegistry<str, str> = PhaseRegistry::new();
+/// registry.register_pre(
+///     PreFn::new("no-rm", |command: &str| match command.starts_with("rm ") {
+///         true => HookResponse::new(ResponseAction::Deny),
+///         false => HookResponse::default(),
+///     }),
+///     RegisterOptions::new().priority(10),
+/// );
+/// ```
+pub struct PreFn<F, M = ()> {
+    id: String,
+    function: F,
+    answer: PhantomData<fn() -> M>,
+}
+
+impl<F> PreFn<F> {
+    /// A function from a request to a [`HookResponse`] or a `Result<HookResponse, E>`.
+    pub fn new<Req: ?Sized, R>(id: impl Into<String>, function: F) -> PreFn<F, R>
+    where
+        F: Fn(&Req) -> R,
+    {
+        PreFn {
+            id: id.into(),
+            function,
+            answer: PhantomData,
+        }
+    }
+}
+
+impl<F, R> PreFn<F, R> {
+    fn answer<Req: ?Sized>(&self, request: &Req) -> Result<HookResponse, HookError>
+    where
+        F: Fn(&Req) -> R,
+        R: IntoResponse,
+    {
+        (self.function)(request).into_response()
+    }
+}
+
+impl<Req: ?Sized + Sync, F, R> PreHook<Req> for PreFn<F, R>
+where
+    F: Fn(&Req) -> R + Send + Sync,
+    R: IntoResponse,
+{
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn execute(&self, request: &Req) -> Result<HookResponse, HookError> {
+        self.answer(request)
+    }
+
+    fn __start<'a>(&'a self, request: &'a Req) -> Answer<'a, Result<HookResponse, HookError>> {
+        Answer::Ready(self.answer(request))
+    }
+}
+
+impl<F, M> fmt::Debug for PreFn<F, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PreFn").field(&self.id).finish()
+    }
+}
+
+/// A function as a POST hook. It answers at once, and costs no future.
+pub struct PostFn<F, M = ()> {
+    id: String,
+    function: F,
+    answer: PhantomData<fn() -> M>,
+}
+
+impl<F> PostFn<F> {
+    /// A function from a result and the id of the request to nothing or a `Result<(), E>`.
+    pub fn new<Res: ?Sized, R>(id: impl Into<String>, function: F) -> PostFn<F, R>
+    where
+        F: Fn(&Res, Option<&str>) -> R,
+    {
+        PostFn {
+            id: id.into(),
+            function,
+            answer: PhantomData,
+        }
+    }
+}
+
+impl<Res: ?Sized + Sync, F, R> PostHook<Res> for PostFn<F, R>
+where
+    F: Fn(&Res, Option<&str>) -> R + Send + Sync,
+    R: IntoDone,
+{
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn execute(&self, result: &Res, request_id: Option<&str>) -> Result<(), HookError> {
+        (self.function)(result, request_id).into_done()
+    }
+
+    fn __start<'a>(
+        &'a self,
+        result: &'a Res,
+        request_id: Option<&'a str>,
+    ) -> Answer<'a, Result<(), HookError>> {
+        Answer::Ready((self.function)(result, request_id).into_done())
+    }
+}
+
+impl<F, M> fmt::Debug for PostFn<F, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PostFn").field(&self.id).finish()
+    }
+}
+
+/// What a function may answer as a PRE hook.
+#[doc(hidden)]
+pub trait IntoResponse {
+    fn into_response(self) -> Result<HookResponse, HookError>;
+}
+
+impl IntoResponse for HookResponse {
+    fn into_response(self) -> Result<HookResponse, HookError> {
+        Ok(self)
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> IntoResponse for Result<HookResponse, E> {
+    fn into_response(self) -> Result<HookResponse, HookError> {
+        self.map_err(HookError::new)
+    }
+}
+
+/// What a function may answer as a POST hook.
+#[doc(hidden)]
+pub trait IntoDone {
+    fn into_done(self) -> Result<(), HookError>;
+}
+
+impl IntoDone for () {
+    fn into_done(self) -> Result<(), HookError> {
+        Ok(())
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> IntoDone for Result<(), E> {
+    fn into_done(self) -> Result<(), HookError> {
+        self.map_err(HookError::new)
+    }
+}

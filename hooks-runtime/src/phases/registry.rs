@@ -1,0 +1,348 @@
+//! The registry of PRE and POST hooks.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use hooks_core::{
+    Entry, EntryId, EntryMeta, FailurePolicy, Fault, Registration, Report, Slot, Timer, Unregister,
+};
+use serde::{Deserialize, Serialize};
+
+use super::bail::Bail;
+use super::hook::{Post, PostHook, Pre, PreHook};
+use super::observe::Observe;
+use super::response::HookResponse;
+use crate::HookError;
+use crate::options::RegisterOptions;
+use crate::shared::Shared;
+use crate::timer::HostTimer;
+
+/// Hooks before and after a call: PRE hooks are given a `Req`, POST hooks a `Res`. A clone is
+/// the same registry; there is none but those that a program makes (`R-21`).
+///
+/// Everything goes through `&self`, from any thread. A hook that is registered or removed
+/// during a run counts for later runs only (`R-20`).
+///
+/// ```
+/// use hooks_runtime::phases::{PostFn, PreFn};
+/// use hooks_runtime::{HookResponse, PhaseRegistry, RegisterOptions, ResponseAction};
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+/// registry.register_pre(
+///     PreFn::new("budget", |_: &str| {
+///         HookResponse::new(ResponseAction::Halt).reason("Budget Exceeded")
+///     }),
+///     RegisterOptions::new(),
+/// );
+/// registry.register_post(
+///     PostFn::new("audit", |done: &bool, _: Option<&str>| println!("done: {done}")),
+///     RegisterOptions::new(),
+/// );
+///
+/// let response = registry.execute_pre("read README.md").await?;
+/// assert_eq!(response.action, ResponseAction::Halt);
+/// registry.execute_post(&false, Some("request-1")).await;
+/// # Ok::<_, hooks_runtime::HookError>(())
+/// # }).unwrap();
+/// ```
+pub struct PhaseRegistry<Req: ?Sized, Res: ?Sized> {
+    inner: Arc<Inner<Req, Res>>,
+}
+
+struct Inner<Req: ?Sized, Res: ?Sized> {
+    pre: Shared<Slot<dyn Pre<Req>>>,
+    post: Shared<Slot<dyn Post<Res>>>,
+}
+
+/// Before or after a call (`R-01`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Phase {
+    /// Before the call.
+    Pre,
+    /// After the call.
+    Post,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Phase::Pre => "PRE",
+            Phase::Post => "POST",
+        })
+    }
+}
+
+/// The priority of a PRE hook that says nothing else (`R-02`).
+const PRIORITY: i32 = 100;
+
+impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
+    /// A registry without hooks, which measures time by [`HostTimer`].
+    pub fn new() -> Self {
+        PhaseRegistry::with_timer(Arc::new(HostTimer))
+    }
+
+    /// A registry without hooks, which measures time by this timer.
+    pub fn with_timer(timer: Arc<dyn Timer>) -> Self {
+        PhaseRegistry {
+            inner: Arc::new(Inner {
+                pre: Shared::new(Slot::with_timer(Arc::clone(&timer))),
+                post: Shared::new(Slot::with_timer(timer)),
+            }),
+        }
+    }
+
+    /// Registers a PRE hook, in the place of one with the same id (`R-04`). Its priority is
+    /// that of the options, else its own, else 100 (`R-02`, `R-06`).
+    pub fn register_pre<H>(&self, hook: H, options: RegisterOptions) -> Registration
+    where
+        H: PreHook<Req> + 'static,
+    {
+        let priority = PreHook::priority(&hook).unwrap_or(PRIORITY);
+        let entry = options.entry(hook, std::any::type_name::<H>(), priority);
+        self.insert_pre(entry)
+    }
+
+    /// Registers a PRE hook with the conditions of the one that has its id, which it replaces
+    /// (`R-06`); as [`register_pre`](Self::register_pre) if there is none.
+    pub fn replace_pre<H>(&self, hook: H) -> Registration
+    where
+        H: PreHook<Req> + 'static,
+    {
+        let options = conditions(&self.inner.pre.load(), PreHook::id(&hook));
+        self.register_pre(hook, options)
+    }
+
+    fn insert_pre<H>(&self, entry: Entry<H>) -> Registration
+    where
+        H: PreHook<Req> + 'static,
+    {
+        let (entry, key) = keyed(entry, PreHook::id);
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Pre<Req>>);
+        let id = self.inner.pre.update(|slot| slot.insert(entry));
+        tracing::debug!(target: "hooks_runtime", phase = %Phase::Pre, hook = key, "hook registered");
+        self.way_back(Phase::Pre, id)
+    }
+
+    /// Registers a POST hook, in the place of one with the same id (`R-04`). A priority has
+    /// no effect (`R-15`).
+    ///
+    /// # Panics
+    /// If the options want a failure that is not [isolated](FailurePolicy::Isolate): the call
+    /// is over when POST hooks run.
+    pub fn register_post<H>(&self, hook: H, options: RegisterOptions) -> Registration
+    where
+        H: PostHook<Res> + 'static,
+    {
+        let policy = options.on_failure.unwrap_or(FailurePolicy::Isolate);
+        assert!(
+            policy == FailurePolicy::Isolate,
+            "POST hook `{}` cannot {policy}, because the call is over when it runs; leave `on_failure` out, or make it a PRE hook",
+            hook.id()
+        );
+        // The order is that of the registrations alone.
+        let entry = options
+            .entry(hook, std::any::type_name::<H>(), 0)
+            .priority(0);
+        let (entry, key) = keyed(entry, PostHook::id);
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Post<Res>>);
+        let id = self.inner.post.update(|slot| slot.insert(entry));
+        tracing::debug!(target: "hooks_runtime", phase = %Phase::Post, hook = key, "hook registered");
+        self.way_back(Phase::Post, id)
+    }
+
+    /// Removes the hook with this id, and says whether there was one (`R-07`).
+    pub fn deregister(&self, phase: Phase, id: &str) -> bool {
+        let found = match phase {
+            Phase::Pre => self.inner.pre.update(|slot| slot.remove(id)),
+            Phase::Post => self.inner.post.update(|slot| slot.remove(id)),
+        };
+        if found {
+            tracing::debug!(target: "hooks_runtime", %phase, hook = id, "hook deregistered");
+        }
+        found
+    }
+
+    /// Runs the PRE hooks: until one answers with anything but `CONTINUE`, whose response
+    /// this is, with all its fields (`R-10`, `R-11`); else it is that of the last hook
+    /// (`R-12`), or `CONTINUE` without hooks (`R-09`).
+    ///
+    /// # Errors
+    /// If a hook fails or panics: later hooks do not run (`R-13`). Registrations with another
+    /// [`FailurePolicy`] say otherwise.
+    pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
+        let slot = self.inner.pre.load();
+        slot.dispatch(Bail::new(request)).await
+    }
+
+    /// As [`execute_pre`](Self::execute_pre), with what became of each hook.
+    pub async fn execute_pre_reported(
+        &self,
+        request: &Req,
+    ) -> (Result<HookResponse, HookError>, Report) {
+        let slot = self.inner.pre.load();
+        slot.dispatch_reported(Bail::new(request)).await
+    }
+
+    /// Runs all POST hooks, one after the other (`R-14`, `R-15`), and ends when the last has
+    /// ended (`R-16`). Those that fail or panic are logged.
+    pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
+        let slot = self.inner.post.load();
+        slot.dispatch(Observe::new(result, request_id)).await;
+    }
+
+    /// As [`execute_post`](Self::execute_post), with what became of each hook.
+    pub async fn execute_post_reported(&self, result: &Res, request_id: Option<&str>) -> Report {
+        let slot = self.inner.post.load();
+        let ((), report) = slot
+            .dispatch_reported(Observe::new(result, request_id))
+            .await;
+        report
+    }
+
+    /// Runs the POST hooks in a task of its own, for which the caller does not wait (`R-16`).
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn execute_post_detached(
+        &self,
+        result: impl Into<Arc<Res>>,
+        request_id: Option<String>,
+    ) -> tokio::task::JoinHandle<()>
+    where
+        Req: Send + Sync,
+        Res: Send + Sync,
+    {
+        let (registry, result) = (self.clone(), result.into());
+        tokio::spawn(async move {
+            registry.execute_post(&result, request_id.as_deref()).await;
+        })
+    }
+
+    /// The hooks of a phase, in execution order (`R-19`).
+    pub fn registered_hooks(&self, phase: Phase) -> Vec<HookDescriptor> {
+        let describe = |entry: &EntryMeta| HookDescriptor {
+            id: entry.key().unwrap_or_default().to_owned(),
+            phase,
+            priority: (phase == Phase::Pre).then(|| entry.priority()),
+            timeout: entry.timeout(),
+            on_failure: entry.on_failure().unwrap_or(match phase {
+                Phase::Pre => FailurePolicy::Propagate,
+                Phase::Post => FailurePolicy::Isolate,
+            }),
+        };
+        match phase {
+            Phase::Pre => {
+                let slot = self.inner.pre.load();
+                slot.iter().map(|(_, entry)| describe(entry)).collect()
+            }
+            Phase::Post => {
+                let slot = self.inner.post.load();
+                slot.iter().map(|(_, entry)| describe(entry)).collect()
+            }
+        }
+    }
+
+    fn way_back(&self, phase: Phase, id: EntryId) -> Registration {
+        let registry = Arc::downgrade(&self.inner);
+        Registration::new(id, WayBack { registry, phase })
+    }
+}
+
+/// The entry under the id of its hook, which is also its name for people, unless that has
+/// been given.
+fn keyed<H>(entry: Entry<H>, id: fn(&H) -> &str) -> (Entry<H>, String) {
+    let key = id(entry.hook()).to_owned();
+    let entry = match entry.meta().given_name() {
+        Some(_) => entry,
+        None => entry.name(key.clone()),
+    };
+    (entry.key(key.clone()), key)
+}
+
+/// The conditions of the hook with this id, as options.
+fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
+    match slot.get(id) {
+        None => RegisterOptions::new(),
+        Some((_, entry)) => RegisterOptions {
+            priority: Some(entry.priority()),
+            name: entry.given_name().map(|name| name.to_owned().into()),
+            timeout: entry.timeout(),
+            on_failure: entry.on_failure(),
+        },
+    }
+}
+
+/// The one place where a fault of a PRE or POST hook is logged.
+pub(crate) fn log(phase: Phase, entry: &EntryMeta, fault: &Fault) {
+    tracing::warn!(
+        target: "hooks_runtime",
+        %phase,
+        hook = entry.key(),
+        kind = fault.kind(),
+        "{phase} hook {fault}"
+    );
+}
+
+impl<Req: ?Sized + 'static, Res: ?Sized + 'static> Default for PhaseRegistry<Req, Res> {
+    fn default() -> Self {
+        PhaseRegistry::new()
+    }
+}
+
+impl<Req: ?Sized, Res: ?Sized> Clone for PhaseRegistry<Req, Res> {
+    fn clone(&self) -> Self {
+        PhaseRegistry {
+            inner: Arc::clone(&self.inner),
+        }
+    }
+}
+
+impl<Req: ?Sized + 'static, Res: ?Sized + 'static> fmt::Debug for PhaseRegistry<Req, Res> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids = |phase| {
+            let hooks = self.registered_hooks(phase).into_iter();
+            hooks.map(|hook| hook.id).collect::<Vec<_>>()
+        };
+        f.debug_struct("PhaseRegistry")
+            .field("pre", &ids(Phase::Pre))
+            .field("post", &ids(Phase::Post))
+            .finish()
+    }
+}
+
+/// One hook of a [`PhaseRegistry`] (`R-19`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct HookDescriptor {
+    /// The id of the hook.
+    pub id: String,
+    /// Its phase.
+    pub phase: Phase,
+    /// Its priority; POST hooks have none.
+    pub priority: Option<i32>,
+    /// The time that one call may take.
+    pub timeout: Option<Duration>,
+    /// What a fault does.
+    pub on_failure: FailurePolicy,
+}
+
+/// Where a registration leads back to.
+struct WayBack<Req: ?Sized, Res: ?Sized> {
+    registry: Weak<Inner<Req, Res>>,
+    phase: Phase,
+}
+
+impl<Req: ?Sized, Res: ?Sized> Unregister for WayBack<Req, Res> {
+    fn unregister(&self, id: EntryId) -> bool {
+        let Some(registry) = self.registry.upgrade() else {
+            return false;
+        };
+        match self.phase {
+            Phase::Pre => registry.pre.update(|slot| slot.remove_entry(id)),
+            Phase::Post => registry.post.update(|slot| slot.remove_entry(id)),
+        }
+    }
+}

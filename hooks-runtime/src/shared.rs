@@ -1,0 +1,106 @@
+//! The cell behind every registry: what is read on every dispatch and changed now and then.
+//!
+//! A reader takes a snapshot: it waits for nobody, and touches no count that another thread
+//! touches. A writer copies what is there, changes the copy, and puts it in the place of the
+//! other; writers take turns, so none loses the work of another.
+//!
+//! Built with `--cfg hooks_loom`, the pointer is a lock of loom's, so that loom can try every
+//! order of readers and writers.
+
+#[cfg(not(hooks_loom))]
+use std::sync::{Mutex, PoisonError};
+
+#[cfg(hooks_loom)]
+use loom::sync::Mutex;
+
+/// A value shared by readers who never wait and writers who take turns.
+pub(crate) struct Shared<T> {
+    current: pointer::Pointer<T>,
+    writing: Mutex<()>,
+}
+
+/// The value as it was at one moment.
+pub(crate) type Snapshot<T> = pointer::Snapshot<T>;
+
+impl<T> Shared<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Shared {
+            current: pointer::new(value),
+            writing: Mutex::new(()),
+        }
+    }
+
+    /// The value as it is now.
+    #[inline]
+    pub(crate) fn load(&self) -> Snapshot<T> {
+        pointer::load(&self.current)
+    }
+
+    /// Changes a copy of the value and publishes it.
+    ///
+    /// What the change takes out of the value is dropped after the turn is over: a hook's
+    /// destructor may register and unregister.
+    pub(crate) fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R
+    where
+        T: Clone,
+    {
+        #[cfg(not(hooks_loom))]
+        // Nothing is half done when a change panics: its copy is gone.
+        let turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        #[cfg(hooks_loom)]
+        let turn = self.writing.lock().expect("no change panics here");
+        let mut value = T::clone(&self.load());
+        let answer = change(&mut value);
+        let old = pointer::swap(&self.current, value);
+        drop(turn);
+        drop(old);
+        answer
+    }
+}
+
+#[cfg(not(hooks_loom))]
+mod pointer {
+    use std::sync::Arc;
+
+    use arc_swap::{ArcSwap, Guard};
+
+    pub(super) type Pointer<T> = ArcSwap<T>;
+    pub(crate) type Snapshot<T> = Guard<Arc<T>>;
+
+    pub(super) fn new<T>(value: T) -> Pointer<T> {
+        ArcSwap::from_pointee(value)
+    }
+
+    #[inline]
+    pub(super) fn load<T>(pointer: &Pointer<T>) -> Snapshot<T> {
+        pointer.load()
+    }
+
+    pub(super) fn swap<T>(pointer: &Pointer<T>, value: T) -> Arc<T> {
+        pointer.swap(Arc::new(value))
+    }
+}
+
+#[cfg(hooks_loom)]
+mod pointer {
+    use std::mem;
+    use std::sync::Arc;
+
+    use loom::sync::RwLock;
+
+    pub(super) type Pointer<T> = RwLock<Arc<T>>;
+    pub(crate) type Snapshot<T> = Arc<T>;
+
+    pub(super) fn new<T>(value: T) -> Pointer<T> {
+        RwLock::new(Arc::new(value))
+    }
+
+    pub(super) fn load<T>(pointer: &Pointer<T>) -> Snapshot<T> {
+        Arc::clone(&pointer.read().expect("nobody panics with the lock"))
+    }
+
+    pub(super) fn swap<T>(pointer: &Pointer<T>, value: T) -> Arc<T> {
+        let mut current = pointer.write().expect("nobody panics with the lock");
+        mem::replace(&mut current, Arc::new(value))
+    }
+}

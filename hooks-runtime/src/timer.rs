@@ -1,0 +1,24 @@
+//! The timer of registries that are not given one.
+
+use std::time::Duration;
+
+use futures_timer::Delay;
+use hooks_core::{BoxFuture, Timer};
+use tokio::runtime::Handle;
+
+/// Waits by tokio's clock within a tokio runtime, and by a thread of its own anywhere else.
+///
+/// Within a tokio runtime its time driver has to be enabled, as for every use of
+/// `tokio::time`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HostTimer;
+
+impl Timer for HostTimer {
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        if Handle::try_current().is_ok() {
+            Box::pin(tokio::time::sleep(duration))
+        } else {
+            Box::pin(Delay::new(duration))
+        }
+    }
+}

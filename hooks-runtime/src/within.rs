@@ -1,0 +1,33 @@
+//! A dispatch that has to be over by a deadline.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use hooks_core::{Combine, Dispatch, Timer};
+
+/// Runs a dispatch until its end or until the time is up, and says whether it was cut short.
+///
+/// Hooks that do not wait cannot be cut short.
+pub(crate) async fn within<'a, H: ?Sized, C: Combine<H> + 'a>(
+    dispatch: Dispatch<'a, H, C>,
+    timer: &dyn Timer,
+    limit: Option<Duration>,
+) -> (C::Outcome, bool) {
+    let Some(limit) = limit else {
+        return (dispatch.await, false);
+    };
+    let mut dispatch = pin!(dispatch);
+    let mut up = timer.sleep(limit);
+    poll_fn(|cx| {
+        if let Poll::Ready(outcome) = dispatch.as_mut().poll(cx) {
+            return Poll::Ready((outcome, false));
+        }
+        if limit.is_zero() || up.as_mut().poll(cx).is_ready() {
+            return Poll::Ready((dispatch.as_mut().cut_short(), true));
+        }
+        Poll::Pending
+    })
+    .await
+}
