@@ -36,6 +36,11 @@ impl HookError {
         }
     }
 
+    /// What went wrong, where it is no error of the hook's own.
+    pub fn from_fault(fault: Fault) -> Self {
+        HookError { fault, hook: None }
+    }
+
     /// What went wrong in this hook.
     pub(crate) fn of(hook: Arc<str>, fault: Fault) -> Self {
         HookError {

@@ -9,7 +9,7 @@
 //! | [`event`] | [`Event`]: what a hook is given, borrowed; and the data behind it |
 //! | [`emission`] | [`Emission`]: what the host is given |
 //! | `emit`, `collect` | the two policies |
-//! | `command` | [`CommandHook`]: programs as hooks |
+//! | `command` | `CommandHook`: programs as hooks (feature `command`) |
 //!
 //! # Which answer wins
 //!
@@ -32,6 +32,8 @@ pub mod result;
 
 mod changes;
 mod collect;
+#[cfg(feature = "command")]
+pub mod command;
 
 mod data;
 mod emit;
@@ -39,6 +41,8 @@ mod record;
 
 pub use changes::Changes;
 pub use collect::Collected;
+#[cfg(feature = "command")]
+pub use command::CommandHook;
 
 pub use data::{EmitError, EventData};
 pub use emission::{Emission, HookFault, HookOutput, Injection, Provenance, UserMessage};

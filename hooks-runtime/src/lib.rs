@@ -68,6 +68,8 @@ mod within;
 pub use hooks_core::*;
 
 pub use error::HookError;
+#[cfg(feature = "command")]
+pub use events::CommandHook;
 pub use events::{
     Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
     Event, EventData, EventDescriptor, EventHook, HookFault, HookOutput, HookRegistry, HookResult,

@@ -1,0 +1,169 @@
+//! [`CommandHook`] with real programs.
+
+#![cfg(all(unix, feature = "command"))]
+
+use std::time::{Duration, Instant};
+
+use hooks_runtime::{
+    Action, CommandHook, Emission, FailurePolicy, Fault, HookRegistry, RegisterOptions,
+};
+use serde_json::json;
+
+fn shell(script: &str) -> CommandHook {
+    CommandHook::new("/bin/sh").args(["-c", script])
+}
+
+async fn emit_to(hook: CommandHook, options: RegisterOptions) -> Emission {
+    let hooks = HookRegistry::new();
+    hooks.register("tool:pre", hook, options.name("program"));
+    let data = json!({"tool_name": "Write"});
+    hooks.emit("tool:pre", data).await.unwrap()
+}
+
+async fn emit(script: &str) -> Emission {
+    emit_to(shell(script), RegisterOptions::new()).await
+}
+
+fn fault(emission: &Emission) -> String {
+    let [fault] = &*emission.faults else {
+        panic!("one fault, not {:?}", emission.faults);
+    };
+    fault.fault.to_string()
+}
+
+#[tokio::test]
+async fn a_program_is_given_the_event_as_json() {
+    let script = r#"printf '{"action": "modify", "data": {"name": "%s", "got": %s}}' "$HOOK_EVENT" "$(cat)""#;
+    let emission = emit(script).await;
+    assert_eq!(emission.action, Action::Modify);
+    assert_eq!(
+        *emission.data,
+        *json!({
+            "name": "tool:pre",
+            "got": {"event": "tool:pre", "data": {"tool_name": "Write"}},
+        })
+        .as_object()
+        .unwrap()
+    );
+}
+
+#[tokio::test]
+async fn no_output_is_continue_and_the_input_need_not_be_read() {
+    let emission = emit("exit 0").await;
+    assert_eq!(emission.action, Action::Continue);
+    assert!(emission.faults.is_empty(), "{:?}", emission.faults);
+}
+
+#[tokio::test]
+async fn exit_code_2_denies_and_says_why() {
+    let emission = emit("echo 'not on my watch' >&2; exit 2").await;
+    assert_eq!(emission.action, Action::Deny);
+    assert_eq!(emission.reason(), Some("not on my watch"));
+    assert_eq!(emission.decided_by.as_deref(), Some("program"));
+}
+
+#[tokio::test]
+async fn any_other_exit_is_a_fault_which_is_isolated() {
+    let emission = emit("echo first >&2; echo 'disk on fire' >&2; exit 3").await;
+    assert_eq!(emission.action, Action::Continue);
+    assert_eq!(
+        fault(&emission),
+        "failed: the program ended with exit status: 3: disk on fire"
+    );
+    assert!(fault(&emit("kill -9 $$").await).contains("signal: 9"));
+}
+
+#[tokio::test]
+async fn a_fault_of_a_fail_closed_program_denies() {
+    for script in ["exit 1", "echo yes", r#"echo '{"action": "allow"}'"#] {
+        let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
+        let emission = emit_to(shell(script), options).await;
+        assert_eq!(emission.action, Action::Deny, "{script}");
+        assert!(emission.reason().unwrap().contains("`program`"), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_a_fault_that_names_it() {
+    let emission = emit_to(CommandHook::new("/no/such"), RegisterOptions::new()).await;
+    assert!(fault(&emission).contains("`/no/such` cannot be started"));
+}
+
+#[tokio::test]
+async fn e_38_output_that_is_no_answer_is_a_fault() {
+    assert!(fault(&emit("echo done").await).contains("does not end with a JSON object"));
+    assert!(fault(&emit("echo '[1]'").await).contains("not an object"));
+}
+
+#[tokio::test]
+async fn e_93_an_answer_that_does_not_hold_is_a_fault_that_names_the_field() {
+    let emission = emit(r#"echo '{"action": "allow"}'"#).await;
+    assert!(fault(&emission).contains("field `action` is `allow`"));
+}
+
+#[tokio::test]
+async fn e_150_what_a_program_prints_is_in_the_transcript() {
+    let emission = emit(r#"echo looking; echo careful >&2; echo '{"reason": "fine"}'"#).await;
+    let output: Vec<_> = emission.output.iter().map(|line| &*line.text).collect();
+    assert_eq!(output, ["careful", "looking"]);
+    assert_eq!(&*emission.output[0].hook, "program");
+}
+
+#[tokio::test]
+async fn e_150_suppressed_output_is_not_in_the_transcript() {
+    let emission =
+        emit(r#"echo looking; echo careful >&2; echo '{"suppress_output": true}'"#).await;
+    assert!(emission.output.is_empty(), "{:?}", emission.output);
+}
+
+#[tokio::test]
+async fn a_program_that_takes_too_long_is_killed_with_what_it_started() {
+    let mark = std::env::temp_dir().join(format!("hooks-command-{}", std::process::id()));
+    let script = format!("(sleep 1; touch {}) & sleep 60", mark.display());
+    let started = Instant::now();
+    let hook = shell(&script).time_limit(Duration::from_millis(200));
+    let emission = emit_to(hook, RegisterOptions::new()).await;
+    assert!(matches!(emission.faults[0].fault, Fault::Timeout(_)));
+    assert!(started.elapsed() < Duration::from_secs(30));
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert!(!mark.exists(), "a process of the program lives on");
+}
+
+#[tokio::test]
+async fn a_process_left_behind_does_not_hold_the_emission_up() {
+    let started = Instant::now();
+    let emission = emit("sleep 60 & exit 0").await;
+    assert!(emission.faults.is_empty(), "{:?}", emission.faults);
+    assert!(started.elapsed() < Duration::from_secs(30));
+}
+
+#[tokio::test]
+async fn a_program_that_writes_too_much_is_killed() {
+    for (stream, script) in [("output", "exec yes"), ("error", "exec yes >&2")] {
+        let hook = shell(script).output_limit(10_000);
+        let emission = emit_to(hook, RegisterOptions::new()).await;
+        let said = fault(&emission);
+        assert!(said.contains("more than 10000 bytes"), "{said}");
+        assert!(said.contains(&format!("standard {stream}")), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn e_42_a_dropped_emission_kills_the_program() {
+    let mark = std::env::temp_dir().join(format!("hooks-dropped-{}", std::process::id()));
+    let script = format!("sleep 1; touch {}", mark.display());
+    let emission = tokio::time::timeout(Duration::from_millis(200), emit(&script)).await;
+    assert!(emission.is_err());
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert!(!mark.exists(), "the program lives on");
+}
+
+#[tokio::test]
+async fn large_events_and_answers_do_not_block_each_other() {
+    let hooks = HookRegistry::new();
+    let script = r#"printf '{"action": "modify", "data": '; cat; printf '}'"#;
+    hooks.register("tool:pre", shell(script), RegisterOptions::new());
+    let text = "x".repeat(500_000);
+    let emission = hooks.emit("tool:pre", json!({"text": text})).await.unwrap();
+    assert_eq!(emission.data["data"]["text"], text);
+}
