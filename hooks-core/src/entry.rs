@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::fault::FailurePolicy;
@@ -38,6 +38,7 @@ impl<H> Entry<H> {
                 id: EntryId::next(),
                 key: None,
                 name: None,
+                type_name: OnceLock::new(),
                 priority: 0,
                 sequence: 0,
                 timeout: None,
@@ -122,6 +123,8 @@ pub struct EntryMeta {
     id: EntryId,
     key: Option<Cow<'static, str>>,
     name: Option<Arc<str>>,
+    /// The name made of the hook's type, once somebody has asked for it.
+    type_name: OnceLock<Arc<str>>,
     priority: i32,
     sequence: u64,
     timeout: Option<Duration>,
@@ -152,10 +155,10 @@ impl EntryMeta {
 
     /// The name that people see: the one given, else the hook's type without its path.
     pub fn name(&self) -> Cow<'_, str> {
-        match &self.name {
-            Some(name) => Cow::Borrowed(name),
-            None => Cow::Owned(short_type_name(self.hook_type)),
-        }
+        Cow::Borrowed(match &self.name {
+            Some(name) => name,
+            None => self.type_name(),
+        })
     }
 
     /// Lower runs first.
@@ -172,8 +175,13 @@ impl EntryMeta {
     pub fn shared_name(&self) -> Arc<str> {
         match &self.name {
             Some(name) => Arc::clone(name),
-            None => short_type_name(self.hook_type).into(),
+            None => Arc::clone(self.type_name()),
         }
+    }
+
+    fn type_name(&self) -> &Arc<str> {
+        self.type_name
+            .get_or_init(|| short_type_name(self.hook_type).into())
     }
 
     /// The name given at registration, if there was one.

@@ -104,16 +104,16 @@ async fn e_93_an_answer_that_does_not_hold_is_a_fault_that_names_the_field() {
 #[tokio::test]
 async fn e_150_what_a_program_prints_is_in_the_transcript() {
     let emission = emit(r#"echo looking; echo careful >&2; echo '{"reason": "fine"}'"#).await;
-    let output: Vec<_> = emission.output.iter().map(|line| &*line.text).collect();
+    let output: Vec<_> = emission.output().iter().map(|line| &*line.text).collect();
     assert_eq!(output, ["careful", "looking"]);
-    assert_eq!(&*emission.output[0].hook, "program");
+    assert_eq!(&*emission.output()[0].hook, "program");
 }
 
 #[tokio::test]
 async fn e_150_suppressed_output_is_not_in_the_transcript() {
     let emission =
         emit(r#"echo looking; echo careful >&2; echo '{"suppress_output": true}'"#).await;
-    assert!(emission.output.is_empty(), "{:?}", emission.output);
+    assert!(emission.output().is_empty(), "{:?}", emission.output());
 }
 
 #[tokio::test]

@@ -9,43 +9,79 @@ use crate::Map;
 
 /// New values for single fields of an event; the other fields stay as they are.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Changes(Vec<(Cow<'static, str>, Value)>);
+pub struct Changes {
+    /// Most hooks change one field: it costs no allocation.
+    first: Option<Change>,
+    more: Vec<Change>,
+}
+
+type Change = (Cow<'static, str>, Value);
 
 impl Changes {
     /// No changes.
+    #[inline]
     pub const fn new() -> Self {
-        Changes(Vec::new())
+        Changes {
+            first: None,
+            more: Vec::new(),
+        }
     }
 
     /// Gives a field a value; the latest counts.
+    #[inline]
     pub fn set(&mut self, field: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
-        let (field, value) = (field.into(), value.into());
-        match self.0.iter_mut().find(|(name, _)| *name == field) {
-            Some((_, old)) => *old = value,
-            None => self.0.push((field, value)),
+        let change = (field.into(), value.into());
+        if self.first.is_none() {
+            self.first = Some(change);
+        } else {
+            self.put(change);
+        }
+    }
+
+    fn put(&mut self, (field, value): Change) {
+        let mut before = self.first.iter_mut().chain(&mut self.more);
+        if let Some((_, old)) = before.find(|(name, _)| *name == field) {
+            *old = value;
+        } else if self.first.is_none() {
+            self.first = Some((field, value));
+        } else {
+            self.more.push((field, value));
         }
     }
 
     /// The new value of a field, if it has one.
     #[inline]
     pub fn get(&self, field: &str) -> Option<&Value> {
-        let found = self.0.iter().find(|(name, _)| name == field);
+        let found = self.changes().find(|(name, _)| name == field);
         found.map(|(_, value)| value)
     }
 
     /// The fields and their new values, in the order in which they were first set.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.0.iter().map(|(name, value)| (&**name, value))
+        self.changes().map(|(name, value)| (&**name, value))
+    }
+
+    fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.first.iter().chain(&self.more)
     }
 
     /// Whether nothing changes.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.first.is_none()
+    }
+
+    /// Adds later changes to these.
+    pub(crate) fn extend(&mut self, later: Changes) {
+        for change in later.first.into_iter().chain(later.more) {
+            self.put(change);
+        }
     }
 
     /// Puts the values where they belong.
+    #[inline]
     pub(crate) fn apply(self, data: &mut Map) {
-        for (field, value) in self.0 {
+        for (field, value) in self.first.into_iter().chain(self.more) {
             match data.get_mut(&*field) {
                 Some(old) => *old = value,
                 None => {
@@ -58,12 +94,13 @@ impl Changes {
 
 impl From<Map> for Changes {
     fn from(map: Map) -> Self {
-        let fields = map.into_iter();
-        Changes(
-            fields
-                .map(|(name, value)| (Cow::Owned(name), value))
-                .collect(),
-        )
+        let mut fields = map
+            .into_iter()
+            .map(|(name, value)| (Cow::Owned(name), value));
+        Changes {
+            first: fields.next(),
+            more: fields.collect(),
+        }
     }
 }
 
@@ -77,7 +114,7 @@ impl From<Changes> for Map {
 
 impl Serialize for Changes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        let mut map = serializer.serialize_map(None)?;
         for (name, value) in self.iter() {
             map.serialize_entry(name, value)?;
         }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use hooks_core::{Answer, Combine, EntryMeta, Fault, Never, Step};
 
 use super::emission::HookFault;
-use super::event::Event;
-use super::handler::{Handler, Reply};
-use super::record::Record;
+use super::event::Scene;
+use super::handler::{Handler, Reply, Spoken};
+use super::record::{Fields, Transcript};
 use crate::Map;
 
 /// What hooks answered that were asked all at once.
@@ -32,7 +32,9 @@ impl Collected {
 
 /// One collection.
 pub(crate) struct Collect<'a> {
-    record: &'a Record<'a>,
+    name: &'a Arc<str>,
+    fields: Fields,
+    transcript: Transcript,
     timeout: Duration,
     /// Each with the rank of its hook, because they come in any order.
     answers: Vec<(Rank, (Arc<str>, Map))>,
@@ -42,9 +44,11 @@ pub(crate) struct Collect<'a> {
 type Rank = (i32, u64);
 
 impl<'a> Collect<'a> {
-    pub(crate) fn new(record: &'a Record<'a>, timeout: Duration) -> Self {
+    pub(crate) fn new(name: &'a Arc<str>, fields: Fields, timeout: Duration) -> Self {
         Collect {
-            record,
+            name,
+            fields,
+            transcript: Transcript::default(),
             timeout,
             answers: Vec::new(),
             faults: Vec::new(),
@@ -61,7 +65,7 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
     const CONCURRENT: bool = true;
 
     fn slot_name(&self) -> &str {
-        self.record.name()
+        self.name
     }
 
     fn invoke<'b>(
@@ -73,23 +77,24 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
     where
         Self: 'b,
     {
-        let record: &'b Record<'b> = self.record;
-        hook.start(Event::new(record, 0, entry))
+        let scene = Scene {
+            name: self.name,
+            fields: &mut self.fields,
+            transcript: &self.transcript,
+            is_chained: false,
+        };
+        hook.start(entry, scene)
     }
 
     fn check(&mut self, reply: Reply) -> Result<Reply, Fault> {
-        match reply {
-            Reply::Failed(fault) => Err(fault),
-            reply => Ok(reply),
-        }
+        reply.check()
     }
 
     /// The data count for any action, and none ends the collection (`E-53`).
     fn absorb(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
-        let data = match reply {
-            Reply::Continue | Reply::Failed(_) => None,
-            Reply::Changes(changes) => Some(changes.into()),
-            Reply::Result(result) => result.into_data(),
+        let data = match reply.0.map(|spoken| *spoken) {
+            Some(Spoken::Result(result)) => result.into_data(),
+            Some(Spoken::Fault(_)) | None => None,
         };
         if let Some(data) = data {
             self.answers
@@ -101,7 +106,7 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
         let fault = HookFault {
             hook: entry.shared_name(),
-            event: Arc::clone(self.record.name()),
+            event: Arc::clone(self.name),
             fault,
         };
         fault.log();

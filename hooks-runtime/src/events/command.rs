@@ -158,7 +158,7 @@ impl CommandHook {
     async fn run(&self, event: Event<'_>) -> Result<Ended, CommandError> {
         let input = serde_json::to_vec(&Input {
             event: event.name(),
-            data: event.data(),
+            data: &event.data(),
         });
         let input = input.map_err(|error| CommandError::Pipe(error.into()))?;
         let mut child = self.command(event.name()).spawn().map_err(|source| {

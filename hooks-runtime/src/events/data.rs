@@ -13,29 +13,34 @@ use crate::Map;
 /// A map that is given away is changed in place; one that the caller keeps, as an `Arc`, is
 /// shared with the hooks, and copied only where a changed one has to be given back.
 #[derive(Debug, Clone)]
-pub struct EventData(Given);
-
-#[derive(Debug, Clone)]
-enum Given {
-    Map(Arc<Map>),
-    /// Something that is not an object, by the name of its type.
-    Not(&'static str),
+pub struct EventData {
+    /// The object; or else
+    map: Option<Arc<Map>>,
+    /// what was given in its place.
+    found: &'static str,
 }
 
 impl EventData {
-    /// The object, or the error that says what was given in its place (`E-41`).
-    pub(crate) fn into_map(self) -> Result<Arc<Map>, EmitError> {
-        match self.0 {
-            Given::Map(map) => Ok(map),
-            Given::Not(found) => Err(EmitError::NotAnObject { found }),
-        }
+    /// The object, if it is one.
+    #[inline]
+    pub(crate) fn take_map(&mut self) -> Option<Arc<Map>> {
+        self.map.take()
+    }
+
+    /// The error that says what was given in the place of an object (`E-41`).
+    #[cold]
+    pub(crate) fn error(&self) -> EmitError {
+        EmitError::NotAnObject { found: self.found }
     }
 }
 
 impl From<Arc<Map>> for EventData {
     #[inline]
     fn from(map: Arc<Map>) -> Self {
-        EventData(Given::Map(map))
+        EventData {
+            map: Some(map),
+            found: "",
+        }
     }
 }
 
@@ -71,7 +76,10 @@ impl From<Value> for EventData {
         match value {
             Value::Object(map) => map.into(),
             Value::Null => ().into(),
-            other => EventData(Given::Not(type_name(&other))),
+            other => EventData {
+                map: None,
+                found: type_name(&other),
+            },
         }
     }
 }

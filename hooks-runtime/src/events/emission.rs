@@ -18,8 +18,6 @@ use crate::Map;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Emission {
-    /// The name of the event.
-    pub event: Arc<str>,
     /// The strongest answer (`E-34`). [`Action::Modify`] says that the data are other ones
     /// than they were (`E-27`).
     pub action: Action,
@@ -29,19 +27,21 @@ pub struct Emission {
     pub injections: Vec<Injection>,
     /// What the user is to be told, in execution order (`E-152`).
     pub messages: Vec<UserMessage>,
-    /// What hooks printed and did not suppress, in the order in which it was printed
-    /// (`E-150`).
-    pub output: Vec<HookOutput>,
     /// The hook whose answer the action is; the first one where several gave it, and the last
     /// one for [`Action::Modify`].
     pub decided_by: Option<Arc<str>>,
     /// What went wrong, in execution order (`E-36`).
     pub faults: Vec<HookFault>,
-    /// What became of each hook, where
-    /// [`EmitOptions::report`](super::EmitOptions::report) asked for it.
-    pub report: Option<Report>,
+    /// What most emissions have nothing of.
+    pub(crate) rest: Option<Box<Rest>>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rest {
     /// The answer of the hook that decided.
     pub(crate) decision: Option<Box<HookResult>>,
+    pub(crate) output: Vec<HookOutput>,
+    pub(crate) report: Option<Report>,
 }
 
 /// A text for the agent's conversation, with its own role, lifetime and placement.
@@ -127,13 +127,28 @@ impl Emission {
 
     /// Why the hook that decided decided so, if it said (`E-97`).
     pub fn reason(&self) -> Option<&str> {
-        self.decision.as_ref()?.reason.as_deref()
+        self.decision()?.reason.as_deref()
     }
 
     /// The whole answer of the hook that decided; the question, where that is to ask the user
     /// (`E-32`). Hooks that only changed data or went on decided nothing.
     pub fn decision(&self) -> Option<&HookResult> {
-        self.decision.as_deref()
+        self.rest.as_ref()?.decision.as_deref()
+    }
+
+    /// What hooks printed and did not suppress, in the order in which it was printed
+    /// (`E-150`).
+    pub fn output(&self) -> &[HookOutput] {
+        match &self.rest {
+            Some(rest) => &rest.output,
+            None => &[],
+        }
+    }
+
+    /// What became of each hook, where [`EmitOptions::report`](super::EmitOptions::report)
+    /// asked for it.
+    pub fn report(&self) -> Option<&Report> {
+        self.rest.as_ref()?.report.as_ref()
     }
 
     /// The emission as one [`HookResult`] (`E-20` to `E-35`).
@@ -142,7 +157,7 @@ impl Emission {
     /// settings of the first (`E-29`, `E-30`). Otherwise the data are the final ones, and all
     /// messages are one, with the level of the most serious.
     pub fn result(&self) -> HookResult {
-        let own = self.decision.as_deref().cloned();
+        let own = self.decision().cloned();
         match self.action {
             Action::Deny | Action::AskUser => own.unwrap_or_default(),
             Action::InjectContext => {

@@ -1,6 +1,7 @@
 //! The policy of [`emit`](super::HookRegistry::emit): the data go from hook to hook, and the
 //! strongest answer wins (`E-20` to `E-44`).
 
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
 use hooks_core::{
@@ -9,20 +10,48 @@ use hooks_core::{
 use jiff::Timestamp;
 
 use super::data::EmitError;
-use super::emission::{Emission, HookFault, HookOutput, Injection, Provenance, UserMessage};
-use super::event::Event;
-use super::handler::{Handler, Reply};
-use super::record::{Change, Record, Version};
+use super::emission::{Emission, HookFault, HookOutput, Injection, Provenance, Rest, UserMessage};
+use super::event::Scene;
+use super::handler::{Handler, Reply, Spoken};
+use super::record::{Fields, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
 
-/// One emission.
-pub(crate) struct Waterfall<'a> {
-    record: &'a Record<'a>,
-    version: Version,
-    action: Action,
+/// The policy of one emission. What it has gathered lies beside the dispatch, not in it: the
+/// dispatch is moved, and what is gathered stays.
+pub(crate) struct Waterfall<'a, 't>(&'a mut Gathered<'t>);
+
+/// What an emission has come to so far.
+pub(crate) struct Gathered<'t> {
+    name: &'t Arc<str>,
+    fields: Fields,
+    transcript: Transcript,
+    action: Strongest,
     /// The hook whose answer the action is.
     decider: Option<EntryId>,
     said: Option<Box<Said>>,
+}
+
+/// The strongest action so far, as wide as the fields beside it: a byte, in which a policy
+/// that is there or not would have its mark, would have it copied in pieces.
+#[derive(Clone, Copy, Default)]
+struct Strongest(usize);
+
+impl Strongest {
+    #[inline(always)]
+    fn get(self) -> Action {
+        match self.0 {
+            0 => Action::Continue,
+            1 => Action::Modify,
+            2 => Action::InjectContext,
+            3 => Action::AskUser,
+            _ => Action::Deny,
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, action: Action) {
+        self.0 = action.strength().into();
+    }
 }
 
 /// What hooks said besides going on or changing data; most emissions have nothing of it.
@@ -39,43 +68,48 @@ struct Said {
     raised: Option<HookFault>,
 }
 
-/// What an emission came to, apart from its data.
-pub(crate) struct Outcome {
-    version: Version,
-    action: Action,
-    decider: Option<EntryId>,
-    said: Option<Box<Said>>,
-}
-
-impl<'a> Waterfall<'a> {
-    #[inline]
-    pub(crate) fn new(record: &'a Record<'a>) -> Self {
-        Waterfall {
-            record,
-            version: 0,
-            action: Action::Continue,
+impl<'t> Gathered<'t> {
+    #[inline(always)]
+    pub(crate) fn new(name: &'t Arc<str>, fields: Fields) -> Self {
+        Gathered {
+            name,
+            fields,
+            transcript: Transcript::default(),
+            action: Strongest::default(),
             decider: None,
             said: None,
         }
+    }
+
+    /// The policy that gathers.
+    #[inline(always)]
+    pub(crate) fn policy(&mut self) -> Waterfall<'_, 't> {
+        Waterfall(self)
     }
 
     fn said(&mut self) -> &mut Said {
         self.said.get_or_insert_default()
     }
 
-    /// Changes the data for the hooks that follow.
+    /// Notes that the data have changed for the hooks that follow.
     #[inline]
-    fn change(&mut self, entry: &EntryMeta, change: Change) {
-        self.version = self.record.push(self.version, change);
-        if self.action.strength() <= Action::Modify.strength() {
-            self.action = Action::Modify;
+    fn modified(&mut self, entry: &EntryMeta) {
+        if self.action.get().strength() <= Action::Modify.strength() {
+            self.action.set(Action::Modify);
             self.decider = Some(entry.id());
         }
     }
 
-    /// Takes an answer that says more than to go on.
     #[cold]
-    fn take(&mut self, entry: &EntryMeta, mut result: Box<HookResult>) -> Step<Self, Never<()>> {
+    fn hear(&mut self, entry: &EntryMeta, spoken: Spoken) -> ControlFlow<()> {
+        match spoken {
+            Spoken::Result(result) => self.take(entry, Box::new(result)),
+            Spoken::Fault(fault) => self.fail(entry, fault),
+        }
+    }
+
+    /// Takes an answer that says more than to go on.
+    fn take(&mut self, entry: &EntryMeta, mut result: Box<HookResult>) -> ControlFlow<()> {
         if let Err(why) = result.check() {
             // The question stands, as if it had not said how long.
             result.approval_timeout = APPROVAL_TIMEOUT;
@@ -101,41 +135,59 @@ impl<'a> Waterfall<'a> {
                 append_to_last_tool_result: result.append_to_last_tool_result,
                 provenance: Provenance {
                     hook: entry.shared_name(),
-                    event: Arc::clone(self.record.name()),
+                    event: Arc::clone(self.name),
                     at: Timestamp::now(),
                 },
             };
             self.said().injections.push(injection);
         }
         match result.action {
-            Action::Continue => Step::Next,
-            Action::InjectContext if result.injection().is_none() => Step::Next,
+            Action::Continue => Continue(()),
+            Action::InjectContext if result.injection().is_none() => Continue(()),
             Action::Modify => {
-                let before = self.version;
-                if let Some(data) = result.data.take() {
-                    self.change(entry, Change::Replaced(Arc::new(data)));
+                let (data, changes) = (result.data.take(), std::mem::take(&mut result.changes));
+                if let Some(data) = data {
+                    self.fields.replace(data);
                 }
-                let changes = std::mem::take(&mut result.changes);
                 if !changes.is_empty() {
-                    self.change(entry, Change::Fields(changes));
+                    self.fields.change(changes);
                 }
-                if self.version > before && self.action == Action::Modify {
-                    self.said().decision = Some(result);
+                // Without data nothing changes (`E-26`).
+                if self.fields.has_changed() {
+                    self.modified(entry);
+                    if self.action.get() == Action::Modify {
+                        self.said().decision = Some(result);
+                    }
                 }
-                Step::Next
+                Continue(())
             }
             action => {
-                if action.strength() > self.action.strength() {
-                    self.action = action;
+                if action.strength() > self.action.get().strength() {
+                    self.action.set(action);
                     self.decider = Some(entry.id());
                     self.said().decision = Some(result);
                 }
                 if action == Action::Deny {
-                    Step::Stop
+                    Break(())
                 } else {
-                    Step::Next
+                    Continue(())
                 }
             }
+        }
+    }
+
+    /// Does what the registration says to a fault (`X-2`).
+    #[cold]
+    fn fail(&mut self, entry: &EntryMeta, fault: Fault) -> ControlFlow<()> {
+        let fault = self.note(entry, fault);
+        match entry.on_failure().unwrap_or(FailurePolicy::Isolate) {
+            FailurePolicy::Isolate => Continue(()),
+            FailurePolicy::Propagate => {
+                self.said().raised = Some(fault);
+                Break(())
+            }
+            // What is not known here must not mean yes.
+            _ => self.take(entry, Box::new(HookResult::deny(fault.to_string()))),
         }
     }
 
@@ -143,7 +195,7 @@ impl<'a> Waterfall<'a> {
     fn note(&mut self, entry: &EntryMeta, fault: Fault) -> HookFault {
         let fault = HookFault {
             hook: entry.shared_name(),
-            event: Arc::clone(self.record.name()),
+            event: Arc::clone(self.name),
             fault,
         };
         fault.log();
@@ -152,15 +204,15 @@ impl<'a> Waterfall<'a> {
     }
 }
 
-impl<'a, 'h> Combine<dyn Handler + 'h> for Waterfall<'a> {
+impl<'h> Combine<dyn Handler + 'h> for Waterfall<'_, '_> {
     type Yield = Reply;
-    type Outcome = Outcome;
+    type Outcome = ();
     type Wait = Never<()>;
 
     const GUARDED: bool = true;
 
     fn slot_name(&self) -> &str {
-        self.record.name()
+        self.0.name
     }
 
     #[inline(always)]
@@ -173,107 +225,98 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Waterfall<'a> {
     where
         Self: 'b,
     {
-        let record: &'b Record<'b> = self.record;
-        hook.start(Event::new(record, self.version, entry))
+        let scene = Scene {
+            name: self.0.name,
+            fields: &mut self.0.fields,
+            transcript: &self.0.transcript,
+            is_chained: true,
+        };
+        hook.start(entry, scene)
     }
 
     #[inline(always)]
     fn check(&mut self, reply: Reply) -> Result<Reply, Fault> {
-        match reply {
-            Reply::Failed(fault) => Err(fault),
-            reply => Ok(reply),
-        }
+        reply.check()
     }
 
     #[inline(always)]
     fn absorb(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
-        match reply {
-            Reply::Continue => Step::Next,
-            Reply::Changes(changes) => {
-                if !changes.is_empty() {
-                    self.change(entry, Change::Fields(changes));
-                }
-                Step::Next
-            }
-            Reply::Result(result) => self.take(entry, result),
-            Reply::Failed(fault) => self.fault(entry, fault),
+        if self.0.fields.has_changed() {
+            self.0.modified(entry);
+        }
+        match reply.0 {
+            None => Step::Next,
+            Some(spoken) => step(self.0.hear(entry, *spoken)),
         }
     }
 
     #[cold]
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        let fault = self.note(entry, fault);
-        match entry.on_failure().unwrap_or(FailurePolicy::Isolate) {
-            FailurePolicy::Isolate => Step::Next,
-            FailurePolicy::Propagate => {
-                self.said().raised = Some(fault);
-                Step::Stop
-            }
-            // What is not known here must not mean yes.
-            _ => {
-                let deny = HookResult::deny(format!("{fault}"));
-                self.take(entry, Box::new(deny))
-            }
-        }
+        step(self.0.fail(entry, fault))
     }
 
     fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
         Step::Next
     }
 
-    #[inline]
-    fn finish(self) -> Outcome {
-        Outcome {
-            version: self.version,
-            action: self.action,
-            decider: self.decider,
-            said: self.said,
-        }
+    #[inline(always)]
+    fn finish(self) {}
+}
+
+#[inline(always)]
+fn step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
+    match flow {
+        Continue(()) => Step::Next,
+        Break(()) => Step::Stop,
     }
 }
 
-impl Outcome {
-    /// The emission of the hooks in this slot, with the data from the record.
-    #[inline]
+impl Gathered<'_> {
+    /// The emission of the hooks in this slot.
+    #[inline(always)]
     pub(crate) fn conclude(
         self,
         slot: &Slot<dyn Handler>,
-        record: Record<'_>,
         report: Option<Report>,
     ) -> Result<Emission, EmitError> {
-        let event = Arc::clone(record.name());
-        let (data, printed) = record.finish(self.version);
+        let (data, printed) = (self.fields.into_map(), self.transcript.into_lines());
         let mut emission = Emission {
-            action: self.action,
+            action: self.action.get(),
             decided_by: self.decider.and_then(|id| name(slot, id)),
+            ..Emission::of(data)
+        };
+        if self.said.is_none() && printed.is_empty() && report.is_none() {
+            return Ok(emission);
+        }
+        let mut rest = Rest {
             report,
-            ..Emission::of(event, data)
+            ..Rest::default()
         };
         let muted = match self.said {
             None => Vec::new(),
             Some(said) => {
                 let said = *said;
-                emission.decision = said.decision;
+                rest.decision = said.decision;
                 emission.injections = said.injections;
                 emission.messages = said.messages;
                 emission.faults = said.faults;
                 if let Some(fault) = said.raised {
+                    emission.rest = Some(Box::new(rest));
                     let emission = Box::new(emission);
                     return Err(EmitError::Hook { fault, emission });
                 }
                 said.muted
             }
         };
-        if !printed.is_empty() {
-            emission.output = printed
-                .into_iter()
-                .filter(|printed| !muted.contains(&printed.id))
-                .map(|printed| HookOutput {
-                    text: printed.text,
-                    hook: printed.hook,
-                })
-                .collect();
-        }
+        rest.output = printed
+            .into_iter()
+            .filter(|printed| !muted.contains(&printed.id))
+            .map(|printed| HookOutput {
+                text: printed.text,
+                hook: printed.hook,
+            })
+            .collect();
+        emission.rest = Some(Box::new(rest));
         Ok(emission)
     }
 }
@@ -287,18 +330,15 @@ fn name(slot: &Slot<dyn Handler>, id: EntryId) -> Option<Arc<str>> {
 impl Emission {
     /// An emission that no hook has answered.
     #[inline]
-    pub(crate) fn of(event: Arc<str>, data: Arc<crate::Map>) -> Self {
+    pub(crate) fn of(data: Arc<crate::Map>) -> Self {
         Emission {
-            event,
             action: Action::Continue,
             data,
             injections: Vec::new(),
             messages: Vec::new(),
-            output: Vec::new(),
             decided_by: None,
             faults: Vec::new(),
-            report: None,
-            decision: None,
+            rest: None,
         }
     }
 }

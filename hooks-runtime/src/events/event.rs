@@ -6,11 +6,11 @@ use std::sync::Arc;
 use hooks_core::EntryMeta;
 use serde_json::Value;
 
-use super::record::{Printed, Record, Version};
+use super::record::{Fields, Printed, Transcript};
 use crate::Map;
 
 /// An event as a hook sees it: its name, and its data as the hooks before left them. All of it
-/// is borrowed from the emission; a copy of this is a few words.
+/// is borrowed; a copy of this is a few words.
 ///
 /// ```
 /// use hooks_runtime::{Event, EventHook, HookError, HookResult, impl_hook};
@@ -25,36 +25,89 @@ use crate::Map;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Event<'a> {
-    record: &'a Record<'a>,
-    version: Version,
-    hook: &'a EntryMeta,
+    pub(crate) name: &'a Arc<str>,
+    pub(crate) fields: &'a Fields,
+    pub(crate) hook: &'a EntryMeta,
+    pub(crate) transcript: &'a Transcript,
 }
 
-impl<'a> Event<'a> {
+/// What a hook is started with.
+#[doc(hidden)]
+pub struct Scene<'a> {
+    pub(crate) name: &'a Arc<str>,
+    pub(crate) fields: &'a mut Fields,
+    pub(crate) transcript: &'a Transcript,
+    /// Whether the hooks that follow see what this one changes.
+    pub(crate) is_chained: bool,
+}
+
+impl fmt::Debug for Scene<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scene")
+            .field("name", self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Scene<'_> {
     #[inline(always)]
-    pub(crate) fn new(record: &'a Record<'a>, version: Version, hook: &'a EntryMeta) -> Self {
+    pub(crate) fn event<'s>(&'s self, hook: &'s EntryMeta) -> Event<'s> {
         Event {
-            record,
-            version,
+            name: self.name,
+            fields: self.fields,
             hook,
+            transcript: self.transcript,
         }
     }
 
+    /// The event for a hook that is waited for.
+    pub(crate) fn hold<'h>(&self, hook: &'h EntryMeta) -> Held<'h> {
+        Held {
+            name: Arc::clone(self.name),
+            fields: self.fields.clone(),
+            hook,
+            transcript: self.transcript.share(),
+        }
+    }
+
+    /// The name and all data, to be kept.
+    #[inline(always)]
+    pub(crate) fn share(&mut self) -> (Arc<str>, Arc<Map>) {
+        self.fields.merge();
+        (Arc::clone(self.name), self.fields.to_map())
+    }
+}
+
+/// An event that a hook keeps for as long as it is waited for.
+pub(crate) struct Held<'a> {
+    name: Arc<str>,
+    fields: Fields,
+    hook: &'a EntryMeta,
+    transcript: Transcript,
+}
+
+impl Held<'_> {
+    pub(crate) fn event(&self) -> Event<'_> {
+        Event {
+            name: &self.name,
+            fields: &self.fields,
+            hook: self.hook,
+            transcript: &self.transcript,
+        }
+    }
+}
+
+impl<'a> Event<'a> {
     /// The name under which the event was emitted (`E-12`).
     #[inline]
     pub fn name(&self) -> &'a str {
-        self.record.name()
-    }
-
-    /// The same, to be kept.
-    pub(crate) fn shared_name(&self) -> &'a Arc<str> {
-        self.record.name()
+        self.name
     }
 
     /// A field of the data.
     #[inline]
     pub fn get(&self, field: &str) -> Option<&'a Value> {
-        self.record.get(self.version, field)
+        self.fields.get(field)
     }
 
     /// A field of the data, if it is text.
@@ -63,10 +116,11 @@ impl<'a> Event<'a> {
         self.get(field)?.as_str()
     }
 
-    /// All data as one map. Made of the fields that hooks before have changed one by one, or
-    /// of the registry's defaults, it is a copy, which the emission keeps for all who ask.
-    pub fn data(&self) -> &'a Arc<Map> {
-        self.record.merged(self.version)
+    /// All data as one map. It is shared, and a copy only where the caller of the emission
+    /// keeps the data and hooks before have changed single fields, or the registry has
+    /// defaults.
+    pub fn data(&self) -> Arc<Map> {
+        self.fields.to_map()
     }
 
     /// The registration that this call belongs to.
@@ -78,7 +132,7 @@ impl<'a> Event<'a> {
     /// ([`Emission::output`](super::Emission::output)) unless the hook answers with
     /// `suppress_output` (`E-150`).
     pub fn print(&self, text: impl Into<String>) {
-        self.record.print(Printed {
+        self.transcript.print(Printed {
             id: self.hook.id(),
             hook: self.hook.shared_name(),
             text: text.into(),
@@ -90,7 +144,7 @@ impl fmt::Debug for Event<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Event")
             .field("name", &self.name())
-            .field("data", self.data())
+            .field("data", &self.data())
             .finish_non_exhaustive()
     }
 }

@@ -16,11 +16,9 @@ use std::error::Error;
 use std::future::Future;
 use std::sync::Arc;
 
-use hooks_core::__private::Signature;
-use hooks_core::{Answer, Fault, hooks};
+use hooks_core::{Answer, EntryMeta, Fault, hooks};
 
-use super::changes::Changes;
-use super::event::Event;
+use super::event::{Event, Scene};
 use super::result::{APPROVAL_TIMEOUT, Action, HookResult};
 use crate::{HookError, Map};
 
@@ -39,27 +37,30 @@ pub trait EventHooks {
 
 /// A hook as an emission calls it.
 pub trait Handler: Send + Sync {
-    /// Starts the hook.
-    fn start<'a>(&'a self, event: Event<'a>) -> Answer<'a, Reply>;
+    /// Starts the hook of this entry. What it is to keep of the event while it waits, it
+    /// holds by itself.
+    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply>;
 }
 
-/// What a hook answered, small where it is common: it travels through every call.
+/// What a hook answered: nothing where it goes on, or has changed single fields, which have
+/// their new values already. A word, because it travels through every call in registers.
 #[derive(Debug)]
-pub enum Reply {
-    /// Go on, and nothing else.
-    Continue,
-    /// Modify by these changes, and nothing else.
-    Changes(Changes),
-    /// Anything else.
-    Result(Box<HookResult>),
-    /// The hook failed.
-    Failed(Fault),
+pub struct Reply(pub(crate) Option<Box<Spoken>>);
+
+/// What a hook says besides.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is never anywhere but in a box")]
+pub enum Spoken {
+    /// Its answer.
+    Result(HookResult),
+    /// What went wrong.
+    Fault(Fault),
 }
 
-impl From<HookResult> for Reply {
+impl Reply {
     // Where the hook is inlined, so is this, and most of the fields never exist.
     #[inline(always)]
-    fn from(result: HookResult) -> Self {
+    fn of(result: HookResult, scene: Option<Scene<'_>>) -> Self {
         let is_bare = result.data.is_none()
             && result.reason.is_none()
             && result.context_injection.is_none()
@@ -69,28 +70,65 @@ impl From<HookResult> for Reply {
             && !result.suppress_output
             && result.user_message.is_none()
             && result.extra.is_none();
-        match result.action {
-            Action::Continue if is_bare && result.changes.is_empty() => Reply::Continue,
-            Action::Modify if is_bare => Reply::Changes(result.changes),
-            _ => Reply::Result(Box::new(result)),
+        match (result.action, scene) {
+            (Action::Continue, _) if is_bare && result.changes.is_empty() => Reply(None),
+            (Action::Modify, Some(scene))
+                if is_bare && scene.is_chained && !result.changes.is_empty() =>
+            {
+                scene.fields.change(result.changes);
+                Reply(None)
+            }
+            _ => Reply(Some(Box::new(Spoken::Result(result)))),
         }
     }
-}
 
-impl<E: Into<Box<dyn Error + Send + Sync>>> From<Result<HookResult, E>> for Reply {
+    /// The fault that the answer says, if it says one.
     #[inline(always)]
-    fn from(result: Result<HookResult, E>) -> Self {
-        match result {
-            Ok(result) => result.into(),
-            Err(error) => Reply::Failed(Fault::error(error)),
+    pub(crate) fn check(self) -> Result<Self, Fault> {
+        match self.0 {
+            None => Ok(self),
+            Some(spoken) => match *spoken {
+                Spoken::Fault(fault) => Err(fault),
+                Spoken::Result(_) => Ok(Reply(Some(spoken))),
+            },
+        }
+    }
+
+    #[cold]
+    fn failed(fault: Fault) -> Self {
+        Reply(Some(Box::new(Spoken::Fault(fault))))
+    }
+}
+
+/// What a hook may answer.
+#[doc(hidden)]
+pub trait Answers {
+    /// The answer of a hook that has been waited for, or of one that is asked on this scene.
+    fn reply(self, scene: Option<Scene<'_>>) -> Reply;
+}
+
+impl Answers for HookResult {
+    #[inline(always)]
+    fn reply(self, scene: Option<Scene<'_>>) -> Reply {
+        Reply::of(self, scene)
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> Answers for Result<HookResult, E> {
+    #[inline(always)]
+    fn reply(self, scene: Option<Scene<'_>>) -> Reply {
+        match self {
+            Ok(result) => Reply::of(result, scene),
+            Err(error) => Reply::failed(Fault::error(error)),
         }
     }
 }
 
-fn typed_reply(result: Result<HookResult, HookError>) -> Reply {
+#[inline(always)]
+fn typed_reply(result: Result<HookResult, HookError>, scene: Option<Scene<'_>>) -> Reply {
     match result {
-        Ok(result) => result.into(),
-        Err(error) => Reply::Failed(error.into_fault()),
+        Ok(result) => Reply::of(result, scene),
+        Err(error) => Reply::failed(error.into_fault()),
     }
 }
 
@@ -146,12 +184,6 @@ pub mod form {
     pub enum Typed {}
 }
 
-/// What a hook may answer.
-#[doc(hidden)]
-pub trait Reports: Into<Reply> {}
-impl Reports for HookResult {}
-impl<E: Into<Box<dyn Error + Send + Sync>>> Reports for Result<HookResult, E> {}
-
 /// See [`form::Shared`].
 #[derive(Debug)]
 pub struct SharedHandler<F>(F);
@@ -159,7 +191,7 @@ pub struct SharedHandler<F>(F);
 impl<F, R> IntoHandler<(form::Shared, R)> for F
 where
     F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync + 'static,
-    R: Reports,
+    R: Answers,
 {
     type Handler = SharedHandler<F>;
 
@@ -171,12 +203,13 @@ where
 impl<F, R> Handler for SharedHandler<F>
 where
     F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync,
-    R: Reports,
+    R: Answers,
 {
     #[inline]
-    fn start<'a>(&'a self, event: Event<'a>) -> Answer<'a, Reply> {
-        let answer = (self.0)(Arc::clone(event.shared_name()), Arc::clone(event.data()));
-        Answer::Ready(answer.into())
+    fn start<'a>(&'a self, _: &'a EntryMeta, mut scene: Scene<'_>) -> Answer<'a, Reply> {
+        let (event, data) = scene.share();
+        let answer = (self.0)(event, data);
+        Answer::Ready(answer.reply(Some(scene)))
     }
 }
 
@@ -187,7 +220,7 @@ pub struct AsyncHandler<F>(F);
 impl<F, Fut> IntoHandler<(form::Async, Fut)> for F
 where
     F: Fn(Arc<str>, Arc<Map>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: Reports> + Send + 'static,
+    Fut: Future<Output: Answers> + Send + 'static,
 {
     type Handler = AsyncHandler<F>;
 
@@ -199,11 +232,12 @@ where
 impl<F, Fut> Handler for AsyncHandler<F>
 where
     F: Fn(Arc<str>, Arc<Map>) -> Fut + Send + Sync,
-    Fut: Future<Output: Reports> + Send + 'static,
+    Fut: Future<Output: Answers> + Send + 'static,
 {
-    fn start<'a>(&'a self, event: Event<'a>) -> Answer<'a, Reply> {
-        let answer = (self.0)(Arc::clone(event.shared_name()), Arc::clone(event.data()));
-        Answer::later(async move { answer.await.into() })
+    fn start<'a>(&'a self, _: &'a EntryMeta, mut scene: Scene<'_>) -> Answer<'a, Reply> {
+        let (event, data) = scene.share();
+        let answer = (self.0)(event, data);
+        Answer::later(async move { answer.await.reply(None) })
     }
 }
 
@@ -214,7 +248,7 @@ pub struct BorrowedHandler<F>(F);
 impl<F, R> IntoHandler<(form::Borrowed, R)> for F
 where
     F: for<'a> Fn(Event<'a>) -> R + Send + Sync + 'static,
-    R: Reports,
+    R: Answers,
 {
     type Handler = BorrowedHandler<F>;
 
@@ -226,11 +260,12 @@ where
 impl<F, R> Handler for BorrowedHandler<F>
 where
     F: for<'a> Fn(Event<'a>) -> R + Send + Sync,
-    R: Reports,
+    R: Answers,
 {
     #[inline]
-    fn start<'a>(&'a self, event: Event<'a>) -> Answer<'a, Reply> {
-        Answer::Ready((self.0)(event).into())
+    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply> {
+        let answer = (self.0)(scene.event(entry));
+        Answer::Ready(answer.reply(Some(scene)))
     }
 }
 
@@ -248,15 +283,17 @@ impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
 
 impl<H: EventHook> Handler for TypedHandler<H> {
     #[inline]
-    fn start<'a>(&'a self, event: Event<'a>) -> Answer<'a, Reply> {
-        let args: <dyn EventHook as Signature>::Args<'a> = (event,);
-        match self.0.__hooks_start(args, ()) {
-            Ok(Answer::Ready(result)) => Answer::Ready(typed_reply(result)),
-            Ok(Answer::Later(answer)) => Answer::later(async move { typed_reply(answer.await) }),
-            Err(((event,), ())) => {
-                Answer::later(async move { typed_reply(self.0.call(event).await) })
-            }
+    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply> {
+        // A hook that may wait is started anew, with an event that it holds.
+        let answer = match self.0.__hooks_start((scene.event(entry),), ()) {
+            Ok(Answer::Ready(result)) => Some(result),
+            _ => None,
+        };
+        if let Some(result) = answer {
+            return Answer::Ready(typed_reply(result, Some(scene)));
         }
+        let held = scene.hold(entry);
+        Answer::later(async move { typed_reply(self.0.call(held.event()).await, None) })
     }
 }
 

@@ -1,201 +1,132 @@
 //! The data of one emission, as hooks change them.
 //!
-//! Hooks borrow the data for as long as they run, so nothing here moves or changes once a
-//! hook may have seen it: a change becomes a layer on top. What is below is not copied.
+//! The emission owns them, and changes them in place wherever nobody else holds them. Where
+//! somebody does, changes of single fields lie on top, and what they leave alone is copied
+//! only once somebody asks for all of it as one map.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hooks_core::EntryId;
+use once_cell::race::OnceBox;
 use serde_json::Value;
 
 use super::changes::Changes;
 use crate::Map;
 
-/// The data of one emission: a base, and what hooks put on top of it.
-pub(crate) struct Record<'t> {
-    name: &'t Arc<str>,
-    base: Base<'t>,
-    layers: Layers,
-    printed: Mutex<Vec<Printed>>,
-}
-
-struct Base<'t> {
+/// The data of an event at one moment. A clone shares everything.
+#[derive(Clone)]
+pub(crate) struct Fields {
     map: Arc<Map>,
-    /// What is there where the map has nothing (`E-22`).
-    defaults: Option<&'t Arc<Map>>,
-    merged: OnceLock<Arc<Map>>,
+    /// What counts in the place of the map's, where that could not be changed.
+    changes: Option<Arc<Changes>>,
+    /// What counts where the map has nothing (`E-22`), where it could not be completed.
+    defaults: Option<Arc<Map>>,
+    /// Whether they have changed since somebody asked.
+    has_changed: bool,
 }
 
-/// What a hook printed.
-pub(crate) struct Printed {
-    pub(crate) id: EntryId,
-    pub(crate) hook: Arc<str>,
-    pub(crate) text: String,
-}
-
-/// How many layers are on the base. What a hook is given is the data at one version.
-pub(crate) type Version = usize;
-
-/// Layers in the order in which they were put on. They stay where they are: the first few
-/// lie in the record itself, so that they cost no allocation.
-struct Layers {
-    first: [OnceLock<Layer>; 4],
-    more: OnceLock<Box<Layers>>,
-}
-
-/// What one hook changed.
-struct Layer {
-    change: Change,
-    /// The data at this version as one map, where a hook has asked for that.
-    merged: OnceLock<Arc<Map>>,
-}
-
-pub(crate) enum Change {
-    /// Everything below counts no more (`E-25`).
-    Replaced(Arc<Map>),
-    Fields(Changes),
-}
-
-impl<'t> Record<'t> {
+impl Fields {
     #[inline]
-    pub(crate) fn new(
-        name: &'t Arc<str>,
-        mut map: Arc<Map>,
-        mut defaults: Option<&'t Arc<Map>>,
-    ) -> Self {
-        if let (Some(fields), Some(map)) = (defaults, Arc::get_mut(&mut map)) {
-            complete(map, fields);
-            defaults = None;
-        }
-        Record {
-            name,
-            base: Base {
-                map,
-                defaults,
-                merged: OnceLock::new(),
-            },
-            layers: Layers::new(),
-            printed: Mutex::new(Vec::new()),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn name(&self) -> &'t Arc<str> {
-        self.name
-    }
-
-    /// Puts a layer on those of this version, which gives the next one.
-    #[inline]
-    pub(crate) fn push(&self, version: Version, change: Change) -> Version {
-        self.layers.set(
-            version,
-            Layer {
-                change,
-                merged: OnceLock::new(),
-            },
-        );
-        version + 1
-    }
-
-    /// The value of a field at a version.
-    #[inline]
-    pub(crate) fn get(&self, version: Version, field: &str) -> Option<&Value> {
-        for at in (0..version).rev() {
-            match &self.layers.get(at).change {
-                Change::Replaced(map) => return map.get(field),
-                Change::Fields(changes) => match changes.get(field) {
-                    None => {}
-                    found => return found,
-                },
+    pub(crate) fn new(mut map: Arc<Map>, defaults: Option<&Arc<Map>>) -> Self {
+        let mut held = None;
+        if let Some(defaults) = defaults {
+            match Arc::get_mut(&mut map) {
+                Some(map) => complete(map, defaults),
+                None => held = Some(Arc::clone(defaults)),
             }
         }
-        let found = self.base.map.get(field);
-        match self.base.defaults {
-            Some(defaults) => found.or_else(|| defaults.get(field)),
-            None => found,
+        Fields {
+            map,
+            changes: None,
+            defaults: held,
+            has_changed: false,
         }
     }
 
-    /// The data at a version as one map: made at most once, and only where there is none.
-    pub(crate) fn merged(&self, version: Version) -> &Arc<Map> {
-        let Some(top) = version.checked_sub(1) else {
-            return self.base.merged();
-        };
-        let layer = self.layers.get(top);
-        match &layer.change {
-            Change::Replaced(map) => map,
-            Change::Fields(changes) => layer.merged.get_or_init(|| {
-                let mut map = Map::clone(self.merged(top));
-                changes.clone().apply(&mut map);
-                Arc::new(map)
-            }),
-        }
-    }
-
-    /// Takes what a hook prints.
-    pub(crate) fn print(&self, printed: Printed) {
-        let all = self.printed.lock();
-        all.unwrap_or_else(PoisonError::into_inner).push(printed);
-    }
-
-    /// The data at the last version, and what was printed. Copies nothing but what the
-    /// caller has kept for itself, and that only if it was changed.
+    /// The value of a field.
     #[inline]
-    pub(crate) fn finish(self, version: Version) -> (Arc<Map>, Vec<Printed>) {
-        let printed = self
-            .printed
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        let map = if version == 0 {
-            self.base.into_map()
-        } else {
-            flatten(self.base, self.layers, version)
-        };
-        (map, printed)
+    pub(crate) fn get(&self, field: &str) -> Option<&Value> {
+        if self.is_plain() {
+            return self.map.get(field);
+        }
+        let changed = self.changes.as_ref().and_then(|changes| changes.get(field));
+        changed.or_else(|| self.map.get(field)).or_else(|| {
+            let defaults = self.defaults.as_ref()?;
+            defaults.get(field)
+        })
     }
-}
 
-/// The base with its layers on it.
-fn flatten(base: Base<'_>, layers: Layers, version: Version) -> Arc<Map> {
-    let mut base = Some(base);
-    let mut map = None;
-    for layer in layers.into_iter(version) {
-        match (layer.merged.into_inner(), layer.change) {
-            (Some(merged), _) | (None, Change::Replaced(merged)) => map = Some(merged),
-            (None, Change::Fields(changes)) => {
-                let map = map.get_or_insert_with(|| {
-                    let base = base.take().expect("the base is the first map there is");
-                    base.into_map()
-                });
-                changes.apply(Arc::make_mut(map));
+    /// All fields as one map, which is a copy where something lies on top of another.
+    #[inline]
+    pub(crate) fn to_map(&self) -> Arc<Map> {
+        if self.is_plain() {
+            return Arc::clone(&self.map);
+        }
+        self.clone().into_map()
+    }
+
+    /// Makes one map of all, so that [`to_map`](Self::to_map) copies nothing.
+    #[inline]
+    pub(crate) fn merge(&mut self) {
+        if !self.is_plain() {
+            *self = Fields::new(self.clone().into_map(), None);
+        }
+    }
+
+    /// Whether they have changed since this was last asked.
+    #[inline(always)]
+    pub(crate) fn has_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.changes.is_none() && self.defaults.is_none()
+    }
+
+    /// Other fields in the place of all (`E-25`).
+    pub(crate) fn replace(&mut self, map: Map) {
+        *self = Fields::new(Arc::new(map), None);
+        self.has_changed = true;
+    }
+
+    /// Other values for single fields.
+    #[inline]
+    pub(crate) fn change(&mut self, changes: Changes) {
+        self.has_changed = true;
+        if self.is_plain() {
+            if let Some(map) = Arc::get_mut(&mut self.map) {
+                changes.apply(map);
+                return;
             }
         }
+        self.put_on_top(changes);
     }
-    map.expect("a version above 0 has a layer")
-}
 
-impl Base<'_> {
-    fn merged(&self) -> &Arc<Map> {
-        match self.defaults {
-            None => &self.map,
-            Some(defaults) => self.merged.get_or_init(|| {
-                let mut map = Map::clone(&self.map);
-                complete(&mut map, defaults);
-                Arc::new(map)
-            }),
+    #[cold]
+    fn put_on_top(&mut self, changes: Changes) {
+        match &mut self.changes {
+            Some(before) => Arc::make_mut(before).extend(changes),
+            None => self.changes = Some(Arc::new(changes)),
         }
     }
 
+    /// All fields as one map, which is copied only if somebody else holds it and it is not
+    /// what it was.
     #[inline]
-    fn into_map(self) -> Arc<Map> {
-        match self.defaults {
-            None => self.map,
-            Some(defaults) => self.merged.into_inner().unwrap_or_else(|| {
-                let mut map = self.map;
-                complete(Arc::make_mut(&mut map), defaults);
-                map
-            }),
+    pub(crate) fn into_map(self) -> Arc<Map> {
+        if self.is_plain() {
+            return self.map;
         }
+        let mut map = self.map;
+        let fields = Arc::make_mut(&mut map);
+        if let Some(changes) = self.changes {
+            Arc::unwrap_or_clone(changes).apply(fields);
+        }
+        if let Some(defaults) = self.defaults {
+            complete(fields, &defaults);
+        }
+        map
     }
 }
 
@@ -208,50 +139,44 @@ pub(crate) fn complete(map: &mut Map, defaults: &Map) {
     }
 }
 
-impl Layers {
-    #[inline]
-    const fn new() -> Self {
-        Layers {
-            first: [const { OnceLock::new() }; 4],
-            more: OnceLock::new(),
-        }
+/// What the hooks of an emission print.
+#[derive(Default)]
+pub(crate) struct Transcript(OnceBox<Lines>);
+
+type Lines = Arc<Mutex<Vec<Printed>>>;
+
+/// What a hook printed.
+#[derive(Clone)]
+pub(crate) struct Printed {
+    pub(crate) id: EntryId,
+    pub(crate) hook: Arc<str>,
+    pub(crate) text: String,
+}
+
+impl Transcript {
+    fn lines(&self) -> &Lines {
+        self.0.get_or_init(Box::default)
     }
 
-    #[inline]
-    fn get(&self, at: usize) -> &Layer {
-        let layer = match self.first.get(at) {
-            Some(layer) => layer.get(),
-            None => return self.more().get(at - self.first.len()),
-        };
-        layer.expect("a version has all its layers")
+    pub(crate) fn print(&self, printed: Printed) {
+        let lines = self.lines().lock();
+        lines.unwrap_or_else(PoisonError::into_inner).push(printed);
     }
 
+    /// The same transcript, for a hook that is waited for.
+    pub(crate) fn share(&self) -> Self {
+        Transcript(OnceBox::with_value(Box::new(Arc::clone(self.lines()))))
+    }
+
+    /// What has been printed, in the order in which that happened.
     #[inline]
-    fn set(&self, at: usize, layer: Layer) {
-        match self.first.get(at) {
-            Some(place) => {
-                let put = place.set(layer);
-                assert!(put.is_ok(), "the hooks of one emission run one by one");
+    pub(crate) fn into_lines(self) -> Vec<Printed> {
+        match self.0.get() {
+            None => Vec::new(),
+            Some(lines) => {
+                let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+                std::mem::take(&mut *lines)
             }
-            None => self.more().set(at - self.first.len(), layer),
         }
-    }
-
-    #[cold]
-    fn more(&self) -> &Layers {
-        self.more.get_or_init(|| Box::new(Layers::new()))
-    }
-
-    fn into_iter(self, layers: usize) -> impl Iterator<Item = Layer> {
-        let mut rest = Some(Box::new(self));
-        let chunks = std::iter::from_fn(move || {
-            let chunk = *rest.take()?;
-            rest = chunk.more.into_inner();
-            Some(chunk.first)
-        });
-        chunks
-            .flatten()
-            .filter_map(OnceLock::into_inner)
-            .take(layers)
     }
 }

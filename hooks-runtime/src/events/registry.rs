@@ -14,10 +14,10 @@ use serde::Serialize;
 
 use super::collect::{Collect, Collected};
 use super::data::{EmitError, EventData};
-use super::emission::Emission;
-use super::emit::Waterfall;
+use super::emission::{Emission, Rest};
+use super::emit::Gathered;
 use super::handler::{Handler, IntoHandler};
-use super::record::{Record, complete};
+use super::record::{Fields, complete};
 use crate::Map;
 use crate::options::RegisterOptions;
 use crate::shared::{Shared, Snapshot};
@@ -57,15 +57,14 @@ impl Table {
         self.events.get_key_value(event)
     }
 
-    /// The event's data, with the time of now where that is asked for (`E-40`).
+    /// The event's data with the time of now, where that is asked for (`E-40`).
     #[inline]
-    fn stamped(&self, data: EventData) -> Result<Arc<Map>, EmitError> {
-        let mut map = data.into_map()?;
+    fn stamped(&self, mut map: Arc<Map>) -> Arc<Map> {
         if self.stamps && !map.contains_key(TIMESTAMP) {
             let now = Timestamp::now().to_string();
             Arc::make_mut(&mut map).insert(TIMESTAMP.to_owned(), now.into());
         }
-        Ok(map)
+        map
     }
 
     /// The event's data with the defaults, where no hook asks for them.
@@ -188,13 +187,18 @@ impl HookRegistry {
         data: impl Into<EventData>,
     ) -> Result<Emission, EmitError> {
         let table = self.inner.table.load();
-        let map = table.stamped(data.into())?;
-        let Some((name, slot)) = table.hooks(event) else {
-            return Ok(Emission::of(event.into(), table.completed(map)));
+        let mut data = data.into();
+        let Some(map) = data.take_map() else {
+            return Err(data.error());
         };
-        let record = Record::new(name, map, table.defaults.as_ref());
-        let outcome = slot.dispatch(Waterfall::new(&record)).await;
-        outcome.conclude(slot, record, None)
+        let map = table.stamped(map);
+        let Some((name, slot)) = table.hooks(event) else {
+            return Ok(Emission::of(table.completed(map)));
+        };
+        let fields = Fields::new(map, table.defaults.as_ref());
+        let mut gathered = Gathered::new(name, fields);
+        slot.dispatch(gathered.policy()).await;
+        gathered.conclude(slot, None)
     }
 
     /// As [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
@@ -208,23 +212,33 @@ impl HookRegistry {
         options: EmitOptions,
     ) -> Result<Emission, EmitError> {
         let table = self.inner.table.load();
-        let map = table.stamped(data.into())?;
+        let mut data = data.into();
+        let Some(map) = data.take_map() else {
+            return Err(data.error());
+        };
+        let map = table.stamped(map);
         let Some((name, slot)) = table.hooks(event) else {
-            let mut emission = Emission::of(event.into(), table.completed(map));
-            emission.report = options.report.then(Report::default);
+            let mut emission = Emission::of(table.completed(map));
+            if options.report {
+                emission.rest = Some(Box::new(Rest {
+                    report: Some(Report::default()),
+                    ..Rest::default()
+                }));
+            }
             return Ok(emission);
         };
-        let record = Record::new(name, map, table.defaults.as_ref());
-        let (policy, timer) = (Waterfall::new(&record), &*self.inner.timer);
-        let (outcome, report, is_cut_short) = if options.report {
+        let fields = Fields::new(map, table.defaults.as_ref());
+        let mut gathered = Gathered::new(name, fields);
+        let (policy, timer) = (gathered.policy(), &*self.inner.timer);
+        let (report, is_cut_short) = if options.report {
             let dispatch = slot.dispatch_reported(policy);
-            let ((outcome, report), cut) = within(dispatch, timer, options.deadline).await;
-            (outcome, Some(report), cut)
+            let (((), report), cut) = within(dispatch, timer, options.deadline).await;
+            (Some(report), cut)
         } else {
-            let (outcome, cut) = within(slot.dispatch(policy), timer, options.deadline).await;
-            (outcome, None, cut)
+            let ((), cut) = within(slot.dispatch(policy), timer, options.deadline).await;
+            (None, cut)
         };
-        let emission = outcome.conclude(slot, record, report)?;
+        let emission = gathered.conclude(slot, report)?;
         match options.deadline {
             Some(after) if is_cut_short => Err(EmitError::Deadline {
                 after,
@@ -282,12 +296,16 @@ impl HookRegistry {
         timeout: Duration,
     ) -> Result<Collected, EmitError> {
         let table = self.inner.table.load();
-        let map = table.stamped(data.into())?;
+        let mut data = data.into();
+        let Some(map) = data.take_map() else {
+            return Err(data.error());
+        };
+        let map = table.stamped(map);
         let Some((name, slot)) = table.hooks(event) else {
             return Ok(Collected::default());
         };
-        let record = Record::new(name, map, table.defaults.as_ref());
-        Ok(slot.dispatch(Collect::new(&record, timeout)).await)
+        let fields = Fields::new(map, table.defaults.as_ref());
+        Ok(slot.dispatch(Collect::new(name, fields, timeout)).await)
     }
 
     /// Has these fields in the data of every later emission that does not have them itself

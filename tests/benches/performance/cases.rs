@@ -6,6 +6,7 @@ use crate::contenders::{
     self, BenchSet, BorrowingFunction, Boxed, BoxedWaiting, OwningFunction, Plain, Ready, Verdict,
     Waiting,
 };
+use crate::events;
 use crate::workload::{Word, block_on, words};
 
 /// One dispatch, ready to be repeated.
@@ -37,6 +38,16 @@ pub(crate) enum Subject {
     Function,
     /// Functions and closures given a `String` each, against hand-written static calls.
     Owned,
+    /// An emission whose hooks go on, against the same by hand.
+    Event,
+    /// An emission whose hooks each change a field, against the same by hand.
+    EventModify,
+    /// An emission whose hooks are given an `Arc` of the data, against the same by hand.
+    EventShared,
+    /// An emission as it is commonly written, without the framework, against the same by hand.
+    EventCommon,
+    /// An emission without hooks, against looking an index up.
+    EventEmpty,
 }
 
 impl Case {
@@ -57,7 +68,10 @@ impl Case {
             (Subject::Ready, 1) => Some(1.30),
             (Subject::Ready, _) => Some(1.15),
             (Subject::Awaiting, _) => Some(1.10),
-            (Subject::Empty | Subject::Floor | Subject::Function | Subject::Owned, _) => None,
+            (Subject::Event, 1) => Some(2.50),
+            (Subject::Event, _) => Some(1.25),
+            (Subject::EventModify, 4..) => Some(1.15),
+            _ => None,
         }
     }
 
@@ -69,6 +83,9 @@ impl Case {
             Subject::Floor | Subject::Function => 0,
             // The caller's own `String`, and a clone for everyone but the last.
             Subject::Owned => 1 + self.hooks as u64,
+            Subject::Event | Subject::EventShared | Subject::EventEmpty => 0,
+            // What counts is that it does not grow with the data.
+            Subject::EventModify | Subject::EventCommon => u64::MAX,
         }
     }
 }
@@ -209,6 +226,7 @@ pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
         sized::<1>(prompt),
         sized::<4>(prompt),
         sized::<16>(prompt),
+        events::all(prompt),
     ]
     .into_iter()
     .flatten()

@@ -17,6 +17,7 @@ mod cases;
 mod compile;
 mod contenders;
 mod counts;
+mod events;
 mod report;
 mod threads;
 mod time;

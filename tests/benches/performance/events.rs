@@ -1,0 +1,303 @@
+//! The cases of the event registry.
+//!
+//! Every hook does what the first handler of the seed's documentation does: it compares the
+//! tool's name, and looks for a folder in a path. Where hooks modify, each sets a field, too.
+//! The limit is the same by hand, on a map that nobody shares. Both take the data and give
+//! them back, as a host does that builds them for one event.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::{Arc, Mutex};
+
+use hooks_runtime::{
+    Action, Emission, Event, HookRegistry, HookResponse, HookResult, Map, PhaseRegistry,
+    RegisterOptions, phases::PreFn,
+};
+use serde_json::{Value, json};
+
+use crate::cases::{Case, Run, Subject};
+use crate::workload::block_on;
+
+const EVENT: &str = "tool:pre";
+
+/// The folders that hooks look for.
+const FOLDERS: [&str; 16] = [
+    "/etc/", "/boot/", "/dev/", "/proc/", "/sys/", "/root/", "/var/", "/usr/", "/lib/", "/opt/",
+    "/srv/", "/run/", "/mnt/", "/media/", "/.ssh/", "/.gnupg/",
+];
+
+/// Five fields, one of them of this text.
+fn fields(text: &str) -> Map {
+    let fields = json!({
+        "session_id": "5f2c9b1e",
+        "tool_name": "Write",
+        "file_path": "/home/user/project/src/main.rs",
+        "checked": false,
+        "content": text,
+    });
+    match fields {
+        Value::Object(map) => map,
+        _ => unreachable!("braces make an object"),
+    }
+}
+
+fn folders<const N: usize>() -> [&'static str; N] {
+    std::array::from_fn(|at| black_box(FOLDERS[at]))
+}
+
+/// Whether the event is a write into this folder.
+#[inline(always)]
+fn look<'a>(field: impl Fn(&'static str) -> Option<&'a Value>, folder: &str) -> bool {
+    let text = |name| field(name).and_then(Value::as_str);
+    text("tool_name") == Some("Write") && text("file_path").unwrap_or_default().contains(folder)
+}
+
+fn continuing<const N: usize>() -> HookRegistry {
+    let registry = HookRegistry::new();
+    for folder in folders::<N>() {
+        let hook = move |event: Event<'_>| {
+            if look(|field| event.get(field), folder) {
+                HookResult::deny("holds secrets")
+            } else {
+                HookResult::proceed()
+            }
+        };
+        registry.register(EVENT, hook, RegisterOptions::new());
+    }
+    registry
+}
+
+fn modifying<const N: usize>() -> HookRegistry {
+    let registry = HookRegistry::new();
+    for folder in folders::<N>() {
+        let hook = move |event: Event<'_>| {
+            let found = look(|field| event.get(field), folder);
+            HookResult::set("checked", found)
+        };
+        registry.register(EVENT, hook, RegisterOptions::new());
+    }
+    registry
+}
+
+/// Hooks with the signature of the seed, which share the data.
+fn sharing<const N: usize>() -> HookRegistry {
+    let registry = HookRegistry::new();
+    for folder in folders::<N>() {
+        let hook = move |_: Arc<str>, data: Arc<Map>| {
+            if look(|field| data.get(field), folder) {
+                HookResult::deny("holds secrets")
+            } else {
+                HookResult::proceed()
+            }
+        };
+        registry.register(EVENT, hook, RegisterOptions::new());
+    }
+    registry
+}
+
+/// One emission, which takes the data and gives them back.
+fn emission(registry: HookRegistry, map: Map) -> Run {
+    let mut data = Some(Arc::new(map));
+    Box::new(move || {
+        let given = data.take().expect("every emission gives the data back");
+        let Ok(emission) = block_on(registry.emit(black_box(EVENT), given)) else {
+            unreachable!("the data are an object")
+        };
+        let Emission {
+            action, data: back, ..
+        } = emission;
+        black_box(action == Action::Deny);
+        data = Some(back);
+    })
+}
+
+async fn limit_continue<const N: usize>(folders: &[&str; N], data: &Map) -> Action {
+    for folder in folders {
+        if look(|field| data.get(field), folder) {
+            return Action::Deny;
+        }
+    }
+    Action::Continue
+}
+
+async fn limit_modify<const N: usize>(folders: &[&str; N], data: &mut Map) -> Action {
+    for folder in folders {
+        let found = look(|field| data.get(field), folder);
+        match data.get_mut("checked") {
+            Some(checked) => *checked = found.into(),
+            None => {
+                data.insert("checked".to_owned(), found.into());
+            }
+        }
+    }
+    Action::Modify
+}
+
+/// A registry as it is commonly written: a list behind a lock, a box for every answer, and
+/// the data cloned for every hook.
+struct Common {
+    hooks: Mutex<HashMap<String, Vec<Arc<dyn CommonHook>>>>,
+}
+
+#[async_trait::async_trait]
+trait CommonHook: Send + Sync {
+    async fn call(&self, event: &str, data: Map) -> HookResult;
+}
+
+struct Folder(&'static str);
+
+#[async_trait::async_trait]
+impl CommonHook for Folder {
+    async fn call(&self, _: &str, data: Map) -> HookResult {
+        if look(|field| data.get(field), self.0) {
+            HookResult::deny("holds secrets")
+        } else {
+            HookResult::proceed()
+        }
+    }
+}
+
+impl Common {
+    fn new<const N: usize>() -> Self {
+        let hooks = folders::<N>()
+            .into_iter()
+            .map(|folder| Arc::new(Folder(folder)) as Arc<dyn CommonHook>);
+        Common {
+            hooks: Mutex::new([(EVENT.to_owned(), hooks.collect())].into()),
+        }
+    }
+
+    async fn emit(&self, event: &str, mut data: Map) -> (Action, Map) {
+        let hooks = self.hooks.lock().expect("nobody panics here");
+        let hooks = hooks.get(event).cloned().unwrap_or_default();
+        for hook in hooks {
+            let result = hook.call(event, data.clone()).await;
+            match result.action {
+                Action::Deny => return (Action::Deny, data),
+                _ => data = result.data.unwrap_or(data),
+            }
+        }
+        (Action::Continue, data)
+    }
+}
+
+fn sized<const N: usize>(suffix: &'static str, text: &str) -> Vec<Case> {
+    let case = |slot: &'static str, subject, ours, baseline| Case {
+        slot,
+        hooks: N,
+        ours,
+        baseline,
+        subject,
+    };
+    let limit = || {
+        let (folders, map) = (folders::<N>(), fields(text));
+        Box::new(move || {
+            black_box(block_on(limit_continue(&folders, black_box(&map))) == Action::Deny);
+        }) as Run
+    };
+    let mut changed = fields(text);
+    let limit_modify: Run = Box::new(move || {
+        let folders = folders::<N>();
+        black_box(block_on(limit_modify(&folders, black_box(&mut changed))) == Action::Deny);
+    });
+    let common = Common::new::<N>();
+    let mut map = Some(fields(text));
+    let common: Run = Box::new(move || {
+        let given = map.take().expect("every emission gives the data back");
+        let (action, back) = block_on(common.emit(black_box(EVENT), given));
+        black_box(action == Action::Deny);
+        map = Some(back);
+    });
+    let names = match suffix {
+        "" => [
+            "event_continue",
+            "event_modify",
+            "event_shared",
+            "event_common",
+        ],
+        _ => [
+            "event_continue_8_KiB",
+            "event_modify_8_KiB",
+            "event_shared_8_KiB",
+            "event_common_8_KiB",
+        ],
+    };
+    let ours = |registry| emission(registry, fields(text));
+    vec![
+        case(names[0], Subject::Event, ours(continuing::<N>()), limit()),
+        case(
+            names[1],
+            Subject::EventModify,
+            ours(modifying::<N>()),
+            limit_modify,
+        ),
+        case(
+            names[2],
+            Subject::EventShared,
+            ours(sharing::<N>()),
+            limit(),
+        ),
+        case(names[3], Subject::EventCommon, common, limit()),
+    ]
+}
+
+/// An emission without hooks, against looking an index up.
+fn empty(text: &str) -> Case {
+    let registry = continuing::<1>();
+    let mut data = Some(Arc::new(fields(text)));
+    let lists: Vec<Vec<u8>> = vec![Vec::new(); 16];
+    Case {
+        slot: "event_without_hooks",
+        hooks: 0,
+        ours: Box::new(move || {
+            let given = data.take().expect("every emission gives the data back");
+            let Ok(emission) = block_on(registry.emit(black_box("tool:post"), given)) else {
+                unreachable!("the data are an object")
+            };
+            black_box(emission.action == Action::Deny);
+            data = Some(emission.data);
+        }),
+        baseline: Box::new(move || {
+            black_box(lists[black_box(7)].is_empty());
+        }),
+        subject: Subject::EventEmpty,
+    }
+}
+
+/// All cases; the length of the prompt is that of a field.
+pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
+    let small = if prompt.len() < 1000 {
+        "fn main() {}"
+    } else {
+        prompt
+    };
+    let large = prompt.repeat(8192 / prompt.len() + 1);
+    let mut cases = vec![empty(small)];
+    for (suffix, text) in [("", small), ("_8_KiB", &large)] {
+        cases.extend(sized::<1>(suffix, text));
+        cases.extend(sized::<4>(suffix, text));
+        cases.extend(sized::<16>(suffix, text));
+    }
+    cases
+}
+
+/// What threads share: a registry of events, and one of PRE hooks, four hooks each.
+pub(crate) fn shared() -> (HookRegistry, PhaseRegistry<str, ()>) {
+    let phases = PhaseRegistry::new();
+    for folder in folders::<4>() {
+        let hook = PreFn::new(folder, move |path: &str| {
+            if path.contains(folder) {
+                HookResponse::new(hooks_runtime::ResponseAction::Deny)
+            } else {
+                HookResponse::default()
+            }
+        });
+        phases.register_pre(hook, RegisterOptions::new());
+    }
+    (continuing::<4>(), phases)
+}
+
+/// The data of a thread.
+pub(crate) fn data() -> Arc<Map> {
+    Arc::new(fields("fn main() {}"))
+}
