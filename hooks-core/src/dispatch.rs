@@ -555,19 +555,25 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Combine<H, Yield = T> + 'a,
     {
-        let started = match catch::<H, C, _>(|| invoke(policy, node, hook, last, span)) {
-            Ok(started) => started,
-            Err(fault) => return go_on(policy.fault(&node.meta, fault)),
-        };
-        let answer = match started {
-            Answer::Ready(answer) => answer,
-            Answer::Later(mut later) => match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
-                Ok(Poll::Ready(answer)) => answer,
-                Ok(Poll::Pending) => return self.wait_for(cx, policy, node, later),
-                Err(fault) => return go_on(policy.fault(&node.meta, fault)),
-            },
-        };
-        go_on(absorb(policy, &node.meta, answer))
+        // Taken apart where it is caught: what passes as a whole is written in words, read in
+        // one piece, and waited for in between.
+        let (mut ready, mut later) = (None, None);
+        let started = catch::<H, C, _>(|| match invoke(policy, node, hook, last, span) {
+            Answer::Ready(answer) => ready = Some(answer),
+            Answer::Later(answer) => later = Some(answer),
+        });
+        if let Err(fault) = started {
+            return go_on(policy.fault(&node.meta, fault));
+        }
+        if let Some(answer) = ready {
+            return go_on(absorb(policy, &node.meta, answer));
+        }
+        let mut later = later.expect("a hook answers at once, or later");
+        match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
+            Ok(Poll::Ready(answer)) => go_on(absorb(policy, &node.meta, answer)),
+            Ok(Poll::Pending) => self.wait_for(cx, policy, node, later),
+            Err(fault) => go_on(policy.fault(&node.meta, fault)),
+        }
     }
 
     /// Has a hook waited for, for as long as it may take.

@@ -84,11 +84,12 @@ impl fmt::Display for Run {
             Run::Ran => f.write_str("ran"),
             Run::Stopped => f.write_str("stopped the dispatch"),
             Run::Failed { fault, stopped } => {
-                write!(f, "{fault}")?;
-                if *stopped {
-                    f.write_str("; stopped the dispatch")?;
-                }
-                Ok(())
+                let what = if *stopped {
+                    "stopped the dispatch"
+                } else {
+                    "left out"
+                };
+                write!(f, "{fault}; {what}")
             }
         }
     }

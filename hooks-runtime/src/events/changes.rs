@@ -12,7 +12,11 @@ use crate::Map;
 pub struct Changes {
     /// Most hooks change one field: it costs no allocation.
     first: Option<Change>,
-    more: Vec<Change>,
+    #[expect(
+        clippy::box_collection,
+        reason = "where there is nothing, which is in every answer, nothing is to be dropped"
+    )]
+    more: Option<Box<Vec<Change>>>,
 }
 
 type Change = (Cow<'static, str>, Value);
@@ -23,7 +27,7 @@ impl Changes {
     pub const fn new() -> Self {
         Changes {
             first: None,
-            more: Vec::new(),
+            more: None,
         }
     }
 
@@ -39,13 +43,16 @@ impl Changes {
     }
 
     fn put(&mut self, (field, value): Change) {
-        let mut before = self.first.iter_mut().chain(&mut self.more);
+        let mut before = self
+            .first
+            .iter_mut()
+            .chain(self.more.iter_mut().flat_map(|more| more.iter_mut()));
         if let Some((_, old)) = before.find(|(name, _)| *name == field) {
             *old = value;
         } else if self.first.is_none() {
             self.first = Some((field, value));
         } else {
-            self.more.push((field, value));
+            self.more.get_or_insert_default().push((field, value));
         }
     }
 
@@ -62,7 +69,15 @@ impl Changes {
     }
 
     fn changes(&self) -> impl Iterator<Item = &Change> {
-        self.first.iter().chain(&self.more)
+        self.first
+            .iter()
+            .chain(self.more.iter().flat_map(|more| more.iter()))
+    }
+
+    #[inline]
+    fn into_changes(self) -> impl Iterator<Item = Change> {
+        let more = self.more.into_iter().flat_map(|more| *more);
+        self.first.into_iter().chain(more)
     }
 
     /// Whether nothing changes.
@@ -73,7 +88,7 @@ impl Changes {
 
     /// Adds later changes to these.
     pub(crate) fn extend(&mut self, later: Changes) {
-        for change in later.first.into_iter().chain(later.more) {
+        for change in later.into_changes() {
             self.put(change);
         }
     }
@@ -81,7 +96,7 @@ impl Changes {
     /// Puts the values where they belong.
     #[inline]
     pub(crate) fn apply(self, data: &mut Map) {
-        for (field, value) in self.first.into_iter().chain(self.more) {
+        for (field, value) in self.into_changes() {
             match data.get_mut(&*field) {
                 Some(old) => *old = value,
                 None => {
@@ -97,9 +112,11 @@ impl From<Map> for Changes {
         let mut fields = map
             .into_iter()
             .map(|(name, value)| (Cow::Owned(name), value));
+        let first = fields.next();
+        let more: Vec<_> = fields.collect();
         Changes {
-            first: fields.next(),
-            more: fields.collect(),
+            first,
+            more: (!more.is_empty()).then(|| Box::new(more)),
         }
     }
 }

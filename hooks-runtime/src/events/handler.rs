@@ -49,7 +49,10 @@ pub struct Reply(pub(crate) Option<Box<Spoken>>);
 
 /// What a hook says besides.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "it is never anywhere but in a box")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is never anywhere but in a box"
+)]
 pub enum Spoken {
     /// Its answer.
     Result(HookResult),

@@ -44,11 +44,17 @@ impl Fields {
     }
 
     /// The value of a field.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, field: &str) -> Option<&Value> {
         if self.is_plain() {
-            return self.map.get(field);
+            self.map.get(field)
+        } else {
+            self.get_from_all(field)
         }
+    }
+
+    #[cold]
+    fn get_from_all(&self, field: &str) -> Option<&Value> {
         let changed = self.changes.as_ref().and_then(|changes| changes.get(field));
         changed.or_else(|| self.map.get(field)).or_else(|| {
             let defaults = self.defaults.as_ref()?;
@@ -79,7 +85,7 @@ impl Fields {
         std::mem::take(&mut self.has_changed)
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_plain(&self) -> bool {
         self.changes.is_none() && self.defaults.is_none()
     }
