@@ -7,7 +7,7 @@ use clap::Parser;
 
 use crate::confine::Plan;
 
-/// Replays the recorded session of a coding agent: typed hooks decide about each
+/// Replays the recorded session of a coding agent: hooks decide about each
 /// call, and what they allow runs in a scratch copy that it cannot leave
 #[derive(Debug, Parser)]
 #[command(name = "guarded_session", after_help = EXIT_STATUS)]
@@ -18,6 +18,11 @@ pub(crate) struct Args {
     /// Print the report as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Run the session up to call N, and print which hooks ran for it, were skipped or failed,
+    /// and who stopped it, in place of the report
+    #[arg(long, value_name = "N", conflicts_with = "json")]
+    pub(crate) explain: Option<usize>,
 
     /// Skip broken lines instead of running nothing
     #[arg(long)]
@@ -34,6 +39,10 @@ pub(crate) struct Args {
     /// Stop a call that writes more than so many bytes
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 10)]
     pub(crate) output_limit: usize,
+
+    /// Refuse what comes after so many calls
+    #[arg(long, value_name = "CALLS", default_value_t = 1000)]
+    pub(crate) budget: usize,
 
     /// Use this confinement instead of the strongest one
     #[arg(long, value_name = "PLAN", hide = true, conflicts_with = "no_sandbox")]

@@ -1,60 +1,163 @@
-//! Takes one call through the hooks: rewrite, validate, run, redact, observe.
+//! Takes one call through the registries and the typed set: ask, run, tell.
 
 use std::time::{Duration, Instant};
 
 use crate::display::{escape, shorten};
 use crate::execute::{Executor, Outcome};
-use crate::hooks::{Draft, SessionHooksSet};
+use crate::explain::{Explanation, Section, TYPED};
+use crate::hooks::{Draft, Refusal, SessionHooksSet};
 use crate::job::Job;
+use crate::registries::Registries;
 use crate::report::{Decision, Record, Status, escape_output};
 use crate::session::Call;
 
 /// Hooks, and what runs the calls that they allow.
 #[derive(Debug)]
 pub(crate) struct Guarded<'a, 'h> {
+    registries: &'a Registries,
     hooks: &'a SessionHooksSet<'h>,
     executor: Executor<'a>,
-    /// How many hooks validate a call.
-    policies: usize,
+    /// The hooks that validate a call, in execution order.
+    policies: Vec<String>,
+}
+
+/// A call on its way.
+#[derive(Debug)]
+pub(crate) struct Passing {
+    /// What the hooks have made of it so far.
+    pub(crate) draft: Draft,
+    /// What they say about it to the agent and the user.
+    pub(crate) told: Vec<String>,
+    /// Only where somebody asks for it.
+    pub(crate) explanation: Option<Explanation>,
+}
+
+impl Passing {
+    pub(crate) fn new(call: &Call, is_explained: bool) -> Self {
+        Self {
+            draft: Draft::unchanged(call),
+            told: Vec::new(),
+            explanation: is_explained.then(Explanation::default),
+        }
+    }
+
+    pub(crate) fn explain(&mut self, section: impl FnOnce() -> Section) {
+        if let Some(explanation) = &mut self.explanation {
+            explanation.push(section());
+        }
+    }
 }
 
 impl<'a, 'h> Guarded<'a, 'h> {
-    pub(crate) fn new(hooks: &'a SessionHooksSet<'h>, executor: Executor<'a>) -> Self {
-        let slots = hooks.describe().slots;
+    pub(crate) fn new(
+        registries: &'a Registries,
+        hooks: &'a SessionHooksSet<'h>,
+        executor: Executor<'a>,
+    ) -> Self {
+        let slots = hooks.describe().slots.into_iter();
         let policies = slots
-            .iter()
-            .find(|slot| slot.slot == "validate")
-            .map_or(0, |slot| slot.entries.len());
+            .filter(|slot| slot.slot == "validate")
+            .flat_map(|slot| slot.entries)
+            .map(|entry| entry.name);
         Self {
+            registries,
             hooks,
             executor,
-            policies,
+            policies: policies.collect(),
         }
     }
 
-    /// Asks the hooks about call `number`, which stands in `line`, runs what they
-    /// allow, and tells what came of it.
-    pub(crate) async fn pass(&self, number: usize, line: usize, call: &Call) -> Record {
+    /// Asks the hooks about call `number`, which stands in `line`, runs what they allow,
+    /// tells what came of it, and explains it if asked to.
+    pub(crate) async fn pass(
+        &self,
+        number: usize,
+        line: usize,
+        call: &Call,
+        is_explained: bool,
+    ) -> (Record, Option<Explanation>) {
         let start = Instant::now();
-        let draft = self.hooks.rewrite(call).await;
-        let mut record = self.record(call, &draft).await;
+        let mut passing = Passing::new(call, is_explained);
+        let verdict = self.decide(&mut passing).await;
+        let mut record = self.record(call, &passing.draft).await;
         (record.number, record.line) = (number, line);
-        match self.hooks.validate(&draft.call).await {
+        let has_run = verdict.is_ok();
+        match verdict {
             Err(refusal) => {
                 record.decision = Decision::Refused;
-                record.by = refusal.hook.to_owned();
+                record.by = self.shown(&refusal.hook).await;
                 record.why = self.shown(&refusal.reason).await;
             }
-            Ok(()) => self.run(draft.call, &mut record).await,
+            Ok(()) => {
+                self.run(passing.draft.call.clone(), &mut record).await;
+                self.registries.tool_post(&record, &mut passing).await;
+            }
+        }
+        for told in &passing.told {
+            record.why += &format!("; {}", self.shown(told).await);
         }
         record.took = start.elapsed();
+        if has_run {
+            self.registries.post(&record, &mut passing).await;
+        }
         self.hooks.observe(&record).await;
-        record
+        if let Some(explanation) = &mut passing.explanation {
+            explanation.complete(|title| match title {
+                TYPED => self.policies.clone(),
+                title => self.registries.names(title),
+            });
+            explanation.show(async |text| self.shown(text).await).await;
+        }
+        (record, passing.explanation)
     }
 
-    /// What is known of the call before it is validated.
+    /// The order of the decision; the first no ends it, and the call does not run.
+    ///
+    /// 1. PRE judges the call as the agent gave it.
+    /// 2. `tool:pre` may change it.
+    /// 3. The typed set rewrites it, and validates what is to run: nothing can change the
+    ///    call behind the last who judge it.
+    async fn decide(&self, passing: &mut Passing) -> Result<(), Refusal> {
+        self.registries.pre(passing).await?;
+        self.registries.tool_pre(passing).await?;
+        let Draft { call, changes } = self.hooks.rewrite(&passing.draft.call).await;
+        let rewritten: Vec<_> = changes.iter().map(|change| change.hook.clone()).collect();
+        passing.draft.call = call;
+        passing.draft.changes.extend(changes);
+        let verdict = self.hooks.validate(&passing.draft.call).await;
+        passing.explain(|| self.explain_typed(&rewritten, &verdict));
+        verdict
+    }
+
+    /// What the typed set did, as far as its answers tell: all of `rewrite` runs, and
+    /// `validate` runs in order until one refuses.
+    fn explain_typed(&self, rewritten: &[String], verdict: &Result<(), Refusal>) -> Section {
+        let refuser = verdict.as_ref().err().map(|refusal| &refusal.hook);
+        let end = self.policies.iter().position(|name| Some(name) == refuser);
+        let policies = self.policies.iter().enumerate().map(|(at, name)| {
+            let became = match end {
+                Some(end) if at == end => "stopped the dispatch",
+                Some(end) if at > end => "skipped",
+                _ => "ran",
+            };
+            (name.clone(), became.to_owned())
+        });
+        let rewrites = rewritten
+            .iter()
+            .map(|name| (name.clone(), "rewrote the call".to_owned()));
+        let outcome = match verdict {
+            Ok(()) => "no objection".to_owned(),
+            Err(Refusal { hook, reason }) => format!("refused by {hook}: {reason}"),
+        };
+        Section::inferred(TYPED, outcome, rewrites.chain(policies))
+    }
+
+    /// What is known of the call when it is decided, if it is not refused.
     async fn record(&self, call: &Call, draft: &Draft) -> Record {
-        let (hooks, reasons): (Vec<_>, Vec<_>) = draft.changes.iter().copied().unzip();
+        let changes = draft.changes.iter();
+        let (hooks, reasons): (Vec<_>, Vec<_>) = changes
+            .map(|change| (&*change.hook, &*change.reason))
+            .unzip();
         let mut record = Record {
             number: 0,
             line: 0,
@@ -62,7 +165,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
             call: self.shown(call.text()).await,
             decision: Decision::Allowed,
             by: "validate".to_owned(),
-            why: format!("none of its {} hooks objects", self.policies),
+            why: format!("none of its {} hooks objects", self.policies.len()),
             ran: None,
             status: Status::NotRun,
             exit_code: None,
@@ -72,8 +175,8 @@ impl<'a, 'h> Guarded<'a, 'h> {
         };
         if !hooks.is_empty() {
             record.decision = Decision::Rewritten;
-            record.by = hooks.join(", ");
-            record.why = reasons.join("; ");
+            record.by = self.shown(&hooks.join(", ")).await;
+            record.why = self.shown(&reasons.join("; ")).await;
             record.ran = Some(self.shown(draft.call.text()).await);
         }
         record

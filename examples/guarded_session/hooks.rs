@@ -1,5 +1,5 @@
-//! The hooks of a session: what is asked about each call, and the policies that
-//! answer.
+//! The typed hooks of a session: what is asked about each call that the registries let
+//! pass, and the policies that answer.
 //!
 //! | slot | kind | asks |
 //! |---|---|---|
@@ -11,7 +11,8 @@
 //!
 //! A call is rewritten first, so that what is validated is what runs.
 
-use hooks_core::{Entry, ShortCircuit, Stateful, hooks, impl_hook, impl_hooks};
+use hooks_runtime::{Entry, ShortCircuit, hooks, impl_hook, impl_hooks};
+use serde::{Deserialize, Serialize};
 
 use crate::display;
 use crate::job::Shell;
@@ -64,22 +65,37 @@ pub(crate) trait SessionHooks {
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     pub(crate) call: Call,
-    /// The hooks that changed it, each with its reason.
-    pub(crate) changes: Vec<(&'static str, &'static str)>,
+    pub(crate) changes: Vec<Change>,
+}
+
+/// A hook that changed a call, and its reason.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Change {
+    pub(crate) hook: String,
+    pub(crate) reason: String,
+}
+
+impl Change {
+    pub(crate) fn new(hook: &str, reason: &str) -> Self {
+        Self {
+            hook: hook.to_owned(),
+            reason: reason.to_owned(),
+        }
+    }
 }
 
 impl Draft {
-    fn unchanged(call: &Call) -> Self {
+    pub(crate) fn unchanged(call: &Call) -> Self {
         Self {
             call: call.clone(),
             changes: Vec::new(),
         }
     }
 
-    fn change(&mut self, hook: &'static str, reason: &'static str, call: Option<Call>) {
+    fn change(&mut self, hook: &str, reason: &str, call: Option<Call>) {
         if let Some(call) = call {
             self.call = call;
-            self.changes.push((hook, reason));
+            self.changes.push(Change::new(hook, reason));
         }
     }
 }
@@ -87,7 +103,7 @@ impl Draft {
 /// Why a call may not run, and which hook says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    pub(crate) hook: &'static str,
+    pub(crate) hook: String,
     pub(crate) reason: String,
 }
 
@@ -119,15 +135,14 @@ impl Redacted {
 pub(crate) fn guard<'h>(tally: &'h Tally, progress: &'h Progress) -> SessionHooksSet<'h> {
     let mut set = SessionHooksSet::new()
         // What cannot be read is refused before anything is made of it.
-        .with_validate_entry(Entry::new(HiddenText).key("hidden-text").priority(-30))
-        .with_validate_entry(Entry::new(Syntax).key("syntax").priority(-20))
+        .with_validate_entry(policy(HiddenText, "hidden_text").priority(-30))
+        .with_validate_entry(policy(Syntax, "syntax").priority(-20))
         // The gravest reason is the one to give.
-        .with_validate_entry(Entry::new(Credentials).key("credentials").priority(-10))
-        .with_validate_entry(Entry::new(Paths).key("paths").priority(-5))
-        .with_validate_entry(Entry::new(Destruction).key("destruction").priority(-8))
-        .with_validate_entry(Entry::new(Network).key("network").priority(-8))
-        .with_validate(KnownPrograms)
-        .with_validate(Stateful::new(Repeats::default()))
+        .with_validate_entry(policy(Credentials, "credentials").priority(-10))
+        .with_validate_entry(policy(Paths, "paths").priority(-5))
+        .with_validate_entry(policy(Destruction, "destruction").priority(-8))
+        .with_validate_entry(policy(Network, "network").priority(-8))
+        .with_validate_entry(policy(KnownPrograms, "known_programs"))
         .with_redact(RedactTokens)
         .with_redact(RedactAssigned);
     set.register_hooks(Workspace {
@@ -136,6 +151,11 @@ pub(crate) fn guard<'h>(tally: &'h Tally, progress: &'h Progress) -> SessionHook
     .register_hooks(tally)
     .register_hooks(progress);
     set
+}
+
+/// A policy under the name that it refuses with.
+fn policy<H>(hook: H, name: &'static str) -> Entry<H> {
+    Entry::new(hook).key(name).name(name)
 }
 
 /// Fits calls to the place where they run now.
@@ -153,13 +173,6 @@ impl SessionHooks for Workspace {
             "the project lies in the scratch copy now",
             moved,
         );
-        let ended = match &draft.call {
-            Call::Bash { command } => {
-                rewrites::end_tail(command).map(|command| Call::Bash { command })
-            }
-            _ => None,
-        };
-        draft.change("end_tail", "`tail -f` would wait for ever", ended);
         draft
     }
 
@@ -236,31 +249,6 @@ async fn paths(call: &Call) -> Result<(), Refusal> {
     }
 }
 
-/// An agent that is stuck: the same call over and over.
-#[derive(Debug, Default)]
-struct Repeats {
-    last: Option<Call>,
-    times: usize,
-}
-
-impl StatefulValidate for Repeats {
-    async fn call_mut(&mut self, call: &Call) -> Result<(), Refusal> {
-        if self.last.as_ref() == Some(call) {
-            self.times += 1;
-        } else {
-            self.last = Some(call.clone());
-            self.times = 1;
-        }
-        if self.times > 2 {
-            return refuse(
-                "repeats",
-                format!("it is the same call, {} times in a row", self.times),
-            );
-        }
-        Ok(())
-    }
-}
-
 #[impl_hook(Redact)]
 async fn redact_tokens(text: &str, last: Option<Redacted>) -> Redacted {
     redacted(text, last).then("redact_tokens", secrets::redact_tokens)
@@ -287,7 +275,7 @@ impl SessionHooks for Progress {
 
 fn refuse(hook: &'static str, reason: impl Into<String>) -> Result<(), Refusal> {
     Err(Refusal {
-        hook,
+        hook: hook.to_owned(),
         reason: reason.into(),
     })
 }

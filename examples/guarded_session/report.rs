@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use crate::confine::Confinement;
 use crate::display::{escape, shorten};
+use crate::registries::Aftermath;
 
 /// What the hooks decided about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -127,6 +128,9 @@ pub(crate) struct Report<'a> {
 pub(crate) struct Summary<'a> {
     #[serde(flatten)]
     pub(crate) tally: &'a Tally,
+    /// For people only: the JSON has it in its records.
+    #[serde(skip)]
+    pub(crate) aftermath: &'a Aftermath,
     pub(crate) skipped: usize,
     #[serde(rename = "took_ms", serialize_with = "milliseconds")]
     pub(crate) took: Duration,
@@ -185,6 +189,7 @@ impl Summary<'_> {
             of(&tally.redacted),
             time(self.took),
         );
+        line += &self.aftermath.line();
         if self.skipped > 0 {
             line += &format!("; {} bad lines skipped", self.skipped);
         }
@@ -193,7 +198,7 @@ impl Summary<'_> {
 }
 
 impl Decision {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Allowed => "allowed",
             Self::Rewritten => "rewritten",
@@ -203,7 +208,7 @@ impl Decision {
 }
 
 impl Record {
-    fn result(&self) -> String {
+    pub(crate) fn result(&self) -> String {
         match (self.status, self.exit_code) {
             (Status::Succeeded, _) => "ok".to_owned(),
             (Status::Failed, Some(code)) => format!("failed: {code}"),

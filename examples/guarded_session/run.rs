@@ -1,6 +1,6 @@
 //! Takes a session from its source to its report.
 
-use std::io::{self, Write, stdout};
+use std::io::{self, StdoutLock, Write, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use crate::guarded::Guarded;
 use crate::hooks::guard;
 use crate::job::Job;
 use crate::progress::Progress;
+use crate::registries::{Limits, Registries};
 use crate::report::{Report, Skipped, Summary, Tally};
 use crate::scratch::Scratch;
 use crate::session::{Session, SessionError, Source};
@@ -56,6 +57,12 @@ enum RunError {
         "nothing confines a call on this system, and only the bundled session runs without; run it on a Linux kernel with Landlock or user namespaces, or pass --no-sandbox if you trust the session; what was tried:{0}"
     )]
     NoConfinement(#[from] NoConfinement),
+    #[error("{source_name}: there is no call {number}; name one from 1 to {calls}")]
+    NoSuchCall {
+        source_name: String,
+        number: usize,
+        calls: usize,
+    },
     #[error("cannot make a scratch copy: {0}; check that TMPDIR names a folder with room")]
     Scratch(#[source] io::Error),
     #[error("cannot fill the scratch copy: {0}; check that TMPDIR names a folder with room")]
@@ -72,6 +79,7 @@ impl RunError {
             Self::Session { .. }
             | Self::Problems { .. }
             | Self::NoCall(_)
+            | Self::NoSuchCall { .. }
             | Self::NoConfinement(_) => BAD_INPUT,
             Self::Scratch(_) | Self::Unpack(_) | Self::Output(_) => 1,
             Self::Stopped => 130,
@@ -96,6 +104,14 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
             count: skipped.len(),
         });
     }
+    let calls = session.calls.len();
+    if let Some(number) = args.explain.filter(|number| !(1..=calls).contains(number)) {
+        return Err(RunError::NoSuchCall {
+            source_name: name,
+            number,
+            calls,
+        });
+    }
 
     let scratch = Scratch::create().map_err(RunError::Scratch)?;
     let confinement = confine(args, &session, &scratch).await?;
@@ -103,25 +119,38 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         Executor::new(&confinement, &scratch).with_limits(args.time_limit(), args.output_limit);
     unpack(&executor).await?;
 
-    let (tally, progress) = (Tally::default(), Progress::new(session.calls.len()));
-    let hooks = guard(&tally, &progress);
-    let guarded = Guarded::new(&hooks, executor);
-    let mut records = Vec::with_capacity(session.calls.len());
-    let mut took = Duration::ZERO;
-    for (number, (line, call)) in (1..).zip(&session.calls) {
-        let record = guarded.pass(number, *line, call).await;
-        took += record.took;
-        records.push(record);
-    }
-    progress.finish();
-
     let status = if skipped.is_empty() {
         ExitCode::SUCCESS
     } else {
         BAD_INPUT.into()
     };
+    let tally = Tally::default();
+    let progress = Progress::new(args.explain.unwrap_or(calls));
+    let hooks = guard(&tally, &progress);
+    let registries = Registries::guarding(Limits {
+        calls: args.budget,
+        time: args.time_limit(),
+    });
+    let guarded = Guarded::new(&registries, &hooks, executor);
+    let mut records = Vec::with_capacity(calls);
+    let mut took = Duration::ZERO;
+    for (number, (line, call)) in (1..).zip(&session.calls) {
+        let is_explained = args.explain == Some(number);
+        let (record, explanation) = guarded.pass(number, *line, call, is_explained).await;
+        if let Some(explanation) = explanation {
+            // Nothing that comes later changes what became of it.
+            progress.finish();
+            print(|out| explanation.write(&record, out))?;
+            return Ok(status);
+        }
+        took += record.took;
+        records.push(record);
+    }
+    progress.finish();
+
     let summary = Summary {
         tally: &tally,
+        aftermath: registries.aftermath(),
         skipped: skipped.len(),
         took,
     };
@@ -132,7 +161,13 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         skipped,
         summary,
     };
-    print(&report, args.json)?;
+    if args.json {
+        print(|out| report.write_json(out))?;
+    } else {
+        let size = console::Term::stdout().size_checked();
+        let width = size.map_or(160, |(_, columns)| columns.max(80));
+        print(|out| report.write_table(out, width))?;
+    }
     Ok(status)
 }
 
@@ -192,15 +227,9 @@ async fn unpack(executor: &Executor<'_>) -> Result<(), RunError> {
     }
 }
 
-fn print(report: &Report<'_>, as_json: bool) -> Result<(), RunError> {
+fn print(write: impl FnOnce(&mut StdoutLock<'static>) -> io::Result<()>) -> Result<(), RunError> {
     let mut out = stdout().lock();
-    let printed = if as_json {
-        report.write_json(&mut out)
-    } else {
-        let size = console::Term::stdout().size_checked();
-        report.write_table(&mut out, size.map_or(160, |(_, columns)| columns.max(80)))
-    };
-    match printed.and_then(|()| out.flush()) {
+    match write(&mut out).and_then(|()| out.flush()) {
         // Whoever reads it has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),

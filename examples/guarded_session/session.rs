@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::display::{escape, escape_path};
 
@@ -67,6 +67,36 @@ impl Call {
             Self::Bash { command } => command,
             Self::Read { path } | Self::Write { path, .. } | Self::Edit { path, .. } => path,
         }
+    }
+
+    /// The call with these fields, under the rules for a line of a session.
+    pub(crate) fn from_fields(fields: Map<String, Value>) -> Result<Self, ProblemKind> {
+        let tool = tool_of(&fields)?;
+        serde_json::from_value::<Self>(fields.into())
+            .map_err(|error| ProblemKind::Fields { tool, error })?
+            .checked()
+    }
+
+    fn checked(self) -> Result<Self, ProblemKind> {
+        // The text of a file may be empty and hold anything; these may not.
+        let name = if matches!(self, Self::Bash { .. }) {
+            "command"
+        } else {
+            "path"
+        };
+        if self.text().trim().is_empty() {
+            return Err(ProblemKind::EmptyField(name));
+        }
+        if self.text().contains('\0') {
+            return Err(ProblemKind::Nul(name));
+        }
+        if matches!(&self, Self::Bash { command } if command.len() > COMMAND_LIMIT) {
+            return Err(ProblemKind::TooLong);
+        }
+        if matches!(&self, Self::Edit { old, .. } if old.is_empty()) {
+            return Err(ProblemKind::EmptyField("old"));
+        }
+        Ok(self)
     }
 }
 
@@ -237,37 +267,23 @@ fn parse_line(line: &[u8]) -> Result<Call, ProblemKind> {
     let Value::Object(fields) = &value else {
         return Err(ProblemKind::NotAnObject);
     };
-    let tool = match fields.get("tool") {
-        None => return Err(ProblemKind::NoTool),
-        Some(Value::String(tool)) => tool.clone(),
-        Some(_) => return Err(ProblemKind::ToolNotText),
-    };
-    if !["bash", "read", "write", "edit"].contains(&tool.as_str()) {
-        return Err(ProblemKind::UnknownTool(tool));
-    }
+    let tool = tool_of(fields)?;
     // From the text, not from `value`: a field that stands twice is an error,
     // not a silent choice between the two.
     let call: Call =
         serde_json::from_str(text).map_err(|error| ProblemKind::Fields { tool, error })?;
-    // The text of a file may be empty and hold anything; these may not.
-    let name = if matches!(call, Call::Bash { .. }) {
-        "command"
-    } else {
-        "path"
-    };
-    if call.text().trim().is_empty() {
-        return Err(ProblemKind::EmptyField(name));
+    call.checked()
+}
+
+fn tool_of(fields: &Map<String, Value>) -> Result<String, ProblemKind> {
+    match fields.get("tool") {
+        None => Err(ProblemKind::NoTool),
+        Some(Value::String(tool)) if ["bash", "read", "write", "edit"].contains(&&**tool) => {
+            Ok(tool.clone())
+        }
+        Some(Value::String(tool)) => Err(ProblemKind::UnknownTool(tool.clone())),
+        Some(_) => Err(ProblemKind::ToolNotText),
     }
-    if call.text().contains('\0') {
-        return Err(ProblemKind::Nul(name));
-    }
-    if matches!(&call, Call::Bash { command } if command.len() > COMMAND_LIMIT) {
-        return Err(ProblemKind::TooLong);
-    }
-    if matches!(&call, Call::Edit { old, .. } if old.is_empty()) {
-        return Err(ProblemKind::EmptyField("old"));
-    }
-    Ok(call)
 }
 
 /// serde_json's message without the line number, which is always 1 here.

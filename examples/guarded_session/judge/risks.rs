@@ -180,7 +180,7 @@ fn git(command: &Command) -> Option<String> {
 }
 
 /// The subcommand, behind git's own options.
-fn git_command(command: &Command) -> Option<&str> {
+pub(crate) fn git_command(command: &Command) -> Option<&str> {
     let mut words = command.arguments.iter();
     loop {
         match words.next()?.text.as_deref()? {

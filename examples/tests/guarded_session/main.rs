@@ -7,5 +7,6 @@ mod input;
 mod limits;
 #[path = "../program.rs"]
 mod program;
+mod registries;
 mod report;
 mod support;

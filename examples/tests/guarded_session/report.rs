@@ -271,7 +271,7 @@ fn the_same_call_again_and_again_is_refused() {
         "allowed", "allowed", "refused", "refused", "allowed", "allowed",
     ];
     assert_eq!(decisions(&run), expected);
-    assert_eq!(run.calls()[2]["by"], "repeats");
+    assert_eq!(run.calls()[2]["by"], "breaker");
 }
 
 #[test]

@@ -1,0 +1,152 @@
+//! What became of one call in each of the registries that it passed: `--explain`.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use hooks_runtime::{Report, Run};
+
+use crate::report::Record;
+
+/// The dispatches, by the names that people read, in the order in which a call passes them.
+pub(crate) const PRE: &str = "PRE";
+pub(crate) const TOOL_PRE: &str = "tool:pre";
+pub(crate) const TYPED: &str = "typed set";
+pub(crate) const TOOL_POST: &str = "tool:post";
+pub(crate) const POST: &str = "POST";
+
+/// What the hooks did about one call. The texts in it are raw until [`show`](Self::show).
+#[derive(Debug, Default)]
+pub(crate) struct Explanation {
+    sections: Vec<Section>,
+}
+
+/// One dispatch.
+#[derive(Debug)]
+pub(crate) struct Section {
+    title: &'static str,
+    outcome: String,
+    hooks: Vec<Hook>,
+    told: Vec<String>,
+}
+
+/// One hook, and what became of it.
+#[derive(Debug)]
+struct Hook {
+    name: String,
+    became: String,
+    took: Option<Duration>,
+}
+
+impl Section {
+    /// A dispatch that was reported on.
+    pub(crate) fn reported(title: &'static str, outcome: String, report: &Report) -> Self {
+        let hooks = report.entries.iter().map(|entry| Hook {
+            name: entry.name.to_string(),
+            became: match &entry.run {
+                run @ Run::Failed { stopped: false, .. } => format!("{run}; left out"),
+                run => run.to_string(),
+            },
+            took: entry.took,
+        });
+        Self {
+            title,
+            outcome,
+            hooks: hooks.collect(),
+            told: Vec::new(),
+        }
+    }
+
+    /// A dispatch of which is known what became of each hook, but not how long it took.
+    pub(crate) fn inferred(
+        title: &'static str,
+        outcome: String,
+        hooks: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        let hooks = hooks.into_iter().map(|(name, became)| Hook {
+            name,
+            became,
+            took: None,
+        });
+        Self {
+            title,
+            outcome,
+            hooks: hooks.collect(),
+            told: Vec::new(),
+        }
+    }
+
+    /// With what its hooks say.
+    pub(crate) fn telling(mut self, told: &[String]) -> Self {
+        self.told.extend_from_slice(told);
+        self
+    }
+}
+
+impl Explanation {
+    pub(crate) fn push(&mut self, section: Section) {
+        self.sections.push(section);
+    }
+
+    /// Adds the dispatches that the call did not come to, with the hooks in them.
+    pub(crate) fn complete(&mut self, hooks: impl Fn(&str) -> Vec<String>) {
+        for title in [PRE, TOOL_PRE, TYPED, TOOL_POST, POST] {
+            if self.sections.iter().all(|section| section.title != title) {
+                let names = hooks(title).into_iter();
+                let outcome = "none, because the call was refused before".to_owned();
+                let skipped = names.map(|name| (name, "skipped".to_owned()));
+                self.push(Section::inferred(title, outcome, skipped));
+            }
+        }
+    }
+
+    /// Makes every text fit to be shown: what the agent wrote is in reasons and faults, too.
+    pub(crate) async fn show(&mut self, show: impl AsyncFn(&str) -> String) {
+        for section in &mut self.sections {
+            section.outcome = show(&section.outcome).await;
+            for hook in &mut section.hooks {
+                hook.name = show(&hook.name).await;
+                hook.became = show(&hook.became).await;
+            }
+            for told in &mut section.told {
+                *told = show(told).await;
+            }
+        }
+    }
+
+    /// Writes what is said of the call in the report, and then a section a dispatch.
+    pub(crate) fn write(&self, record: &Record, out: &mut impl Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "call {}, line {}: {} {}",
+            record.number, record.line, record.tool, record.call
+        )?;
+        if let Some(ran) = &record.ran {
+            writeln!(out, "rewritten to: {ran}")?;
+        }
+        writeln!(
+            out,
+            "{} by {}: {}",
+            record.decision.name(),
+            record.by,
+            record.why
+        )?;
+        writeln!(out, "result: {}", record.result())?;
+        let names = self.sections.iter().flat_map(|section| &section.hooks);
+        let width = names.map(|hook| hook.name.chars().count()).max();
+        let width = width.unwrap_or_default();
+        for section in &self.sections {
+            writeln!(out, "\n{}: {}", section.title, section.outcome)?;
+            for Hook { name, became, took } in &section.hooks {
+                write!(out, "  {name:width$}  {became}")?;
+                match took {
+                    Some(took) => writeln!(out, " ({took:.1?})")?,
+                    None => writeln!(out)?,
+                }
+            }
+            for told in &section.told {
+                writeln!(out, "  {told}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! A call as the data of an event, and back: `tool_name`, `tool_input`, and after it
+//! `tool_result`.
+
+use hooks_runtime::{Event, HookResult, Map};
+use serde_json::{Value, json};
+
+use crate::hooks::Change;
+use crate::report::Record;
+use crate::session::{Call, ProblemKind};
+
+pub(super) const TOOL_NAME: &str = "tool_name";
+pub(super) const TOOL_INPUT: &str = "tool_input";
+pub(super) const TOOL_RESULT: &str = "tool_result";
+
+/// Where a hook that changes the input signs for it: an emission names only the hook whose
+/// answer won.
+const REWRITES: &str = "rewrites";
+
+/// The data of `tool:pre`.
+pub(super) fn announcing(call: &Call) -> Map {
+    let mut input = serde_json::to_value(call).unwrap_or_default();
+    if let Some(fields) = input.as_object_mut() {
+        fields.shift_remove("tool");
+    }
+    let mut data = Map::new();
+    data.insert(TOOL_NAME.to_owned(), call.tool().into());
+    data.insert(TOOL_INPUT.to_owned(), input);
+    data
+}
+
+/// The data of `tool:post`, of a call that ran.
+pub(super) fn concluding(call: &Call, record: &Record) -> Map {
+    let mut data = announcing(call);
+    let result = json!({
+        "status": record.status,
+        "exit_code": record.exit_code,
+        "redactions": record.redactions,
+        "output": record.output,
+    });
+    data.insert(TOOL_RESULT.to_owned(), result);
+    data
+}
+
+/// The call that the data of `tool:pre` hold, checked as one of a session is: hooks may have
+/// made anything of them.
+pub(super) fn call(data: &Map) -> Result<Call, ProblemKind> {
+    let mut fields = match data.get(TOOL_INPUT) {
+        Some(Value::Object(input)) => input.clone(),
+        _ => return Err(ProblemKind::NotAnObject),
+    };
+    let tool = data.get(TOOL_NAME).cloned().unwrap_or_default();
+    fields.insert("tool".to_owned(), tool);
+    Call::from_fields(fields)
+}
+
+/// The answer that gives the tool new input, signed.
+pub(super) fn rewrite(event: Event<'_>, input: Value, change: &Change) -> HookResult {
+    let before = event.get(REWRITES).and_then(Value::as_array);
+    let mut rewrites = before.cloned().unwrap_or_default();
+    rewrites.push(json!(change));
+    HookResult::set(TOOL_INPUT, input).and_set(REWRITES, rewrites)
+}
+
+/// Who changed the input, and why.
+pub(super) fn changes(data: &Map) -> Vec<Change> {
+    let signed = data.get(REWRITES).cloned().unwrap_or_default();
+    match serde_json::from_value::<Vec<Change>>(signed) {
+        Ok(changes) if !changes.is_empty() => changes,
+        _ => vec![Change::new(
+            "tool:pre",
+            "a hook changed it without saying why",
+        )],
+    }
+}

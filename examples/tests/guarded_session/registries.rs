@@ -1,0 +1,274 @@
+//! The registries that a call passes besides the typed set, and `--explain`.
+
+use serde_json::json;
+
+use crate::support::{Run, bash, example, finish, folder, run, session};
+
+/// The explanation of call `number`.
+fn explain(calls: &[serde_json::Value], number: usize) -> String {
+    let number = number.to_string();
+    let run = run(session(calls), &["--no-sandbox", "--explain", &number]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    run.stdout
+}
+
+/// The lines of a section, without those that tell how long it took.
+fn section(explanation: &str, title: &str) -> Vec<String> {
+    let start = format!("{title}: ");
+    let lines = explanation
+        .lines()
+        .skip_while(|line| !line.starts_with(&start));
+    let lines = lines.take_while(|line| !line.is_empty());
+    let without_time = lines.map(|line| line.split(" (").next().unwrap_or(line));
+    let words = without_time.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    words.collect()
+}
+
+#[test]
+fn a_denial_of_a_pre_hook_is_reported() {
+    let path = |path: &str| json!({"tool": "read", "path": path});
+    let calls = [
+        path("/etc/passwd"),
+        path("/workspace/tally/../x"),
+        path("/workspace/tally/README.md"),
+    ];
+    let calls = run(session(&calls), &["--json", "--no-sandbox"]).calls();
+    for call in &calls[..2] {
+        assert_eq!(call["decision"], "refused");
+        assert_eq!(call["by"], "scope");
+        assert_eq!(call["status"], "not_run");
+    }
+    assert_eq!(calls[2]["decision"], "rewritten");
+}
+
+#[test]
+fn calls_beyond_the_budget_are_refused() {
+    let calls = [bash("pwd"), bash("ls"), bash("echo a")];
+    let run = run(
+        session(&calls),
+        &["--json", "--no-sandbox", "--budget", "1"],
+    );
+    let by: Vec<_> = run.calls().iter().map(|call| call["by"].clone()).collect();
+    assert_eq!(by, ["validate", "budget", "budget"]);
+    assert_eq!(
+        run.last()["why"],
+        "the budget of 1 calls is used up; give it more with --budget"
+    );
+}
+
+#[test]
+fn an_event_hook_denies_changes_and_tells() {
+    let calls = [
+        json!({"tool": "write", "path": ".git/config", "text": ""}),
+        bash("tail -f /workspace/tally/README.md"),
+        bash("git commit -m x"),
+    ];
+    let calls = run(session(&calls), &["--json", "--no-sandbox"]).calls();
+    assert_eq!(calls[0]["by"], "protected_files");
+    assert_eq!(calls[1]["by"], "end_tail, relocate");
+    assert_eq!(calls[1]["ran"], "tail ./README.md");
+    let why = calls[2]["why"].as_str().expect("why");
+    assert!(
+        why.contains("; commits tells the user: it is a commit"),
+        "{why}"
+    );
+}
+
+#[test]
+fn the_summary_tells_what_the_post_hooks_saw() {
+    let write = |path: &str| json!({"tool": "write", "path": path, "text": "x"});
+    let calls = [
+        write("a"),
+        write("a"),
+        write("b"),
+        bash("exit 3"),
+        bash("rm -rf /"),
+    ];
+    let run = run(session(&calls), &["--no-sandbox"]);
+    let end = "; 2 files changed by `write` and `edit`; call 4 is the last that failed, see --explain 4\n";
+    assert!(run.stdout.ends_with(end), "{run:?}");
+}
+
+#[test]
+fn explain_shows_each_hook_of_a_call_that_ran() {
+    let said = explain(&[bash("pwd"), bash("ls /workspace/tally")], 2);
+    let head: Vec<_> = said.lines().take(4).collect();
+    assert_eq!(
+        head,
+        [
+            "call 2, line 2: bash ls /workspace/tally",
+            "rewritten to: ls .",
+            "rewritten by relocate: the project lies in the scratch copy now",
+            "result: ok",
+        ]
+    );
+    let pre = ["PRE: CONTINUE", "budget ran", "breaker ran", "scope ran"];
+    assert_eq!(section(&said, "PRE"), pre);
+    let events = section(&said, "tool:pre");
+    assert_eq!(
+        events[..3],
+        ["tool:pre: continue", "protected_files ran", "end_tail ran"]
+    );
+    let typed = section(&said, "typed set");
+    assert_eq!(
+        typed[..3],
+        [
+            "typed set: no objection",
+            "relocate rewrote the call",
+            "hidden_text ran"
+        ]
+    );
+    assert_eq!(section(&said, "tool:post").len(), 3);
+    assert_eq!(
+        section(&said, "POST"),
+        ["POST: all are told", "mutations ran", "failures ran"]
+    );
+    let timed = said.lines().filter(|line| line.ends_with("s)")).count();
+    assert_eq!(timed, 3 + 4 + 2 + 2, "{said}");
+}
+
+#[test]
+fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
+    let stopped_in_pre = explain(&[json!({"tool": "read", "path": "/etc/passwd"})], 1);
+    assert_eq!(
+        section(&stopped_in_pre, "PRE"),
+        [
+            "PRE: DENY; refused by scope: `/etc/passwd` leads out of the project",
+            "budget ran",
+            "breaker ran",
+            "scope stopped the dispatch",
+        ]
+    );
+    for title in ["tool:pre", "typed set", "tool:post", "POST"] {
+        let lines = section(&stopped_in_pre, title);
+        assert!(lines.len() > 2, "{lines:?}");
+        assert!(
+            lines[1..].iter().all(|line| line.ends_with(" skipped")),
+            "{lines:?}"
+        );
+    }
+
+    let stopped_in_event = explain(&[json!({"tool": "write", "path": ".git/x", "text": ""})], 1);
+    let lines = section(&stopped_in_event, "tool:pre");
+    assert!(
+        lines[0].starts_with("tool:pre: deny by protected_files; "),
+        "{lines:?}"
+    );
+    assert_eq!(
+        lines[1..3],
+        ["protected_files stopped the dispatch", "end_tail skipped"]
+    );
+
+    let stopped_in_set = explain(&[bash("rm -rf /")], 1);
+    let lines = section(&stopped_in_set, "typed set");
+    assert!(lines[0].contains("refused by destruction: "), "{lines:?}");
+    assert_eq!(
+        lines[3..6],
+        [
+            "credentials ran",
+            "destruction stopped the dispatch",
+            "network skipped"
+        ]
+    );
+}
+
+#[test]
+fn explain_shows_what_failed_and_that_it_was_left_out() {
+    let said = explain(&[bash("if then fi")], 1);
+    let lines = section(&said, "tool:pre");
+    let fault = "end_tail failed: the shell's syntax is broken at byte 0; left out";
+    assert_eq!(lines[2], fault);
+    assert!(said.contains("refused by syntax: "), "{said}");
+}
+
+#[test]
+fn explain_depends_on_the_calls_before_and_runs_none_behind() {
+    let folder = folder();
+    let mark = folder.path().join("ran");
+    let mut calls = vec![bash("ls"); 3];
+    calls.extend(crate::support::script(&format!("touch {}", mark.display())));
+    let said = explain(&calls, 3);
+    assert!(said.contains("PRE: HALT; refused by breaker: "), "{said}");
+    assert!(!mark.exists(), "a later call ran");
+}
+
+#[test]
+fn explain_counts_calls_and_not_lines() {
+    let text = format!("{{}}\n{}", session(&[bash("echo a")]));
+    let run = run(text, &["--no-sandbox", "--keep-going", "--explain", "1"]);
+    assert_eq!(run.status, Some(2));
+    assert!(
+        run.stdout.starts_with("call 1, line 2: bash echo a\n"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn explain_of_a_call_that_is_not_there_names_the_range_and_runs_nothing() {
+    let folder = folder();
+    let mark = folder.path().join("ran");
+    let calls = crate::support::script(&format!("touch {}", mark.display()));
+    for number in ["0", "3", "18446744073709551615"] {
+        let run = run(session(&calls), &["--no-sandbox", "--explain", number]);
+        assert_eq!(run.status, Some(2));
+        let said = format!("there is no call {number}; name one from 1 to 2\n");
+        assert!(run.stderr.ends_with(&said), "{run:?}");
+        assert!(run.stdout.is_empty() && !mark.exists(), "{run:?}");
+    }
+}
+
+#[test]
+fn explain_and_json_do_not_go_together() {
+    let run = finish(example().args(["--json", "--explain", "1"]), b"");
+    assert_eq!(run.status, Some(2));
+    assert!(run.stderr.contains("cannot be used with"), "{run:?}");
+}
+
+#[test]
+fn explain_escapes_what_the_agent_wrote_and_hides_its_secrets() {
+    let hidden = "\u{1b}[2J\u{7}\r\u{202e}\u{200b}\u{ad}";
+    let secret = "ghp_0123456789abcdefghijklmnop";
+    let calls = [
+        json!({"tool": "read", "path": format!("/etc/{hidden}{secret}")}),
+        json!({"tool": "write", "path": format!(".git/{hidden}{secret}"), "text": ""}),
+        bash(&format!("cat '/etc/{secret}{hidden}\nPRE: CONTINUE'")),
+        bash(&format!("cat /etc/{secret}")),
+    ];
+    for number in 1..=calls.len() {
+        let said = explain(&calls, number);
+        assert!(said.contains("refused by "), "{said}");
+        let is_plain =
+            |it: char| it == '\n' || !it.is_control() && (it.is_ascii() || !hidden.contains(it));
+        assert!(said.chars().all(is_plain), "{said:?}");
+        assert!(
+            !said.contains(secret) && said.contains("[redacted]"),
+            "{said}"
+        );
+        assert_eq!(
+            said.lines()
+                .filter(|line| line.starts_with("PRE: "))
+                .count(),
+            1
+        );
+    }
+}
+
+#[test]
+fn explain_works_on_the_bundled_session() {
+    let titles = [
+        "PRE: ",
+        "tool:pre: ",
+        "typed set: ",
+        "tool:post: ",
+        "POST: ",
+    ];
+    for number in ["1", "14", "15", "24", "35"] {
+        let run: Run = finish(example().args(["--explain", number]), b"");
+        assert_eq!(run.status, Some(0), "{run:?}");
+        let found = run
+            .stdout
+            .lines()
+            .filter(|line| titles.iter().any(|title| line.starts_with(title)));
+        assert_eq!(found.count(), titles.len(), "{run:?}");
+    }
+}
