@@ -42,10 +42,7 @@ impl Section {
     pub(crate) fn reported(title: &'static str, outcome: String, report: &Report) -> Self {
         let hooks = report.entries.iter().map(|entry| Hook {
             name: entry.name.to_string(),
-            became: match &entry.run {
-                run @ Run::Failed { stopped: false, .. } => format!("{run}; left out"),
-                run => run.to_string(),
-            },
+            became: entry.run.to_string(),
             took: entry.took,
         });
         Self {

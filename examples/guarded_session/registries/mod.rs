@@ -214,7 +214,7 @@ fn hear(
         }
     }
     passing.explain(|| {
-        let report = emission.and_then(|emission| emission.report.clone());
+        let report = emission.and_then(|emission| emission.report().cloned());
         Section::reported(title, outcome, &report.unwrap_or_default()).telling(&told)
     });
     passing.told.extend(told);
