@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use hooks_runtime::{Report, Run};
+use hooks_runtime::Report;
 
 use crate::report::Record;
 
