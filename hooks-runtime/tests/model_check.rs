@@ -1,0 +1,176 @@
+//! The registries in every order in which threads can come upon their shared cell, by loom.
+//!
+//! Built and run with `RUSTFLAGS="--cfg hooks_loom" cargo test -p hooks-runtime --test
+//! model_check --release`, which puts loom's primitives into the cell; without that cfg there
+//! is nothing here.
+
+#![cfg(hooks_loom)]
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use hooks_runtime::phases::{PostFn, PreFn};
+use hooks_runtime::{
+    Event, HookRegistry, HookResponse, HookResult, Map, Phase, PhaseRegistry, RegisterOptions,
+    ResponseAction,
+};
+use loom::thread;
+use serde_json::json;
+
+/// The hooks here never wait.
+fn now<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => unreachable!("no hook waits"),
+    }
+}
+
+/// Registers a hook that leaves its name in the data.
+fn register(registry: &HookRegistry, name: &'static str) -> hooks_runtime::Registration {
+    registry.register(
+        "event",
+        move |_: Event<'_>| HookResult::set(name, true),
+        RegisterOptions::new().name(name),
+    )
+}
+
+/// The names of the hooks that ran.
+fn emit(registry: &HookRegistry) -> Vec<String> {
+    let emission = now(registry.emit("event", ())).expect("nothing is no wrong data");
+    emission.data.keys().cloned().collect()
+}
+
+fn names(registry: &HookRegistry) -> Vec<String> {
+    registry
+        .list_handlers(Some("event"))
+        .remove("event")
+        .expect("the event that is asked for is listed")
+}
+
+#[test]
+fn e_43_registrations_at_the_same_time_are_all_kept() {
+    loom::model(|| {
+        let registry = HookRegistry::new();
+        let threads = ["a", "b"].map(|name| {
+            let registry = registry.clone();
+            thread::spawn(move || {
+                register(&registry, name);
+            })
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        let mut names = names(&registry);
+        names.sort();
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(emit(&registry).len(), 2);
+    });
+}
+
+#[test]
+fn e_08_an_emission_sees_a_registration_whole_or_not_at_all() {
+    loom::model(|| {
+        let registry = HookRegistry::new();
+        register(&registry, "before");
+        let other = registry.clone();
+        let thread = thread::spawn(move || {
+            register(&other, "meanwhile");
+        });
+        let ran = emit(&registry);
+        assert!(
+            ran == ["before"] || ran == ["before", "meanwhile"],
+            "{ran:?}"
+        );
+        thread.join().unwrap();
+        assert_eq!(emit(&registry), ["before", "meanwhile"]);
+    });
+}
+
+#[test]
+fn e_07_of_two_that_unregister_one_finds_the_hook() {
+    loom::model(|| {
+        let registry = HookRegistry::new();
+        let registration = register(&registry, "a");
+        register(&registry, "b");
+        let other = registration.clone();
+        let thread = thread::spawn(move || other.unregister());
+        let here = registration.unregister();
+        let there = thread.join().unwrap();
+        assert!(here ^ there, "{here} {there}");
+        assert_eq!(names(&registry), ["b"]);
+    });
+}
+
+#[test]
+fn e_73_an_event_that_loses_its_last_hook_takes_new_ones() {
+    loom::model(|| {
+        let registry = HookRegistry::new();
+        let registration = register(&registry, "a");
+        let thread = thread::spawn(move || registration.unregister());
+        register(&registry, "b");
+        assert!(thread.join().unwrap());
+        assert_eq!(names(&registry), ["b"]);
+    });
+}
+
+#[test]
+fn e_65_defaults_and_registrations_do_not_undo_each_other() {
+    loom::model(|| {
+        let registry = HookRegistry::new();
+        let other = registry.clone();
+        let thread = thread::spawn(move || {
+            let fields = Map::from_iter([("default".to_owned(), json!(1))]);
+            other.set_default_fields(fields);
+        });
+        register(&registry, "a");
+        thread.join().unwrap();
+        let mut fields = emit(&registry);
+        fields.sort();
+        assert_eq!(fields, ["a", "default"]);
+    });
+}
+
+#[test]
+fn r_04_of_two_hooks_with_one_id_one_stays() {
+    loom::model(|| {
+        let registry: PhaseRegistry<str, ()> = PhaseRegistry::new();
+        let other = registry.clone();
+        let hook = |action: &'static str| {
+            PreFn::new("gate", move |_: &str| {
+                HookResponse::new(ResponseAction::Other(action.to_owned()))
+            })
+        };
+        let thread = thread::spawn(move || {
+            other.register_pre(hook("there"), RegisterOptions::new());
+        });
+        registry.register_pre(hook("here"), RegisterOptions::new());
+        thread.join().unwrap();
+        assert_eq!(registry.registered_hooks(Phase::Pre).len(), 1);
+        let response = now(registry.execute_pre("call")).expect("no hook fails");
+        assert!(["here", "there"].contains(&response.action.name()));
+    });
+}
+
+#[test]
+fn r_20_a_hook_that_is_removed_meanwhile_runs_whole_or_not_at_all() {
+    loom::model(|| {
+        let registry: PhaseRegistry<str, ()> = PhaseRegistry::new();
+        registry.register_pre(
+            PreFn::new("deny", |_: &str| HookResponse::new(ResponseAction::Deny)),
+            RegisterOptions::new(),
+        );
+        registry.register_post(
+            PostFn::new("post", |(): &(), _: Option<&str>| ()),
+            RegisterOptions::new(),
+        );
+        let other = registry.clone();
+        let thread = thread::spawn(move || other.deregister(Phase::Pre, "deny"));
+        let response = now(registry.execute_pre("call")).expect("no hook fails");
+        let actions = [ResponseAction::Deny, ResponseAction::Continue];
+        assert!(actions.contains(&response.action));
+        assert!(thread.join().unwrap());
+        let response = now(registry.execute_pre("call")).expect("no hook fails");
+        assert_eq!(response.action, ResponseAction::Continue);
+        assert_eq!(registry.registered_hooks(Phase::Post).len(), 1);
+    });
+}
