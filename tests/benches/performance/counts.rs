@@ -155,8 +155,8 @@ pub(crate) fn check() -> Result<(), String> {
 /// Prints the table of bounds that follows from what is measured now.
 pub(crate) fn suggest() -> Result<(), String> {
     for mut case in cases::all(PROMPT) {
-        if case.hooks > 4 || case.subject == Subject::Floor {
-            // Every further hook costs what the fourth does; the floor is not ours.
+        if case.hooks > 4 || [Subject::Floor, Subject::EventCommon].contains(&case.subject) {
+            // Every further hook costs what the fourth does; those two are not ours.
             continue;
         }
         let beyond = instructions(&case)?.beyond();

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::cases::{Case, Run, Subject};
 use crate::workload::block_on;
 
-const EVENT: &str = "tool:pre";
+pub(crate) const EVENT: &str = "tool:pre";
 
 /// The folders that hooks look for.
 const FOLDERS: [&str; 16] = [
@@ -168,8 +168,10 @@ impl Common {
     }
 
     async fn emit(&self, event: &str, mut data: Map) -> (Action, Map) {
-        let hooks = self.hooks.lock().expect("nobody panics here");
-        let hooks = hooks.get(event).cloned().unwrap_or_default();
+        let hooks = {
+            let hooks = self.hooks.lock().expect("nobody panics here");
+            hooks.get(event).cloned().unwrap_or_default()
+        };
         for hook in hooks {
             let result = hook.call(event, data.clone()).await;
             match result.action {

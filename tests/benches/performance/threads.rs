@@ -1,4 +1,4 @@
-//! Two threads that dispatch on one shared set, against one thread.
+//! Two threads that dispatch on what they share, against one thread.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hooks_runtime::{Event, HookRegistry, HookResult, RegisterOptions};
+
 use crate::cases;
 use crate::contenders::limit_always;
+use crate::events;
 use crate::workload::{PROMPT, block_on};
 
 /// What two threads should get done, as a multiple of one.
@@ -18,7 +21,8 @@ const ROUND: Duration = Duration::from_millis(100);
 
 /// What two threads get done, as a multiple of one.
 pub(crate) struct Scaling {
-    pub(crate) dispatch: f64,
+    /// What they share, and how much they get done.
+    pub(crate) shared: Vec<(&'static str, f64)>,
     /// The same with static calls, which share nothing but the words: what the machine
     /// grants a second thread at the time.
     pub(crate) limit: f64,
@@ -27,33 +31,87 @@ pub(crate) struct Scaling {
 /// The best round of each, because other work on the machine can only take away.
 pub(crate) fn scaling() -> Scaling {
     let (set, words) = cases::shared();
+    let (registry, phases) = events::shared();
     let dispatch = || {
         let _ = black_box(block_on(set.always(black_box(PROMPT))));
     };
     let limit = || {
         let _ = black_box(block_on(limit_always(&words, black_box(PROMPT))));
     };
-    let (mut ours, mut theirs) = ([0.0_f64; 2], [0.0_f64; 2]);
+    let emit = || emitter(&registry);
+    let pre = || {
+        || {
+            let _ = black_box(block_on(phases.execute_pre(black_box("src/main.rs"))).is_ok());
+        }
+    };
+    let mut best = [[0.0_f64; 2]; 5];
     for _ in 0..ROUNDS {
         for threads in [1, 2] {
-            let (ours, theirs) = (&mut ours[threads - 1], &mut theirs[threads - 1]);
-            *ours = ours.max(throughput(threads, &dispatch));
-            *theirs = theirs.max(throughput(threads, &limit));
+            let rounds = [
+                throughput(threads, || dispatch),
+                throughput(threads, emit),
+                while_another_registers(&registry, || throughput(threads, emit)),
+                throughput(threads, pre),
+                throughput(threads, || limit),
+            ];
+            for (best, done) in best.iter_mut().zip(rounds) {
+                best[threads - 1] = best[threads - 1].max(done);
+            }
         }
     }
+    let [set, emit, busy, pre, limit] = best.map(|[one, two]| two / one);
     Scaling {
-        dispatch: ours[1] / ours[0],
-        limit: theirs[1] / theirs[0],
+        shared: vec![
+            ("a typed set", set),
+            ("a registry of events", emit),
+            (
+                "the same, while a third thread registers and unregisters",
+                busy,
+            ),
+            ("a registry of PRE hooks", pre),
+        ],
+        limit,
     }
 }
 
-/// Dispatches a second, all threads together.
-fn throughput(threads: usize, work: &(impl Fn() + Sync)) -> f64 {
+/// Emissions with data of the thread's own.
+fn emitter(registry: &HookRegistry) -> impl FnMut() + use<'_> {
+    let mut data = Some(events::data());
+    move || {
+        let given = data.take().expect("every emission gives the data back");
+        if let Ok(emission) = block_on(registry.emit(black_box(events::EVENT), given)) {
+            data = Some(emission.data);
+        }
+    }
+}
+
+/// Does some work while a further thread registers a hook and unregisters it, again and
+/// again; it waits in between, because the machine has no third processor for it.
+fn while_another_registers(registry: &HookRegistry, work: impl FnOnce() -> f64) -> f64 {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let hook = |_: Event<'_>| HookResult::proceed();
+                let registration = registry.register("other", hook, RegisterOptions::new());
+                registration.unregister();
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        done
+    })
+}
+
+/// Work done a second, all threads together.
+fn throughput<W: FnMut()>(threads: usize, work: impl Fn() -> W + Sync) -> f64 {
     let (ready, over) = (Barrier::new(threads), AtomicBool::new(false));
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|_| {
                 scope.spawn(|| {
+                    let mut work = work();
                     ready.wait();
                     let (start, mut done) = (Instant::now(), 0_u64);
                     while !over.load(Ordering::Relaxed) {
