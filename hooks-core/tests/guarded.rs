@@ -1,0 +1,419 @@
+//! Policies that have faults caught, hooks timed, and hooks run side by side, each written
+//! here by hand on the engine.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use hooks_core::{
+    Answer, BoxFuture, Combine, Entry, EntryMeta, Fault, Never, Run, Slot, Step, Timer,
+};
+
+/// A hook that does what the test says.
+trait Hook: Send + Sync {
+    fn start(&self) -> Answer<'_, u32>;
+}
+
+impl<F: Fn() -> Answer<'static, u32> + Send + Sync> Hook for F {
+    fn start(&self) -> Answer<'_, u32> {
+        self()
+    }
+}
+
+/// Writes down what comes, and stops at a number if it is told to.
+#[derive(Default)]
+struct Log<const CONCURRENT: bool> {
+    lines: Vec<String>,
+    stop_at: Option<u32>,
+    is_closed: bool,
+}
+
+impl<const CONCURRENT: bool> Combine<dyn Hook> for Log<CONCURRENT> {
+    type Yield = u32;
+    type Outcome = Vec<String>;
+    type Wait = Never<()>;
+
+    const GUARDED: bool = true;
+    const CONCURRENT: bool = CONCURRENT;
+
+    fn slot_name(&self) -> &str {
+        "log"
+    }
+
+    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
+    where
+        Self: 'a,
+    {
+        hook.start()
+    }
+
+    /// Numbers above 100 are none.
+    fn check(&mut self, answer: u32) -> Result<u32, Fault> {
+        match answer {
+            0..=100 => Ok(answer),
+            _ => Err(Fault::invalid("too large")),
+        }
+    }
+
+    fn absorb(&mut self, entry: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
+        self.lines.push(format!("{} {answer}", entry.name()));
+        if self.stop_at == Some(answer) {
+            Step::Stop
+        } else {
+            Step::Next
+        }
+    }
+
+    fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
+        self.lines.push(format!("{} {fault}", entry.name()));
+        Step::Next
+    }
+
+    fn close(&mut self) -> Step<Self, Never<()>> {
+        assert!(
+            !self.is_closed,
+            "the policy is told once that there are no more"
+        );
+        self.is_closed = true;
+        Step::Stop
+    }
+
+    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+        Step::Next
+    }
+
+    fn finish(self) -> Vec<String> {
+        self.lines
+    }
+}
+
+/// A clock that stands until the test moves it.
+#[derive(Clone, Default)]
+struct Clock(Arc<Mutex<Duration>>);
+
+impl Clock {
+    fn advance(&self, by: Duration) {
+        *self.0.lock().unwrap() += by;
+    }
+}
+
+impl Timer for Clock {
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let clock = self.clone();
+        let until = *clock.0.lock().unwrap() + duration;
+        Box::pin(poll_fn(move |_| match *clock.0.lock().unwrap() >= until {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }))
+    }
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn ready(answer: u32) -> impl Fn() -> Answer<'static, u32> {
+    move || Answer::Ready(answer)
+}
+
+/// Answers when it has been asked so often.
+fn after(polls: usize, answer: u32) -> impl Fn() -> Answer<'static, u32> {
+    move || {
+        let mut left = polls;
+        Answer::later(poll_fn(move |_| {
+            if left == 0 {
+                return Poll::Ready(answer);
+            }
+            left -= 1;
+            Poll::Pending
+        }))
+    }
+}
+
+fn never() -> Answer<'static, u32> {
+    Answer::later(std::future::pending())
+}
+
+fn slot(clock: &Clock) -> Slot<dyn Hook> {
+    Slot::with_timer(Arc::new(clock.clone()))
+}
+
+fn add(slot: &mut Slot<dyn Hook>, name: &'static str, hook: impl Hook + 'static) {
+    insert(slot, Entry::new(hook).name(name));
+}
+
+fn insert(slot: &mut Slot<dyn Hook>, entry: Entry<impl Hook + 'static>) {
+    slot.insert(entry.map(|hook| Arc::new(hook) as Arc<dyn Hook>));
+}
+
+fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(answer) = poll(future.as_mut()) {
+            return answer;
+        }
+    }
+}
+
+fn run<const CONCURRENT: bool>(slot: &Slot<dyn Hook>) -> Vec<String> {
+    block_on(slot.dispatch(Log::<CONCURRENT>::default()))
+}
+
+#[test]
+fn e_36_a_panic_is_a_fault_wherever_it_happens() {
+    let mut slot = slot(&Clock::default());
+    add(&mut slot, "at once", || -> Answer<'static, u32> {
+        panic!("one")
+    });
+    add(&mut slot, "first poll", || {
+        Answer::later(async { panic!("{}", "two") })
+    });
+    add(&mut slot, "later poll", || {
+        let mut polls = 0;
+        Answer::later(poll_fn(move |_| {
+            polls += 1;
+            assert!(polls < 3, "three");
+            Poll::Pending
+        }))
+    });
+    add(&mut slot, "not text", || {
+        Answer::later(async { std::panic::panic_any(4) })
+    });
+    add(&mut slot, "well", ready(5));
+    let expected = [
+        "at once panicked: one",
+        "first poll panicked: two",
+        "later poll panicked: three",
+        "not text panicked: not a text",
+        "well 5",
+    ];
+    assert_eq!(run::<false>(&slot), expected);
+    let mut side_by_side = run::<true>(&slot);
+    side_by_side.sort();
+    let mut expected = expected.map(str::to_owned);
+    expected.sort();
+    assert_eq!(side_by_side, expected);
+}
+
+#[test]
+fn an_answer_that_says_what_went_wrong_is_a_fault() {
+    let mut slot = slot(&Clock::default());
+    add(&mut slot, "at once", ready(101));
+    add(&mut slot, "later", after(2, 102));
+    let expected = [
+        "at once gave an invalid answer: too large",
+        "later gave an invalid answer: too large",
+    ];
+    assert_eq!(run::<false>(&slot), expected);
+}
+
+#[test]
+fn a_hook_that_takes_too_long_is_a_fault_and_the_next_one_runs() {
+    let clock = Clock::default();
+    let mut slot = slot(&clock);
+    insert(&mut slot, Entry::new(never).name("slow").timeout(SECOND));
+    add(&mut slot, "next", ready(1));
+    let mut dispatch = pin!(slot.dispatch(Log::<false>::default()));
+    assert!(poll(dispatch.as_mut()).is_pending());
+    clock.advance(SECOND / 2);
+    assert!(poll(dispatch.as_mut()).is_pending());
+    clock.advance(SECOND / 2);
+    let lines = ["slow had no answer after 1s", "next 1"];
+    assert_eq!(
+        poll(dispatch),
+        Poll::Ready(lines.map(str::to_owned).to_vec())
+    );
+}
+
+#[test]
+fn e_58_without_any_time_only_answers_that_are_there_count() {
+    let clock = Clock::default();
+    let mut slot = slot(&clock);
+    let no_time = |entry: Entry<_>| entry.timeout(Duration::ZERO);
+    insert(&mut slot, no_time(Entry::new(after(1, 1)).name("waits")));
+    insert(&mut slot, no_time(Entry::new(after(0, 2)).name("does not")));
+    let expected = ["waits had no answer after 0ns", "does not 2"];
+    assert_eq!(run::<false>(&slot), expected);
+    assert_eq!(run::<true>(&slot), expected);
+}
+
+#[test]
+fn e_50_hooks_side_by_side_all_start_before_one_is_waited_for() {
+    let mut slot = slot(&Clock::default());
+    let started = Arc::new(AtomicUsize::new(0));
+    for (name, polls) in [("a", 3), ("b", 1), ("c", 0)] {
+        let started = Arc::clone(&started);
+        add(&mut slot, name, move || {
+            started.fetch_add(1, Ordering::Relaxed);
+            after(polls, polls as u32)()
+        });
+    }
+    let mut dispatch = pin!(slot.dispatch(Log::<true>::default()));
+    assert!(poll(dispatch.as_mut()).is_pending());
+    assert_eq!(started.load(Ordering::Relaxed), 3);
+    assert_eq!(block_on(dispatch), ["c 0", "b 1", "a 3"]);
+}
+
+#[test]
+fn a_stop_drops_what_runs_side_by_side() {
+    let mut slot = slot(&Clock::default());
+    let dropped = Arc::new(AtomicUsize::new(0));
+    struct OnDrop(Arc<AtomicUsize>);
+    impl Drop for OnDrop {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let counter = Arc::clone(&dropped);
+    add(&mut slot, "never", move || {
+        let guard = OnDrop(Arc::clone(&counter));
+        Answer::later(async move {
+            let _guard = guard;
+            std::future::pending().await
+        })
+    });
+    add(&mut slot, "stops", after(1, 7));
+    let policy = Log::<true> {
+        stop_at: Some(7),
+        ..Log::default()
+    };
+    assert_eq!(block_on(slot.dispatch(policy)), ["stops 7"]);
+    assert_eq!(dropped.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn each_hook_side_by_side_has_its_own_time() {
+    let clock = Clock::default();
+    let mut slot = slot(&clock);
+    insert(&mut slot, Entry::new(never).name("one").timeout(SECOND));
+    insert(&mut slot, Entry::new(never).name("two").timeout(2 * SECOND));
+    let mut dispatch = pin!(slot.dispatch(Log::<true>::default()));
+    assert!(poll(dispatch.as_mut()).is_pending());
+    clock.advance(SECOND);
+    assert!(poll(dispatch.as_mut()).is_pending());
+    clock.advance(SECOND);
+    let lines = ["one had no answer after 1s", "two had no answer after 2s"];
+    assert_eq!(
+        poll(dispatch),
+        Poll::Ready(lines.map(str::to_owned).to_vec())
+    );
+}
+
+#[test]
+fn a_dispatch_that_is_cut_short_gives_what_it_has() {
+    let mut slot = slot(&Clock::default());
+    add(&mut slot, "first", ready(1));
+    add(&mut slot, "slow", never);
+    add(&mut slot, "not reached", ready(3));
+    let mut dispatch = pin!(slot.dispatch_reported(Log::<false>::default()));
+    assert!(poll(dispatch.as_mut()).is_pending());
+    let (lines, report) = dispatch.cut_short();
+    assert_eq!(lines, ["first 1"]);
+    let runs: Vec<_> = report
+        .entries
+        .iter()
+        .map(|entry| entry.run.to_string())
+        .collect();
+    assert_eq!(runs, ["ran", "abandoned", "skipped"]);
+}
+
+#[test]
+fn a_report_says_what_became_of_each_hook() {
+    let mut slot = slot(&Clock::default());
+    add(&mut slot, "well", after(1, 1));
+    add(&mut slot, "ill", ready(200));
+    add(&mut slot, "stops", ready(9));
+    add(&mut slot, "late", ready(4));
+    let policy = Log::<false> {
+        stop_at: Some(9),
+        ..Log::default()
+    };
+    let (_, report) = block_on(slot.dispatch_reported(policy));
+    assert_eq!(report.stopped_by().map(|entry| &*entry.name), Some("stops"));
+    let [well, ill, stops, late] = &*report.entries else {
+        panic!("a line for each hook, not {report}");
+    };
+    assert!(matches!(well.run, Run::Ran) && well.took.is_some());
+    assert!(matches!(ill.run, Run::Failed { stopped: false, .. }));
+    assert!(matches!(stops.run, Run::Stopped));
+    assert!(matches!(late.run, Run::Skipped) && late.took.is_none());
+    assert!(report.to_string().contains("late: skipped\n"), "{report}");
+    let empty = Slot::<dyn Hook>::new();
+    let (_, report) = block_on(empty.dispatch_reported(Log::<false>::default()));
+    assert_eq!(report.to_string(), "no hooks\n");
+}
+
+#[test]
+#[should_panic(expected = "`slow` has a timeout, and its slot no timer")]
+fn a_timeout_without_a_timer_is_refused_at_registration() {
+    let mut slot: Slot<dyn Hook> = Slot::new();
+    insert(&mut slot, Entry::new(never).name("slow").timeout(SECOND));
+}
+
+#[test]
+fn an_entry_is_removed_by_its_id_and_no_other() {
+    let mut slot = slot(&Clock::default());
+    let entry = || {
+        Entry::new(ready(1))
+            .name("same")
+            .map(|hook| Arc::new(hook) as Arc<dyn Hook>)
+    };
+    let first = slot.insert(entry());
+    let second = slot.insert(entry());
+    assert_ne!(first, second);
+    assert!(slot.remove_entry(first));
+    assert!(!slot.remove_entry(first));
+    let left: Vec<_> = slot.iter().map(|(_, entry)| entry.id()).collect();
+    assert_eq!(left, [second]);
+}
+
+#[test]
+fn without_a_guard_a_panic_goes_to_the_caller() {
+    struct Bare(Rc<RefCell<u32>>);
+    impl Combine<dyn Hook> for Bare {
+        type Yield = u32;
+        type Outcome = ();
+        type Wait = Never<()>;
+
+        fn slot_name(&self) -> &str {
+            "bare"
+        }
+
+        fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
+        where
+            Self: 'a,
+        {
+            hook.start()
+        }
+
+        fn absorb(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
+            *self.0.borrow_mut() += answer;
+            Step::Next
+        }
+
+        fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+            Step::Next
+        }
+
+        fn finish(self) {}
+    }
+    let mut slot = Slot::new();
+    add(&mut slot, "well", ready(1));
+    add(&mut slot, "ill", || -> Answer<'static, u32> {
+        panic!("no")
+    });
+    let sum = Rc::default();
+    let policy = Bare(Rc::clone(&sum));
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        block_on(slot.dispatch(policy));
+    }));
+    assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"no"));
+    assert_eq!(*sum.borrow(), 1);
+}
