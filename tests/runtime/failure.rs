@@ -1,0 +1,590 @@
+//! What a hook that fails, panics or takes too long does, by its policy (X-2).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::executor::block_on;
+use hooks_runtime::phases::{PostFn, PreFn};
+use hooks_runtime::{
+    Action, Emission, EmitError, EmitOptions, FailurePolicy, Fault, HookError, HookRegistry,
+    HookResponse, HookResult, Map, PhaseRegistry, PreHook, RegisterOptions, ResponseAction,
+};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::kit::{
+    DropGuard, Dropped, Log, answering, at, emit, logging, map, named, plain, yield_once,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+const KINDS: [Kind; 4] = [Kind::Error, Kind::Panic, Kind::LatePanic, Kind::Timeout];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Error,
+    Panic,
+    LatePanic,
+    Timeout,
+}
+
+impl Kind {
+    /// What the fault is called.
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Error => "error",
+            Kind::Panic | Kind::LatePanic => "panic",
+            Kind::Timeout => "timeout",
+        }
+    }
+
+    /// Goes wrong; would answer with a change that must not count.
+    async fn happen(self) -> Result<(), HookError> {
+        match self {
+            Kind::Error => return Err(HookError::new("broken")),
+            Kind::Panic => panic!("broken"),
+            Kind::LatePanic => {
+                yield_once().await;
+                panic!("broken");
+            }
+            Kind::Timeout => sleep(60 * SECOND).await,
+        }
+        Ok(())
+    }
+}
+
+/// The faulty hook's conditions.
+fn faulty(policy: Option<FailurePolicy>) -> RegisterOptions {
+    let options = at(2).name("faulty").timeout(SECOND);
+    match policy {
+        Some(policy) => options.on_failure(policy),
+        None => options,
+    }
+}
+
+/// A hook that injects, one that goes wrong, and one that writes `after`.
+fn events(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> HookRegistry {
+    let registry = HookRegistry::new();
+    registry.register(
+        "e",
+        answering(HookResult::inject_context("before")),
+        at(1).name("before"),
+    );
+    if kind == Kind::Panic {
+        let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("broken") };
+        registry.register("e", panics, faulty(policy));
+    } else {
+        let handler = move |_: Arc<str>, _: Arc<Map>| async move {
+            kind.happen().await?;
+            Ok::<_, HookError>(HookResult::set("late", true))
+        };
+        registry.register("e", handler, faulty(policy));
+    }
+    registry.register("e", logging(log, "after", HookResult::set("a", 2)), at(3));
+    registry
+}
+
+fn kinds(emission: &Emission) -> Vec<(&str, &str)> {
+    emission
+        .faults
+        .iter()
+        .map(|item| (&*item.hook, item.fault.kind()))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_isolate_logs_and_goes_on() {
+    for policy in [None, Some(FailurePolicy::Isolate)] {
+        for kind in KINDS {
+            let log = Log::new();
+            let emission = emit(&events(kind, policy, &log), "e", json!({"a": 1})).await;
+            assert_eq!(emission.action, Action::InjectContext, "{kind:?}");
+            assert_eq!(*emission.data, map(json!({"a": 2})), "{kind:?}");
+            assert_eq!(kinds(&emission), [("faulty", kind.name())]);
+            assert_eq!(log.lines(), ["after"], "{kind:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_fail_closed_denies_and_names_the_hook_and_the_fault() {
+    for kind in KINDS {
+        let log = Log::new();
+        let registry = events(kind, Some(FailurePolicy::FailClosed), &log);
+        let emission = emit(&registry, "e", json!({"a": 1})).await;
+        assert!(emission.is_denied(), "{kind:?}");
+        assert_eq!(emission.decided_by.as_deref(), Some("faulty"));
+        let reason = emission.reason().expect("a reason");
+        assert!(reason.contains("faulty"), "{kind:?}: {reason}");
+        assert_eq!(emission.result().action, Action::Deny);
+        assert_eq!(emission.result().reason.as_deref(), Some(reason));
+        assert_eq!(kinds(&emission), [("faulty", kind.name())]);
+        assert!(log.lines().is_empty(), "{kind:?}: later hooks do not run");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_fail_closed_keeps_what_came_before() {
+    for kind in KINDS {
+        let registry = events(kind, Some(FailurePolicy::FailClosed), &Log::new());
+        let emission = emit(&registry, "e", json!({"a": 1})).await;
+        assert_eq!(emission.injections.len(), 1, "{kind:?}");
+        assert_eq!(*emission.data, map(json!({"a": 1})), "{kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_propagate_ends_with_the_error() {
+    for kind in KINDS {
+        let log = Log::new();
+        let registry = events(kind, Some(FailurePolicy::Propagate), &log);
+        let error = registry.emit("e", json!({"a": 1})).await.unwrap_err();
+        let EmitError::Hook { fault, emission } = &error else {
+            panic!("{kind:?}: {error}")
+        };
+        assert_eq!(
+            (&*fault.hook, &*fault.event, fault.fault.kind()),
+            ("faulty", "e", kind.name())
+        );
+        assert_eq!(emission.injections.len(), 1, "{kind:?}");
+        assert!(error.to_string().contains("faulty"), "{error}");
+        assert!(log.lines().is_empty(), "{kind:?}: later hooks do not run");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_question_before_does_not_soften_fail_closed() {
+    for kind in KINDS {
+        let registry = events(kind, Some(FailurePolicy::FailClosed), &Log::new());
+        registry.register("e", answering(HookResult::ask_user("Sure?")), at(0));
+        assert!(emit(&registry, "e", ()).await.is_denied(), "{kind:?}");
+    }
+}
+
+#[test]
+fn x_2_the_error_of_the_hook_is_kept() {
+    let registry = HookRegistry::new();
+    let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(std::fmt::Error);
+    registry.register("e", fails, plain());
+    let emission = block_on(emit(&registry, "e", ()));
+    let Fault::Error(error) = &emission.faults[0].fault else {
+        panic!("an error")
+    };
+    assert!(error.is::<std::fmt::Error>());
+}
+
+#[test]
+fn x_2_a_panic_with_anything_is_caught() {
+    let registry = HookRegistry::new();
+    let formatted = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("number {}", 7) };
+    registry.register("e", formatted, plain());
+    let any = |_: Arc<str>, _: Arc<Map>| -> HookResult { std::panic::panic_any(7_u32) };
+    registry.register("e", any, plain());
+    let emission = block_on(emit(&registry, "e", ()));
+    assert_eq!(emission.faults[0].fault.to_string(), "panicked: number 7");
+    assert_eq!(emission.faults[1].fault.kind(), "panic");
+}
+
+#[test]
+fn x_2_after_a_panic_the_registry_works_on() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("broken") };
+    let registration = registry.register("e", panics, plain());
+    block_on(emit(&registry, "e", ()));
+    assert!(registration.unregister());
+    registry.register("e", logging(&log, "ran", HookResult::proceed()), plain());
+    assert!(block_on(emit(&registry, "e", ())).faults.is_empty());
+    assert_eq!(log.lines(), ["ran"]);
+}
+
+/// Panics when it is dropped.
+struct PanicsOnDrop;
+
+impl Drop for PanicsOnDrop {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("while dropping");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_panic_of_what_a_late_hook_held_is_isolated() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        let held = PanicsOnDrop;
+        std::future::pending::<()>().await;
+        std::mem::forget(held);
+        HookResult::proceed()
+    };
+    registry.register("e", hangs, at(1).timeout(SECOND));
+    registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
+    let emission = emit(&registry, "e", ()).await;
+    assert_eq!(log.lines(), ["after"]);
+    assert_eq!(emission.faults.len(), 1);
+}
+
+#[test]
+fn x_2_a_panic_of_what_a_hook_held_is_isolated() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let drops = |_: Arc<str>, _: Arc<Map>| async {
+        let held = PanicsOnDrop;
+        yield_once().await;
+        drop(held);
+        HookResult::proceed()
+    };
+    registry.register("e", drops, at(1));
+    registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
+    let emission = block_on(emit(&registry, "e", ()));
+    assert_eq!(log.lines(), ["after"]);
+    assert_eq!(
+        emission.faults[0].fault.to_string(),
+        "panicked: while dropping"
+    );
+}
+
+/// A hook that takes this long and then says yes, with a change.
+fn slow(
+    time: Duration,
+) -> impl Fn(Arc<str>, Arc<Map>) -> std::pin::Pin<Box<dyn Future<Output = HookResult> + Send>>
++ Send
++ Sync
++ 'static {
+    move |_: Arc<str>, _: Arc<Map>| {
+        Box::pin(async move {
+            sleep(time).await;
+            HookResult::set("late", true).user_message("late")
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_what_a_late_hook_would_say_does_not_count() {
+    let registry = HookRegistry::new();
+    registry.register("e", slow(2 * SECOND), plain().timeout(SECOND));
+    let emission = emit(&registry, "e", ()).await;
+    assert!(emission.data.is_empty());
+    assert!(emission.messages.is_empty());
+    assert_eq!(emission.decided_by, None);
+    assert!(matches!(&emission.faults[0].fault, Fault::Timeout(limit) if *limit == SECOND));
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_hook_in_time_counts() {
+    let registry = HookRegistry::new();
+    registry.register("e", slow(SECOND / 2), plain().timeout(SECOND));
+    let emission = emit(&registry, "e", ()).await;
+    assert_eq!(emission.data["late"], true);
+    assert!(emission.faults.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_the_time_of_each_hook_is_its_own() {
+    let registry = HookRegistry::new();
+    for _ in 0..5 {
+        registry.register("e", slow(SECOND * 8 / 10), plain().timeout(SECOND));
+    }
+    assert!(emit(&registry, "e", ()).await.faults.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_hook_that_does_not_wait_needs_no_time() {
+    let registry = HookRegistry::new();
+    registry.register(
+        "e",
+        answering(HookResult::set("a", 1)),
+        plain().timeout(Duration::ZERO),
+    );
+    let at_once = |_: Arc<str>, _: Arc<Map>| async { HookResult::set("b", 2) };
+    registry.register("e", at_once, plain().timeout(Duration::ZERO));
+    let emission = emit(&registry, "e", ()).await;
+    assert_eq!(*emission.data, map(json!({"a": 1, "b": 2})));
+}
+
+#[test]
+fn x_2_timeouts_need_no_runtime() {
+    let registry = HookRegistry::new();
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        std::future::pending::<()>().await;
+        HookResult::proceed()
+    };
+    let short = plain()
+        .timeout(Duration::from_millis(1))
+        .on_failure(FailurePolicy::FailClosed);
+    registry.register("e", hangs, short);
+    assert!(block_on(emit(&registry, "e", ())).is_denied());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_the_future_of_a_late_hook_is_dropped() {
+    let (registry, dropped) = (HookRegistry::new(), Dropped::default());
+    let drops = dropped.clone();
+    let hangs = move |_: Arc<str>, _: Arc<Map>| {
+        let guard: DropGuard = drops.guard();
+        async move {
+            std::future::pending::<()>().await;
+            drop(guard);
+            HookResult::proceed()
+        }
+    };
+    registry.register("e", hangs, at(1).timeout(SECOND));
+    let seen = dropped.clone();
+    let looks = move |_: Arc<str>, _: Arc<Map>| HookResult::set("dropped", seen.is_set());
+    registry.register("e", looks, at(2));
+    assert_eq!(emit(&registry, "e", ()).await.data["dropped"], true);
+}
+
+fn deadline(after: Duration) -> EmitOptions {
+    EmitOptions::new().deadline(after)
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_missed_deadline_is_an_error_and_never_a_yes() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let before = HookResult::inject_context("before").user_message("told");
+    registry.register("e", answering(before), at(1));
+    registry.register("e", slow(10 * SECOND), at(2));
+    registry.register("e", logging(&log, "after", HookResult::deny("no")), at(3));
+    let begin = Instant::now();
+    let error = registry
+        .emit_with("e", json!({"a": 1}), deadline(SECOND))
+        .await
+        .unwrap_err();
+    assert!(begin.elapsed() < 9 * SECOND, "{:?}", begin.elapsed());
+    let EmitError::Deadline { after, emission } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(*after, SECOND);
+    assert_eq!((emission.injections.len(), emission.messages.len()), (1, 1));
+    assert_eq!(*emission.data, map(json!({"a": 1})));
+    assert!(log.lines().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_the_deadline_is_for_all_hooks_together() {
+    let registry = HookRegistry::new();
+    for _ in 0..4 {
+        registry.register("e", slow(SECOND * 4 / 10), plain().timeout(SECOND));
+    }
+    assert!(
+        registry
+            .emit_with("e", (), deadline(2 * SECOND))
+            .await
+            .is_ok()
+    );
+    let error = registry
+        .emit_with("e", (), deadline(SECOND))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, EmitError::Deadline { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_denial_within_the_deadline_counts() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::deny("no")), at(1));
+    registry.register("e", slow(10 * SECOND), at(2));
+    let emission = registry.emit_with("e", (), deadline(SECOND)).await.unwrap();
+    assert!(emission.is_denied());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_question_before_a_missed_deadline_is_no_answer() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::ask_user("Sure?")), at(1));
+    registry.register("e", slow(10 * SECOND), at(2));
+    let error = registry
+        .emit_with("e", (), deadline(SECOND))
+        .await
+        .unwrap_err();
+    assert_eq!(error.emission().unwrap().action, Action::AskUser);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_hooks_own_timeout_before_the_deadline_goes_by_its_policy() {
+    let registry = HookRegistry::new();
+    registry.register("e", slow(10 * SECOND), at(1).timeout(SECOND));
+    registry.register("e", answering(HookResult::set("a", 1)), at(2));
+    let emission = registry
+        .emit_with("e", (), deadline(5 * SECOND))
+        .await
+        .unwrap();
+    assert_eq!(
+        (emission.faults.len(), emission.action),
+        (1, Action::Modify)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_isolating_does_not_hide_a_missed_deadline() {
+    for policy in [
+        FailurePolicy::Isolate,
+        FailurePolicy::FailClosed,
+        FailurePolicy::Propagate,
+    ] {
+        let registry = HookRegistry::new();
+        registry.register("e", slow(10 * SECOND), plain().on_failure(policy));
+        let error = registry
+            .emit_with("e", (), deadline(SECOND))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, EmitError::Deadline { .. }),
+            "{policy}: {error}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_missed_deadline_drops_the_hook() {
+    let (registry, dropped) = (HookRegistry::new(), Dropped::default());
+    let drops = dropped.clone();
+    let hangs = move |_: Arc<str>, _: Arc<Map>| {
+        let guard = drops.guard();
+        async move {
+            std::future::pending::<()>().await;
+            drop(guard);
+            HookResult::proceed()
+        }
+    };
+    registry.register("e", hangs, plain());
+    assert!(registry.emit_with("e", (), deadline(SECOND)).await.is_err());
+    assert!(dropped.is_set());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_without_time_those_that_do_not_wait_still_answer() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::set("a", 1)), plain());
+    let emission = registry
+        .emit_with("e", (), deadline(Duration::ZERO))
+        .await
+        .unwrap();
+    assert_eq!(emission.data["a"], 1);
+    registry.register("e", slow(Duration::from_millis(1)), plain());
+    assert!(
+        registry
+            .emit_with("e", (), deadline(Duration::ZERO))
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_without_hooks_no_deadline_is_missed() {
+    let emission = HookRegistry::new()
+        .emit_with("e", (), deadline(Duration::ZERO))
+        .await
+        .unwrap();
+    assert_eq!(emission.action, Action::Continue);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_any_deadline_may_be_given() {
+    let registry = HookRegistry::new();
+    registry.register("e", slow(SECOND), plain().timeout(Duration::MAX));
+    let emission = registry
+        .emit_with("e", (), deadline(Duration::MAX))
+        .await
+        .unwrap();
+    assert_eq!(emission.data["late"], true);
+}
+
+/// A PRE hook that goes wrong.
+struct Faulty(Kind);
+
+impl PreHook<str> for Faulty {
+    fn id(&self) -> &str {
+        "faulty"
+    }
+
+    async fn execute(&self, _request: &str) -> Result<HookResponse, HookError> {
+        self.0.happen().await?;
+        Ok(HookResponse::default().reason("late"))
+    }
+}
+
+/// A PRE hook that goes on, one that goes wrong, and one that writes `after`.
+fn phases(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> PhaseRegistry<str, str> {
+    let registry = PhaseRegistry::new();
+    let before = |_: &str| HookResponse::default().reason("before");
+    registry.register_pre(PreFn::new("before", before), at(1));
+    registry.register_pre(Faulty(kind), faulty(policy));
+    let log = log.clone();
+    let after = move |_: &str| {
+        log.add("after");
+        HookResponse::default().reason("after")
+    };
+    registry.register_pre(PreFn::new("after", after), at(3));
+    registry
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_r_13_a_pre_fault_propagates_unless_told_otherwise() {
+    for policy in [None, Some(FailurePolicy::Propagate)] {
+        for kind in KINDS {
+            let log = Log::new();
+            let error = phases(kind, policy, &log)
+                .execute_pre("r")
+                .await
+                .unwrap_err();
+            assert_eq!(
+                (error.hook(), error.fault().kind()),
+                (Some("faulty"), kind.name())
+            );
+            assert!(log.lines().is_empty(), "{kind:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_pre_fault_that_fails_closed_denies() {
+    for kind in KINDS {
+        let log = Log::new();
+        let registry = phases(kind, Some(FailurePolicy::FailClosed), &log);
+        let response = registry.execute_pre("r").await.unwrap();
+        assert_eq!(response.action, ResponseAction::Deny, "{kind:?}");
+        assert!(response.reason.unwrap().contains("faulty"), "{kind:?}");
+        assert!(log.lines().is_empty(), "{kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_pre_fault_that_is_isolated_is_left_out() {
+    for kind in KINDS {
+        let log = Log::new();
+        let registry = phases(kind, Some(FailurePolicy::Isolate), &log);
+        let response = registry.execute_pre("r").await.unwrap();
+        assert_eq!(
+            response,
+            HookResponse::default().reason("after"),
+            "{kind:?}"
+        );
+        assert_eq!(log.lines(), ["after"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_the_last_response_is_that_of_the_last_hook_that_answered() {
+    let registry = PhaseRegistry::<str, str>::new();
+    let before = |_: &str| HookResponse::default().reason("before");
+    registry.register_pre(PreFn::new("before", before), at(1));
+    registry.register_pre(Faulty(Kind::Error), faulty(Some(FailurePolicy::Isolate)));
+    let response = registry.execute_pre("r").await.unwrap();
+    assert_eq!(response, HookResponse::default().reason("before"));
+}
+
+#[test]
+#[should_panic(expected = "audit")]
+fn x_2_a_post_hook_cannot_fail_closed() {
+    let registry = PhaseRegistry::<str, str>::new();
+    let options = named("audit").on_failure(FailurePolicy::FailClosed);
+    registry.register_post(PostFn::new("audit", |_: &str, _: Option<&str>| ()), options);
+}
+
+#[test]
+#[should_panic(expected = "audit")]
+fn x_2_a_post_hook_cannot_propagate() {
+    let registry = PhaseRegistry::<str, str>::new();
+    let options = plain().on_failure(FailurePolicy::Propagate);
+    registry.register_post(PostFn::new("audit", |_: &str, _: Option<&str>| ()), options);
+}
