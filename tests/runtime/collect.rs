@@ -373,3 +373,108 @@ async fn e_41_data_that_are_no_object_are_an_error_here_too() {
         1
     );
 }
+
+#[test]
+fn e_37_e_56_changes_in_place_do_not_leak_to_the_others() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let in_place = |_: Arc<str>, mut data: Arc<Map>| {
+        Arc::make_mut(&mut data).insert("leaked".to_owned(), Value::Bool(true));
+        HookResult::proceed()
+    };
+    registry.register("e", in_place, at(1));
+    registry.register("e", watching(&log), at(2));
+    block_on(registry.emit_and_collect("e", json!({"a": 1}), SECOND));
+    assert_eq!(log.lines(), [r#"{"a":1}"#]);
+}
+
+#[test]
+fn e_42_dropping_a_collection_drops_every_hook() {
+    let registry = HookRegistry::new();
+    let all = [Dropped::default(), Dropped::default(), Dropped::default()];
+    for dropped in &all {
+        let drops = dropped.clone();
+        let hangs = move |_: Arc<str>, _: Arc<Map>| {
+            let guard = drops.guard();
+            async move {
+                std::future::pending::<()>().await;
+                drop(guard);
+                HookResult::proceed()
+            }
+        };
+        registry.register("e", hangs, plain());
+    }
+    {
+        let mut collection = std::pin::pin!(registry.emit_and_collect("e", (), SECOND));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(collection.as_mut().poll(&mut context).is_pending());
+        assert!(
+            all.iter().all(|dropped| !dropped.is_set()),
+            "all have started, none has ended"
+        );
+    }
+    assert!(all.iter().all(Dropped::is_set));
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_43_handlers_may_collect_again() {
+    let registry = HookRegistry::new();
+    let inner = registry.clone();
+    let asks_others = move |_: Arc<str>, _: Arc<Map>| {
+        let registry = inner.clone();
+        async move {
+            let answers = registry.emit_and_collect("other", (), SECOND).await;
+            HookResult::set("answers", answers.len())
+        }
+    };
+    registry.register("e", asks_others, plain());
+    registry.register("other", after(Duration::from_millis(10), "a"), plain());
+    registry.register("other", after(Duration::from_millis(10), "b"), plain());
+    let answers = registry.emit_and_collect("e", (), SECOND).await;
+    assert_eq!(answers, [map(json!({"answers": 2}))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_54_a_panic_of_what_a_late_handler_held_leaves_the_others_alone() {
+    struct PanicsOnDrop;
+    impl Drop for PanicsOnDrop {
+        fn drop(&mut self) {
+            if !std::thread::panicking() {
+                panic!("while dropping");
+            }
+        }
+    }
+    let registry = HookRegistry::new();
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        let held = PanicsOnDrop;
+        std::future::pending::<()>().await;
+        std::mem::forget(held);
+        HookResult::proceed()
+    };
+    registry.register("e", hangs, at(1).timeout(SECOND / 2));
+    registry.register("e", after(SECOND * 8 / 10, "last"), at(2));
+    let answers = registry.emit_and_collect("e", (), SECOND).await;
+    assert_eq!(votes(&answers), ["last"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_08_a_hook_registered_during_a_collection_counts_later() {
+    let registry = HookRegistry::new();
+    let inner = registry.clone();
+    let registers = move |_: Arc<str>, _: Arc<Map>| {
+        inner.register(
+            "e",
+            answering(HookResult::modify(map(json!({"vote": "new"})))),
+            at(10),
+        );
+        HookResult::modify(map(json!({"vote": "old"})))
+    };
+    registry.register("e", registers, plain());
+    assert_eq!(
+        votes(&registry.emit_and_collect("e", (), SECOND).await),
+        ["old"]
+    );
+    assert_eq!(
+        votes(&registry.emit_and_collect("e", (), SECOND).await),
+        ["old", "new"]
+    );
+}

@@ -910,3 +910,83 @@ fn e_44_emit_ends_when_the_last_hook_has_ended() {
     });
     assert_eq!(log.lines(), ["hook", "caller"]);
 }
+
+/// What a borrowing hook finds in the fields `a`, `b` and `d`.
+fn looking(log: &Log) -> impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static {
+    let log = log.clone();
+    move |event: Event<'_>| {
+        log.add(
+            ["a", "b", "d"]
+                .map(|field| format!("{:?}", event.get(field)))
+                .join(" "),
+        );
+        HookResult::proceed()
+    }
+}
+
+#[test]
+fn e_25_borrowing_hooks_see_what_was_set_and_replaced() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    registry.set_default_fields(map(json!({"d": 1})));
+    registry.register("e", looking(&log), at(1));
+    registry.register(
+        "e",
+        answering(HookResult::set("a", 2).and_set("d", 2)),
+        at(2),
+    );
+    registry.register("e", looking(&log), at(3));
+    registry.register(
+        "e",
+        answering(HookResult::modify(map(json!({"b": 3})))),
+        at(4),
+    );
+    registry.register("e", looking(&log), at(5));
+    registry.register("e", answering(HookResult::set("a", 4)), at(6));
+    registry.register("e", looking(&log), at(7));
+    block_on(emit(&registry, "e", json!({"a": 1})));
+    let expected = [
+        "Some(Number(1)) None Some(Number(1))",
+        "Some(Number(2)) None Some(Number(2))",
+        "None Some(Number(3)) None",
+        "Some(Number(4)) Some(Number(3)) None",
+    ];
+    assert_eq!(log.lines(), expected);
+}
+
+#[test]
+fn e_25_data_and_single_changes_may_come_together() {
+    let registry = HookRegistry::new();
+    let both = HookResult::modify(map(json!({"a": 2, "b": 2}))).and_set("b", 3);
+    registry.register("e", answering(both), plain());
+    let emission = block_on(emit(&registry, "e", json!({"z": 0})));
+    assert_eq!(object(&emission.data), json!({"a": 2, "b": 3}));
+}
+
+#[test]
+fn e_37_what_a_handler_was_given_does_not_change_under_it() {
+    let (registry, kept) = (HookRegistry::new(), Arc::new(std::sync::Mutex::new(None)));
+    let keeping = Arc::clone(&kept);
+    let keeps = move |_: Arc<str>, data: Arc<Map>| {
+        *keeping.lock().unwrap() = Some(data);
+        HookResult::proceed()
+    };
+    registry.register("e", keeps, at(1));
+    registry.register("e", answering(HookResult::set("a", 2)), at(2));
+    block_on(emit(&registry, "e", json!({"a": 1})));
+    let kept = kept.lock().unwrap().take().unwrap();
+    assert_eq!(object(&kept), json!({"a": 1}));
+}
+
+#[test]
+fn e_12_an_emission_knows_its_event() {
+    let registry = HookRegistry::new();
+    assert_eq!(
+        &*block_on(emit(&registry, "without hooks", ())).event,
+        "without hooks"
+    );
+    registry.register("with hooks", answering(HookResult::proceed()), plain());
+    assert_eq!(
+        &*block_on(emit(&registry, "with hooks", ())).event,
+        "with hooks"
+    );
+}

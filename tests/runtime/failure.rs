@@ -1,13 +1,16 @@
 //! What a hook that fails, panics or takes too long does, by its policy.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures::executor::block_on;
 use hooks_runtime::phases::{PostFn, PreFn};
 use hooks_runtime::{
-    Action, Emission, EmitError, EmitOptions, FailurePolicy, Fault, HookError, HookRegistry,
+    Action, Emission, EmitError, EmitOptions, Event, FailurePolicy, Fault, HookError, HookRegistry,
     HookResponse, HookResult, Map, PhaseRegistry, PreHook, RegisterOptions, ResponseAction,
+    Stateful, StatefulEventHook,
 };
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -587,4 +590,170 @@ fn x_2_a_post_hook_cannot_propagate() {
     let registry = PhaseRegistry::<str, str>::new();
     let options = plain().on_failure(FailurePolicy::Propagate);
     registry.register_post(PostFn::new("audit", |_: &str, _: Option<&str>| ()), options);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_panic_of_what_a_hook_held_does_not_hide_a_missed_deadline() {
+    let registry = HookRegistry::new();
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        let held = PanicsOnDrop;
+        std::future::pending::<()>().await;
+        std::mem::forget(held);
+        HookResult::proceed()
+    };
+    registry.register("e", hangs, plain());
+    let error = registry
+        .emit_with("e", (), deadline(SECOND))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, EmitError::Deadline { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_late_hook_that_is_ready_at_last_does_not_count() {
+    let registry = HookRegistry::new();
+    let together = |_: Arc<str>, _: Arc<Map>| async {
+        for _ in 0..10 {
+            sleep(SECOND).await;
+        }
+        HookResult::set("late", true)
+    };
+    registry.register("e", together, plain().timeout(5 * SECOND));
+    let emission = emit(&registry, "e", ()).await;
+    assert!(emission.data.is_empty());
+    assert_eq!(emission.faults[0].fault.kind(), "timeout");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_with_all_policies_together_the_first_that_stops_decides() {
+    use FailurePolicy::{FailClosed, Isolate, Propagate};
+    let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(HookError::new("broken"));
+    for (policies, is_error) in [
+        ([Isolate, FailClosed, Propagate], false),
+        ([Isolate, Propagate, FailClosed], true),
+        ([FailClosed, Propagate, Isolate], false),
+    ] {
+        let registry = HookRegistry::new();
+        for policy in policies {
+            registry.register("e", fails, named(policy.to_string()).on_failure(policy));
+        }
+        match registry.emit("e", ()).await {
+            Ok(emission) => {
+                assert!(!is_error && emission.is_denied(), "{policies:?}");
+                assert_eq!(emission.decided_by.as_deref(), Some("fail closed"));
+            }
+            Err(error) => assert!(is_error, "{policies:?}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn x_2_a_panic_whose_payload_panics_when_it_is_dropped_is_isolated() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { std::panic::panic_any(PanicsOnDrop) };
+    registry.register("e", panics, at(1));
+    registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
+    let emission = block_on(emit(&registry, "e", ()));
+    assert_eq!(log.lines(), ["after"]);
+    assert_eq!(emission.faults.len(), 1);
+}
+
+/// What comes of a hook under this policy whose question has a timeout that does not hold.
+fn invalid(policy: FailurePolicy) -> Result<Emission, EmitError> {
+    let registry = HookRegistry::new();
+    let asks = HookResult::ask_user("Sure?").approval_timeout(f64::NAN);
+    registry.register("e", answering(asks), named("asks").on_failure(policy));
+    block_on(registry.emit("e", ()))
+}
+
+#[test]
+fn x_2_an_invalid_answer_that_fails_closed_denies() {
+    let emission = invalid(FailurePolicy::FailClosed).unwrap();
+    assert!(emission.is_denied(), "{}", emission.action);
+}
+
+#[test]
+fn x_2_an_invalid_answer_that_propagates_is_an_error() {
+    let outcome = invalid(FailurePolicy::Propagate).map(|emission| emission.action);
+    assert!(
+        matches!(outcome, Err(EmitError::Hook { .. })),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn x_2_an_invalid_question_is_never_a_yes() {
+    for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
+        let action = invalid(policy).unwrap().action;
+        assert!(
+            matches!(action, Action::AskUser | Action::Deny),
+            "{policy}: {action}"
+        );
+    }
+}
+
+/// Waits while it holds its state.
+struct Waits(u32);
+
+impl StatefulEventHook for Waits {
+    async fn call_mut(&mut self, event: Event<'_>) -> Result<HookResult, HookError> {
+        self.0 += 1;
+        if event.get("hang").is_some() {
+            std::future::pending::<()>().await;
+        }
+        yield_once().await;
+        Ok(HookResult::set("count", self.0))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn t_44_a_late_hook_does_not_leave_its_state_locked() {
+    let registry = HookRegistry::new();
+    registry.register("e", Stateful::new(Waits(0)), plain().timeout(SECOND));
+    let late = emit(&registry, "e", json!({"hang": true})).await;
+    assert_eq!(late.faults[0].fault.kind(), "timeout");
+    let next = emit(&registry, "e", ()).await;
+    assert!(next.faults.is_empty(), "{:?}", next.faults);
+    assert_eq!(next.data["count"], 2);
+}
+
+#[tokio::test]
+async fn t_43_emissions_of_several_tasks_wait_for_the_state() {
+    let registry = HookRegistry::new();
+    registry.register("e", Stateful::new(Waits(0)), plain());
+    let (one, two) = (
+        registry.emit_detached("e", ()),
+        registry.emit_detached("e", ()),
+    );
+    let (one, two) = (one.await.unwrap().unwrap(), two.await.unwrap().unwrap());
+    assert!(one.faults.is_empty() && two.faults.is_empty());
+    let mut counts = [one.data["count"].as_u64(), two.data["count"].as_u64()];
+    counts.sort();
+    assert_eq!(counts, [Some(1), Some(2)]);
+}
+
+/// Emits its own event again.
+struct Reenters(HookRegistry);
+
+impl StatefulEventHook for Reenters {
+    async fn call_mut(&mut self, event: Event<'_>) -> Result<HookResult, HookError> {
+        let inner = self.0.emit(event.name(), ());
+        let inner: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(inner);
+        let inner = inner.await.map_err(HookError::new)?;
+        Ok(HookResult::set("inner_faults", inner.faults.len()))
+    }
+}
+
+#[test]
+fn t_43_a_hook_that_reenters_its_own_state_fails_and_does_not_hang() {
+    let registry = HookRegistry::new();
+    registry.register("e", Stateful::new(Reenters(registry.clone())), plain());
+    let mut emission = pin!(registry.emit("e", ()));
+    let polled = emission
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()));
+    let Poll::Ready(Ok(emission)) = polled else {
+        panic!("it waits for itself")
+    };
+    assert_eq!(emission.data["inner_faults"], 1);
 }

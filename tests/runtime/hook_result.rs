@@ -414,6 +414,25 @@ fn e_96_unknown_keys_do_not_fail_and_come_back() {
 }
 
 #[test]
+fn e_96_unknown_keys_may_have_any_name() {
+    for key in ["extra", "changes", "", "Action", "action ", "type"] {
+        let value = json!({"action": "modify", key: {"a": 1}});
+        let result = read(value).unwrap_or_else(|error| panic!("{key:?}: {error}"));
+        let written = serde_json::to_value(result).unwrap();
+        assert_eq!(written.get(key), Some(&json!({"a": 1})), "{key:?}");
+    }
+}
+
+#[test]
+fn e_96_changes_of_single_fields_come_back() {
+    let result = HookResult::set("a", 1)
+        .and_set("b", json!([null]))
+        .reason("why");
+    let written = serde_json::to_value(&result).unwrap();
+    assert_eq!(read(written).unwrap(), result);
+}
+
+#[test]
 fn e_97_a_reason_may_accompany_any_action() {
     for action in ["continue", "deny", "modify", "inject_context", "ask_user"] {
         let result = read(json!({"action": action, "reason": "why"})).unwrap();
@@ -532,5 +551,19 @@ proptest! {
         prop_assert_eq!(&back, &result);
         let value = serde_json::to_value(&result).unwrap();
         prop_assert_eq!(HookResult::from_map(map(value)).unwrap(), result);
+    }
+
+    #[test]
+    fn e_93_whatever_is_accepted_is_written_as_it_is_read(
+        given in prop::collection::vec((prop::sample::select(FIELDS.to_vec()), json_value()), 0..4),
+    ) {
+        let given: Map = given.into_iter().map(|(field, value)| (field.to_owned(), value)).collect();
+        match HookResult::from_map(given.clone()) {
+            Ok(result) => {
+                let written = serde_json::to_value(&result).unwrap();
+                prop_assert_eq!(read(written).unwrap(), result);
+            }
+            Err(error) => prop_assert!(given.contains_key(error.field), "{}", error),
+        }
     }
 }

@@ -12,6 +12,7 @@ use hooks_runtime::{
     HookError, HookResponse, Phase, PhaseRegistry, PostHook, PreHook, RegisterOptions,
     ResponseAction,
 };
+use proptest::prelude::*;
 use serde_json::json;
 
 use crate::kit::{Dropped, Log, at, heard, plain, says, yield_once};
@@ -172,6 +173,21 @@ fn r_04_the_registration_of_what_was_replaced_removes_nothing() {
     assert_eq!(ids(&registry, Phase::Pre), ["x"]);
     assert!(new.unregister());
     assert!(ids(&registry, Phase::Pre).is_empty());
+}
+
+#[test]
+fn r_07_a_registration_does_not_remove_the_hook_that_came_back() {
+    let (registry, log) = (Registry::new(), Log::new());
+    let old = registry.register_pre(passing(&log, "x"), plain());
+    let old_post = registry.register_post(post(&log, "x"), plain());
+    assert!(registry.deregister(Phase::Pre, "x"));
+    assert!(registry.deregister(Phase::Post, "x"));
+    registry.register_pre(passing(&log, "x"), plain());
+    registry.register_post(post(&log, "x"), plain());
+    assert!(!old.unregister());
+    assert!(!old_post.unregister());
+    assert_eq!(ids(&registry, Phase::Pre), ["x"]);
+    assert_eq!(ids(&registry, Phase::Post), ["x"]);
 }
 
 #[test]
@@ -807,4 +823,69 @@ fn e_43_a_pre_hook_may_run_the_registry_again() {
     assert!(matches!(polled, std::task::Poll::Ready(Ok(response))
         if response.reason.as_deref() == Some("done")));
     assert_eq!(log.lines(), ["1", "0"]);
+}
+
+/// One step of a model of the PRE hooks.
+#[derive(Clone, Debug)]
+enum Step {
+    Register(usize, Option<i32>),
+    Replace(usize),
+    Deregister(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let priority = prop::option::of(98..103i32);
+    prop_oneof![
+        4 => (0..6usize, priority).prop_map(|(id, priority)| Step::Register(id, priority)),
+        1 => (0..6usize).prop_map(Step::Replace),
+        2 => (0..6usize).prop_map(Step::Deregister),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn r_03_to_r_08_a_small_model_predicts_the_order(
+        steps in prop::collection::vec(step(), 0..30),
+    ) {
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let (registry, log) = (Registry::new(), Log::new());
+        // Id and priority, in the order in which the ids came.
+        let mut model: Vec<(usize, i32)> = Vec::new();
+        for step in steps {
+            let place = |model: &[(usize, i32)], id| model.iter().position(|item| item.0 == id);
+            match step {
+                Step::Register(id, priority) => {
+                    let options = priority.map_or_else(plain, at);
+                    registry.register_pre(passing(&log, names[id]), options);
+                    let priority = priority.unwrap_or(100);
+                    match place(&model, id) {
+                        Some(found) => model[found].1 = priority,
+                        None => model.push((id, priority)),
+                    }
+                }
+                Step::Replace(id) => {
+                    registry.replace_pre(passing(&log, names[id]));
+                    if place(&model, id).is_none() {
+                        model.push((id, 100));
+                    }
+                }
+                Step::Deregister(id) => {
+                    let found = place(&model, id);
+                    prop_assert_eq!(registry.deregister(Phase::Pre, names[id]), found.is_some());
+                    if let Some(found) = found {
+                        model.remove(found);
+                    }
+                }
+            }
+        }
+        let mut expected = model;
+        expected.sort_by_key(|item| item.1);
+        let expected: Vec<_> =
+            expected.into_iter().map(|(id, at)| (names[id].to_owned(), Some(at))).collect();
+        prop_assert_eq!(priorities(&registry), expected.clone());
+        run_pre(&registry);
+        prop_assert_eq!(log.take(), expected.into_iter().map(|(id, _)| id).collect::<Vec<_>>());
+    }
 }

@@ -1,13 +1,15 @@
 //! Registering and unregistering event hooks (E-01 to E-13).
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use futures::executor::block_on;
 use hooks_runtime::{
     Event, EventHook, HookError, HookRegistry, HookResult, Map, RegisterOptions, Registration,
     Stateful, StatefulEventHook, impl_hook,
 };
-use std::sync::OnceLock;
+use proptest::prelude::*;
+use serde_json::Value;
 
 use crate::kit::{Log, at, emit, heard, logging, named, plain, says, yield_once};
 
@@ -255,8 +257,8 @@ fn borrowing_function(_event: Event<'_>) -> HookResult {
     HookResult::proceed()
 }
 
-fn generic_function<T: Send + Sync>(_event: Arc<str>, _data: Arc<Map>) -> HookResult {
-    HookResult::proceed()
+fn generic_function<T: Default + Into<Value>>(_event: Arc<str>, _data: Arc<Map>) -> HookResult {
+    HookResult::set("generic", T::default())
 }
 
 struct Audit;
@@ -357,6 +359,23 @@ fn e_09_closures_are_anonymous() {
         plain(),
     );
     assert!(names(&registry).is_empty());
+}
+
+#[test]
+fn e_09_a_boxed_closure_is_anonymous() {
+    type Boxed = Box<dyn Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync>;
+    let registry = HookRegistry::new();
+    let boxed: Boxed = Box::new(|_: Arc<str>, _: Arc<Map>| HookResult::proceed());
+    registry.register("e", boxed, plain());
+    assert!(names(&registry).is_empty(), "{:?}", names(&registry));
+}
+
+#[test]
+fn e_09_a_function_pointer_is_anonymous() {
+    let registry = HookRegistry::new();
+    let pointer: fn(Arc<str>, Arc<Map>) -> HookResult = plain_function;
+    registry.register("e", pointer, plain());
+    assert!(names(&registry).is_empty(), "{:?}", names(&registry));
 }
 
 #[test]
@@ -464,6 +483,17 @@ fn e_13_functions_and_closures_may_be_async_or_not() {
 }
 
 #[test]
+fn e_13_async_closures_may_be_handlers() {
+    let registry = HookRegistry::new();
+    let later = async |event: Arc<str>, _: Arc<Map>| {
+        yield_once().await;
+        HookResult::set("event", &*event)
+    };
+    registry.register("e", later, plain());
+    assert_eq!(block_on(emit(&registry, "e", ())).data["event"], "e");
+}
+
+#[test]
 fn e_13_types_may_be_handlers() {
     let registry = HookRegistry::new();
     registry.register("e", Audit, plain());
@@ -473,4 +503,68 @@ fn e_13_types_may_be_handlers() {
     let data = block_on(emit(&registry, "e", ())).data;
     assert_eq!(data["count"], 2, "the state is kept between the emissions");
     assert_eq!(data["by_attribute"], "e");
+}
+
+/// One step of a model of the registry.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Register {
+        event: usize,
+        priority: i32,
+    },
+    /// Of all registrations so far, by a number that is taken modulo their count.
+    Unregister(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0..2usize, -2..3i32).prop_map(|(event, priority)| Step::Register { event, priority }),
+        2 => any::<usize>().prop_map(Step::Unregister),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn e_03_e_04_e_07_a_small_model_predicts_who_runs(
+        steps in prop::collection::vec(step(), 0..40),
+    ) {
+        let events = ["even", "odd"];
+        let (registry, log) = (HookRegistry::new(), Log::new());
+        let mut registrations = Vec::new();
+        // Event, priority and number of those that are there, in the order of registration.
+        let mut model: Vec<(usize, i32, usize)> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Register { event, priority } => {
+                    let number = registrations.len();
+                    let options = at(priority).name(number.to_string());
+                    let handler = logging(&log, number.to_string(), proceed());
+                    registrations.push(registry.register(events[event], handler, options));
+                    model.push((event, priority, number));
+                }
+                Step::Unregister(any) if !registrations.is_empty() => {
+                    let number = any % registrations.len();
+                    let was_there = model.iter().any(|item| item.2 == number);
+                    prop_assert_eq!(registrations[number].unregister(), was_there);
+                    model.retain(|item| item.2 != number);
+                }
+                Step::Unregister(_) => {}
+            }
+        }
+        let mut listing = BTreeMap::new();
+        for (index, event) in events.into_iter().enumerate() {
+            let mut expected: Vec<_> = model.iter().filter(|item| item.0 == index).collect();
+            expected.sort_by_key(|item| item.1);
+            let expected: Vec<_> = expected.iter().map(|item| item.2.to_string()).collect();
+            block_on(emit(&registry, event, ()));
+            prop_assert_eq!(log.take(), expected.clone());
+            if !expected.is_empty() {
+                listing.insert(event.to_owned(), expected);
+            }
+        }
+        prop_assert_eq!(registry.list_handlers(None), listing);
+        prop_assert_eq!(registry.descriptors().len(), model.len());
+    }
 }

@@ -403,3 +403,23 @@ fn e_67_a_registry_whose_hooks_use_it_when_they_go_may_go() {
         assert!(is_dropped.load(Ordering::SeqCst));
     });
 }
+
+#[test]
+fn e_21_e_50_thousands_of_hooks_need_no_deep_stack() {
+    let registry = HookRegistry::new();
+    for number in 0..3_000 {
+        if number % 2 == 0 {
+            registry.register("e", answering(HookResult::set("n", number)), plain());
+        } else {
+            let later = move |_: Arc<str>, _: Arc<Map>| async move {
+                crate::kit::yield_once().await;
+                HookResult::set("n", number)
+            };
+            registry.register("e", later, plain());
+        }
+    }
+    assert_eq!(block_on(emit(&registry, "e", ())).data["n"], 2_999);
+    let answers = block_on(registry.emit_and_collect("e", (), Duration::from_secs(60)));
+    assert_eq!(answers.len(), 3_000);
+    assert_eq!(answers[1234]["n"], 1234);
+}
