@@ -478,3 +478,53 @@ async fn e_08_a_hook_registered_during_a_collection_counts_later() {
         ["old", "new"]
     );
 }
+
+#[test]
+fn e_51_timeouts_need_no_runtime() {
+    let registry = HookRegistry::new();
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        std::future::pending::<()>().await;
+        HookResult::proceed()
+    };
+    registry.register("e", hangs, at(1).name("hangs"));
+    registry.register("e", answering(HookResult::set("a", 1)), at(2));
+    let collected = block_on(registry.collect("e", (), Duration::from_millis(5))).unwrap();
+    assert_eq!(collected.faults[0].fault.kind(), "timeout");
+    assert_eq!(collected.into_data(), [map(json!({"a": 1}))]);
+}
+
+#[test]
+fn e_50_hooks_that_do_not_wait_need_no_clock() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::set("a", 1)), plain());
+    let at_once = |_: Arc<str>, _: Arc<Map>| async { HookResult::set("b", 2) };
+    registry.register("e", at_once, plain().timeout(SECOND));
+    let answers = runtime.block_on(registry.emit_and_collect("e", (), SECOND));
+    assert_eq!(answers.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_50_a_slow_start_holds_nobody_up_who_waits() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    for (priority, name, millis) in [(1, "a", 300), (2, "b", 100), (3, "c", 200)] {
+        let log = log.clone();
+        let handler = move |_: Arc<str>, _: Arc<Map>| {
+            let log = log.clone();
+            async move {
+                log.add(format!("{name} starts"));
+                sleep(Duration::from_millis(millis)).await;
+                log.add(format!("{name} ends"));
+                HookResult::proceed()
+            }
+        };
+        registry.register("e", handler, at(priority));
+    }
+    registry.emit_and_collect("e", (), SECOND).await;
+    let expected = [
+        "a starts", "b starts", "c starts", "b ends", "c ends", "a ends",
+    ];
+    assert_eq!(log.lines(), expected);
+}

@@ -444,3 +444,35 @@ fn e_65_session_context_for_all_events() {
     });
     assert_eq!(Value::Object(Map::clone(&emission.data)), expected);
 }
+
+#[test]
+fn e_150_output_is_suppressed_by_registration_and_not_by_name() {
+    let registry = HookRegistry::new();
+    let prints = |suppress: bool| {
+        move |event: Event<'_>| {
+            event.print(if suppress { "hidden" } else { "shown" });
+            HookResult::proceed().suppress_output(suppress)
+        }
+    };
+    registry.register("e", prints(true), at(1).name("same"));
+    registry.register("e", prints(false), at(2).name("same"));
+    registry.register("e", prints(true), at(3).name("same"));
+    let emission = emission(&registry, "e", json!({}));
+    let output: Vec<_> = emission.output.iter().map(|item| &*item.text).collect();
+    assert_eq!(output, ["shown"]);
+}
+
+#[test]
+fn e_115_an_injection_says_where_and_when_it_comes_from() {
+    let registry = HookRegistry::new();
+    registry.register("tool:post", LinterHook, plain());
+    let call = json!({"tool_name": "Write", "tool_input": {"file_path": "bad.py"}});
+    let emission = emission(&registry, "tool:post", call);
+    let written = serde_json::to_value(&emission.injections[0]).unwrap();
+    assert_eq!(written["provenance"]["hook"], "LinterHook");
+    assert_eq!(written["provenance"]["event"], "tool:post");
+    assert!(
+        written["provenance"]["at"].as_str().unwrap().ends_with('Z'),
+        "{written}"
+    );
+}

@@ -191,6 +191,21 @@ fn r_07_a_registration_does_not_remove_the_hook_that_came_back() {
 }
 
 #[test]
+fn r_07_unregistering_after_the_registry_is_gone_does_nothing() {
+    let (registry, log) = (Registry::new(), Log::new());
+    let registrations = [
+        registry.register_pre(passing(&log, "x"), plain()),
+        registry.register_post(post(&log, "x"), plain()),
+    ];
+    drop(registry);
+    assert!(
+        registrations
+            .iter()
+            .all(|registration| !registration.unregister())
+    );
+}
+
+#[test]
 fn r_05_a_replacement_keeps_its_place_among_equals() {
     let (registry, log) = (Registry::new(), Log::new());
     for id in ["a", "b", "c"] {

@@ -423,3 +423,40 @@ fn e_21_e_50_thousands_of_hooks_need_no_deep_stack() {
     assert_eq!(answers.len(), 3_000);
     assert_eq!(answers[1234]["n"], 1234);
 }
+
+#[test]
+fn e_43_registries_and_their_futures_move_between_threads() {
+    fn is_shared<T: Send + Sync + 'static>(value: T) -> T {
+        value
+    }
+    fn is_sent<T: Send>(value: T) -> T {
+        value
+    }
+    let events = is_shared(HookRegistry::new());
+    is_shared(block_on(is_sent(events.emit("e", ()))).unwrap());
+    block_on(is_sent(events.emit_and_collect("e", (), Duration::ZERO)));
+    is_shared(events.register("e", answering(HookResult::proceed()), plain()));
+    let phases = is_shared(PhaseRegistry::<str, str>::new());
+    assert!(is_shared(block_on(is_sent(phases.execute_pre("r")))).is_ok());
+    block_on(is_sent(phases.execute_post("r", Some("id"))));
+}
+
+#[test]
+fn e_07_a_hook_that_owns_its_own_guard_can_be_unregistered() {
+    without_deadlock(|| {
+        let registry = HookRegistry::new();
+        let own = Arc::new(std::sync::Mutex::new(None));
+        let held = Arc::clone(&own);
+        let handler = move |_: Arc<str>, _: Arc<Map>| {
+            // Ends its own registration by dropping the guard.
+            drop(held.lock().unwrap().take());
+            HookResult::proceed()
+        };
+        let guard = registry
+            .register("e", handler, plain())
+            .unregister_on_drop();
+        *own.lock().unwrap() = Some(guard);
+        block_on(emit(&registry, "e", ()));
+        assert!(registry.descriptors().is_empty());
+    });
+}
