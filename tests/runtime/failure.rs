@@ -1,0 +1,759 @@
+//! What a hook that fails, panics or takes too long does, by its policy (X-2).
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures::executor::block_on;
+use hooks_runtime::phases::{PostFn, PreFn};
+use hooks_runtime::{
+    Action, Emission, EmitError, EmitOptions, Event, FailurePolicy, Fault, HookError, HookRegistry,
+    HookResponse, HookResult, Map, PhaseRegistry, PreHook, RegisterOptions, ResponseAction,
+    Stateful, StatefulEventHook,
+};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::kit::{
+    DropGuard, Dropped, Log, answering, at, emit, logging, map, named, plain, yield_once,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+const KINDS: [Kind; 4] = [Kind::Error, Kind::Panic, Kind::LatePanic, Kind::Timeout];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Error,
+    Panic,
+    LatePanic,
+    Timeout,
+}
+
+impl Kind {
+    /// What the fault is called.
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Error => "error",
+            Kind::Panic | Kind::LatePanic => "panic",
+            Kind::Timeout => "timeout",
+        }
+    }
+
+    /// Goes wrong; would answer with a change that must not count.
+    async fn happen(self) -> Result<(), HookError> {
+        match self {
+            Kind::Error => return Err(HookError::new("broken")),
+            Kind::Panic => panic!("broken"),
+            Kind::LatePanic => {
+                yield_once().await;
+                panic!("broken");
+            }
+            Kind::Timeout => sleep(60 * SECOND).await,
+        }
+        Ok(())
+    }
+}
+
+/// The faulty hook's conditions.
+fn faulty(policy: Option<FailurePolicy>) -> RegisterOptions {
+    let options = at(2).name("faulty").timeout(SECOND);
+    match policy {
+        Some(policy) => options.on_failure(policy),
+        None => options,
+    }
+}
+
+/// A hook that injects, one that goes wrong, and one that writes `after`.
+fn events(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> HookRegistry {
+    let registry = HookRegistry::new();
+    registry.register(
+        "e",
+        answering(HookResult::inject_context("before")),
+        at(1).name("before"),
+    );
+    if kind == Kind::Panic {
+        let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("broken") };
+        registry.register("e", panics, faulty(policy));
+    } else {
+        let handler = move |_: Arc<str>, _: Arc<Map>| async move {
+            kind.happen().await?;
+            Ok::<_, HookError>(HookResult::set("late", true))
+        };
+        registry.register("e", handler, faulty(policy));
+    }
+    registry.register("e", logging(log, "after", HookResult::set("a", 2)), at(3));
+    registry
+}
+
+fn kinds(emission: &Emission) -> Vec<(&str, &str)> {
+    emission
+        .faults
+        .iter()
+        .map(|item| (&*item.hook, item.fault.kind()))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_isolate_logs_and_goes_on() {
+    for policy in [None, Some(FailurePolicy::Isolate)] {
+        for kind in KINDS {
+            let log = Log::new();
+            let emission = emit(&events(kind, policy, &log), "e", json!({"a": 1})).await;
+            assert_eq!(emission.action, Action::InjectContext, "{kind:?}");
+            assert_eq!(*emission.data, map(json!({"a": 2})), "{kind:?}");
+            assert_eq!(kinds(&emission), [("faulty", kind.name())]);
+            assert_eq!(log.lines(), ["after"], "{kind:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_fail_closed_denies_and_names_the_hook_and_the_fault() {
+    for kind in KINDS {
+        let log = Log::new();
+        let registry = events(kind, Some(FailurePolicy::FailClosed), &log);
+        let emission = emit(&registry, "e", json!({"a": 1})).await;
+        assert!(emission.is_denied(), "{kind:?}");
+        assert_eq!(emission.decided_by.as_deref(), Some("faulty"));
+        let reason = emission.reason().expect("a reason");
+        assert!(reason.contains("faulty"), "{kind:?}: {reason}");
+        assert_eq!(emission.result().action, Action::Deny);
+        assert_eq!(emission.result().reason.as_deref(), Some(reason));
+        assert_eq!(kinds(&emission), [("faulty", kind.name())]);
+        assert!(log.lines().is_empty(), "{kind:?}: later hooks do not run");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_fail_closed_keeps_what_came_before() {
+    for kind in KINDS {
+        let registry = events(kind, Some(FailurePolicy::FailClosed), &Log::new());
+        let emission = emit(&registry, "e", json!({"a": 1})).await;
+        assert_eq!(emission.injections.len(), 1, "{kind:?}");
+        assert_eq!(*emission.data, map(json!({"a": 1})), "{kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_propagate_ends_with_the_error() {
+    for kind in KINDS {
+        let log = Log::new();
+        let registry = events(kind, Some(FailurePolicy::Propagate), &log);
+        let error = registry.emit("e", json!({"a": 1})).await.unwrap_err();
+        let EmitError::Hook { fault, emission } = &error else {
+            panic!("{kind:?}: {error}")
+        };
+        assert_eq!(
+            (&*fault.hook, &*fault.event, fault.fault.kind()),
+            ("faulty", "e", kind.name())
+        );
+        assert_eq!(emission.injections.len(), 1, "{kind:?}");
+        assert!(error.to_string().contains("faulty"), "{error}");
+        assert!(log.lines().is_empty(), "{kind:?}: later hooks do not run");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_question_before_does_not_soften_fail_closed() {
+    for kind in KINDS {
+        let registry = events(kind, Some(FailurePolicy::FailClosed), &Log::new());
+        registry.register("e", answering(HookResult::ask_user("Sure?")), at(0));
+        assert!(emit(&registry, "e", ()).await.is_denied(), "{kind:?}");
+    }
+}
+
+#[test]
+fn x_2_the_error_of_the_hook_is_kept() {
+    let registry = HookRegistry::new();
+    let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(std::fmt::Error);
+    registry.register("e", fails, plain());
+    let emission = block_on(emit(&registry, "e", ()));
+    let Fault::Error(error) = &emission.faults[0].fault else {
+        panic!("an error")
+    };
+    assert!(error.is::<std::fmt::Error>());
+}
+
+#[test]
+fn x_2_a_panic_with_anything_is_caught() {
+    let registry = HookRegistry::new();
+    let formatted = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("number {}", 7) };
+    registry.register("e", formatted, plain());
+    let any = |_: Arc<str>, _: Arc<Map>| -> HookResult { std::panic::panic_any(7_u32) };
+    registry.register("e", any, plain());
+    let emission = block_on(emit(&registry, "e", ()));
+    assert_eq!(emission.faults[0].fault.to_string(), "panicked: number 7");
+    assert_eq!(emission.faults[1].fault.kind(), "panic");
+}
+
+#[test]
+fn x_2_after_a_panic_the_registry_works_on() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("broken") };
+    let registration = registry.register("e", panics, plain());
+    block_on(emit(&registry, "e", ()));
+    assert!(registration.unregister());
+    registry.register("e", logging(&log, "ran", HookResult::proceed()), plain());
+    assert!(block_on(emit(&registry, "e", ())).faults.is_empty());
+    assert_eq!(log.lines(), ["ran"]);
+}
+
+/// Panics when it is dropped.
+struct PanicsOnDrop;
+
+impl Drop for PanicsOnDrop {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("while dropping");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_panic_of_what_a_late_hook_held_is_isolated() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        let held = PanicsOnDrop;
+        std::future::pending::<()>().await;
+        std::mem::forget(held);
+        HookResult::proceed()
+    };
+    registry.register("e", hangs, at(1).timeout(SECOND));
+    registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
+    let emission = emit(&registry, "e", ()).await;
+    assert_eq!(log.lines(), ["after"]);
+    assert_eq!(emission.faults.len(), 1);
+}
+
+#[test]
+fn x_2_a_panic_of_what_a_hook_held_is_isolated() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let drops = |_: Arc<str>, _: Arc<Map>| async {
+        let held = PanicsOnDrop;
+        yield_once().await;
+        drop(held);
+        HookResult::proceed()
+    };
+    registry.register("e", drops, at(1));
+    registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
+    let emission = block_on(emit(&registry, "e", ()));
+    assert_eq!(log.lines(), ["after"]);
+    assert_eq!(
+        emission.faults[0].fault.to_string(),
+        "panicked: while dropping"
+    );
+}
+
+/// A hook that takes this long and then says yes, with a change.
+fn slow(
+    time: Duration,
+) -> impl Fn(Arc<str>, Arc<Map>) -> std::pin::Pin<Box<dyn Future<Output = HookResult> + Send>>
++ Send
++ Sync
++ 'static {
+    move |_: Arc<str>, _: Arc<Map>| {
+        Box::pin(async move {
+            sleep(time).await;
+            HookResult::set("late", true).user_message("late")
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_what_a_late_hook_would_say_does_not_count() {
+    let registry = HookRegistry::new();
+    registry.register("e", slow(2 * SECOND), plain().timeout(SECOND));
+    let emission = emit(&registry, "e", ()).await;
+    assert!(emission.data.is_empty());
+    assert!(emission.messages.is_empty());
+    assert_eq!(emission.decided_by, None);
+    assert!(matches!(&emission.faults[0].fault, Fault::Timeout(limit) if *limit == SECOND));
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_hook_in_time_counts() {
+    let registry = HookRegistry::new();
+    registry.register("e", slow(SECOND / 2), plain().timeout(SECOND));
+    let emission = emit(&registry, "e", ()).await;
+    assert_eq!(emission.data["late"], true);
+    assert!(emission.faults.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_the_time_of_each_hook_is_its_own() {
+    let registry = HookRegistry::new();
+    for _ in 0..5 {
+        registry.register("e", slow(SECOND * 8 / 10), plain().timeout(SECOND));
+    }
+    assert!(emit(&registry, "e", ()).await.faults.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_hook_that_does_not_wait_needs_no_time() {
+    let registry = HookRegistry::new();
+    registry.register(
+        "e",
+        answering(HookResult::set("a", 1)),
+        plain().timeout(Duration::ZERO),
+    );
+    let at_once = |_: Arc<str>, _: Arc<Map>| async { HookResult::set("b", 2) };
+    registry.register("e", at_once, plain().timeout(Duration::ZERO));
+    let emission = emit(&registry, "e", ()).await;
+    assert_eq!(*emission.data, map(json!({"a": 1, "b": 2})));
+}
+
+#[test]
+fn x_2_timeouts_need_no_runtime() {
+    let registry = HookRegistry::new();
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        std::future::pending::<()>().await;
+        HookResult::proceed()
+    };
+    let short = plain()
+        .timeout(Duration::from_millis(1))
+        .on_failure(FailurePolicy::FailClosed);
+    registry.register("e", hangs, short);
+    assert!(block_on(emit(&registry, "e", ())).is_denied());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_the_future_of_a_late_hook_is_dropped() {
+    let (registry, dropped) = (HookRegistry::new(), Dropped::default());
+    let drops = dropped.clone();
+    let hangs = move |_: Arc<str>, _: Arc<Map>| {
+        let guard: DropGuard = drops.guard();
+        async move {
+            std::future::pending::<()>().await;
+            drop(guard);
+            HookResult::proceed()
+        }
+    };
+    registry.register("e", hangs, at(1).timeout(SECOND));
+    let seen = dropped.clone();
+    let looks = move |_: Arc<str>, _: Arc<Map>| HookResult::set("dropped", seen.is_set());
+    registry.register("e", looks, at(2));
+    assert_eq!(emit(&registry, "e", ()).await.data["dropped"], true);
+}
+
+fn deadline(after: Duration) -> EmitOptions {
+    EmitOptions::new().deadline(after)
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_missed_deadline_is_an_error_and_never_a_yes() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let before = HookResult::inject_context("before").user_message("told");
+    registry.register("e", answering(before), at(1));
+    registry.register("e", slow(10 * SECOND), at(2));
+    registry.register("e", logging(&log, "after", HookResult::deny("no")), at(3));
+    let begin = Instant::now();
+    let error = registry
+        .emit_with("e", json!({"a": 1}), deadline(SECOND))
+        .await
+        .unwrap_err();
+    assert!(begin.elapsed() < 9 * SECOND, "{:?}", begin.elapsed());
+    let EmitError::Deadline { after, emission } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(*after, SECOND);
+    assert_eq!((emission.injections.len(), emission.messages.len()), (1, 1));
+    assert_eq!(*emission.data, map(json!({"a": 1})));
+    assert!(log.lines().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_the_deadline_is_for_all_hooks_together() {
+    let registry = HookRegistry::new();
+    for _ in 0..4 {
+        registry.register("e", slow(SECOND * 4 / 10), plain().timeout(SECOND));
+    }
+    assert!(
+        registry
+            .emit_with("e", (), deadline(2 * SECOND))
+            .await
+            .is_ok()
+    );
+    let error = registry
+        .emit_with("e", (), deadline(SECOND))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, EmitError::Deadline { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_denial_within_the_deadline_counts() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::deny("no")), at(1));
+    registry.register("e", slow(10 * SECOND), at(2));
+    let emission = registry.emit_with("e", (), deadline(SECOND)).await.unwrap();
+    assert!(emission.is_denied());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_question_before_a_missed_deadline_is_no_answer() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::ask_user("Sure?")), at(1));
+    registry.register("e", slow(10 * SECOND), at(2));
+    let error = registry
+        .emit_with("e", (), deadline(SECOND))
+        .await
+        .unwrap_err();
+    assert_eq!(error.emission().unwrap().action, Action::AskUser);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_hooks_own_timeout_before_the_deadline_goes_by_its_policy() {
+    let registry = HookRegistry::new();
+    registry.register("e", slow(10 * SECOND), at(1).timeout(SECOND));
+    registry.register("e", answering(HookResult::set("a", 1)), at(2));
+    let emission = registry
+        .emit_with("e", (), deadline(5 * SECOND))
+        .await
+        .unwrap();
+    assert_eq!(
+        (emission.faults.len(), emission.action),
+        (1, Action::Modify)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_isolating_does_not_hide_a_missed_deadline() {
+    for policy in [
+        FailurePolicy::Isolate,
+        FailurePolicy::FailClosed,
+        FailurePolicy::Propagate,
+    ] {
+        let registry = HookRegistry::new();
+        registry.register("e", slow(10 * SECOND), plain().on_failure(policy));
+        let error = registry
+            .emit_with("e", (), deadline(SECOND))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, EmitError::Deadline { .. }),
+            "{policy}: {error}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_missed_deadline_drops_the_hook() {
+    let (registry, dropped) = (HookRegistry::new(), Dropped::default());
+    let drops = dropped.clone();
+    let hangs = move |_: Arc<str>, _: Arc<Map>| {
+        let guard = drops.guard();
+        async move {
+            std::future::pending::<()>().await;
+            drop(guard);
+            HookResult::proceed()
+        }
+    };
+    registry.register("e", hangs, plain());
+    assert!(registry.emit_with("e", (), deadline(SECOND)).await.is_err());
+    assert!(dropped.is_set());
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_without_time_those_that_do_not_wait_still_answer() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::set("a", 1)), plain());
+    let emission = registry
+        .emit_with("e", (), deadline(Duration::ZERO))
+        .await
+        .unwrap();
+    assert_eq!(emission.data["a"], 1);
+    registry.register("e", slow(Duration::from_millis(1)), plain());
+    assert!(
+        registry
+            .emit_with("e", (), deadline(Duration::ZERO))
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_without_hooks_no_deadline_is_missed() {
+    let emission = HookRegistry::new()
+        .emit_with("e", (), deadline(Duration::ZERO))
+        .await
+        .unwrap();
+    assert_eq!(emission.action, Action::Continue);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_any_deadline_may_be_given() {
+    let registry = HookRegistry::new();
+    registry.register("e", slow(SECOND), plain().timeout(Duration::MAX));
+    let emission = registry
+        .emit_with("e", (), deadline(Duration::MAX))
+        .await
+        .unwrap();
+    assert_eq!(emission.data["late"], true);
+}
+
+/// A PRE hook that goes wrong.
+struct Faulty(Kind);
+
+impl PreHook<str> for Faulty {
+    fn id(&self) -> &str {
+        "faulty"
+    }
+
+    async fn execute(&self, _request: &str) -> Result<HookResponse, HookError> {
+        self.0.happen().await?;
+        Ok(HookResponse::default().reason("late"))
+    }
+}
+
+/// A PRE hook that goes on, one that goes wrong, and one that writes `after`.
+fn phases(kind: Kind, policy: Option<FailurePolicy>, log: &Log) -> PhaseRegistry<str, str> {
+    let registry = PhaseRegistry::new();
+    let before = |_: &str| HookResponse::default().reason("before");
+    registry.register_pre(PreFn::new("before", before), at(1));
+    registry.register_pre(Faulty(kind), faulty(policy));
+    let log = log.clone();
+    let after = move |_: &str| {
+        log.add("after");
+        HookResponse::default().reason("after")
+    };
+    registry.register_pre(PreFn::new("after", after), at(3));
+    registry
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_r_13_a_pre_fault_propagates_unless_told_otherwise() {
+    for policy in [None, Some(FailurePolicy::Propagate)] {
+        for kind in KINDS {
+            let log = Log::new();
+            let error = phases(kind, policy, &log)
+                .execute_pre("r")
+                .await
+                .unwrap_err();
+            assert_eq!(
+                (error.hook(), error.fault().kind()),
+                (Some("faulty"), kind.name())
+            );
+            assert!(log.lines().is_empty(), "{kind:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_pre_fault_that_fails_closed_denies() {
+    for kind in KINDS {
+        let log = Log::new();
+        let registry = phases(kind, Some(FailurePolicy::FailClosed), &log);
+        let response = registry.execute_pre("r").await.unwrap();
+        assert_eq!(response.action, ResponseAction::Deny, "{kind:?}");
+        assert!(response.reason.unwrap().contains("faulty"), "{kind:?}");
+        assert!(log.lines().is_empty(), "{kind:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_pre_fault_that_is_isolated_is_left_out() {
+    for kind in KINDS {
+        let log = Log::new();
+        let registry = phases(kind, Some(FailurePolicy::Isolate), &log);
+        let response = registry.execute_pre("r").await.unwrap();
+        assert_eq!(
+            response,
+            HookResponse::default().reason("after"),
+            "{kind:?}"
+        );
+        assert_eq!(log.lines(), ["after"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_the_last_response_is_that_of_the_last_hook_that_answered() {
+    let registry = PhaseRegistry::<str, str>::new();
+    let before = |_: &str| HookResponse::default().reason("before");
+    registry.register_pre(PreFn::new("before", before), at(1));
+    registry.register_pre(Faulty(Kind::Error), faulty(Some(FailurePolicy::Isolate)));
+    let response = registry.execute_pre("r").await.unwrap();
+    assert_eq!(response, HookResponse::default().reason("before"));
+}
+
+#[test]
+#[should_panic(expected = "audit")]
+fn x_2_a_post_hook_cannot_fail_closed() {
+    let registry = PhaseRegistry::<str, str>::new();
+    let options = named("audit").on_failure(FailurePolicy::FailClosed);
+    registry.register_post(PostFn::new("audit", |_: &str, _: Option<&str>| ()), options);
+}
+
+#[test]
+#[should_panic(expected = "audit")]
+fn x_2_a_post_hook_cannot_propagate() {
+    let registry = PhaseRegistry::<str, str>::new();
+    let options = plain().on_failure(FailurePolicy::Propagate);
+    registry.register_post(PostFn::new("audit", |_: &str, _: Option<&str>| ()), options);
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_panic_of_what_a_hook_held_does_not_hide_a_missed_deadline() {
+    let registry = HookRegistry::new();
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        let held = PanicsOnDrop;
+        std::future::pending::<()>().await;
+        std::mem::forget(held);
+        HookResult::proceed()
+    };
+    registry.register("e", hangs, plain());
+    let error = registry
+        .emit_with("e", (), deadline(SECOND))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, EmitError::Deadline { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_a_late_hook_that_is_ready_at_last_does_not_count() {
+    let registry = HookRegistry::new();
+    let together = |_: Arc<str>, _: Arc<Map>| async {
+        for _ in 0..10 {
+            sleep(SECOND).await;
+        }
+        HookResult::set("late", true)
+    };
+    registry.register("e", together, plain().timeout(5 * SECOND));
+    let emission = emit(&registry, "e", ()).await;
+    assert!(emission.data.is_empty());
+    assert_eq!(emission.faults[0].fault.kind(), "timeout");
+}
+
+#[tokio::test(start_paused = true)]
+async fn x_2_with_all_policies_together_the_first_that_stops_decides() {
+    use FailurePolicy::{FailClosed, Isolate, Propagate};
+    let fails = |_: Arc<str>, _: Arc<Map>| Err::<HookResult, _>(HookError::new("broken"));
+    for (policies, is_error) in [
+        ([Isolate, FailClosed, Propagate], false),
+        ([Isolate, Propagate, FailClosed], true),
+        ([FailClosed, Propagate, Isolate], false),
+    ] {
+        let registry = HookRegistry::new();
+        for policy in policies {
+            registry.register("e", fails, named(policy.to_string()).on_failure(policy));
+        }
+        match registry.emit("e", ()).await {
+            Ok(emission) => {
+                assert!(!is_error && emission.is_denied(), "{policies:?}");
+                assert_eq!(emission.decided_by.as_deref(), Some("fail closed"));
+            }
+            Err(error) => assert!(is_error, "{policies:?}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn x_2_a_panic_whose_payload_panics_when_it_is_dropped_is_isolated() {
+    let (registry, log) = (HookRegistry::new(), Log::new());
+    let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { std::panic::panic_any(PanicsOnDrop) };
+    registry.register("e", panics, at(1));
+    registry.register("e", logging(&log, "after", HookResult::proceed()), at(2));
+    let emission = block_on(emit(&registry, "e", ()));
+    assert_eq!(log.lines(), ["after"]);
+    assert_eq!(emission.faults.len(), 1);
+}
+
+/// What comes of a hook under this policy whose question has a timeout that does not hold.
+fn invalid(policy: FailurePolicy) -> Result<Emission, EmitError> {
+    let registry = HookRegistry::new();
+    let asks = HookResult::ask_user("Sure?").approval_timeout(f64::NAN);
+    registry.register("e", answering(asks), named("asks").on_failure(policy));
+    block_on(registry.emit("e", ()))
+}
+
+#[test]
+fn x_2_an_invalid_answer_that_fails_closed_denies() {
+    let emission = invalid(FailurePolicy::FailClosed).unwrap();
+    assert!(emission.is_denied(), "{}", emission.action);
+}
+
+#[test]
+fn x_2_an_invalid_answer_that_propagates_is_an_error() {
+    let outcome = invalid(FailurePolicy::Propagate).map(|emission| emission.action);
+    assert!(
+        matches!(outcome, Err(EmitError::Hook { .. })),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn x_2_an_invalid_question_is_never_a_yes() {
+    for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
+        let action = invalid(policy).unwrap().action;
+        assert!(
+            matches!(action, Action::AskUser | Action::Deny),
+            "{policy}: {action}"
+        );
+    }
+}
+
+/// Waits while it holds its state.
+struct Waits(u32);
+
+impl StatefulEventHook for Waits {
+    async fn call_mut(&mut self, event: Event<'_>) -> Result<HookResult, HookError> {
+        self.0 += 1;
+        if event.get("hang").is_some() {
+            std::future::pending::<()>().await;
+        }
+        yield_once().await;
+        Ok(HookResult::set("count", self.0))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn t_44_a_late_hook_does_not_leave_its_state_locked() {
+    let registry = HookRegistry::new();
+    registry.register("e", Stateful::new(Waits(0)), plain().timeout(SECOND));
+    let late = emit(&registry, "e", json!({"hang": true})).await;
+    assert_eq!(late.faults[0].fault.kind(), "timeout");
+    let next = emit(&registry, "e", ()).await;
+    assert!(next.faults.is_empty(), "{:?}", next.faults);
+    assert_eq!(next.data["count"], 2);
+}
+
+#[tokio::test]
+async fn t_43_emissions_of_several_tasks_wait_for_the_state() {
+    let registry = HookRegistry::new();
+    registry.register("e", Stateful::new(Waits(0)), plain());
+    let (one, two) = (
+        registry.emit_detached("e", ()),
+        registry.emit_detached("e", ()),
+    );
+    let (one, two) = (one.await.unwrap().unwrap(), two.await.unwrap().unwrap());
+    assert!(one.faults.is_empty() && two.faults.is_empty());
+    let mut counts = [one.data["count"].as_u64(), two.data["count"].as_u64()];
+    counts.sort();
+    assert_eq!(counts, [Some(1), Some(2)]);
+}
+
+/// Emits its own event again.
+struct Reenters(HookRegistry);
+
+impl StatefulEventHook for Reenters {
+    async fn call_mut(&mut self, event: Event<'_>) -> Result<HookResult, HookError> {
+        let inner = self.0.emit(event.name(), ());
+        let inner: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(inner);
+        let inner = inner.await.map_err(HookError::new)?;
+        Ok(HookResult::set("inner_faults", inner.faults.len()))
+    }
+}
+
+#[test]
+fn t_43_a_hook_that_reenters_its_own_state_fails_and_does_not_hang() {
+    let registry = HookRegistry::new();
+    registry.register("e", Stateful::new(Reenters(registry.clone())), plain());
+    let mut emission = pin!(registry.emit("e", ()));
+    let polled = emission
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()));
+    let Poll::Ready(Ok(emission)) = polled else {
+        panic!("it waits for itself")
+    };
+    assert_eq!(emission.data["inner_faults"], 1);
+}

@@ -1,0 +1,569 @@
+//! What a hook answers, as a value and as JSON (E-90 to E-97).
+
+use std::collections::BTreeSet;
+
+use futures::executor::block_on;
+use hooks_runtime::{
+    Action, ApprovalDefault, ContextRole, HookRegistry, HookResult, Map, MessageLevel,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::kit::{answering, emit, map, plain};
+
+const FIELDS: [&str; 14] = [
+    "action",
+    "data",
+    "reason",
+    "context_injection",
+    "context_injection_role",
+    "ephemeral",
+    "append_to_last_tool_result",
+    "approval_prompt",
+    "approval_options",
+    "approval_timeout",
+    "approval_default",
+    "suppress_output",
+    "user_message",
+    "user_message_level",
+];
+
+fn read(value: Value) -> Result<HookResult, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+/// Every field with another value than its default.
+fn full() -> Value {
+    json!({
+        "action": "ask_user",
+        "data": {"a": [1, null, {"b": "c"}]},
+        "reason": "Preventing accidental data loss",
+        "context_injection": "text",
+        "context_injection_role": "assistant",
+        "ephemeral": true,
+        "append_to_last_tool_result": true,
+        "approval_prompt": "Overwrite?",
+        "approval_options": ["Overwrite", "Create backup and overwrite", "Cancel"],
+        "approval_timeout": 120.5,
+        "approval_default": "allow",
+        "suppress_output": true,
+        "user_message": "told",
+        "user_message_level": "warning",
+    })
+}
+
+#[test]
+fn e_90_no_fields_are_continue() {
+    assert_eq!(read(json!({})).unwrap(), HookResult::proceed());
+    assert_eq!(
+        read(json!({"action": "continue"})).unwrap(),
+        HookResult::default()
+    );
+    assert_eq!(HookResult::default(), HookResult::proceed());
+}
+
+#[test]
+fn e_90_the_json_form_has_exactly_the_fields_of_the_seed() {
+    let written = serde_json::to_value(read(full()).unwrap()).unwrap();
+    let keys: BTreeSet<_> = written
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(keys, BTreeSet::from(FIELDS));
+    let written = serde_json::to_value(HookResult::default()).unwrap();
+    for key in written.as_object().unwrap().keys() {
+        assert!(FIELDS.contains(&&**key), "{key}");
+    }
+}
+
+#[test]
+fn e_90_each_field_may_be_left_out() {
+    for field in FIELDS {
+        let mut value = full();
+        let left_out = value.as_object_mut().unwrap().shift_remove(field);
+        assert!(left_out.is_some());
+        let result = read(value).unwrap_or_else(|error| panic!("without {field}: {error}"));
+        let written = serde_json::to_value(&result).unwrap();
+        let default = serde_json::to_value(HookResult::default()).unwrap();
+        assert_eq!(written.get(field), default.get(field), "{field}");
+    }
+}
+
+#[test]
+fn e_91_the_defaults_are_those_of_the_seed() {
+    let result = HookResult::default();
+    assert_eq!(result.action, Action::Continue);
+    assert_eq!(
+        (result.data, result.reason, result.context_injection),
+        (None, None, None)
+    );
+    assert_eq!(result.context_injection_role, ContextRole::System);
+    assert!(!result.ephemeral && !result.append_to_last_tool_result && !result.suppress_output);
+    assert_eq!(
+        (result.approval_prompt, result.approval_options),
+        (None, None)
+    );
+    assert_eq!(result.approval_timeout, 300.0);
+    assert_eq!(result.approval_default, ApprovalDefault::Deny);
+    assert_eq!(
+        (result.user_message, result.user_message_level),
+        (None, MessageLevel::Info)
+    );
+}
+
+#[test]
+fn e_92_the_names_are_those_of_the_seed() {
+    let value_of = |field: &str, name: &str| read(json!({field: name})).unwrap();
+    for (name, action) in [
+        ("continue", Action::Continue),
+        ("deny", Action::Deny),
+        ("modify", Action::Modify),
+        ("inject_context", Action::InjectContext),
+        ("ask_user", Action::AskUser),
+    ] {
+        assert_eq!(value_of("action", name).action, action);
+        assert_eq!(serde_json::to_value(action).unwrap(), name);
+        assert_eq!(action.to_string(), name);
+    }
+    for (name, role) in [
+        ("system", ContextRole::System),
+        ("user", ContextRole::User),
+        ("assistant", ContextRole::Assistant),
+    ] {
+        assert_eq!(
+            value_of("context_injection_role", name).context_injection_role,
+            role
+        );
+    }
+    for (name, default) in [
+        ("allow", ApprovalDefault::Allow),
+        ("deny", ApprovalDefault::Deny),
+    ] {
+        assert_eq!(value_of("approval_default", name).approval_default, default);
+    }
+    for (name, level) in [
+        ("info", MessageLevel::Info),
+        ("warning", MessageLevel::Warning),
+        ("error", MessageLevel::Error),
+    ] {
+        assert_eq!(
+            value_of("user_message_level", name).user_message_level,
+            level
+        );
+    }
+}
+
+#[test]
+fn e_92_every_field_is_read() {
+    let result = read(full()).unwrap();
+    assert_eq!(result.action, Action::AskUser);
+    assert_eq!(result.data, Some(map(json!({"a": [1, null, {"b": "c"}]}))));
+    assert_eq!(
+        result.reason.as_deref(),
+        Some("Preventing accidental data loss")
+    );
+    assert_eq!(result.context_injection.as_deref(), Some("text"));
+    assert_eq!(result.context_injection_role, ContextRole::Assistant);
+    assert!(result.ephemeral && result.append_to_last_tool_result && result.suppress_output);
+    assert_eq!(result.approval_prompt.as_deref(), Some("Overwrite?"));
+    let options = ["Overwrite", "Create backup and overwrite", "Cancel"];
+    assert_eq!(
+        result.approval_options.as_deref(),
+        Some(&options.map(str::to_owned)[..])
+    );
+    assert_eq!(result.approval_timeout, 120.5);
+    assert_eq!(result.approval_default, ApprovalDefault::Allow);
+    assert_eq!(result.user_message.as_deref(), Some("told"));
+    assert_eq!(result.user_message_level, MessageLevel::Warning);
+    assert_eq!(result.extra, None);
+}
+
+/// Values that do not hold, by field.
+fn wrong() -> Vec<(&'static str, Value)> {
+    let texts = [json!(1), json!(true), json!(["x"]), json!({"x": 1})];
+    let bools = [
+        json!(2),
+        json!("maybe"),
+        json!([true]),
+        json!({}),
+        json!(null),
+    ];
+    let names = [
+        json!("unknown"),
+        json!(""),
+        json!(1),
+        json!(true),
+        json!(["deny"]),
+        json!({"deny": null}),
+    ];
+    let mut all = Vec::new();
+    for field in [
+        "reason",
+        "context_injection",
+        "approval_prompt",
+        "user_message",
+    ] {
+        all.extend(texts.iter().cloned().map(|value| (field, value)));
+    }
+    for field in ["ephemeral", "append_to_last_tool_result", "suppress_output"] {
+        all.extend(bools.iter().cloned().map(|value| (field, value)));
+    }
+    for field in [
+        "action",
+        "context_injection_role",
+        "approval_default",
+        "user_message_level",
+    ] {
+        all.extend(names.iter().cloned().map(|value| (field, value)));
+        all.push((field, Value::Null));
+    }
+    for value in [
+        json!([]),
+        json!("x"),
+        json!(1),
+        json!(true),
+        json!([["a", 1]]),
+    ] {
+        all.push(("data", value));
+    }
+    for value in [
+        json!("Allow"),
+        json!([1]),
+        json!(["a", null]),
+        json!({"a": "b"}),
+        json!(1),
+    ] {
+        all.push(("approval_options", value));
+    }
+    for value in [
+        json!("soon"),
+        json!([1]),
+        json!({}),
+        json!(true),
+        json!(null),
+        json!("NaN"),
+    ] {
+        all.push(("approval_timeout", value));
+    }
+    all
+}
+
+#[test]
+fn e_93_a_wrong_type_is_an_error_that_names_the_field() {
+    let tried: BTreeSet<_> = wrong().into_iter().map(|(field, _)| field).collect();
+    assert_eq!(tried, BTreeSet::from(FIELDS), "every field is tried");
+    for (field, value) in wrong() {
+        let error = read(json!({field: value})).expect_err(&format!("{field}: {value}"));
+        assert!(error.contains(field), "{field}: {value}: {error}");
+        let error = HookResult::from_map(map(json!({field: value}))).unwrap_err();
+        assert_eq!(error.field, field, "{error}");
+        assert!(error.to_string().contains(field), "{error}");
+    }
+}
+
+#[test]
+fn e_93_the_error_is_of_the_field_among_others_that_hold() {
+    for (field, value) in wrong() {
+        let mut given = map(full());
+        given.insert(field.to_owned(), value);
+        assert_eq!(HookResult::from_map(given).unwrap_err().field, field);
+    }
+}
+
+#[test]
+fn e_93_names_are_exact() {
+    for name in [
+        "Deny",
+        "DENY",
+        " deny",
+        "injectContext",
+        "inject-context",
+        "ask",
+    ] {
+        let error = read(json!({"action": name})).unwrap_err();
+        assert!(error.contains("action"), "{error}");
+    }
+}
+
+#[test]
+fn e_93_what_is_no_object_is_an_error() {
+    for value in [json!(null), json!([]), json!("deny"), json!(true), json!(1)] {
+        assert!(read(value.clone()).is_err(), "{value}");
+    }
+}
+
+#[test]
+fn e_93_null_is_none_where_none_is_a_value() {
+    let fields = [
+        "data",
+        "reason",
+        "context_injection",
+        "approval_prompt",
+        "approval_options",
+        "user_message",
+    ];
+    for field in fields {
+        assert_eq!(
+            read(json!({field: null})).unwrap(),
+            HookResult::default(),
+            "{field}"
+        );
+    }
+}
+
+#[test]
+fn e_94_odd_combinations_are_accepted_and_what_does_not_belong_is_ignored() {
+    let odd = json!({
+        "action": "continue",
+        "approval_prompt": "Sure?",
+        "approval_options": ["Yes"],
+        "context_injection": "text",
+        "data": {"b": 2},
+        "append_to_last_tool_result": true,
+    });
+    let registry = HookRegistry::new();
+    registry.register("e", answering(read(odd).unwrap()), plain());
+    let emission = block_on(emit(&registry, "e", json!({"a": 1})));
+    assert_eq!(emission.action, Action::Continue);
+    assert!(emission.injections.is_empty());
+    assert_eq!(Value::Object(Map::clone(&emission.data)), json!({"a": 1}));
+}
+
+#[test]
+fn e_95_a_negative_timeout_is_rejected() {
+    for seconds in [json!(-1), json!(-0.001), json!(f64::MIN)] {
+        let error = read(json!({"approval_timeout": seconds})).unwrap_err();
+        assert!(error.contains("approval_timeout"), "{error}");
+    }
+}
+
+#[test]
+fn e_95_an_infinite_timeout_is_rejected() {
+    assert!(serde_json::from_str::<HookResult>(r#"{"approval_timeout": 1e999}"#).is_err());
+    assert!(serde_json::from_str::<HookResult>(r#"{"approval_timeout": NaN}"#).is_err());
+    assert!(serde_json::from_str::<HookResult>(r#"{"approval_timeout": Infinity}"#).is_err());
+}
+
+#[test]
+fn e_95_whole_seconds_and_none_are_accepted() {
+    assert_eq!(
+        read(json!({"approval_timeout": 30}))
+            .unwrap()
+            .approval_timeout,
+        30.0
+    );
+    assert_eq!(
+        read(json!({"approval_timeout": 0}))
+            .unwrap()
+            .approval_timeout,
+        0.0
+    );
+}
+
+#[test]
+fn e_95_a_timeout_that_does_not_hold_is_not_written_as_one_that_does() {
+    for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+        let result = HookResult::ask_user("Sure?").approval_timeout(seconds);
+        let back = serde_json::to_value(result)
+            .ok()
+            .and_then(|value| read(value).ok());
+        assert_eq!(back, None, "{seconds}");
+    }
+}
+
+#[test]
+fn e_95_a_hooks_answer_is_rejected_for_it_too() {
+    for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+        let registry = HookRegistry::new();
+        let asks = HookResult::ask_user("Sure?").approval_timeout(seconds);
+        registry.register("e", answering(asks), plain());
+        let emission = block_on(emit(&registry, "e", ()));
+        assert_eq!(emission.faults[0].fault.kind(), "invalid", "{seconds}");
+        let text = emission.faults[0].fault.to_string();
+        assert!(text.contains("approval_timeout"), "{text}");
+    }
+}
+
+#[test]
+fn e_95_no_timeout_that_does_not_hold_reaches_the_host() {
+    for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+        let registry = HookRegistry::new();
+        let asks = HookResult::ask_user("Sure?").approval_timeout(seconds);
+        registry.register("e", answering(asks), plain());
+        let emission = block_on(emit(&registry, "e", ()));
+        let given = emission.result().approval_timeout;
+        assert!(
+            given.is_finite() && given >= 0.0,
+            "{seconds} came through as {given}"
+        );
+    }
+}
+
+#[test]
+fn e_96_unknown_keys_do_not_fail_and_come_back() {
+    let mut value = full();
+    value["user_message_source"] = json!("linter");
+    value["extensions"] = json!({"a": [1, {"b": null}]});
+    value["nothing"] = json!(null);
+    let result = read(value.clone()).unwrap();
+    let extra = result.extra.as_deref().unwrap();
+    assert_eq!(extra["user_message_source"], "linter");
+    assert_eq!(serde_json::to_value(result).unwrap(), value);
+}
+
+#[test]
+fn e_96_unknown_keys_may_have_any_name() {
+    for key in ["extra", "changes", "", "Action", "action ", "type"] {
+        let value = json!({"action": "modify", key: {"a": 1}});
+        let result = read(value).unwrap_or_else(|error| panic!("{key:?}: {error}"));
+        let written = serde_json::to_value(result).unwrap();
+        assert_eq!(written.get(key), Some(&json!({"a": 1})), "{key:?}");
+    }
+}
+
+#[test]
+fn e_96_changes_of_single_fields_come_back() {
+    let result = HookResult::set("a", 1)
+        .and_set("b", json!([null]))
+        .reason("why");
+    let written = serde_json::to_value(&result).unwrap();
+    assert_eq!(read(written).unwrap(), result);
+}
+
+#[test]
+fn e_97_a_reason_may_accompany_any_action() {
+    for action in ["continue", "deny", "modify", "inject_context", "ask_user"] {
+        let result = read(json!({"action": action, "reason": "why"})).unwrap();
+        assert_eq!(
+            (result.action.name(), result.reason.as_deref()),
+            (action, Some("why"))
+        );
+    }
+}
+
+#[test]
+fn e_97_the_reason_of_a_denial_is_shown() {
+    let registry = HookRegistry::new();
+    registry.register(
+        "e",
+        answering(HookResult::deny("Security policy violation")),
+        plain(),
+    );
+    let emission = block_on(emit(&registry, "e", ()));
+    assert_eq!(emission.reason(), Some("Security policy violation"));
+    assert_eq!(
+        emission.result().reason.as_deref(),
+        Some("Security policy violation")
+    );
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            fields(inner).prop_map(Value::Object),
+        ]
+    })
+}
+
+fn fields(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Map> {
+    prop::collection::vec((any::<String>(), value), 0..4).prop_map(|all| all.into_iter().collect())
+}
+
+fn text() -> impl Strategy<Value = Option<String>> {
+    prop::option::of(any::<String>())
+}
+
+fn hook_result() -> impl Strategy<Value = HookResult> {
+    let actions = vec![
+        Action::Continue,
+        Action::Deny,
+        Action::Modify,
+        Action::InjectContext,
+        Action::AskUser,
+    ];
+    let roles = vec![
+        ContextRole::System,
+        ContextRole::User,
+        ContextRole::Assistant,
+    ];
+    let levels = vec![
+        MessageLevel::Info,
+        MessageLevel::Warning,
+        MessageLevel::Error,
+    ];
+    let defaults = vec![ApprovalDefault::Allow, ApprovalDefault::Deny];
+    let core = (
+        prop::sample::select(actions),
+        prop::option::of(fields(json_value())),
+        text(),
+        text(),
+        prop::sample::select(roles),
+        any::<[bool; 3]>(),
+    );
+    let rest = (
+        text(),
+        prop::option::of(prop::collection::vec(any::<String>(), 0..4)),
+        (0u32..=4_000_000).prop_map(|quarters| f64::from(quarters) / 4.0),
+        prop::sample::select(defaults),
+        text(),
+        prop::sample::select(levels),
+        prop::collection::vec(("x_[a-z]{1,6}", json_value()), 0..3),
+    );
+    (core, rest).prop_map(|(core, rest)| {
+        let extra: Map = rest.6.into_iter().collect();
+        HookResult {
+            action: core.0,
+            data: core.1,
+            reason: core.2,
+            context_injection: core.3,
+            context_injection_role: core.4,
+            ephemeral: core.5[0],
+            append_to_last_tool_result: core.5[1],
+            suppress_output: core.5[2],
+            approval_prompt: rest.0,
+            approval_options: rest.1,
+            approval_timeout: rest.2,
+            approval_default: rest.3,
+            user_message: rest.4,
+            user_message_level: rest.5,
+            extra: (!extra.is_empty()).then(|| Box::new(extra)),
+            ..HookResult::default()
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn e_96_any_result_comes_back_from_json(result in hook_result()) {
+        let written = serde_json::to_string(&result).unwrap();
+        let back: HookResult = serde_json::from_str(&written).unwrap();
+        prop_assert_eq!(&back, &result);
+        let value = serde_json::to_value(&result).unwrap();
+        prop_assert_eq!(HookResult::from_map(map(value)).unwrap(), result);
+    }
+
+    #[test]
+    fn e_93_whatever_is_accepted_is_written_as_it_is_read(
+        given in prop::collection::vec((prop::sample::select(FIELDS.to_vec()), json_value()), 0..4),
+    ) {
+        let given: Map = given.into_iter().map(|(field, value)| (field.to_owned(), value)).collect();
+        match HookResult::from_map(given.clone()) {
+            Ok(result) => {
+                let written = serde_json::to_value(&result).unwrap();
+                prop_assert_eq!(read(written).unwrap(), result);
+            }
+            Err(error) => prop_assert!(given.contains_key(error.field), "{}", error),
+        }
+    }
+}

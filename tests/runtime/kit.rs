@@ -1,0 +1,211 @@
+//! What the cases share: logs, handlers that answer from a script, and a listener for what is
+//! logged.
+
+use std::cell::RefCell;
+use std::fmt::{self, Display, Write};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once};
+use std::task::{Context, Poll};
+
+use hooks_runtime::{Emission, EventData, HookRegistry, HookResult, Map, RegisterOptions};
+use serde_json::Value;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+/// The fields of an object.
+pub(crate) fn map(value: Value) -> Map {
+    match value {
+        Value::Object(map) => map,
+        other => panic!("not an object: {other}"),
+    }
+}
+
+/// The default conditions.
+pub(crate) fn plain() -> RegisterOptions {
+    RegisterOptions::new()
+}
+
+/// The conditions with this priority.
+pub(crate) fn at(priority: i32) -> RegisterOptions {
+    RegisterOptions::new().priority(priority)
+}
+
+/// The conditions with this name.
+pub(crate) fn named(name: impl Into<String>) -> RegisterOptions {
+    RegisterOptions::new().name(name.into())
+}
+
+/// Emits, where the data are an object and no hook propagates.
+pub(crate) async fn emit(
+    registry: &HookRegistry,
+    event: &str,
+    data: impl Into<EventData>,
+) -> Emission {
+    registry
+        .emit(event, data)
+        .await
+        .expect("the event has an answer")
+}
+
+/// A handler that always answers this.
+pub(crate) fn answering(
+    result: HookResult,
+) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
+    move |_event: Arc<str>, _data: Arc<Map>| result.clone()
+}
+
+/// A handler that writes a line when it is called, and answers this.
+pub(crate) fn logging(
+    log: &Log,
+    line: impl Into<String>,
+    result: HookResult,
+) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
+    let (log, line) = (log.clone(), line.into());
+    move |_event: Arc<str>, _data: Arc<Map>| {
+        log.add(&line);
+        result.clone()
+    }
+}
+
+/// A handler that writes down the data that it is given, as JSON.
+pub(crate) fn watching(
+    log: &Log,
+) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
+    let log = log.clone();
+    move |_event: Arc<str>, data: Arc<Map>| {
+        log.add(Value::Object(Map::clone(&data)));
+        HookResult::proceed()
+    }
+}
+
+/// What happened, in order; clones write to the same list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn add(&self, line: impl Display) {
+        self.0.lock().unwrap().push(line.to_string());
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// The lines since the last call.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+/// Suspends exactly once, and asks to be polled again.
+pub(crate) async fn yield_once() {
+    YieldOnce(false).await;
+}
+
+struct YieldOnce(bool);
+
+impl Future for YieldOnce {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.0 {
+            return Poll::Ready(());
+        }
+        self.0 = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+/// Says whether what held it has been dropped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dropped(Arc<AtomicBool>);
+
+impl Dropped {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn guard(&self) -> DropGuard {
+        DropGuard(self.clone())
+    }
+}
+
+pub(crate) struct DropGuard(Dropped);
+
+impl Drop for DropGuard {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::SeqCst);
+    }
+}
+
+thread_local! {
+    static HEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// What is logged on this thread while `act` runs: `LEVEL field=value …`, one line an event.
+pub(crate) async fn heard<R>(act: impl Future<Output = R>) -> (R, Vec<String>) {
+    static LISTEN: Once = Once::new();
+    LISTEN.call_once(|| {
+        tracing::subscriber::set_global_default(Listener).expect("nobody else listens");
+    });
+    HEARD.set(Some(Vec::new()));
+    let outcome = act.await;
+    (outcome, HEARD.take().unwrap_or_default())
+}
+
+/// Whether a line of this level holds all of these words.
+pub(crate) fn says(lines: &[String], level: &str, words: &[&str]) -> bool {
+    let holds =
+        |line: &&String| line.starts_with(level) && words.iter().all(|word| line.contains(word));
+    lines.iter().any(|line| holds(&line))
+}
+
+struct Listener;
+
+impl Subscriber for Listener {
+    fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(event.metadata().level().to_string());
+        event.record(&mut line);
+        HEARD.with_borrow_mut(|heard| {
+            if let Some(lines) = heard {
+                lines.push(line.0);
+            }
+        });
+    }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        let _ = write!(self.0, " {}={value}", field.name());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        let _ = write!(self.0, " {}={value:?}", field.name());
+    }
+}

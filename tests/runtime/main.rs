@@ -1,0 +1,16 @@
+//! What the registries of events and of PRE and POST hooks do, from the requirements: one
+//! module a subject, each test named after the rule it holds.
+
+mod kit;
+
+mod collect;
+mod defaults_and_listing;
+mod emit;
+mod examples;
+mod failure;
+mod hook_result;
+mod phases;
+mod precedence;
+mod registration;
+mod reports;
+mod stress;

@@ -1,0 +1,309 @@
+//! What became of each hook: ran, skipped, abandoned, failed, stopped the dispatch.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::executor::block_on;
+use hooks_runtime::phases::{PostFn, PreFn};
+use hooks_runtime::{
+    EmitError, EmitOptions, FailurePolicy, HookError, HookRegistry, HookResponse, HookResult, Map,
+    PhaseRegistry, Report, ResponseAction, Run,
+};
+use tokio::time::sleep;
+
+use crate::kit::{answering, at, named, plain};
+
+/// The hooks of a report and what became of them.
+fn runs(report: &Report) -> Vec<(&str, &'static str)> {
+    let name = |run: &Run| match run {
+        Run::Skipped => "skipped",
+        Run::Abandoned => "abandoned",
+        Run::Ran => "ran",
+        Run::Stopped => "stopped",
+        Run::Failed { stopped: true, .. } => "failed, stopped",
+        Run::Failed { stopped: false, .. } => "failed",
+        _ => "something new",
+    };
+    report
+        .entries
+        .iter()
+        .map(|entry| (&*entry.name, name(&entry.run)))
+        .collect()
+}
+
+fn emit(registry: &HookRegistry) -> Report {
+    let emission = block_on(registry.emit_with("e", (), EmitOptions::new().report()));
+    emission.unwrap().report.expect("a report was asked for")
+}
+
+fn fails(_event: Arc<str>, _data: Arc<Map>) -> Result<HookResult, HookError> {
+    Err(HookError::new("broken"))
+}
+
+#[test]
+fn report_is_made_only_for_those_who_ask() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::proceed()), plain());
+    assert!(block_on(registry.emit("e", ())).unwrap().report.is_none());
+    assert!(
+        block_on(registry.emit_with("e", (), EmitOptions::new()))
+            .unwrap()
+            .report
+            .is_none()
+    );
+}
+
+#[test]
+fn report_of_no_hooks_is_empty() {
+    let report = emit(&HookRegistry::new());
+    assert!(report.entries.is_empty());
+    assert!(report.stopped_by().is_none());
+    assert!(!report.to_string().is_empty());
+}
+
+#[test]
+fn report_holds_the_hooks_in_execution_order() {
+    let registry = HookRegistry::new();
+    let b = registry.register("e", answering(HookResult::proceed()), at(2).name("b"));
+    let a = registry.register("e", answering(HookResult::set("a", 1)), at(-1).name("a"));
+    let report = emit(&registry);
+    assert_eq!(runs(&report), [("a", "ran"), ("b", "ran")]);
+    assert_eq!(
+        [report.entries[0].id, report.entries[1].id],
+        [a.id(), b.id()]
+    );
+    assert_eq!(
+        [report.entries[0].priority, report.entries[1].priority],
+        [-1, 2]
+    );
+    assert!(report.stopped_by().is_none());
+}
+
+#[test]
+fn e_23_report_says_who_stopped_and_who_was_skipped() {
+    let registry = HookRegistry::new();
+    registry.register(
+        "e",
+        answering(HookResult::ask_user("Sure?")),
+        at(1).name("asks"),
+    );
+    registry.register("e", answering(HookResult::deny("no")), at(2).name("denies"));
+    registry.register("e", answering(HookResult::proceed()), at(3).name("after"));
+    registry.register("e", answering(HookResult::proceed()), at(4).name("last"));
+    let report = emit(&registry);
+    let expected = [
+        ("asks", "ran"),
+        ("denies", "stopped"),
+        ("after", "skipped"),
+        ("last", "skipped"),
+    ];
+    assert_eq!(runs(&report), expected);
+    assert_eq!(&*report.stopped_by().unwrap().name, "denies");
+}
+
+#[test]
+fn report_of_a_denial_by_the_last_hook_says_who_stopped() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::deny("no")), named("denies"));
+    let report = emit(&registry);
+    assert_eq!(runs(&report), [("denies", "stopped")]);
+    assert_eq!(&*report.stopped_by().unwrap().name, "denies");
+}
+
+#[test]
+fn e_36_report_says_who_failed_and_with_what() {
+    let registry = HookRegistry::new();
+    registry.register("e", fails, at(1));
+    let panics = |_: Arc<str>, _: Arc<Map>| -> HookResult { panic!("out of range") };
+    registry.register("e", panics, at(2).name("panics"));
+    registry.register("e", answering(HookResult::proceed()), at(3).name("after"));
+    let report = emit(&registry);
+    assert_eq!(
+        runs(&report),
+        [("fails", "failed"), ("panics", "failed"), ("after", "ran")]
+    );
+    let kinds: Vec<_> = report
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.run {
+            Run::Failed { fault, .. } => Some(fault.kind()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kinds, ["error", "panic"]);
+    assert!(report.stopped_by().is_none());
+}
+
+#[test]
+fn x_2_report_says_that_a_fault_stopped() {
+    let registry = HookRegistry::new();
+    registry.register("e", fails, at(1).on_failure(FailurePolicy::FailClosed));
+    registry.register("e", answering(HookResult::proceed()), at(2).name("after"));
+    let report = emit(&registry);
+    assert_eq!(
+        runs(&report),
+        [("fails", "failed, stopped"), ("after", "skipped")]
+    );
+    assert_eq!(&*report.stopped_by().unwrap().name, "fails");
+}
+
+#[test]
+fn x_2_report_comes_with_the_error_that_propagates() {
+    let registry = HookRegistry::new();
+    registry.register("e", fails, at(1).on_failure(FailurePolicy::Propagate));
+    registry.register("e", answering(HookResult::proceed()), at(2).name("after"));
+    let options = EmitOptions::new().report();
+    let error = block_on(registry.emit_with("e", (), options)).unwrap_err();
+    let report = error.emission().unwrap().report.as_ref().unwrap();
+    assert_eq!(
+        runs(report),
+        [("fails", "failed, stopped"), ("after", "skipped")]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn report_of_a_missed_deadline_says_who_was_abandoned() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::proceed()), at(1).name("before"));
+    let slow = |_: Arc<str>, _: Arc<Map>| async {
+        sleep(Duration::from_secs(60)).await;
+        HookResult::proceed()
+    };
+    registry.register("e", slow, at(2).name("slow"));
+    registry.register("e", answering(HookResult::proceed()), at(3).name("after"));
+    let options = EmitOptions::new().report().deadline(Duration::from_secs(1));
+    let error = registry.emit_with("e", (), options).await.unwrap_err();
+    assert!(matches!(error, EmitError::Deadline { .. }));
+    let report = error.emission().unwrap().report.as_ref().unwrap();
+    assert_eq!(
+        runs(report),
+        [
+            ("before", "ran"),
+            ("slow", "abandoned"),
+            ("after", "skipped")
+        ]
+    );
+    assert!(report.stopped_by().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn report_of_a_timeout_says_that_the_hook_failed() {
+    let registry = HookRegistry::new();
+    let hangs = |_: Arc<str>, _: Arc<Map>| async {
+        std::future::pending::<()>().await;
+        HookResult::proceed()
+    };
+    registry.register("e", hangs, named("hangs").timeout(Duration::from_secs(1)));
+    let options = EmitOptions::new().report();
+    let report = registry
+        .emit_with("e", (), options)
+        .await
+        .unwrap()
+        .report
+        .unwrap();
+    assert_eq!(runs(&report), [("hangs", "failed")]);
+    assert!(report.to_string().contains("hangs"), "{report}");
+}
+
+#[test]
+fn report_says_how_long_each_took_that_was_started() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::proceed()), at(1));
+    registry.register("e", answering(HookResult::deny("no")), at(2));
+    registry.register("e", answering(HookResult::proceed()), at(3));
+    let report = emit(&registry);
+    let took: Vec<_> = report
+        .entries
+        .iter()
+        .map(|entry| entry.took.is_some())
+        .collect();
+    assert_eq!(took, [true, true, false]);
+}
+
+#[test]
+fn report_prints_one_line_a_hook() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::proceed()), at(1).name("first"));
+    registry.register("e", fails, at(2));
+    let text = emit(&registry).to_string();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert!(
+        lines[0].contains("first") && lines[1].contains("fails"),
+        "{text}"
+    );
+    assert!(lines[1].contains("broken"), "{text}");
+}
+
+#[test]
+fn report_of_an_emission_changes_nothing_else() {
+    let registry = HookRegistry::new();
+    registry.register("e", answering(HookResult::set("a", 1)), named("sets"));
+    registry.register(
+        "e",
+        answering(HookResult::inject_context("i").user_message("m")),
+        plain(),
+    );
+    registry.register("e", fails, plain());
+    let with = block_on(registry.emit_with("e", (), EmitOptions::new().report())).unwrap();
+    let without = block_on(registry.emit("e", ())).unwrap();
+    assert_eq!(with.result(), without.result());
+    assert_eq!(with.messages, without.messages);
+    assert_eq!(
+        (with.data, with.decided_by),
+        (without.data, without.decided_by)
+    );
+    assert_eq!(with.faults.len(), without.faults.len());
+}
+
+#[test]
+fn r_10_report_of_a_pre_run() {
+    let registry = PhaseRegistry::<str, str>::new();
+    registry.register_pre(PreFn::new("a", |_: &str| HookResponse::default()), at(1));
+    let halts = |_: &str| HookResponse::new(ResponseAction::Halt);
+    registry.register_pre(PreFn::new("b", halts), at(2));
+    registry.register_pre(PreFn::new("c", |_: &str| HookResponse::default()), at(3));
+    let (response, report) = block_on(registry.execute_pre_reported("r"));
+    assert_eq!(response.unwrap().action, ResponseAction::Halt);
+    assert_eq!(
+        runs(&report),
+        [("a", "ran"), ("b", "stopped"), ("c", "skipped")]
+    );
+    assert_eq!(report.entries[1].key.as_deref(), Some("b"));
+}
+
+#[test]
+fn r_13_report_of_a_pre_fault() {
+    let registry = PhaseRegistry::<str, str>::new();
+    let fails = |_: &str| Err::<HookResponse, _>(HookError::new("broken"));
+    registry.register_pre(PreFn::new("a", fails), at(1));
+    registry.register_pre(PreFn::new("b", |_: &str| HookResponse::default()), at(2));
+    let (response, report) = block_on(registry.execute_pre_reported("r"));
+    assert!(response.is_err());
+    assert_eq!(runs(&report), [("a", "failed, stopped"), ("b", "skipped")]);
+}
+
+#[test]
+fn r_14_report_of_a_post_run() {
+    let registry = PhaseRegistry::<str, str>::new();
+    registry.register_post(PostFn::new("a", |_: &str, _: Option<&str>| ()), plain());
+    let fails = |_: &str, _: Option<&str>| Err::<(), _>(HookError::new("broken"));
+    registry.register_post(PostFn::new("b", fails), plain());
+    registry.register_post(PostFn::new("c", |_: &str, _: Option<&str>| ()), plain());
+    let report = block_on(registry.execute_post_reported("r", None));
+    assert_eq!(runs(&report), [("a", "ran"), ("b", "failed"), ("c", "ran")]);
+    assert!(report.stopped_by().is_none());
+}
+
+#[test]
+fn r_09_r_14_reports_of_no_hooks_are_empty() {
+    let registry = PhaseRegistry::<str, str>::new();
+    let (response, report) = block_on(registry.execute_pre_reported("r"));
+    assert_eq!(response.unwrap(), HookResponse::default());
+    assert!(report.entries.is_empty());
+    assert!(
+        block_on(registry.execute_post_reported("r", None))
+            .entries
+            .is_empty()
+    );
+}

@@ -1,0 +1,462 @@
+//! Many threads that register, unregister and emit at once; hooks that change the registry
+//! they run in (E-07, E-08, E-43).
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use futures::executor::block_on;
+use hooks_runtime::phases::{PostFn, PreFn};
+use hooks_runtime::{
+    HookRegistry, HookResponse, HookResult, Map, Phase, PhaseRegistry, Registration,
+};
+use serde_json::json;
+
+use crate::kit::{answering, at, emit, map, named, plain};
+
+const THREADS: usize = 8;
+const ROUNDS: usize = 150;
+
+/// Runs `act` on many threads that start together.
+fn on_many_threads(act: impl Fn(usize) + Send + Sync) {
+    let start = Barrier::new(THREADS);
+    thread::scope(|scope| {
+        for number in 0..THREADS {
+            let (start, act) = (&start, &act);
+            scope.spawn(move || {
+                start.wait();
+                act(number);
+            });
+        }
+    });
+}
+
+/// Runs `act` on a thread of its own, and fails if it is not done after a long time.
+fn without_deadlock(act: impl FnOnce() + Send + 'static) {
+    let (done, is_done) = mpsc::channel();
+    let run = thread::spawn(move || {
+        act();
+        let _ = done.send(());
+    });
+    let is_stuck =
+        is_done.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout);
+    assert!(!is_stuck, "the thread waits for itself");
+    run.join().unwrap();
+}
+
+/// A handler that counts the emissions with this thread's number.
+fn counting(
+    number: usize,
+    count: &Arc<AtomicUsize>,
+) -> impl Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync + 'static {
+    let count = Arc::clone(count);
+    move |_: Arc<str>, data: Arc<Map>| {
+        if data["thread"] == number {
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+        HookResult::proceed()
+    }
+}
+
+#[test]
+fn e_07_e_43_each_thread_sees_its_own_hook_exactly_once_and_then_no_more() {
+    let registry = HookRegistry::new();
+    on_many_threads(|number| {
+        for _ in 0..ROUNDS {
+            let count = Arc::new(AtomicUsize::new(0));
+            let registration = registry.register("e", counting(number, &count), plain());
+            block_on(emit(&registry, "e", json!({"thread": number})));
+            assert_eq!(count.load(Ordering::SeqCst), 1);
+            assert!(registration.unregister());
+            block_on(emit(&registry, "e", json!({"thread": number})));
+            assert_eq!(count.load(Ordering::SeqCst), 1);
+            assert!(!registration.unregister());
+        }
+    });
+    assert!(registry.descriptors().is_empty());
+    assert!(registry.list_handlers(None).is_empty());
+}
+
+#[test]
+fn e_07_no_registration_is_lost_or_doubled() {
+    let registry = HookRegistry::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    on_many_threads(|number| {
+        for round in 0..ROUNDS {
+            let calls = Arc::clone(&calls);
+            let counts = move |_: Arc<str>, _: Arc<Map>| {
+                calls.fetch_add(1, Ordering::SeqCst);
+                HookResult::proceed()
+            };
+            let event = ["even", "odd"][round % 2];
+            registry.register(event, counts, named(format!("{number}-{round}")));
+        }
+    });
+    let mut names: Vec<_> = registry
+        .list_handlers(None)
+        .into_values()
+        .flatten()
+        .collect();
+    assert_eq!(names.len(), THREADS * ROUNDS);
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), THREADS * ROUNDS);
+    block_on(emit(&registry, "even", ()));
+    block_on(emit(&registry, "odd", ()));
+    assert_eq!(calls.load(Ordering::SeqCst), THREADS * ROUNDS);
+}
+
+#[test]
+fn e_04_hooks_of_one_thread_keep_their_order() {
+    let registry = HookRegistry::new();
+    on_many_threads(|number| {
+        for round in 0..ROUNDS {
+            registry.register(
+                "e",
+                answering(HookResult::proceed()),
+                named(format!("{number} {round}")),
+            );
+        }
+    });
+    let names = registry.list_handlers(Some("e")).remove("e").unwrap();
+    for number in 0..THREADS {
+        let own: Vec<_> = names
+            .iter()
+            .filter_map(|name| name.strip_prefix(&format!("{number} ")))
+            .collect();
+        let expected: Vec<_> = (0..ROUNDS).map(|round| round.to_string()).collect();
+        assert_eq!(own, expected);
+    }
+}
+
+#[test]
+fn e_07_of_many_that_unregister_one_is_told_that_it_did() {
+    for _ in 0..50 {
+        let registry = HookRegistry::new();
+        let registration = registry.register("e", answering(HookResult::proceed()), plain());
+        let removed = AtomicUsize::new(0);
+        on_many_threads(|_| {
+            if registration.unregister() {
+                removed.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        assert_eq!(removed.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[test]
+fn e_65_an_emission_sees_one_set_of_defaults() {
+    let registry = HookRegistry::new();
+    registry.set_default_fields(map(json!({"a": 0, "b": 0})));
+    let torn = |_: Arc<str>, data: Arc<Map>| HookResult::set("torn", data["a"] != data["b"]);
+    registry.register("e", torn, plain());
+    on_many_threads(|number| {
+        for round in 0..ROUNDS {
+            if number % 2 == 0 {
+                let value = number * ROUNDS + round;
+                registry.set_default_fields(map(json!({"a": value, "b": value})));
+            } else {
+                assert_eq!(block_on(emit(&registry, "e", ())).data["torn"], false);
+            }
+        }
+    });
+}
+
+#[test]
+fn r_04_an_id_that_many_threads_register_is_there_once() {
+    let registry = PhaseRegistry::<usize, ()>::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    on_many_threads(|number| {
+        for _ in 0..ROUNDS {
+            let counting = Arc::clone(&calls);
+            let shared = PreFn::new("shared", move |_: &usize| {
+                counting.fetch_add(1, Ordering::SeqCst);
+                HookResponse::default()
+            });
+            registry.register_pre(shared, at(number as i32));
+            let own = format!("own-{number}");
+            registry.register_pre(
+                PreFn::new(&own, |_: &usize| HookResponse::default()),
+                plain(),
+            );
+            block_on(registry.execute_pre(&number)).unwrap();
+            assert!(registry.deregister(Phase::Pre, &own));
+        }
+    });
+    let ids: Vec<_> = registry
+        .registered_hooks(Phase::Pre)
+        .into_iter()
+        .map(|hook| hook.id)
+        .collect();
+    assert_eq!(ids, ["shared"]);
+    assert_eq!(calls.load(Ordering::SeqCst), THREADS * ROUNDS);
+}
+
+#[test]
+fn r_14_post_hooks_run_once_for_each_of_many_threads() {
+    let registry = PhaseRegistry::<usize, usize>::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counting = Arc::clone(&calls);
+    let hook = move |_: &usize, _: Option<&str>| {
+        counting.fetch_add(1, Ordering::SeqCst);
+    };
+    registry.register_post(PostFn::new("counts", hook), plain());
+    on_many_threads(|number| {
+        for round in 0..ROUNDS {
+            let id = format!("{number}-{round}");
+            let other = PostFn::new(&id, |_: &usize, _: Option<&str>| ());
+            let registration = registry.register_post(other, plain());
+            block_on(registry.execute_post(&number, None));
+            assert!(registration.unregister());
+        }
+    });
+    assert_eq!(calls.load(Ordering::SeqCst), THREADS * ROUNDS);
+    assert_eq!(registry.registered_hooks(Phase::Post).len(), 1);
+}
+
+#[test]
+fn e_08_a_hook_that_unregisters_itself_runs_once_in_a_row_of_emissions() {
+    for _ in 0..100 {
+        let registry = HookRegistry::new();
+        let calls = Arc::new(AtomicUsize::new(0));
+        let own = Arc::new(std::sync::Mutex::new(None::<Registration>));
+        let (counting, itself) = (Arc::clone(&calls), Arc::clone(&own));
+        let once = move |_: Arc<str>, _: Arc<Map>| {
+            counting.fetch_add(1, Ordering::SeqCst);
+            if let Some(registration) = itself.lock().unwrap().take() {
+                registration.unregister();
+            }
+            HookResult::proceed()
+        };
+        *own.lock().unwrap() = Some(registry.register("e", once, plain()));
+        block_on(emit(&registry, "e", ()));
+        block_on(emit(&registry, "e", ()));
+        assert_eq!(calls.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn e_43_tasks_emit_register_and_recurse_at_once() {
+    let registry = HookRegistry::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let (inner, counting) = (registry.clone(), Arc::clone(&calls));
+    let recursive = move |_: Arc<str>, data: Arc<Map>| {
+        let (registry, calls) = (inner.clone(), Arc::clone(&counting));
+        async move {
+            calls.fetch_add(1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            if let Some(depth) = data["depth"].as_u64().filter(|depth| *depth > 0) {
+                let again = registry.emit_detached("e", json!({"depth": depth - 1}));
+                again.await.unwrap().unwrap();
+            }
+            HookResult::proceed()
+        }
+    };
+    registry.register("e", recursive, plain());
+    let tasks: Vec<_> = (0..50)
+        .map(|_| {
+            let registry = registry.clone();
+            tokio::spawn(async move {
+                let registration =
+                    registry.register("other", answering(HookResult::proceed()), plain());
+                emit(&registry, "e", json!({"depth": 3})).await;
+                assert!(registration.unregister());
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(calls.load(Ordering::SeqCst), 50 * 4);
+    assert!(!registry.list_handlers(None).contains_key("other"));
+}
+
+/// Uses the registry when it is dropped.
+struct OnDrop<F: Fn() + Send + Sync>(F, Arc<AtomicBool>);
+
+impl<F: Fn() + Send + Sync> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+        self.1.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn e_07_a_hook_whose_destructor_uses_the_registry_does_not_block_it() {
+    without_deadlock(|| {
+        let registry = HookRegistry::new();
+        let is_dropped = Arc::new(AtomicBool::new(false));
+        let other = registry.register("e", answering(HookResult::proceed()), named("other"));
+        let inner = registry.clone();
+        let held = OnDrop(
+            move || {
+                inner.register(
+                    "e",
+                    answering(HookResult::proceed()),
+                    named("by the destructor"),
+                );
+                assert!(other.unregister());
+                inner.set_default_fields(map(json!({"d": 1})));
+                assert!(inner.list_handlers(None).contains_key("e"));
+                block_on(emit(&inner, "e", ()));
+            },
+            Arc::clone(&is_dropped),
+        );
+        let handler = move |_: Arc<str>, _: Arc<Map>| {
+            let _ = &held;
+            HookResult::proceed()
+        };
+        let registration = registry.register("e", handler, named("holds"));
+        assert!(registration.unregister());
+        // What reads the lists may keep the one before for a moment.
+        registry.register("e", answering(HookResult::proceed()), named("last"));
+        block_on(emit(&registry, "e", ()));
+        assert!(
+            is_dropped.load(Ordering::SeqCst),
+            "the hook is gone with its registration"
+        );
+        assert_eq!(
+            registry.list_handlers(Some("e"))["e"],
+            ["by the destructor", "last"]
+        );
+    });
+}
+
+#[test]
+fn e_07_a_hook_whose_destructor_uses_the_registry_may_unregister_itself() {
+    without_deadlock(|| {
+        let registry = HookRegistry::new();
+        let is_dropped = Arc::new(AtomicBool::new(false));
+        let inner = registry.clone();
+        let held = OnDrop(
+            move || {
+                inner.register(
+                    "e",
+                    answering(HookResult::proceed()),
+                    named("by the destructor"),
+                );
+            },
+            Arc::clone(&is_dropped),
+        );
+        let own = Arc::new(std::sync::Mutex::new(None::<Registration>));
+        let itself = Arc::clone(&own);
+        let handler = move |_: Arc<str>, _: Arc<Map>| {
+            let _ = &held;
+            itself.lock().unwrap().take().unwrap().unregister();
+            HookResult::proceed()
+        };
+        *own.lock().unwrap() = Some(registry.register("e", handler, named("holds")));
+        block_on(emit(&registry, "e", ()));
+        assert!(is_dropped.load(Ordering::SeqCst));
+        assert_eq!(
+            registry.list_handlers(Some("e"))["e"],
+            ["by the destructor"]
+        );
+    });
+}
+
+#[test]
+fn r_04_a_replaced_hook_whose_destructor_uses_the_registry_does_not_block_it() {
+    without_deadlock(|| {
+        let registry = PhaseRegistry::<str, str>::new();
+        let is_dropped = Arc::new(AtomicBool::new(false));
+        let inner = registry.clone();
+        let held = OnDrop(
+            move || {
+                let late = PreFn::new("by the destructor", |_: &str| HookResponse::default());
+                inner.register_pre(late, plain());
+                inner.deregister(Phase::Pre, "unknown");
+                assert_eq!(inner.registered_hooks(Phase::Pre).len(), 2);
+            },
+            Arc::clone(&is_dropped),
+        );
+        let holds = move |_: &str| {
+            let _ = &held;
+            HookResponse::default()
+        };
+        registry.register_pre(PreFn::new("x", holds), plain());
+        registry.register_pre(PreFn::new("x", |_: &str| HookResponse::default()), plain());
+        assert!(is_dropped.load(Ordering::SeqCst));
+        assert_eq!(registry.registered_hooks(Phase::Pre).len(), 2);
+    });
+}
+
+#[test]
+fn e_67_a_registry_whose_hooks_use_it_when_they_go_may_go() {
+    without_deadlock(|| {
+        let registry = HookRegistry::new();
+        let is_dropped = Arc::new(AtomicBool::new(false));
+        let other = registry.register("e", answering(HookResult::proceed()), plain());
+        let held = OnDrop(
+            move || {
+                other.unregister();
+            },
+            Arc::clone(&is_dropped),
+        );
+        let handler = move |_: Arc<str>, _: Arc<Map>| {
+            let _ = &held;
+            HookResult::proceed()
+        };
+        registry.register("e", handler, plain());
+        drop(registry);
+        assert!(is_dropped.load(Ordering::SeqCst));
+    });
+}
+
+#[test]
+fn e_21_e_50_thousands_of_hooks_need_no_deep_stack() {
+    let registry = HookRegistry::new();
+    for number in 0..3_000 {
+        if number % 2 == 0 {
+            registry.register("e", answering(HookResult::set("n", number)), plain());
+        } else {
+            let later = move |_: Arc<str>, _: Arc<Map>| async move {
+                crate::kit::yield_once().await;
+                HookResult::set("n", number)
+            };
+            registry.register("e", later, plain());
+        }
+    }
+    assert_eq!(block_on(emit(&registry, "e", ())).data["n"], 2_999);
+    let answers = block_on(registry.emit_and_collect("e", (), Duration::from_secs(60)));
+    assert_eq!(answers.len(), 3_000);
+    assert_eq!(answers[1234]["n"], 1234);
+}
+
+#[test]
+fn e_43_registries_and_their_futures_move_between_threads() {
+    fn is_shared<T: Send + Sync + 'static>(value: T) -> T {
+        value
+    }
+    fn is_sent<T: Send>(value: T) -> T {
+        value
+    }
+    let events = is_shared(HookRegistry::new());
+    is_shared(block_on(is_sent(events.emit("e", ()))).unwrap());
+    block_on(is_sent(events.emit_and_collect("e", (), Duration::ZERO)));
+    is_shared(events.register("e", answering(HookResult::proceed()), plain()));
+    let phases = is_shared(PhaseRegistry::<str, str>::new());
+    assert!(is_shared(block_on(is_sent(phases.execute_pre("r")))).is_ok());
+    block_on(is_sent(phases.execute_post("r", Some("id"))));
+}
+
+#[test]
+fn e_07_a_hook_that_owns_its_own_guard_can_be_unregistered() {
+    without_deadlock(|| {
+        let registry = HookRegistry::new();
+        let own = Arc::new(std::sync::Mutex::new(None));
+        let held = Arc::clone(&own);
+        let handler = move |_: Arc<str>, _: Arc<Map>| {
+            // Ends its own registration by dropping the guard.
+            drop(held.lock().unwrap().take());
+            HookResult::proceed()
+        };
+        let guard = registry
+            .register("e", handler, plain())
+            .unregister_on_drop();
+        *own.lock().unwrap() = Some(guard);
+        block_on(emit(&registry, "e", ()));
+        assert!(registry.descriptors().is_empty());
+    });
+}
