@@ -21,7 +21,7 @@ use tracing::Span;
 use crate::answer::Answer;
 use crate::bounds::BoxFuture;
 use crate::entry::EntryMeta;
-use crate::fault::Fault;
+use crate::fault::{Fault, discard};
 use crate::parked::Parked;
 use crate::slot::{Node, Slot};
 use crate::timer::Timer;
@@ -385,7 +385,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
                         *pending = Pending::Hook(hook);
                         return Poll::Pending;
                     };
-                    take(policy, hook.entry, answer)
+                    take(policy, hook.end::<H, C>(), answer)
                 }
                 Pending::Hooks => {
                     let Poll::Ready(step) = course.poll_running(cx, policy) else {
@@ -432,7 +432,11 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     pub fn cut_short(self: Pin<&mut Self>) -> C::Outcome {
         let mut this = self.project();
         this.wait.set(None);
-        this.suspended.set(None);
+        if C::GUARDED {
+            discard(this.suspended.take());
+        } else {
+            this.suspended.set(None);
+        }
         this.policy.take().expect(OVER).finish()
     }
 }
@@ -600,7 +604,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             limit,
         };
         if let Some(fault) = hook.poll_limit(cx) {
-            return go_on(policy.fault(entry, fault));
+            return go_on(policy.fault(hook.end::<H, C>(), fault));
         }
         if C::CONCURRENT {
             self.running.get_or_default().push(hook);
@@ -622,7 +626,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
                 at += 1;
                 continue;
             };
-            let entry = running.remove(at).entry;
+            let entry = running.remove(at).end::<H, C>();
             match take(policy, entry, answer) {
                 Step::Next => {}
                 step => return Poll::Ready(step),
@@ -636,7 +640,15 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     }
 }
 
-impl<T> Unanswered<'_, T> {
+impl<'a, T> Unanswered<'a, T> {
+    /// Drops what the hook holds, and says whose it was.
+    fn end<H: ?Sized, C: Combine<H, Yield = T>>(self) -> &'a EntryMeta {
+        if C::GUARDED {
+            discard(self.answer);
+        }
+        self.entry
+    }
+
     /// Asks the hook; the fault if its time is up.
     fn poll<H: ?Sized, C: Combine<H, Yield = T>>(
         &mut self,
@@ -681,7 +693,7 @@ where
     }
     // What a policy and a hook hold may be half done: the policy's own methods do not panic,
     // and the hook's state is the hook's affair.
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Fault::panic(&*payload))
+    catch_unwind(AssertUnwindSafe(work)).map_err(Fault::panic)
 }
 
 /// Hands the policy what a hook answered.

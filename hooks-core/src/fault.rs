@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::error::Error;
 use std::fmt;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,13 +36,15 @@ impl Fault {
     }
 
     /// What a panic was called with, as far as it is text.
-    pub(crate) fn panic(payload: &(dyn Any + Send)) -> Self {
-        let message = payload
+    pub(crate) fn panic(payload: Box<dyn Any + Send>) -> Self {
+        let message: Arc<str> = payload
             .downcast_ref::<&str>()
             .copied()
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-            .unwrap_or("not a text");
-        Fault::Panic(message.into())
+            .unwrap_or("not a text")
+            .into();
+        discard(payload);
+        Fault::Panic(message)
     }
 
     /// The kind of fault in one word, for logs and metrics: `error`, `panic`, `timeout` or
@@ -72,6 +76,13 @@ impl Error for Fault {
             Fault::Error(error) => Some(&**error),
             Fault::Panic(_) | Fault::Timeout(_) | Fault::Invalid(_) => None,
         }
+    }
+}
+
+/// Drops something of a hook's, whose destructor may panic: that is no news any more.
+pub(crate) fn discard<T>(value: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+        mem::forget(payload);
     }
 }
 

@@ -21,6 +21,11 @@ impl<T> Parked<T> {
         self.0.as_mut()
     }
 
+    /// Takes the value away.
+    pub(crate) fn take(&mut self) -> Option<T> {
+        self.0.take()
+    }
+
     /// Puts a value in the place of what was there.
     pub(crate) fn set(&mut self, value: Option<T>) {
         *self.0 = value;

@@ -47,7 +47,7 @@ pub use command::CommandHook;
 pub use data::{EmitError, EventData};
 pub use emission::{Emission, HookFault, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
-pub use handler::{EventHook, IntoHandler, StatefulEventHook};
+pub use handler::{EventHook, HookAnswer, IntoHandler, StatefulEventHook};
 pub use registry::{DefaultFields, EmitOptions, EventDescriptor, HookRegistry};
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, InvalidResult, MessageLevel};
 

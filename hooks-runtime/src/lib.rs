@@ -72,8 +72,8 @@ pub use error::HookError;
 pub use events::CommandHook;
 pub use events::{
     Action, ApprovalDefault, Changes, Collected, ContextRole, Emission, EmitError, EmitOptions,
-    Event, EventData, EventDescriptor, EventHook, HookFault, HookOutput, HookRegistry, HookResult,
-    Injection, IntoHandler, InvalidResult, MessageLevel, Provenance, StatefulEventHook,
+    Event, EventData, EventDescriptor, EventHook, HookAnswer, HookFault, HookOutput, HookRegistry,
+    HookResult, Injection, IntoHandler, InvalidResult, MessageLevel, Provenance, StatefulEventHook,
     UserMessage,
 };
 pub use options::RegisterOptions;

@@ -976,17 +976,3 @@ fn e_37_what_a_handler_was_given_does_not_change_under_it() {
     let kept = kept.lock().unwrap().take().unwrap();
     assert_eq!(object(&kept), json!({"a": 1}));
 }
-
-#[test]
-fn e_12_an_emission_knows_its_event() {
-    let registry = HookRegistry::new();
-    assert_eq!(
-        &*block_on(emit(&registry, "without hooks", ())).event,
-        "without hooks"
-    );
-    registry.register("with hooks", answering(HookResult::proceed()), plain());
-    assert_eq!(
-        &*block_on(emit(&registry, "with hooks", ())).event,
-        "with hooks"
-    );
-}

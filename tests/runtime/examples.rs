@@ -314,7 +314,10 @@ fn e_35_e_150_progress_hook() {
     assert_eq!(emission.messages[0].text, "Successfully processed 12 files");
     assert_eq!(emission.messages[0].level, MessageLevel::Info);
     assert_eq!(&*emission.messages[0].hook, "progress_hook");
-    assert!(emission.output.is_empty(), "what it printed is suppressed");
+    assert!(
+        emission.output().is_empty(),
+        "what it printed is suppressed"
+    );
     assert_eq!(
         emission.result().user_message.as_deref(),
         Some("Successfully processed 12 files")
@@ -333,7 +336,7 @@ fn e_150_output_is_suppressed_for_its_own_hook_only() {
     let call = json!({"tool_name": "ProcessFiles", "tool_result": {"files_processed": 1}});
     let emission = emission(&registry, "tool:post", call);
     let output: Vec<_> = emission
-        .output
+        .output()
         .iter()
         .map(|item| (&*item.hook, &*item.text))
         .collect();
@@ -458,7 +461,7 @@ fn e_150_output_is_suppressed_by_registration_and_not_by_name() {
     registry.register("e", prints(false), at(2).name("same"));
     registry.register("e", prints(true), at(3).name("same"));
     let emission = emission(&registry, "e", json!({}));
-    let output: Vec<_> = emission.output.iter().map(|item| &*item.text).collect();
+    let output: Vec<_> = emission.output().iter().map(|item| &*item.text).collect();
     assert_eq!(output, ["shown"]);
 }
 

@@ -111,10 +111,15 @@ impl<'t> Gathered<'t> {
     /// Takes an answer that says more than to go on.
     fn take(&mut self, entry: &EntryMeta, mut result: Box<HookResult>) -> ControlFlow<()> {
         if let Err(why) = result.check() {
-            // The question stands, as if it had not said how long.
+            let fault = Fault::invalid(why.to_string());
+            if policy(entry) != FailurePolicy::Isolate {
+                return self.fail(entry, fault);
+            }
+            // Without the question it would be a yes: it stands, as if it had not said how
+            // long.
+            self.note(entry, fault);
             result.approval_timeout = APPROVAL_TIMEOUT;
             result.approval_default = ApprovalDefault::Deny;
-            self.note(entry, Fault::invalid(why.to_string()));
         }
         if result.suppress_output {
             self.said().muted.push(entry.id());
@@ -180,7 +185,7 @@ impl<'t> Gathered<'t> {
     #[cold]
     fn fail(&mut self, entry: &EntryMeta, fault: Fault) -> ControlFlow<()> {
         let fault = self.note(entry, fault);
-        match entry.on_failure().unwrap_or(FailurePolicy::Isolate) {
+        match policy(entry) {
             FailurePolicy::Isolate => Continue(()),
             FailurePolicy::Propagate => {
                 self.said().raised = Some(fault);
@@ -319,6 +324,11 @@ impl Gathered<'_> {
         emission.rest = Some(Box::new(rest));
         Ok(emission)
     }
+}
+
+/// What a fault of this hook does (`X-2`).
+fn policy(entry: &EntryMeta) -> FailurePolicy {
+    entry.on_failure().unwrap_or(FailurePolicy::Isolate)
 }
 
 fn name(slot: &Slot<dyn Handler>, id: EntryId) -> Option<Arc<str>> {

@@ -14,6 +14,7 @@
 use std::any::type_name;
 use std::error::Error;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use hooks_core::{Answer, EntryMeta, Fault, hooks};
@@ -103,27 +104,69 @@ impl Reply {
     }
 }
 
-/// What a hook may answer.
+/// What a function may answer as an event hook. `Time` is found by the compiler: [`Now`] or
+/// [`Later`].
+#[diagnostic::on_unimplemented(
+    message = "an event hook cannot answer `{Self}`; answer a `HookResult`, a `Result<HookResult, E>` whose `E` is an error or a text, or a future of those",
+    label = "answers `{Self}`"
+)]
+pub trait HookAnswer<Time> {
+    /// The answer, as an emission takes it.
+    #[doc(hidden)]
+    fn give<'a>(self, scene: Scene<'_>) -> Answer<'a, Reply>
+    where
+        Self: Send;
+}
+
+/// The answer is there at once.
+#[derive(Debug)]
+pub enum Now {}
+
+/// The answer has to be waited for.
+#[derive(Debug)]
+pub struct Later<Time>(PhantomData<Time>);
+
+/// An answer that is there.
 #[doc(hidden)]
-pub trait Answers {
-    /// The answer of a hook that has been waited for, or of one that is asked on this scene.
+pub trait Given {
     fn reply(self, scene: Option<Scene<'_>>) -> Reply;
 }
 
-impl Answers for HookResult {
+impl Given for HookResult {
     #[inline(always)]
     fn reply(self, scene: Option<Scene<'_>>) -> Reply {
         Reply::of(self, scene)
     }
 }
 
-impl<E: Into<Box<dyn Error + Send + Sync>>> Answers for Result<HookResult, E> {
+impl<E: Into<Box<dyn Error + Send + Sync>>> Given for Result<HookResult, E> {
     #[inline(always)]
     fn reply(self, scene: Option<Scene<'_>>) -> Reply {
         match self {
             Ok(result) => Reply::of(result, scene),
             Err(error) => Reply::failed(Fault::error(error)),
         }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<R: Given> HookAnswer<Now> for R {
+    #[inline(always)]
+    fn give<'a>(self, scene: Scene<'_>) -> Answer<'a, Reply> {
+        Answer::Ready(self.reply(Some(scene)))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F> HookAnswer<Later<Now>> for F
+where
+    F: Future<Output: Given> + 'static,
+{
+    fn give<'a>(self, _: Scene<'_>) -> Answer<'a, Reply>
+    where
+        F: Send,
+    {
+        Answer::later(async move { self.await.reply(None) })
     }
 }
 
@@ -138,16 +181,18 @@ fn typed_reply(result: Result<HookResult, HookError>, scene: Option<Scene<'_>>) 
 /// What can be registered for an event: see the [module](self) for the forms. `Form` is found
 /// by the compiler.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an event hook; take `(event: Arc<str>, data: Arc<Map>)` or `(event: Event<'_>)` and answer a `HookResult` or a `Result<HookResult, E>`, or implement `EventHook`",
+    message = "`{Self}` is not an event hook; have it take `(event: Arc<str>, data: Arc<Map>)`, or `(event: Event<'_>)` where it is not async, or implement `EventHook`",
     label = "not an event hook",
-    note = "an async function is one where it takes `(event: Arc<str>, data: Arc<Map>)`; a closure needs the types of its parameters written out"
+    note = "an `async fn(event: Event<'_>)` is one under `#[impl_hook(EventHook)]`"
 )]
 pub trait IntoHandler<Form>: Send + Sync + 'static {
-    #[doc(hidden)]
-    type Handler: Handler + 'static;
+    /// What it answers.
+    type Answer;
 
     #[doc(hidden)]
-    fn into_handler(self) -> Self::Handler;
+    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
+    where
+        Self::Answer: HookAnswer<Time> + Send;
 
     /// The name of the function or type, if it has one (`E-09`).
     #[doc(hidden)]
@@ -156,131 +201,118 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
     }
 }
 
-/// The tail of a type's name; closures and function pointers have none.
+/// The tail of a type's name; closures, also in a box, and function pointers have none.
 fn name_of(full: &str) -> Option<String> {
-    if full.ends_with("{{closure}}") || full.starts_with("fn(") || full.starts_with("for<") {
+    let is_anonymous = full.ends_with("{{closure}}")
+        || ["fn(", "for<", "alloc::boxed::Box<", "alloc::sync::Arc<"]
+            .iter()
+            .any(|start| full.starts_with(start));
+    if is_anonymous {
         return None;
     }
-    let end = full.find('<').unwrap_or(full.len());
-    let start = full[..end].rfind("::").map_or(0, |at| at + 2);
-    let tail = &full[start..end];
-    match full[end..].strip_prefix('<') {
+    let tail = last_segment(full);
+    match tail.split_once('<') {
         // `Stateful<app::Counter>` is known as what is in it.
-        Some(inner) if tail == "Stateful" => name_of(inner.strip_suffix('>')?),
-        _ => Some(tail.to_owned()),
+        Some(("Stateful", inner)) => name_of(inner.strip_suffix('>')?),
+        Some((name, _)) => Some(name.to_owned()),
+        None => Some(tail.to_owned()),
     }
+}
+
+/// What follows the last `::` that is not within `<…>`.
+fn last_segment(path: &str) -> &str {
+    let (mut depth, mut start) = (0_usize, 0);
+    for (at, character) in path.char_indices() {
+        match character {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 => start = at + 1,
+            _ => {}
+        }
+    }
+    &path[start..]
 }
 
 /// The forms of a hook, as types.
 pub mod form {
-    /// A function of shared data.
+    use std::marker::PhantomData;
+
+    /// A function of shared data that answers `R`.
     #[derive(Debug)]
-    pub enum Shared {}
-    /// An async function of shared data.
+    pub struct Shared<R>(PhantomData<R>);
+    /// A function of borrowed data that answers `R`.
     #[derive(Debug)]
-    pub enum Async {}
-    /// A function of borrowed data.
-    #[derive(Debug)]
-    pub enum Borrowed {}
+    pub struct Borrowed<R>(PhantomData<R>);
     /// A type that implements `EventHook`.
     #[derive(Debug)]
     pub enum Typed {}
 }
 
-/// See [`form::Shared`].
-#[derive(Debug)]
-pub struct SharedHandler<F>(F);
+/// See [`form::Shared`]; answers in `Time`.
+struct SharedHandler<F, Time>(F, PhantomData<fn() -> Time>);
 
-impl<F, R> IntoHandler<(form::Shared, R)> for F
+impl<F, R> IntoHandler<form::Shared<R>> for F
 where
     F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync + 'static,
-    R: Answers,
 {
-    type Handler = SharedHandler<F>;
+    type Answer = R;
 
-    fn into_handler(self) -> SharedHandler<F> {
-        SharedHandler(self)
+    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
+    where
+        R: HookAnswer<Time> + Send,
+    {
+        Arc::new(SharedHandler(self, PhantomData::<fn() -> Time>))
     }
 }
 
-impl<F, R> Handler for SharedHandler<F>
+impl<F, R, Time> Handler for SharedHandler<F, Time>
 where
     F: Fn(Arc<str>, Arc<Map>) -> R + Send + Sync,
-    R: Answers,
+    R: HookAnswer<Time> + Send,
 {
     #[inline]
     fn start<'a>(&'a self, _: &'a EntryMeta, mut scene: Scene<'_>) -> Answer<'a, Reply> {
         let (event, data) = scene.share();
-        let answer = (self.0)(event, data);
-        Answer::Ready(answer.reply(Some(scene)))
+        (self.0)(event, data).give(scene)
     }
 }
 
-/// See [`form::Async`].
-#[derive(Debug)]
-pub struct AsyncHandler<F>(F);
+/// See [`form::Borrowed`]; answers in `Time`.
+struct BorrowedHandler<F, Time>(F, PhantomData<fn() -> Time>);
 
-impl<F, Fut> IntoHandler<(form::Async, Fut)> for F
-where
-    F: Fn(Arc<str>, Arc<Map>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: Answers> + Send + 'static,
-{
-    type Handler = AsyncHandler<F>;
-
-    fn into_handler(self) -> AsyncHandler<F> {
-        AsyncHandler(self)
-    }
-}
-
-impl<F, Fut> Handler for AsyncHandler<F>
-where
-    F: Fn(Arc<str>, Arc<Map>) -> Fut + Send + Sync,
-    Fut: Future<Output: Answers> + Send + 'static,
-{
-    fn start<'a>(&'a self, _: &'a EntryMeta, mut scene: Scene<'_>) -> Answer<'a, Reply> {
-        let (event, data) = scene.share();
-        let answer = (self.0)(event, data);
-        Answer::later(async move { answer.await.reply(None) })
-    }
-}
-
-/// See [`form::Borrowed`].
-#[derive(Debug)]
-pub struct BorrowedHandler<F>(F);
-
-impl<F, R> IntoHandler<(form::Borrowed, R)> for F
+impl<F, R> IntoHandler<form::Borrowed<R>> for F
 where
     F: for<'a> Fn(Event<'a>) -> R + Send + Sync + 'static,
-    R: Answers,
 {
-    type Handler = BorrowedHandler<F>;
+    type Answer = R;
 
-    fn into_handler(self) -> BorrowedHandler<F> {
-        BorrowedHandler(self)
+    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
+    where
+        R: HookAnswer<Time> + Send,
+    {
+        Arc::new(BorrowedHandler(self, PhantomData::<fn() -> Time>))
     }
 }
 
-impl<F, R> Handler for BorrowedHandler<F>
+impl<F, R, Time> Handler for BorrowedHandler<F, Time>
 where
     F: for<'a> Fn(Event<'a>) -> R + Send + Sync,
-    R: Answers,
+    R: HookAnswer<Time> + Send,
 {
     #[inline]
     fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply> {
-        let answer = (self.0)(scene.event(entry));
-        Answer::Ready(answer.reply(Some(scene)))
+        (self.0)(scene.event(entry)).give(scene)
     }
 }
 
 /// See [`form::Typed`].
-#[derive(Debug)]
-pub struct TypedHandler<H>(H);
+struct TypedHandler<H>(H);
 
 impl<H: EventHook + 'static> IntoHandler<form::Typed> for H {
-    type Handler = TypedHandler<H>;
+    type Answer = HookResult;
 
-    fn into_handler(self) -> TypedHandler<H> {
-        TypedHandler(self)
+    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler> {
+        Arc::new(TypedHandler(self))
     }
 }
 
@@ -313,6 +345,10 @@ mod tests {
             name("hooks_core::stateful::Stateful<app::Counter>"),
             "Counter"
         );
+        assert_eq!(name("app::Checker<u8>::check"), "check");
+        assert_eq!(name("<app::Audit as app::Checks>::by_trait"), "by_trait");
+        assert_eq!(name("app::check<app::Strict>"), "check");
+        assert_eq!(name("alloc::boxed::Box<dyn core::ops::Fn()>"), "");
         assert_eq!(name("app::main::{{closure}}"), "");
         assert_eq!(name("fn(alloc::sync::Arc<str>) -> app::R"), "");
     }

@@ -16,7 +16,7 @@ use super::collect::{Collect, Collected};
 use super::data::{EmitError, EventData};
 use super::emission::{Emission, Rest};
 use super::emit::Gathered;
-use super::handler::{Handler, IntoHandler};
+use super::handler::{Handler, HookAnswer, IntoHandler};
 use super::record::{Fields, complete};
 use crate::Map;
 use crate::options::RegisterOptions;
@@ -117,17 +117,17 @@ impl HookRegistry {
     /// assert_eq!(hooks.list_handlers(None)["deploy:start"], ["production_gate"]);
     /// assert!(registration.unregister());
     /// ```
-    pub fn register<H, Form>(
+    pub fn register<H, Form, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
         hook: H,
         options: RegisterOptions,
     ) -> Registration
     where
-        H: IntoHandler<Form>,
+        H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
     {
         let event = event.into();
-        let mut entry = options.entry(hook.into_handler(), std::any::type_name::<H>(), 0);
+        let mut entry = options.entry(hook.into_handler::<Time>(), std::any::type_name::<H>(), 0);
         if entry.meta().given_name().is_none() {
             entry = match H::name() {
                 Some(name) => entry.name(name),
@@ -135,7 +135,6 @@ impl HookRegistry {
             };
         }
         let (name, priority) = (entry.meta().shared_name(), entry.meta().priority());
-        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Handler>);
         let id = self.inner.table.update(|table| {
             let timer = &self.inner.timer;
             table
@@ -157,14 +156,14 @@ impl HookRegistry {
     }
 
     /// The same as [`register`](Self::register) (`E-02`).
-    pub fn on<H, Form>(
+    pub fn on<H, Form, Time: 'static>(
         &self,
         event: impl Into<Arc<str>>,
         hook: H,
         options: RegisterOptions,
     ) -> Registration
     where
-        H: IntoHandler<Form>,
+        H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
     {
         self.register(event, hook, options)
     }

@@ -243,6 +243,10 @@ impl<F, M> fmt::Debug for PostFn<F, M> {
 }
 
 /// What a function may answer as a PRE hook.
+#[diagnostic::on_unimplemented(
+    message = "a PRE hook cannot answer `{Self}`; answer a `HookResponse` or a `Result<HookResponse, E>` whose `E` is an error or a text",
+    label = "the wrong answer"
+)]
 #[doc(hidden)]
 pub trait IntoResponse {
     fn into_response(self) -> Result<HookResponse, HookError>;
@@ -261,6 +265,10 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> IntoResponse for Result<HookResponse
 }
 
 /// What a function may answer as a POST hook.
+#[diagnostic::on_unimplemented(
+    message = "a POST hook cannot answer `{Self}`; answer nothing or a `Result<(), E>` whose `E` is an error or a text",
+    label = "the wrong answer"
+)]
 #[doc(hidden)]
 pub trait IntoDone {
     fn into_done(self) -> Result<(), HookError>;
