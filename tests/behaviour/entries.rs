@@ -259,3 +259,24 @@ macro_rules! rules {
 }
 
 in_every_form!(rules);
+
+/// A typed slot hands every fault to the caller: it refuses what it could not do.
+#[test]
+#[should_panic(expected = "`slow` has a timeout, which the slot `step` cannot do")]
+fn a_timeout_is_refused_at_registration() {
+    let entry = Entry::new(Named("a")).name("slow").timeout(Duration::from_secs(1));
+    one_form::StepsSet::new().register_step_entry(entry);
+}
+
+#[test]
+#[should_panic(expected = "which the slot `step` cannot do: its hooks are given what cannot be")]
+fn another_failure_policy_is_refused_at_registration() {
+    let entry = Entry::new(Named("a")).on_failure(FailurePolicy::FailClosed);
+    one_form::StepsSet::new().register_step_entry(entry);
+}
+
+#[test]
+fn the_failure_policy_that_a_typed_slot_has_is_let_in() {
+    let entry = Entry::new(Named("a")).on_failure(FailurePolicy::Propagate);
+    one_form::StepsSet::new().register_step_entry(entry);
+}
