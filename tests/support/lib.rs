@@ -19,6 +19,12 @@ mod pages {
     mod lifetimes {}
     #[doc = include_str!("../../docs/generated-code.md")]
     mod generated_code {}
+    #[doc = include_str!("../../docs/events.md")]
+    mod events {}
+    #[doc = include_str!("../../docs/phases.md")]
+    mod phases {}
+    #[doc = include_str!("../../docs/failure.md")]
+    mod failure {}
     #[doc = include_str!("../../docs/errors.md")]
     mod errors {}
 }

@@ -6,8 +6,8 @@
 //! | the same, `async` | shared data | its future, in a box |
 //! | `fn(Event<'_>) -> R`, a function or a closure | borrowed data | nothing |
 //! | an `async fn(Event<'_>)` under `#[impl_hook(EventHook)]` | borrowed data | nothing, unless it awaits |
-//! | a type that implements [`EventHook`] | borrowed data | its future, in a box |
-//! | `Stateful::new(…)` of a type that implements [`StatefulEventHook`] | borrowed data | its future, in a box |
+//! | a type that implements [`EventHook`] | borrowed data | its future, in a box, and what it holds of the event |
+//! | `Stateful::new(…)` of a type that implements [`StatefulEventHook`] | borrowed data | the same |
 //!
 //! `R` is a [`HookResult`] or a `Result<HookResult, E>`.
 
