@@ -594,15 +594,23 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         C: Combine<H, Yield = T>,
     {
         let entry = &*node.meta;
-        let limit = match entry.timer() {
-            Some(timer) if C::GUARDED => policy.timeout(entry).map(|time| Limit::new(timer, time)),
-            _ => None,
-        };
         let mut hook = Unanswered {
             entry,
             answer,
-            limit,
+            limit: None,
         };
+        if C::GUARDED {
+            // A timer is the host's, and may panic, too: a hook whose time cannot be
+            // measured has none.
+            let limit = catch::<H, C, _>(|| {
+                let (timer, time) = (entry.timer()?, policy.timeout(entry)?);
+                Some(Limit::new(timer, time))
+            });
+            match limit {
+                Ok(limit) => hook.limit = limit,
+                Err(fault) => return go_on(policy.fault(hook.end::<H, C>(), fault)),
+            }
+        }
         if let Some(fault) = hook.poll_limit(cx) {
             return go_on(policy.fault(hook.end::<H, C>(), fault));
         }

@@ -36,7 +36,8 @@ pub struct ReportEntry {
     pub priority: i32,
     /// What became of it.
     pub run: Run,
-    /// From its start to its answer; nothing where it was not started, or not waited for.
+    /// From its start to its answer; nothing where it was not started, or not waited for, or
+    /// where the target has no clock.
     pub took: Option<Duration>,
 }
 
@@ -117,12 +118,17 @@ impl fmt::Display for Report {
     }
 }
 
+/// The time; `wasm32-unknown-unknown` has none.
+fn now() -> Option<Instant> {
+    (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
+}
+
 /// A policy that is watched: does what the other does, and writes down what becomes of the
 /// hooks.
 pub struct Reported<C: Combine<H>, H: ?Sized> {
     policy: C,
     report: Report,
-    started: Vec<(EntryId, Instant)>,
+    started: Vec<(EntryId, Option<Instant>)>,
     make: Option<fn(&mut C) -> C::Wait>,
 }
 
@@ -170,7 +176,7 @@ impl<C: Combine<H>, H: ?Sized> Reported<C, H> {
 
     fn write(&mut self, entry: &EntryMeta, run: Run) {
         let started = self.started.iter().find(|(id, _)| *id == entry.id());
-        let took = started.map(|(_, at)| at.elapsed());
+        let took = started.and_then(|(_, at)| Some(at.as_ref()?.elapsed()));
         if let Some(line) = self.report.entry(entry.id()) {
             line.run = run;
             line.took = took;
@@ -202,7 +208,7 @@ impl<C: Combine<H>, H: ?Sized> Combine<H> for Reported<C, H> {
         if let Some(line) = self.report.entry(entry.id()) {
             line.run = Run::Abandoned;
         }
-        self.started.push((entry.id(), Instant::now()));
+        self.started.push((entry.id(), now()));
         self.policy.invoke(entry, hook, last)
     }
 

@@ -1,7 +1,9 @@
 //! Entries: priority, key, removal.
 
+use std::time::Duration;
+
 use futures::executor::block_on;
-use hooks_core::{Entry, hooks, impl_hook, impl_hooks};
+use hooks_core::{Entry, FailurePolicy, hooks, impl_hook, impl_hooks};
 
 use crate::kit::{Log, in_every_form};
 
@@ -260,23 +262,38 @@ macro_rules! rules {
 
 in_every_form!(rules);
 
+#[hooks]
+trait Checks {
+    #[hook(always)]
+    async fn check() -> bool {
+        true
+    }
+}
+
+#[impl_hook(Check)]
+async fn check_hook(last: Option<bool>) -> bool {
+    last.unwrap_or(true)
+}
+
 /// A typed slot hands every fault to the caller: it refuses what it could not do.
 #[test]
-#[should_panic(expected = "`slow` has a timeout, which the slot `step` cannot do")]
+#[should_panic(expected = "`slow` has a timeout, which the slot `check` cannot do")]
 fn a_timeout_is_refused_at_registration() {
-    let entry = Entry::new(Named("a")).name("slow").timeout(Duration::from_secs(1));
-    one_form::StepsSet::new().register_step_entry(entry);
+    let entry = Entry::new(CheckHook)
+        .name("slow")
+        .timeout(Duration::from_secs(1));
+    ChecksSet::new().register_check_entry(entry);
 }
 
 #[test]
-#[should_panic(expected = "which the slot `step` cannot do: its hooks are given what cannot be")]
+#[should_panic(expected = "which the slot `check` cannot do: its hooks are given what cannot be")]
 fn another_failure_policy_is_refused_at_registration() {
-    let entry = Entry::new(Named("a")).on_failure(FailurePolicy::FailClosed);
-    one_form::StepsSet::new().register_step_entry(entry);
+    let entry = Entry::new(CheckHook).on_failure(FailurePolicy::FailClosed);
+    ChecksSet::new().register_check_entry(entry);
 }
 
 #[test]
 fn the_failure_policy_that_a_typed_slot_has_is_let_in() {
-    let entry = Entry::new(Named("a")).on_failure(FailurePolicy::Propagate);
-    one_form::StepsSet::new().register_step_entry(entry);
+    let entry = Entry::new(CheckHook).on_failure(FailurePolicy::Propagate);
+    ChecksSet::new().register_check_entry(entry);
 }

@@ -64,6 +64,8 @@ pub struct Injection {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Provenance {
+    /// Always `hook`.
+    pub source: &'static str,
     /// The name of the hook.
     pub hook: Arc<str>,
     /// The name of the event.

@@ -97,6 +97,10 @@ impl<'t> Gathered<'t> {
         if self.action.get().strength() <= Action::Modify.strength() {
             self.action.set(Action::Modify);
             self.decider = Some(entry.id());
+            if let Some(said) = &mut self.said {
+                // What an earlier one said of its own changes.
+                said.decision = None;
+            }
         }
     }
 
@@ -139,6 +143,7 @@ impl<'t> Gathered<'t> {
                 ephemeral: result.ephemeral,
                 append_to_last_tool_result: result.append_to_last_tool_result,
                 provenance: Provenance {
+                    source: "hook",
                     hook: entry.shared_name(),
                     event: Arc::clone(self.name),
                     at: Timestamp::now(),

@@ -60,7 +60,9 @@ impl Table {
     /// The event's data with the time of now, where that is asked for (`E-40`).
     #[inline]
     fn stamped(&self, mut map: Arc<Map>) -> Arc<Map> {
-        if self.stamps && !map.contains_key(TIMESTAMP) {
+        let has_one = |map: &Map| map.contains_key(TIMESTAMP);
+        let by_default = || self.defaults.as_deref().is_some_and(has_one);
+        if self.stamps && !has_one(&map) && !by_default() {
             let now = Timestamp::now().to_string();
             Arc::make_mut(&mut map).insert(TIMESTAMP.to_owned(), now.into());
         }
@@ -316,7 +318,7 @@ impl HookRegistry {
     }
 
     /// Whether later emissions have a `timestamp` in their data, in UTC, unless they have one
-    /// themselves. They have not, unless this says so (`E-40`).
+    /// themselves or by default. They have not, unless this says so (`E-40`).
     pub fn set_timestamps(&self, stamps: bool) {
         self.inner.table.update(|table| table.stamps = stamps);
     }

@@ -100,9 +100,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     where
         H: PreHook<Req> + 'static,
     {
-        let priority = PreHook::priority(&hook).unwrap_or(PRIORITY);
-        let entry = options.entry(hook, std::any::type_name::<H>(), priority);
-        self.insert_pre(entry)
+        self.insert_pre(hook, |_, _| options)
     }
 
     /// Registers a PRE hook with the conditions of the one that has its id, which it replaces
@@ -111,19 +109,27 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     where
         H: PreHook<Req> + 'static,
     {
-        let options = conditions(&self.inner.pre.load(), PreHook::id(&hook));
-        self.register_pre(hook, options)
+        self.insert_pre(hook, conditions)
     }
 
-    fn insert_pre<H>(&self, entry: Entry<H>) -> Registration
+    /// Registers a hook under the options that are found among the others, for its id.
+    fn insert_pre<H>(
+        &self,
+        hook: H,
+        options: impl FnOnce(&Slot<dyn Pre<Req>>, &str) -> RegisterOptions,
+    ) -> Registration
     where
         H: PreHook<Req> + 'static,
     {
-        let (entry, key) = keyed(entry, PreHook::id);
-        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Pre<Req>>);
-        let id = self.inner.pre.update(|slot| slot.insert(entry));
+        let key = PreHook::id(&hook).to_owned();
+        let priority = PreHook::priority(&hook).unwrap_or(PRIORITY);
+        let hook: Arc<dyn Pre<Req>> = Arc::new(hook);
+        let id = self.inner.pre.update(|slot| {
+            let entry = options(slot, &key).entry(hook, std::any::type_name::<H>(), priority);
+            slot.insert(keyed(entry, &key))
+        });
         tracing::debug!(target: "hooks_runtime", phase = %Phase::Pre, hook = key, "hook registered");
-        self.way_back(Phase::Pre, id)
+        self.way_back(Phase::Pre, id, key)
     }
 
     /// Registers a POST hook, in the place of one with the same id (`R-04`). A priority has
@@ -143,14 +149,15 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             hook.id()
         );
         // The order is that of the registrations alone.
+        let key = PostHook::id(&hook).to_owned();
+        let hook: Arc<dyn Post<Res>> = Arc::new(hook);
         let entry = options
             .entry(hook, std::any::type_name::<H>(), 0)
             .priority(0);
-        let (entry, key) = keyed(entry, PostHook::id);
-        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Post<Res>>);
+        let entry = keyed(entry, &key);
         let id = self.inner.post.update(|slot| slot.insert(entry));
         tracing::debug!(target: "hooks_runtime", phase = %Phase::Post, hook = key, "hook registered");
-        self.way_back(Phase::Post, id)
+        self.way_back(Phase::Post, id, key)
     }
 
     /// Removes the hook with this id, and says whether there was one (`R-07`).
@@ -159,10 +166,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             Phase::Pre => self.inner.pre.update(|slot| slot.remove(id)),
             Phase::Post => self.inner.post.update(|slot| slot.remove(id)),
         };
-        if found {
-            tracing::debug!(target: "hooks_runtime", %phase, hook = id, "hook deregistered");
-        }
-        found
+        log_removal(found, phase, id)
     }
 
     /// Runs the PRE hooks: until one answers with anything but `CONTINUE`, whose response
@@ -245,21 +249,33 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         }
     }
 
-    fn way_back(&self, phase: Phase, id: EntryId) -> Registration {
+    fn way_back(&self, phase: Phase, id: EntryId, key: String) -> Registration {
         let registry = Arc::downgrade(&self.inner);
-        Registration::new(id, WayBack { registry, phase })
+        let way_back = WayBack {
+            registry,
+            phase,
+            key,
+        };
+        Registration::new(id, way_back)
     }
 }
 
 /// The entry under the id of its hook, which is also its name for people, unless that has
 /// been given.
-fn keyed<H>(entry: Entry<H>, id: fn(&H) -> &str) -> (Entry<H>, String) {
-    let key = id(entry.hook()).to_owned();
+fn keyed<H>(entry: Entry<H>, key: &str) -> Entry<H> {
     let entry = match entry.meta().given_name() {
         Some(_) => entry,
-        None => entry.name(key.clone()),
+        None => entry.name(key.to_owned()),
     };
-    (entry.key(key.clone()), key)
+    entry.key(key.to_owned())
+}
+
+/// Logs that a hook was found, and is no more.
+fn log_removal(found: bool, phase: Phase, id: &str) -> bool {
+    if found {
+        tracing::debug!(target: "hooks_runtime", %phase, hook = id, "hook deregistered");
+    }
+    found
 }
 
 /// The conditions of the hook with this id, as options.
@@ -333,6 +349,7 @@ pub struct HookDescriptor {
 struct WayBack<Req: ?Sized, Res: ?Sized> {
     registry: Weak<Inner<Req, Res>>,
     phase: Phase,
+    key: String,
 }
 
 impl<Req: ?Sized, Res: ?Sized> Unregister for WayBack<Req, Res> {
@@ -340,9 +357,10 @@ impl<Req: ?Sized, Res: ?Sized> Unregister for WayBack<Req, Res> {
         let Some(registry) = self.registry.upgrade() else {
             return false;
         };
-        match self.phase {
+        let found = match self.phase {
             Phase::Pre => registry.pre.update(|slot| slot.remove_entry(id)),
             Phase::Post => registry.post.update(|slot| slot.remove_entry(id)),
-        }
+        };
+        log_removal(found, self.phase, &self.key)
     }
 }

@@ -31,7 +31,7 @@ fn fields(text: &str) -> Map {
     let fields = json!({
         "session_id": "5f2c9b1e",
         "tool_name": "Write",
-        "file_path": "/home/user/project/src/main.rs",
+        "file_path": "/workspace/project/src/main.rs",
         "checked": false,
         "content": text,
     });
