@@ -13,4 +13,5 @@ mod phases;
 mod precedence;
 mod registration;
 mod reports;
+mod sharing;
 mod stress;
