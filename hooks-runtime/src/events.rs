@@ -38,18 +38,20 @@ pub mod command;
 mod data;
 mod emit;
 mod record;
+mod table;
 
 pub use changes::Changes;
 pub use collect::Collected;
 #[cfg(feature = "command")]
 pub use command::CommandHook;
 
-pub use data::{EmitError, EventData};
+pub use data::{DefaultFields, EmitError, EventData};
 pub use emission::{Emission, HookFault, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
 pub use handler::{EventHook, HookAnswer, IntoHandler, StatefulEventHook};
-pub use registry::{DefaultFields, EmitOptions, EventDescriptor, HookRegistry};
+pub use registry::{EmitOptions, HookRegistry};
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, InvalidResult, MessageLevel};
+pub use table::EventDescriptor;
 
 /// The names of the standard events, also to be had as `HookRegistry::TOOL_PRE` (`E-80`).
 macro_rules! standard_events {

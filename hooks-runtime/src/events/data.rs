@@ -23,14 +23,18 @@ pub struct EventData {
 impl EventData {
     /// The object, if it is one.
     #[inline]
-    pub(crate) fn take_map(&mut self) -> Option<Arc<Map>> {
-        self.map.take()
+    pub(crate) fn into_map(self) -> Result<Arc<Map>, NotAnObject> {
+        self.map.ok_or(NotAnObject(self.found))
     }
+}
 
-    /// The error that says what was given in the place of an object (`E-41`).
+/// What was given in the place of an object. Small, because it could be in every answer.
+pub(crate) struct NotAnObject(&'static str);
+
+impl From<NotAnObject> for EmitError {
     #[cold]
-    pub(crate) fn error(&self) -> EmitError {
-        EmitError::NotAnObject { found: self.found }
+    fn from(NotAnObject(found): NotAnObject) -> Self {
+        EmitError::NotAnObject { found }
     }
 }
 
@@ -81,6 +85,35 @@ impl From<Value> for EventData {
                 found: type_name(&other),
             },
         }
+    }
+}
+
+/// Fields for the data of every event: a map, or `()` for none.
+#[derive(Debug, Clone, Default)]
+pub struct DefaultFields(Arc<Map>);
+
+impl DefaultFields {
+    /// The fields, if there are any.
+    pub(crate) fn into_map(self) -> Option<Arc<Map>> {
+        (!self.0.is_empty()).then_some(self.0)
+    }
+}
+
+impl From<Map> for DefaultFields {
+    fn from(fields: Map) -> Self {
+        DefaultFields(Arc::new(fields))
+    }
+}
+
+impl From<Arc<Map>> for DefaultFields {
+    fn from(fields: Arc<Map>) -> Self {
+        DefaultFields(fields)
+    }
+}
+
+impl From<()> for DefaultFields {
+    fn from((): ()) -> Self {
+        DefaultFields::default()
     }
 }
 

@@ -5,22 +5,18 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use hashbrown::HashMap;
-use hooks_core::{
-    EntryId, EntryMeta, FailurePolicy, Registration, Report, Slot, Timer, Unregister,
-};
-use jiff::Timestamp;
-use serde::Serialize;
+use hooks_core::{EntryId, Registration, Report, Timer, Unregister};
 
 use super::collect::{Collect, Collected};
-use super::data::{EmitError, EventData};
+use super::data::{DefaultFields, EmitError, EventData};
 use super::emission::{Emission, Rest};
 use super::emit::Gathered;
-use super::handler::{Handler, HookAnswer, IntoHandler};
-use super::record::{Fields, complete};
+use super::handler::{HookAnswer, IntoHandler};
+use super::record::Fields;
+use super::table::{EventDescriptor, Table};
 use crate::Map;
 use crate::options::RegisterOptions;
-use crate::shared::{Shared, Snapshot};
+use crate::shared::Shared;
 use crate::timer::HostTimer;
 use crate::within::within;
 
@@ -38,48 +34,6 @@ struct Inner {
     table: Shared<Table>,
     timer: Arc<dyn Timer>,
 }
-
-/// Everything that is registered: what an emission sees. A registration copies it, which is
-/// a few words an event.
-#[derive(Clone, Default)]
-struct Table {
-    /// Only events with hooks (`E-73`).
-    events: HashMap<Arc<str>, Slot<dyn Handler>>,
-    /// Never empty.
-    defaults: Option<Arc<Map>>,
-    stamps: bool,
-}
-
-impl Table {
-    /// The hooks of an event, and its name to be kept.
-    #[inline]
-    fn hooks(&self, event: &str) -> Option<(&Arc<str>, &Slot<dyn Handler>)> {
-        self.events.get_key_value(event)
-    }
-
-    /// The event's data with the time of now, where that is asked for (`E-40`).
-    #[inline]
-    fn stamped(&self, mut map: Arc<Map>) -> Arc<Map> {
-        let has_one = |map: &Map| map.contains_key(TIMESTAMP);
-        let by_default = || self.defaults.as_deref().is_some_and(has_one);
-        if self.stamps && !has_one(&map) && !by_default() {
-            let now = Timestamp::now().to_string();
-            Arc::make_mut(&mut map).insert(TIMESTAMP.to_owned(), now.into());
-        }
-        map
-    }
-
-    /// The event's data with the defaults, where no hook asks for them.
-    #[inline]
-    fn completed(&self, mut map: Arc<Map>) -> Arc<Map> {
-        if let Some(defaults) = &self.defaults {
-            complete(Arc::make_mut(&mut map), defaults);
-        }
-        map
-    }
-}
-
-const TIMESTAMP: &str = "timestamp";
 
 impl HookRegistry {
     /// The time that hooks have to answer [`emit_and_collect`](Self::emit_and_collect) unless
@@ -137,14 +91,11 @@ impl HookRegistry {
             };
         }
         let (name, priority) = (entry.meta().shared_name(), entry.meta().priority());
-        let id = self.inner.table.update(|table| {
-            let timer = &self.inner.timer;
-            table
-                .events
-                .entry(Arc::clone(&event))
-                .or_insert_with(|| Slot::with_timer(Arc::clone(timer)))
-                .insert(entry)
-        });
+        let timer = &self.inner.timer;
+        let id = self
+            .inner
+            .table
+            .update(|table| table.insert(&event, entry, timer));
         tracing::debug!(
             target: "hooks_runtime",
             event = &*event, hook = &*name, priority, "event hook registered"
@@ -180,7 +131,7 @@ impl HookRegistry {
     ///
     /// # Errors
     /// If the data are no object (`E-41`), or a hook fails that was registered with
-    /// [`FailurePolicy::Propagate`]. Other hooks that fail are among the emission's
+    /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Other hooks that fail are among the emission's
     /// [`faults`](Emission::faults) (`E-36`).
     pub async fn emit(
         &self,
@@ -188,11 +139,7 @@ impl HookRegistry {
         data: impl Into<EventData>,
     ) -> Result<Emission, EmitError> {
         let table = self.inner.table.load();
-        let mut data = data.into();
-        let Some(map) = data.take_map() else {
-            return Err(data.error());
-        };
-        let map = table.stamped(map);
+        let map = table.stamped(data.into().into_map()?);
         let Some((name, slot)) = table.hooks(event) else {
             return Ok(Emission::of(table.completed(map)));
         };
@@ -213,11 +160,7 @@ impl HookRegistry {
         options: EmitOptions,
     ) -> Result<Emission, EmitError> {
         let table = self.inner.table.load();
-        let mut data = data.into();
-        let Some(map) = data.take_map() else {
-            return Err(data.error());
-        };
-        let map = table.stamped(map);
+        let map = table.stamped(data.into().into_map()?);
         let Some((name, slot)) = table.hooks(event) else {
             let mut emission = Emission::of(table.completed(map));
             if options.report {
@@ -297,11 +240,7 @@ impl HookRegistry {
         timeout: Duration,
     ) -> Result<Collected, EmitError> {
         let table = self.inner.table.load();
-        let mut data = data.into();
-        let Some(map) = data.take_map() else {
-            return Err(data.error());
-        };
-        let map = table.stamped(map);
+        let map = table.stamped(data.into().into_map()?);
         let Some((name, slot)) = table.hooks(event) else {
             return Ok(Collected::default());
         };
@@ -312,8 +251,7 @@ impl HookRegistry {
     /// Has these fields in the data of every later emission that does not have them itself
     /// (`E-22`), in the place of those set before (`E-65`). `()` is none (`E-66`).
     pub fn set_default_fields(&self, fields: impl Into<DefaultFields>) {
-        let fields = fields.into().0;
-        let defaults = (!fields.is_empty()).then_some(fields);
+        let defaults = fields.into().into_map();
         self.inner.table.update(|table| table.defaults = defaults);
     }
 
@@ -327,43 +265,12 @@ impl HookRegistry {
     /// left out (`E-72`), and so are events without hooks (`E-73`), but for the one that is
     /// asked for (`E-71`).
     pub fn list_handlers(&self, event: Option<&str>) -> BTreeMap<String, Vec<String>> {
-        let table = self.inner.table.load();
-        let names = |slot: &Slot<dyn Handler>| {
-            let names = slot.iter().filter_map(|(_, entry)| entry.given_name());
-            names.map(str::to_owned).collect()
-        };
-        match event {
-            Some(event) => {
-                let names = table.hooks(event).map(|(_, slot)| names(slot));
-                [(event.to_owned(), names.unwrap_or_default())].into()
-            }
-            None => {
-                let events = table.events.iter();
-                events
-                    .map(|(event, slot)| (event.to_string(), names(slot)))
-                    .collect()
-            }
-        }
+        self.inner.table.load().names(event)
     }
 
     /// All registrations, by event and in execution order (`X-9`).
     pub fn descriptors(&self) -> Vec<EventDescriptor> {
-        let table: Snapshot<Table> = self.inner.table.load();
-        let mut events: Vec<_> = table.events.iter().collect();
-        events.sort_by_key(|(event, _)| Arc::clone(event));
-        let of_event = |(event, slot): (&Arc<str>, &Slot<dyn Handler>)| {
-            let of_entry = |(_, entry): (_, &EntryMeta)| EventDescriptor {
-                id: entry.id(),
-                event: Arc::clone(event),
-                name: entry.given_name().map(str::to_owned),
-                hook_type: entry.hook_type(),
-                priority: entry.priority(),
-                timeout: entry.timeout(),
-                on_failure: entry.on_failure().unwrap_or(FailurePolicy::Isolate),
-            };
-            slot.iter().map(of_entry).collect::<Vec<_>>()
-        };
-        events.into_iter().flat_map(of_event).collect()
+        self.inner.table.load().descriptors()
     }
 }
 
@@ -417,48 +324,6 @@ impl EmitOptions {
     }
 }
 
-/// Fields for the data of every event: a map, or `()` for none.
-#[derive(Debug, Clone, Default)]
-pub struct DefaultFields(Arc<Map>);
-
-impl From<Map> for DefaultFields {
-    fn from(fields: Map) -> Self {
-        DefaultFields(Arc::new(fields))
-    }
-}
-
-impl From<Arc<Map>> for DefaultFields {
-    fn from(fields: Arc<Map>) -> Self {
-        DefaultFields(fields)
-    }
-}
-
-impl From<()> for DefaultFields {
-    fn from((): ()) -> Self {
-        DefaultFields::default()
-    }
-}
-
-/// One registration of a [`HookRegistry`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct EventDescriptor {
-    /// The registration.
-    pub id: EntryId,
-    /// The event.
-    pub event: Arc<str>,
-    /// The name of the hook, if it has one.
-    pub name: Option<String>,
-    /// The type of the hook, as the compiler spells it.
-    pub hook_type: &'static str,
-    /// Lower runs first.
-    pub priority: i32,
-    /// The time that one call may take.
-    pub timeout: Option<Duration>,
-    /// What a fault does.
-    pub on_failure: FailurePolicy,
-}
-
 /// Where a registration leads back to.
 struct WayBack {
     registry: Weak<Inner>,
@@ -471,16 +336,7 @@ impl Unregister for WayBack {
         let Some(registry) = self.registry.upgrade() else {
             return false;
         };
-        let found = registry.table.update(|table| {
-            let Some(slot) = table.events.get_mut(&*self.event) else {
-                return false;
-            };
-            let found = slot.remove_entry(id);
-            if slot.is_empty() {
-                table.events.remove(&*self.event);
-            }
-            found
-        });
+        let found = registry.table.update(|table| table.remove(&self.event, id));
         if found {
             tracing::debug!(
                 target: "hooks_runtime",

@@ -1,0 +1,384 @@
+//! The loop over hooks, and what can go wrong within it.
+
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tracing::Span;
+
+use super::policy::{Combine, Step};
+use crate::answer::Answer;
+use crate::bounds::BoxFuture;
+use crate::entry::EntryMeta;
+use crate::fault::{Fault, discard};
+use crate::parked::Parked;
+use crate::slot::Node;
+use crate::timer::Timer;
+use crate::trace;
+
+/// How far a dispatch has come.
+pub(super) struct Course<'a, H: ?Sized, T> {
+    /// The hooks that have not been started.
+    pub(super) rest: &'a [Node<H>],
+    /// Those that run side by side, where the policy lets them.
+    running: Parked<Vec<Unanswered<'a, T>>>,
+    /// Whether the policy has been told that there are no more.
+    closed: bool,
+}
+
+/// A hook that has been started.
+pub(super) struct Unanswered<'a, T> {
+    entry: &'a EntryMeta,
+    answer: BoxFuture<'a, T>,
+    limit: Option<Limit>,
+}
+
+/// The time that a hook has.
+struct Limit {
+    time: Duration,
+    up: BoxFuture<'static, ()>,
+}
+
+/// What has to be waited for.
+pub(super) enum Pause<'a, H: ?Sized, C: Combine<H>> {
+    Hook(Unanswered<'a, C::Yield>),
+    /// Those in [`Course::running`].
+    Hooks,
+    /// What this function makes.
+    Policy(fn(&mut C) -> C::Wait),
+}
+
+impl<'a, H: ?Sized, T> Course<'a, H, T> {
+    #[inline]
+    pub(super) fn new(nodes: &'a [Node<H>]) -> Self {
+        Course {
+            rest: nodes,
+            running: Parked::none(),
+            closed: false,
+        }
+    }
+
+    /// Does what the policy wants next, and goes on until the end, or until something has to
+    /// be waited for, which it returns. This is the loop: hook after hook, as long as they
+    /// answer at once.
+    #[inline(always)]
+    pub(super) fn drive<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        step: Step<C, C::Wait>,
+        span: Option<&Span>,
+    ) -> Option<Pause<'a, H, C>>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
+        match step {
+            Step::Next => {}
+            Step::Stop => return None,
+            Step::Wait(make) => return Some(Pause::Policy(make)),
+        }
+        if let Some((mut node, mut rest)) = self.rest.split_first() {
+            // The way from a node to its hook is a chain of loads: it is gone while the hook
+            // before it runs.
+            let mut hook = &*node.hook;
+            while let Some((following, behind)) = rest.split_first() {
+                let next = &*following.hook;
+                self.rest = rest;
+                if let Break(pause) = self.call(cx, policy, node, hook, false, span) {
+                    return pause;
+                }
+                (node, hook, rest) = (following, next, behind);
+            }
+            self.rest = rest;
+            if let Break(pause) = self.call(cx, policy, node, hook, true, span) {
+                return pause;
+            }
+        }
+        if C::CONCURRENT
+            && self
+                .running
+                .as_ref()
+                .is_some_and(|running| !running.is_empty())
+        {
+            return Some(Pause::Hooks);
+        }
+        if self.closed {
+            return None;
+        }
+        self.closed = true;
+        // As `DispatchSpan::within`, whose closure would keep the policy out of registers.
+        let step = match span {
+            None => policy.close(),
+            Some(span) => span.in_scope(|| policy.close()),
+        };
+        match step {
+            Step::Next | Step::Stop => None,
+            Step::Wait(make) => Some(Pause::Policy(make)),
+        }
+    }
+
+    /// Runs one hook, and says whether to go on; if not, what has to be waited for, unless the
+    /// dispatch is over.
+    #[inline(always)]
+    fn call<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        node: &'a Node<H>,
+        hook: &'a H,
+        last: bool,
+        span: Option<&Span>,
+    ) -> ControlFlow<Option<Pause<'a, H, C>>>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
+        if C::GUARDED || C::CONCURRENT {
+            return self.call_guarded(cx, policy, node, hook, last, span);
+        }
+        let answer = match invoke(policy, node, hook, last, span) {
+            Answer::Ready(answer) => answer,
+            Answer::Later(mut answer) => match answer.as_mut().poll(cx) {
+                Poll::Ready(answer) => answer,
+                Poll::Pending => {
+                    return Break(Some(Pause::Hook(Unanswered {
+                        entry: &node.meta,
+                        answer,
+                        limit: None,
+                    })));
+                }
+            },
+        };
+        go_on(policy.absorb(&node.meta, answer))
+    }
+
+    /// The same for policies that have faults caught, or hooks run side by side. Apart from
+    /// it, because what may be caught has to lie in memory.
+    #[inline(always)]
+    fn call_guarded<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        node: &'a Node<H>,
+        hook: &'a H,
+        last: bool,
+        span: Option<&Span>,
+    ) -> ControlFlow<Option<Pause<'a, H, C>>>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
+        // Taken apart where it is caught: what passes as a whole is written in words, read in
+        // one piece, and waited for in between.
+        let (mut ready, mut later) = (None, None);
+        let started = catch::<H, C, _>(|| match invoke(policy, node, hook, last, span) {
+            Answer::Ready(answer) => ready = Some(answer),
+            Answer::Later(answer) => later = Some(answer),
+        });
+        if let Err(fault) = started {
+            return go_on(policy.fault(&node.meta, fault));
+        }
+        if let Some(answer) = ready {
+            return go_on(absorb(policy, &node.meta, answer));
+        }
+        let mut later = later.expect("a hook answers at once, or later");
+        match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
+            Ok(Poll::Ready(answer)) => go_on(absorb(policy, &node.meta, answer)),
+            Ok(Poll::Pending) => self.wait_for(cx, policy, node, later),
+            Err(fault) => go_on(policy.fault(&node.meta, fault)),
+        }
+    }
+
+    /// Has a hook waited for, for as long as it may take.
+    #[cold]
+    #[inline(never)]
+    fn wait_for<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        node: &'a Node<H>,
+        answer: BoxFuture<'a, T>,
+    ) -> ControlFlow<Option<Pause<'a, H, C>>>
+    where
+        C: Combine<H, Yield = T>,
+    {
+        let entry = &*node.meta;
+        let mut hook = Unanswered {
+            entry,
+            answer,
+            limit: None,
+        };
+        if C::GUARDED {
+            // A timer is the host's, and may panic, too: a hook whose time cannot be
+            // measured has none.
+            let limit = catch::<H, C, _>(|| {
+                let (timer, time) = (entry.timer()?, policy.timeout(entry)?);
+                Some(Limit::new(timer, time))
+            });
+            match limit {
+                Ok(limit) => hook.limit = limit,
+                Err(fault) => return go_on(policy.fault(hook.end::<H, C>(), fault)),
+            }
+        }
+        if let Some(fault) = hook.poll_limit(cx) {
+            return go_on(policy.fault(hook.end::<H, C>(), fault));
+        }
+        if C::CONCURRENT {
+            self.running.get_or_default().push(hook);
+            Continue(())
+        } else {
+            Break(Some(Pause::Hook(hook)))
+        }
+    }
+
+    /// Asks those that run side by side, and absorbs what has been answered.
+    pub(super) fn poll_running<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+    ) -> Poll<Step<C, C::Wait>>
+    where
+        C: Combine<H, Yield = T>,
+    {
+        let running = self.running.get_or_default();
+        let mut at = 0;
+        while let Some(hook) = running.get_mut(at) {
+            let Poll::Ready(answer) = hook.poll::<H, C>(cx) else {
+                at += 1;
+                continue;
+            };
+            let entry = running.remove(at).end::<H, C>();
+            match take(policy, entry, answer) {
+                Step::Next => {}
+                step => return Poll::Ready(step),
+            }
+        }
+        if running.is_empty() {
+            Poll::Ready(Step::Next)
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl<'a, T> Unanswered<'a, T> {
+    /// Drops what the hook holds, and says whose it was.
+    pub(super) fn end<H: ?Sized, C: Combine<H, Yield = T>>(self) -> &'a EntryMeta {
+        if C::GUARDED {
+            discard(self.answer);
+        }
+        self.entry
+    }
+
+    /// Asks the hook; the fault if its time is up.
+    pub(super) fn poll<H: ?Sized, C: Combine<H, Yield = T>>(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<T, Fault>> {
+        match catch::<H, C, _>(|| self.answer.as_mut().poll(cx)) {
+            Ok(Poll::Ready(answer)) => return Poll::Ready(Ok(answer)),
+            Err(fault) => return Poll::Ready(Err(fault)),
+            Ok(Poll::Pending) => {}
+        }
+        match self.poll_limit(cx) {
+            Some(fault) => Poll::Ready(Err(fault)),
+            None => Poll::Pending,
+        }
+    }
+
+    /// The fault, if the hook's time is up.
+    fn poll_limit(&mut self, cx: &mut Context<'_>) -> Option<Fault> {
+        let limit = self.limit.as_mut()?;
+        // A host's timer may round up what is nothing.
+        let up = limit.time.is_zero() || limit.up.as_mut().poll(cx).is_ready();
+        up.then_some(Fault::Timeout(limit.time))
+    }
+}
+
+impl Limit {
+    fn new(timer: &dyn Timer, time: Duration) -> Self {
+        let up = timer.sleep(time);
+        Limit { time, up }
+    }
+}
+
+/// Runs what belongs to a hook; this is where panics are caught.
+#[inline(always)]
+fn catch<H, C, R>(work: impl FnOnce() -> R) -> Result<R, Fault>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    if !C::GUARDED {
+        return Ok(work());
+    }
+    // What a policy and a hook hold may be half done: the policy's own methods do not panic,
+    // and the hook's state is the hook's affair.
+    catch_unwind(AssertUnwindSafe(work)).map_err(Fault::panic)
+}
+
+/// Hands the policy what a hook answered.
+#[inline(always)]
+fn absorb<H, C>(policy: &mut C, entry: &EntryMeta, answer: C::Yield) -> Step<C, C::Wait>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    if !C::GUARDED {
+        return policy.absorb(entry, answer);
+    }
+    match policy.check(answer) {
+        Ok(answer) => policy.absorb(entry, answer),
+        Err(fault) => policy.fault(entry, fault),
+    }
+}
+
+/// Hands the policy what came of a hook that was waited for.
+pub(super) fn take<H, C>(
+    policy: &mut C,
+    entry: &EntryMeta,
+    answer: Result<C::Yield, Fault>,
+) -> Step<C, C::Wait>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    match answer {
+        Ok(answer) => absorb(policy, entry, answer),
+        Err(fault) => policy.fault(entry, fault),
+    }
+}
+
+/// Whether there is a next hook.
+#[inline(always)]
+fn go_on<'a, H, C>(step: Step<C, C::Wait>) -> ControlFlow<Option<Pause<'a, H, C>>>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    match step {
+        Step::Next => Continue(()),
+        Step::Stop => Break(None),
+        Step::Wait(make) => Break(Some(Pause::Policy(make))),
+    }
+}
+
+/// Starts a hook, inside a span of its own if the dispatch has one.
+#[inline(always)]
+fn invoke<'a, H, C>(
+    policy: &mut C,
+    node: &'a Node<H>,
+    hook: &'a H,
+    last: bool,
+    dispatch: Option<&Span>,
+) -> Answer<'a, C::Yield>
+where
+    H: ?Sized,
+    C: Combine<H> + 'a,
+{
+    let Some(dispatch) = dispatch else {
+        return policy.invoke(&node.meta, hook, last);
+    };
+    let span = trace::hook(dispatch, &node.meta);
+    let answer = span.in_scope(|| policy.invoke(&node.meta, hook, last));
+    answer.instrument(span)
+}
