@@ -119,21 +119,35 @@ impl Fields {
 
     /// All fields as one map, which is copied only if somebody else holds it and it is not
     /// what it was.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn into_map(self) -> Arc<Map> {
-        if self.is_plain() {
-            return self.map;
+        let Fields {
+            map,
+            changes,
+            defaults,
+            ..
+        } = self;
+        if changes.is_none() && defaults.is_none() {
+            return map;
         }
-        let mut map = self.map;
-        let fields = Arc::make_mut(&mut map);
-        if let Some(changes) = self.changes {
-            Arc::unwrap_or_clone(changes).apply(fields);
-        }
-        if let Some(defaults) = self.defaults {
-            complete(fields, &defaults);
-        }
-        map
+        flatten(map, changes, defaults)
     }
+}
+
+#[cold]
+fn flatten(
+    mut map: Arc<Map>,
+    changes: Option<Arc<Changes>>,
+    defaults: Option<Arc<Map>>,
+) -> Arc<Map> {
+    let fields = Arc::make_mut(&mut map);
+    if let Some(changes) = changes {
+        Arc::unwrap_or_clone(changes).apply(fields);
+    }
+    if let Some(defaults) = defaults {
+        complete(fields, &defaults);
+    }
+    map
 }
 
 /// Adds the defaults for fields that are not there; an explicit null is there (`E-22`).
