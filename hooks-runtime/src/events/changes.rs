@@ -38,11 +38,11 @@ impl Changes {
         if self.first.is_none() {
             self.first = Some(change);
         } else {
-            self.put(change);
+            self.replace(change);
         }
     }
 
-    fn put(&mut self, (field, value): Change) {
+    fn replace(&mut self, (field, value): Change) {
         let mut before = self
             .first
             .iter_mut()
@@ -89,20 +89,28 @@ impl Changes {
     /// Adds later changes to these.
     pub(crate) fn extend(&mut self, later: Changes) {
         for change in later.into_changes() {
-            self.put(change);
+            self.replace(change);
         }
     }
 
     /// Puts the values where they belong.
     #[inline]
     pub(crate) fn apply(self, data: &mut Map) {
-        for (field, value) in self.into_changes() {
-            match data.get_mut(&*field) {
-                Some(old) => *old = value,
-                None => {
-                    data.insert(field.into_owned(), value);
-                }
-            }
+        if let Some(first) = self.first {
+            put(data, first);
+        }
+        if let Some(more) = self.more {
+            more.into_iter().for_each(|change| put(data, change));
+        }
+    }
+}
+
+#[inline]
+fn put(data: &mut Map, (field, value): Change) {
+    match data.get_mut(&*field) {
+        Some(old) => *old = value,
+        None => {
+            data.insert(field.into_owned(), value);
         }
     }
 }
