@@ -46,3 +46,28 @@ fn hooks_are_ordered_replaced_and_removed() {
 fn what_runs_is_listed() {
     assert!(run("listing_what_runs").contains("at most 64 bytes"));
 }
+
+#[test]
+fn plugins_have_a_say_before_a_tool_runs() {
+    let printed = run("guarding_a_tool");
+    assert!(
+        printed.contains("/srv/app/.env: deny by protect_secrets"),
+        "{printed}"
+    );
+    assert!(printed.contains("lint: Found linting issues"), "{printed}");
+}
+
+#[test]
+fn plugins_vote_on_a_decision() {
+    assert!(run("voting_on_a_decision").starts_with("weather with 2 of 3 votes"));
+}
+
+#[test]
+fn a_mock_stands_in_for_a_check() {
+    let printed = run("replacing_a_check_in_a_test");
+    assert!(printed.starts_with("HALT: Budget Exceeded"), "{printed}");
+    assert!(
+        printed.contains("known-tool: there is no tool `teleport`"),
+        "{printed}"
+    );
+}
