@@ -30,9 +30,10 @@ pub struct HookError {
 impl HookError {
     /// An error of the hook's own: a text, or an error.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        HookError {
-            fault: Fault::error(error),
-            hook: None,
+        match error.into().downcast::<Boxed>() {
+            // It has been one all along.
+            Ok(boxed) => boxed.0,
+            Err(error) => HookError::from_fault(Fault::error(error)),
         }
     }
 

@@ -757,3 +757,99 @@ fn t_43_a_hook_that_reenters_its_own_state_fails_and_does_not_hang() {
     };
     assert_eq!(emission.data["inner_faults"], 1);
 }
+
+/// What panics when it is shown.
+#[derive(Debug)]
+struct Unshowable;
+
+impl std::fmt::Display for Unshowable {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("it cannot be shown")
+    }
+}
+
+impl std::error::Error for Unshowable {}
+
+#[test]
+fn x_2_an_error_that_panics_when_it_is_shown_is_a_fault_like_others() {
+    let fails = |_: hooks_runtime::Event<'_>| Err::<HookResult, _>(Unshowable);
+    for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
+        let registry = HookRegistry::new();
+        registry.register("e", fails, RegisterOptions::new().on_failure(policy));
+        let emission = futures::executor::block_on(registry.emit("e", ())).unwrap();
+        let denies = policy == FailurePolicy::FailClosed;
+        assert_eq!(emission.is_denied(), denies);
+        assert_eq!(emission.faults.len(), 1);
+    }
+}
+
+#[test]
+fn x_2_the_error_of_an_error_is_not_wrapped_again() {
+    let registry = HookRegistry::new();
+    let fails = |_: hooks_runtime::Event<'_>| -> Result<HookResult, hooks_runtime::HookError> {
+        std::fs::read("/no/such/file")?;
+        Ok(HookResult::proceed())
+    };
+    let options = RegisterOptions::new().on_failure(FailurePolicy::Propagate);
+    registry.register("e", fails, options);
+    let error = futures::executor::block_on(registry.emit("e", ())).unwrap_err();
+    let source = std::error::Error::source(&error).expect("the hook's own error");
+    assert!(
+        source.downcast_ref::<std::io::Error>().is_some(),
+        "{source:?}"
+    );
+}
+
+#[test]
+fn x_2_what_was_printed_before_an_error_that_propagates_is_kept() {
+    let registry = HookRegistry::new();
+    let fails = |event: hooks_runtime::Event<'_>| {
+        event.print("looking");
+        Err::<HookResult, _>("broken")
+    };
+    let options = RegisterOptions::new().on_failure(FailurePolicy::Propagate);
+    registry.register("e", fails, options);
+    let error = futures::executor::block_on(registry.emit("e", ())).unwrap_err();
+    assert_eq!(error.emission().unwrap().output()[0].text, "looking");
+}
+
+#[test]
+fn section_0_3_collecting_loses_no_message_and_no_output() {
+    let registry = HookRegistry::new();
+    let says = |event: hooks_runtime::Event<'_>| {
+        event.print("looking");
+        HookResult::proceed().user_message("seen")
+    };
+    registry.register("e", says, RegisterOptions::new().name("says"));
+    let collected =
+        futures::executor::block_on(registry.collect("e", (), HookRegistry::COLLECT_TIMEOUT));
+    let collected = collected.unwrap();
+    assert_eq!(collected.messages[0].text, "seen");
+    assert_eq!(collected.output[0].text, "looking");
+    assert!(collected.answers.is_empty());
+}
+
+#[test]
+fn x_2_the_destructor_of_a_hook_that_removed_itself_does_not_destroy_the_answer() {
+    struct OnDrop;
+    impl Drop for OnDrop {
+        fn drop(&mut self) {
+            panic!("in the destructor");
+        }
+    }
+    let registry = HookRegistry::new();
+    let own = Arc::new(std::sync::Mutex::new(None::<hooks_runtime::Registration>));
+    let (registration, last_words) = (Arc::clone(&own), OnDrop);
+    let leaves = move |_: hooks_runtime::Event<'_>| {
+        let _keep = &last_words;
+        registration
+            .lock()
+            .unwrap()
+            .take()
+            .map(|own| own.unregister());
+        HookResult::deny("no")
+    };
+    *own.lock().unwrap() = Some(registry.register("e", leaves, RegisterOptions::new()));
+    let emission = futures::executor::block_on(registry.emit("e", ())).unwrap();
+    assert!(emission.is_denied());
+}

@@ -567,3 +567,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn e_96_a_key_that_only_we_know_is_kept_where_it_means_something_else() {
+    for changes in [
+        serde_json::json!(["a.rs"]),
+        serde_json::json!(null),
+        serde_json::json!({"a": 1}),
+    ] {
+        let json = serde_json::json!({"action": "deny", "changes": changes});
+        let result: HookResult = serde_json::from_value(json).unwrap();
+        assert_eq!(result.action, Action::Deny);
+        let back = serde_json::to_value(&result).unwrap();
+        assert_eq!(back["changes"], changes);
+    }
+}
+
+#[test]
+fn e_96_an_extra_key_cannot_stand_in_for_a_field() {
+    let mut result = HookResult::deny("no");
+    let extra = serde_json::json!({"action": "continue", "more": 1});
+    result.extra = extra.as_object().cloned().map(Box::new);
+    let json = serde_json::to_string(&result).unwrap();
+    let back: HookResult = serde_json::from_str(&json).unwrap();
+    assert_eq!(back.action, Action::Deny);
+    assert_eq!(back.extra.unwrap()["more"], 1);
+}

@@ -182,9 +182,16 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         }
         let mut later = later.expect("a hook answers at once, or later");
         match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
-            Ok(Poll::Ready(answer)) => go_on(absorb(policy, &node.meta, answer)),
             Ok(Poll::Pending) => self.wait_for(cx, policy, node, later),
-            Err(fault) => go_on(policy.fault(&node.meta, fault)),
+            // What the hook holds goes before its answer counts, as where it is waited for.
+            Ok(Poll::Ready(answer)) => {
+                discard(later);
+                go_on(absorb(policy, &node.meta, answer))
+            }
+            Err(fault) => {
+                discard(later);
+                go_on(policy.fault(&node.meta, fault))
+            }
         }
     }
 
@@ -219,7 +226,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
                 Err(fault) => return go_on(policy.fault(hook.end::<H, C>(), fault)),
             }
         }
-        if let Some(fault) = hook.poll_limit(cx) {
+        if let Some(fault) = hook.poll_limit::<H, C>(cx) {
             return go_on(policy.fault(hook.end::<H, C>(), fault));
         }
         if C::CONCURRENT {
@@ -279,18 +286,27 @@ impl<'a, T> Unanswered<'a, T> {
             Err(fault) => return Poll::Ready(Err(fault)),
             Ok(Poll::Pending) => {}
         }
-        match self.poll_limit(cx) {
+        match self.poll_limit::<H, C>(cx) {
             Some(fault) => Poll::Ready(Err(fault)),
             None => Poll::Pending,
         }
     }
 
     /// The fault, if the hook's time is up.
-    fn poll_limit(&mut self, cx: &mut Context<'_>) -> Option<Fault> {
+    fn poll_limit<H: ?Sized, C: Combine<H, Yield = T>>(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Option<Fault> {
         let limit = self.limit.as_mut()?;
         // A host's timer may round up what is nothing.
-        let up = limit.time.is_zero() || limit.up.as_mut().poll(cx).is_ready();
-        up.then_some(Fault::Timeout(limit.time))
+        if limit.time.is_zero() {
+            return Some(Fault::Timeout(limit.time));
+        }
+        match catch::<H, C, _>(|| limit.up.as_mut().poll(cx)) {
+            Ok(Poll::Pending) => None,
+            Ok(Poll::Ready(())) => Some(Fault::Timeout(limit.time)),
+            Err(fault) => Some(fault),
+        }
     }
 }
 

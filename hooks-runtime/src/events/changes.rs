@@ -80,6 +80,11 @@ impl Changes {
         self.first.into_iter().chain(more)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        let more = self.more.as_ref().map_or(0, |more| more.len());
+        usize::from(self.first.is_some()) + more
+    }
+
     /// Whether nothing changes.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_core::{Answer, Combine, EntryMeta, Fault, Never, Step};
+use hooks_core::{Answer, Combine, EntryId, EntryMeta, Fault, Never, Step};
 
-use super::emission::HookFault;
+use super::emission::{HookFault, HookOutput, UserMessage};
+use super::emit::output;
 use super::event::Scene;
 use super::handler::{Handler, Reply, Spoken};
 use super::record::{Fields, Transcript};
@@ -19,6 +20,10 @@ pub struct Collected {
     /// The data that hooks answered with, in the order of their priority, each with the name
     /// of its hook (`E-52`).
     pub answers: Vec<(Arc<str>, Map)>,
+    /// What the user is to be told, in the same order.
+    pub messages: Vec<UserMessage>,
+    /// What hooks printed and did not suppress, in the order in which it was printed.
+    pub output: Vec<HookOutput>,
     /// What went wrong; timeouts too (`E-54`).
     pub faults: Vec<HookFault>,
 }
@@ -38,7 +43,10 @@ pub(crate) struct Collect<'a> {
     timeout: Duration,
     /// Each with the rank of its hook, because they come in any order.
     answers: Vec<(Rank, (Arc<str>, Map))>,
+    messages: Vec<(Rank, UserMessage)>,
     faults: Vec<(Rank, HookFault)>,
+    /// The hooks whose output is suppressed.
+    muted: Vec<EntryId>,
 }
 
 type Rank = (i32, u64);
@@ -51,7 +59,9 @@ impl<'a> Collect<'a> {
             transcript: Transcript::default(),
             timeout,
             answers: Vec::new(),
+            messages: Vec::new(),
             faults: Vec::new(),
+            muted: Vec::new(),
         }
     }
 }
@@ -92,13 +102,23 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
 
     /// The data count for any action, and none ends the collection (`E-53`).
     fn absorb(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
-        let data = match reply.0.map(|spoken| *spoken) {
-            Some(Spoken::Result(result)) => result.into_data(),
-            Some(Spoken::Fault(_)) | None => None,
+        let Some(Spoken::Result(mut result)) = reply.0.map(|spoken| *spoken) else {
+            return Step::Next;
         };
-        if let Some(data) = data {
-            self.answers
-                .push((rank(entry), (entry.shared_name(), data)));
+        let (rank, hook) = (rank(entry), entry.shared_name());
+        if result.suppress_output {
+            self.muted.push(entry.id());
+        }
+        if let Some(text) = result.user_message.take() {
+            let message = UserMessage {
+                text,
+                level: result.user_message_level,
+                hook: Arc::clone(&hook),
+            };
+            self.messages.push((rank, message));
+        }
+        if let Some(data) = result.into_data() {
+            self.answers.push((rank, (hook, data)));
         }
         Step::Next
     }
@@ -129,6 +149,8 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
     fn finish(self) -> Collected {
         Collected {
             answers: in_order(self.answers),
+            messages: in_order(self.messages),
+            output: output(self.transcript.into_lines(), &self.muted),
             faults: in_order(self.faults),
         }
     }

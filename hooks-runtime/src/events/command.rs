@@ -3,14 +3,18 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use futures_util::future::try_join4;
+use futures_util::future::{Either, select, try_join3};
 use hooks_core::Fault;
 use serde::Serialize;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
 
 use super::event::Event;
 use super::handler::EventHook;
@@ -30,10 +34,17 @@ use crate::{HookError, Map};
 /// | 2 | | `deny`, with standard error as the reason |
 /// | another, or a signal | | a [fault](Fault::Error) |
 ///
-/// Standard error, and the standard output before the answer, are printed into the
-/// transcript, unless the answer suppresses them (`E-150`). A program that takes too long,
-/// or writes too much, is killed, and so are the processes that it has started (on Unix: its
-/// process group), also when the emission is dropped; a fault says so.
+/// An answer that denies or asks stands, with the defaults for the rest, also where another
+/// field of it does not hold.
+///
+/// Standard error, as far as the output limit goes, and the standard output before the answer
+/// are printed into the transcript, unless the answer suppresses them (`E-150`). A program
+/// that takes too long, or writes too much to its standard output, is killed, and a fault
+/// says so; it is killed, too, when the emission is dropped. With the end of the program end
+/// the processes that it has started (on Unix: its process group), however it ends. One that
+/// has left the group lives on, and is not waited for.
+///
+/// Programs need a tokio runtime with its drivers for time and for input and output.
 ///
 /// A fault of an event hook means no only where the registration says
 /// [`FailClosed`](hooks_core::FailurePolicy::FailClosed).
@@ -67,18 +78,24 @@ struct Input<'a> {
     data: &'a Map,
 }
 
-/// What a program wrote before it ended.
-struct Ended {
-    status: ExitStatus,
-    output: String,
-    errors: String,
+/// What a program has written so far.
+#[derive(Default)]
+struct Written {
+    output: Vec<u8>,
+    errors: Vec<u8>,
 }
+
+/// The exit code that is a no.
+const DENIES: i32 = 2;
+
+/// The time that the pipes of a program have to be empty once it has ended.
+const GRACE: Duration = Duration::from_millis(200);
 
 impl CommandHook {
     /// The time that a program has unless it is given another.
     pub const TIME_LIMIT: Duration = Duration::from_secs(60);
-    /// The bytes that a program may write unless it is given another number: to its standard
-    /// output, and to its standard error.
+    /// The bytes that a program may write to its standard output, and that are kept of its
+    /// standard error, unless it is given another number.
     pub const OUTPUT_LIMIT: usize = 1 << 20;
 
     /// A program, which is looked for as the system does, without a shell in between.
@@ -128,8 +145,8 @@ impl CommandHook {
         self
     }
 
-    /// Limits the bytes that the program may write to its standard output, and to its
-    /// standard error.
+    /// Limits the bytes that the program may write to its standard output, and that are kept
+    /// of its standard error.
     #[must_use]
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.output_limit = bytes;
@@ -154,8 +171,12 @@ impl CommandHook {
         command
     }
 
-    /// Runs the program to its end.
-    async fn run(&self, event: Event<'_>) -> Result<Ended, CommandError> {
+    /// Runs the program to its end, and says how it ended.
+    async fn run(
+        &self,
+        event: Event<'_>,
+        written: &mut Written,
+    ) -> Result<ExitStatus, CommandError> {
         let input = serde_json::to_vec(&Input {
             event: event.name(),
             data: &event.data(),
@@ -171,82 +192,123 @@ impl CommandHook {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(CommandError::Pipe(io::ErrorKind::BrokenPipe.into()));
         };
-        let ended = async move {
-            let status = child.wait().await.map_err(CommandError::Pipe)?;
-            // A process that the program left behind would keep the pipes open.
-            drop(group);
-            Ok(status)
-        };
-        let (status, output, errors, ()) = try_join4(
-            ended,
-            capture(stdout, "output", self.output_limit),
-            capture(stderr, "error", self.output_limit),
+        let limit = self.output_limit;
+        let pipes = pin!(try_join3(
             feed(stdin, &input),
-        )
-        .await?;
-        Ok(Ended {
-            status,
-            output,
-            errors,
-        })
+            capture(stdout, &mut written.output, limit),
+            keep(stderr, &mut written.errors, limit),
+        ));
+        let status = {
+            let exit = pin!(child.wait());
+            match select(exit, pipes).await {
+                Either::Left((status, pipes)) => {
+                    // A process that the program left behind would keep the pipes open, and
+                    // one that has left the group cannot be killed.
+                    drop(group);
+                    let piped = timeout(GRACE, pipes).await;
+                    match (piped, &status) {
+                        // A no is one whatever else was written.
+                        (_, Ok(status)) if status.code() == Some(DENIES) => {}
+                        (Ok(Err(error)), _) => return Err(error),
+                        (Ok(Ok(_)) | Err(_), _) => {}
+                    }
+                    status
+                }
+                Either::Right((piped, exit)) => {
+                    piped?;
+                    exit.await
+                }
+            }
+        };
+        status.map_err(CommandError::Pipe)
     }
 }
 
 impl EventHook for CommandHook {
     async fn call(&self, event: Event<'_>) -> Result<HookResult, HookError> {
-        let ended = tokio::time::timeout(self.time_limit, self.run(event)).await;
-        let Ok(ended) = ended else {
-            return Err(HookError::from_fault(Fault::Timeout(self.time_limit)));
-        };
-        let ended = ended?;
-        print(event, &ended.errors);
-        match ended.status.code() {
-            Some(0) => ended.answer(event),
-            Some(2) => {
-                print(event, &ended.output);
-                let reason = ended.errors.trim();
-                Ok(HookResult {
-                    action: Action::Deny,
-                    reason: (!reason.is_empty()).then(|| reason.to_owned()),
-                    ..HookResult::default()
-                })
-            }
-            _ => {
-                print(event, &ended.output);
-                let said = ended.errors.trim().lines().last().unwrap_or_default();
-                Err(CommandError::Failed {
-                    status: ended.status,
-                    said: said.to_owned(),
-                }
-                .into())
-            }
+        if Handle::try_current().is_err() {
+            return Err(CommandError::NoRuntime.into());
         }
+        let mut written = Written::default();
+        let ended = timeout(self.time_limit, self.run(event, &mut written)).await;
+        let errors = String::from_utf8_lossy(&written.errors);
+        let output = String::from_utf8_lossy(&written.output);
+        print(event, &errors);
+        let status = match ended {
+            Ok(Ok(status)) => status,
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_) => return Err(HookError::from_fault(Fault::Timeout(self.time_limit))),
+        };
+        if status.code() == Some(0) {
+            return answer(event, &output);
+        }
+        print(event, &output);
+        let said = errors.trim();
+        if status.code() == Some(DENIES) {
+            return Ok(denial(Some(said)));
+        }
+        let said = said.lines().last().unwrap_or_default().to_owned();
+        Err(CommandError::Failed { status, said }.into())
     }
 }
 
-impl Ended {
-    fn answer(&self, event: Event<'_>) -> Result<HookResult, HookError> {
-        let invalid = |why: String| Err(HookError::from_fault(Fault::invalid(why)));
-        let output = self.output.trim_end();
-        // All of it, which may be on several lines, or else the last line.
-        let (before, answer) = match serde_json::from_str::<serde_json::Value>(output) {
-            Ok(answer) => ("", Ok(answer)),
-            Err(error) => match output.rsplit_once('\n') {
-                Some((before, last)) => (before, serde_json::from_str(last)),
-                None => ("", Err(error)),
-            },
-        };
-        print(event, before);
-        match answer {
-            _ if output.is_empty() => Ok(HookResult::proceed()),
-            Ok(serde_json::Value::Object(map)) => {
-                HookResult::from_map(map).or_else(|why| invalid(why.to_string()))
+/// The answer at the end of a program's output.
+fn answer(event: Event<'_>, output: &str) -> Result<HookResult, HookError> {
+    let invalid = |why: String| Err(HookError::from_fault(Fault::invalid(why)));
+    let output = output.trim_end();
+    // All of it, which may be on several lines, or else the last line.
+    let (before, answer) = match serde_json::from_str::<Value>(output) {
+        Ok(answer) => ("", Ok(answer)),
+        Err(error) => match output.rsplit_once('\n') {
+            Some((before, last)) => (before, serde_json::from_str(last)),
+            None => ("", Err(error)),
+        },
+    };
+    print(event, before);
+    match answer {
+        _ if output.is_empty() => Ok(HookResult::proceed()),
+        Ok(Value::Object(map)) => {
+            let no = held_back(&map);
+            match (HookResult::from_map(map), no) {
+                (Ok(result), _) => Ok(result),
+                (Err(why), Some(no)) => {
+                    event.print(format!(
+                        "the answer is taken without its other fields: {why}"
+                    ));
+                    Ok(no)
+                }
+                (Err(why), None) => invalid(why.to_string()),
             }
-            Ok(_) => invalid("its standard output is JSON, but not an object".to_owned()),
-            Err(error) => invalid(format!(
-                "its standard output does not end with a JSON object: {error}"
-            )),
         }
+        Ok(_) => invalid("its standard output is JSON, but not an object".to_owned()),
+        Err(error) => invalid(format!(
+            "its standard output does not end with a JSON object: {error}"
+        )),
+    }
+}
+
+/// What of an answer keeps the event from going on, which stands whatever else it says.
+fn held_back(map: &Map) -> Option<HookResult> {
+    let text = |field| map.get(field).and_then(Value::as_str);
+    match text("action")? {
+        "deny" => Some(denial(text("reason"))),
+        "ask_user" => Some(HookResult {
+            action: Action::AskUser,
+            approval_prompt: text("approval_prompt").map(str::to_owned),
+            reason: text("reason").map(str::to_owned),
+            ..HookResult::default()
+        }),
+        _ => None,
+    }
+}
+
+fn denial(reason: Option<&str>) -> HookResult {
+    HookResult {
+        action: Action::Deny,
+        reason: reason
+            .filter(|reason| !reason.is_empty())
+            .map(str::to_owned),
+        ..HookResult::default()
     }
 }
 
@@ -259,16 +321,30 @@ fn print(event: Event<'_>, text: &str) {
 /// Reads a pipe to its end, if that comes before the limit.
 async fn capture(
     pipe: impl AsyncRead + Unpin,
-    name: &'static str,
+    bytes: &mut Vec<u8>,
     limit: usize,
-) -> Result<String, CommandError> {
-    let mut bytes = Vec::new();
-    let read = pipe.take(limit as u64 + 1).read_to_end(&mut bytes).await;
+) -> Result<(), CommandError> {
+    let one_more = (limit as u64).saturating_add(1);
+    let read = pipe.take(one_more).read_to_end(bytes).await;
     read.map_err(CommandError::Pipe)?;
     if bytes.len() > limit {
-        return Err(CommandError::TooMuch { name, limit });
+        bytes.truncate(limit);
+        return Err(CommandError::TooMuch { limit });
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(())
+}
+
+/// Reads a pipe to its end, and keeps as much as the limit allows.
+async fn keep(
+    mut pipe: impl AsyncRead + Unpin,
+    bytes: &mut Vec<u8>,
+    limit: usize,
+) -> Result<(), CommandError> {
+    let mut kept = (&mut pipe).take(limit as u64);
+    kept.read_to_end(bytes).await.map_err(CommandError::Pipe)?;
+    // So that the program does not wait for somebody to read the rest.
+    let rest = copy(&mut pipe, &mut sink()).await;
+    rest.map(drop).map_err(CommandError::Pipe)
 }
 
 /// Writes the event into the pipe; a program need not read it.
@@ -284,7 +360,7 @@ async fn feed(mut pipe: ChildStdin, input: &[u8]) -> Result<(), CommandError> {
 #[non_exhaustive]
 pub enum CommandError {
     /// It could not be started.
-    #[error("`{program}` cannot be started: {source}; check its path and permissions")]
+    #[error("`{program}` cannot be started: {source}{}", remedy(source))]
     Start {
         /// The program.
         program: String,
@@ -299,19 +375,29 @@ pub enum CommandError {
         /// The last line of its standard error.
         said: String,
     },
+    /// There is no tokio runtime to run it in.
+    #[error("a program needs a tokio runtime; emit the event in one")]
+    NoRuntime,
     /// It wrote too much, and was killed.
     #[error(
-        "the program wrote more than {limit} bytes to its standard {name}, and was killed; raise its `output_limit`"
+        "the program wrote more than {limit} bytes to its standard output, and was killed; raise its `output_limit`"
     )]
     TooMuch {
-        /// `output` or `error`.
-        name: &'static str,
         /// The bytes that it might have written.
         limit: usize,
     },
     /// It could not be spoken with.
     #[error("the program cannot be spoken with: {0}")]
     Pipe(#[source] io::Error),
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+            "; check its path and permissions"
+        }
+        _ => "",
+    }
 }
 
 /// The processes of a hook; they are killed when this is dropped.

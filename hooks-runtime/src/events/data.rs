@@ -1,5 +1,7 @@
 //! What an event is emitted with.
 
+use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,18 +132,16 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
 }
 
 /// Why an event has no answer.
-#[derive(Debug, Clone, thiserror::Error)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EmitError {
     /// The data are no object (`E-41`); no hook has run.
-    #[error("the data of an event are an object, not {found}; put it into a field")]
     NotAnObject {
         /// What they are.
         found: &'static str,
     },
     /// A hook failed that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate).
-    #[error("{fault}")]
     Hook {
         /// What went wrong, and where.
         fault: HookFault,
@@ -149,13 +149,37 @@ pub enum EmitError {
         emission: Box<Emission>,
     },
     /// The hooks were not done by the deadline: hooks are missing, so this is no yes.
-    #[error("the hooks were not done after {after:?}")]
     Deadline {
         /// The time that the emission had.
         after: Duration,
         /// What had come together until then. Its action is no answer: hooks are missing.
         emission: Box<Emission>,
     },
+}
+
+impl fmt::Display for EmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EmitError::NotAnObject { found } => write!(
+                f,
+                "the data of an event are an object, not {found}; put it into a field"
+            ),
+            EmitError::Hook { fault, .. } => fault.fmt(f),
+            EmitError::Deadline { after, .. } => {
+                write!(f, "the hooks were not done after {after:?}")
+            }
+        }
+    }
+}
+
+/// The source is what the hook answered with: what is above it has been said.
+impl Error for EmitError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            EmitError::Hook { fault, .. } => fault.source(),
+            EmitError::NotAnObject { .. } | EmitError::Deadline { .. } => None,
+        }
+    }
 }
 
 impl EmitError {

@@ -1,6 +1,7 @@
 //! What the host is given for an event.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hooks_core::{Fault, Report};
@@ -16,6 +17,7 @@ use crate::Map;
 /// [`result`](Self::result) is the same as one [`HookResult`], as the seed has it; what does
 /// not fit into that is here.
 #[derive(Debug, Clone)]
+#[must_use = "it may be a denial, or a question for the user"]
 #[non_exhaustive]
 pub struct Emission {
     /// The strongest answer (`E-34`). [`Action::Modify`] says that the data are other ones
@@ -117,8 +119,21 @@ impl fmt::Display for HookFault {
 
 impl std::error::Error for HookFault {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.fault)
+        self.fault.source()
     }
+}
+
+impl HookFault {
+    /// What is displayed, also where a hook's own error panics when it is.
+    pub(crate) fn text(&self) -> String {
+        text(self)
+    }
+}
+
+/// What something of a hook's is displayed as, also where that panics.
+pub(crate) fn text(shown: &dyn fmt::Display) -> String {
+    let shown = catch_unwind(AssertUnwindSafe(|| shown.to_string()));
+    shown.unwrap_or_else(|_| "an error that cannot be shown".to_owned())
 }
 
 impl Emission {
@@ -132,8 +147,9 @@ impl Emission {
         self.decision()?.reason.as_deref()
     }
 
-    /// The whole answer of the hook that decided; the question, where that is to ask the user
-    /// (`E-32`). Hooks that only changed data or went on decided nothing.
+    /// The answer of the hook that decided; the question, where that is to ask the user
+    /// (`E-32`). Of one that modified, it is what it said besides: the data have gone into the
+    /// emission's. There is none where nobody said more than to go on, or to change fields.
     pub fn decision(&self) -> Option<&HookResult> {
         self.rest.as_ref()?.decision.as_deref()
     }
@@ -161,10 +177,14 @@ impl Emission {
     pub fn result(&self) -> HookResult {
         let own = self.decision().cloned();
         match self.action {
-            Action::Deny | Action::AskUser => own.unwrap_or_default(),
+            action @ (Action::Deny | Action::AskUser) => HookResult {
+                action,
+                ..own.unwrap_or_default()
+            },
             Action::InjectContext => {
                 let texts: Vec<_> = self.injections.iter().map(|item| &*item.content).collect();
                 HookResult {
+                    action: self.action,
                     context_injection: Some(texts.join("\n\n")),
                     ..own.unwrap_or_default()
                 }

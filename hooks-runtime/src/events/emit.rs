@@ -13,7 +13,7 @@ use super::data::EmitError;
 use super::emission::{Emission, HookFault, HookOutput, Injection, Provenance, Rest, UserMessage};
 use super::event::Scene;
 use super::handler::{Handler, Reply, Spoken};
-use super::record::{Fields, Transcript};
+use super::record::{Fields, Printed, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
 
 /// The policy of one emission. What it has gathered lies beside the dispatch, not in it: the
@@ -197,7 +197,7 @@ impl<'t> Gathered<'t> {
                 Break(())
             }
             // What is not known here must not mean yes.
-            _ => self.take(entry, Box::new(HookResult::deny(fault.to_string()))),
+            _ => self.take(entry, Box::new(HookResult::deny(fault.text()))),
         }
     }
 
@@ -302,33 +302,34 @@ impl Gathered<'_> {
             report,
             ..Rest::default()
         };
-        let muted = match self.said {
-            None => Vec::new(),
-            Some(said) => {
-                let said = *said;
-                rest.decision = said.decision;
-                emission.injections = said.injections;
-                emission.messages = said.messages;
-                emission.faults = said.faults;
-                if let Some(fault) = said.raised {
-                    emission.rest = Some(Box::new(rest));
-                    let emission = Box::new(emission);
-                    return Err(EmitError::Hook { fault, emission });
-                }
-                said.muted
-            }
-        };
-        rest.output = printed
-            .into_iter()
-            .filter(|printed| !muted.contains(&printed.id))
-            .map(|printed| HookOutput {
-                text: printed.text,
-                hook: printed.hook,
-            })
-            .collect();
+        let said = self.said.map(|said| *said).unwrap_or_default();
+        rest.decision = said.decision;
+        rest.output = output(printed, &said.muted);
+        emission.injections = said.injections;
+        emission.messages = said.messages;
+        emission.faults = said.faults;
         emission.rest = Some(Box::new(rest));
-        Ok(emission)
+        match said.raised {
+            None => Ok(emission),
+            Some(fault) => Err(EmitError::Hook {
+                fault,
+                emission: Box::new(emission),
+            }),
+        }
     }
+}
+
+/// What has been printed, but for what these hooks suppress (`E-150`).
+pub(crate) fn output(printed: Vec<Printed>, muted: &[EntryId]) -> Vec<HookOutput> {
+    let heard = printed
+        .into_iter()
+        .filter(|printed| !muted.contains(&printed.id));
+    heard
+        .map(|printed| HookOutput {
+            text: printed.text,
+            hook: printed.hook,
+        })
+        .collect()
 }
 
 /// What a fault of this hook does (`X-2`).
@@ -366,8 +367,8 @@ impl HookFault {
             event = &*self.event,
             hook = &*self.hook,
             kind = self.fault.kind(),
-            "event hook {}",
-            self.fault
+            "{}",
+            self.text()
         );
     }
 }

@@ -37,6 +37,7 @@ pub trait EventHooks {
 }
 
 /// A hook as an emission calls it.
+#[doc(hidden)]
 pub trait Handler: Send + Sync {
     /// Starts the hook of this entry. What it is to keep of the event while it waits, it
     /// holds by itself.
@@ -45,10 +46,12 @@ pub trait Handler: Send + Sync {
 
 /// What a hook answered: nothing where it goes on, or has changed single fields, which have
 /// their new values already. A word, because it travels through every call in registers.
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Reply(pub(crate) Option<Box<Spoken>>);
 
 /// What a hook says besides.
+#[doc(hidden)]
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -144,7 +147,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> Given for Result<HookResult, E> {
     fn reply(self, scene: Option<Scene<'_>>) -> Reply {
         match self {
             Ok(result) => Reply::of(result, scene),
-            Err(error) => Reply::failed(Fault::error(error)),
+            Err(error) => Reply::failed(HookError::new(error).into_fault()),
         }
     }
 }

@@ -74,9 +74,11 @@ impl Fields {
     /// Makes one map of all, so that [`to_map`](Self::to_map) copies nothing.
     #[inline]
     pub(crate) fn merge(&mut self) {
-        if !self.is_plain() {
-            *self = Fields::new(self.clone().into_map(), None);
+        if self.is_plain() {
+            return;
         }
+        let (changes, defaults) = (self.changes.take(), self.defaults.take());
+        put_together(Arc::make_mut(&mut self.map), changes, defaults);
     }
 
     /// Whether they have changed since this was last asked.
@@ -111,6 +113,13 @@ impl Fields {
 
     #[cold]
     fn put_on_top(&mut self, changes: Changes) {
+        // A few are looked through faster than a map is copied; many are not.
+        let before = self.changes.as_ref().map_or(0, |before| before.len());
+        if before + changes.len() > MANY {
+            self.merge();
+            changes.apply(Arc::make_mut(&mut self.map));
+            return;
+        }
         match &mut self.changes {
             Some(before) => Arc::make_mut(before).extend(changes),
             None => self.changes = Some(Arc::new(changes)),
@@ -140,15 +149,22 @@ fn flatten(
     changes: Option<Arc<Changes>>,
     defaults: Option<Arc<Map>>,
 ) -> Arc<Map> {
-    let fields = Arc::make_mut(&mut map);
-    if let Some(changes) = changes {
-        Arc::unwrap_or_clone(changes).apply(fields);
-    }
-    if let Some(defaults) = defaults {
-        complete(fields, &defaults);
-    }
+    put_together(Arc::make_mut(&mut map), changes, defaults);
     map
 }
+
+/// Puts what lies around a map into it; the defaults first, as where they could be at once.
+fn put_together(map: &mut Map, changes: Option<Arc<Changes>>, defaults: Option<Arc<Map>>) {
+    if let Some(defaults) = defaults {
+        complete(map, &defaults);
+    }
+    if let Some(changes) = changes {
+        Arc::unwrap_or_clone(changes).apply(map);
+    }
+}
+
+/// Changes that lie on top of a map at the most.
+const MANY: usize = 16;
 
 /// Adds the defaults for fields that are not there; an explicit null is there (`E-22`).
 pub(crate) fn complete(map: &mut Map, defaults: &Map) {

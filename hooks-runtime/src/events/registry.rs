@@ -16,7 +16,7 @@ use super::record::Fields;
 use super::table::{EventDescriptor, Table};
 use crate::Map;
 use crate::options::RegisterOptions;
-use crate::shared::Shared;
+use crate::shared::{Shared, release};
 use crate::timer::HostTimer;
 use crate::within::within;
 
@@ -146,7 +146,9 @@ impl HookRegistry {
         let fields = Fields::new(map, table.defaults.as_ref());
         let mut gathered = Gathered::new(name, fields);
         slot.dispatch(gathered.policy()).await;
-        gathered.conclude(slot, None)
+        let emission = gathered.conclude(slot, None);
+        release(table);
+        emission
     }
 
     /// As [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
@@ -182,7 +184,9 @@ impl HookRegistry {
             let ((), cut) = within(slot.dispatch(policy), timer, options.deadline).await;
             (None, cut)
         };
-        let emission = gathered.conclude(slot, report)?;
+        let emission = gathered.conclude(slot, report);
+        release(table);
+        let emission = emission?;
         match options.deadline {
             Some(after) if is_cut_short => Err(EmitError::Deadline {
                 after,
@@ -245,7 +249,9 @@ impl HookRegistry {
             return Ok(Collected::default());
         };
         let fields = Fields::new(map, table.defaults.as_ref());
-        Ok(slot.dispatch(Collect::new(name, fields, timeout)).await)
+        let collected = slot.dispatch(Collect::new(name, fields, timeout)).await;
+        release(table);
+        Ok(collected)
     }
 
     /// Has these fields in the data of every later emission that does not have them itself
@@ -309,7 +315,8 @@ impl EmitOptions {
         EmitOptions::default()
     }
 
-    /// Ends the emission with an error if its hooks are not done after so much time.
+    /// Ends the emission with an error if its hooks are not done after so much time. It is
+    /// looked at when a hook waits: one that does not cannot be cut short.
     #[must_use]
     pub fn deadline(mut self, after: Duration) -> Self {
         self.deadline = Some(after);

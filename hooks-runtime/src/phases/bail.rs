@@ -5,6 +5,7 @@ use hooks_core::{Answer, Combine, EntryMeta, FailurePolicy, Fault, Never, Step};
 use super::hook::Pre;
 use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
+use crate::events::emission::text;
 
 /// One run of the PRE hooks.
 pub(crate) struct Bail<'a, Req: ?Sized> {
@@ -66,7 +67,7 @@ impl<'h, Req: ?Sized> Combine<dyn Pre<Req> + 'h> for Bail<'_, Req> {
             // What is not known here must not mean yes.
             _ => {
                 super::registry::log(super::Phase::Pre, entry, &fault);
-                let reason = format!("hook `{}` {fault}", entry.name());
+                let reason = format!("hook `{}` {}", entry.name(), text(&fault));
                 Ok(HookResponse::new(ResponseAction::Deny)
                     .reason(reason)
                     .error_type("hook_failure"))

@@ -14,8 +14,9 @@ use super::hook::{Post, PostHook, Pre, PreHook};
 use super::observe::Observe;
 use super::response::HookResponse;
 use crate::HookError;
+use crate::events::emission::text;
 use crate::options::RegisterOptions;
-use crate::shared::Shared;
+use crate::shared::{Shared, release};
 use crate::timer::HostTimer;
 
 /// Hooks before and after a call: PRE hooks are given a `Req`, POST hooks a `Res`. A clone is
@@ -178,7 +179,9 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// [`FailurePolicy`] say otherwise.
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slot = self.inner.pre.load();
-        slot.dispatch(Bail::new(request)).await
+        let answer = slot.dispatch(Bail::new(request)).await;
+        release(slot);
+        answer
     }
 
     /// As [`execute_pre`](Self::execute_pre), with what became of each hook.
@@ -187,7 +190,9 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         request: &Req,
     ) -> (Result<HookResponse, HookError>, Report) {
         let slot = self.inner.pre.load();
-        slot.dispatch_reported(Bail::new(request)).await
+        let answer = slot.dispatch_reported(Bail::new(request)).await;
+        release(slot);
+        answer
     }
 
     /// Runs all POST hooks, one after the other (`R-14`, `R-15`), and ends when the last has
@@ -195,6 +200,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         let slot = self.inner.post.load();
         slot.dispatch(Observe::new(result, request_id)).await;
+        release(slot);
     }
 
     /// As [`execute_post`](Self::execute_post), with what became of each hook.
@@ -203,6 +209,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let ((), report) = slot
             .dispatch_reported(Observe::new(result, request_id))
             .await;
+        release(slot);
         report
     }
 
@@ -298,7 +305,8 @@ pub(crate) fn log(phase: Phase, entry: &EntryMeta, fault: &Fault) {
         %phase,
         hook = entry.key(),
         kind = fault.kind(),
-        "{phase} hook {fault}"
+        "{phase} hook {}",
+        text(fault)
     );
 }
 

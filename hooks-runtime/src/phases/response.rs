@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// assert!(!response.is_continue());
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[must_use = "it may be a denial"]
 pub struct HookResponse {
     /// What is to happen.
     pub action: ResponseAction,
@@ -70,7 +71,6 @@ macro_rules! setters {
         impl HookResponse {
             $(
                 $(#[$doc])*
-                #[must_use]
                 pub fn $field(mut self, $field: impl Into<String>) -> Self {
                     self.$field = Some($field.into());
                     self
@@ -124,7 +124,13 @@ impl fmt::Display for ResponseAction {
 
 impl Serialize for ResponseAction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        match self {
+            // Read back, it would be another answer.
+            ResponseAction::Other(name) if ResponseAction::from(name.clone()) != *self => {
+                serializer.collect_str(&format_args!("OTHER({name})"))
+            }
+            action => serializer.serialize_str(action.name()),
+        }
     }
 }
 

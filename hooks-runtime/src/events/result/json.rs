@@ -4,8 +4,9 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::HookResult;
+use super::{Action, HookResult};
 use crate::Map;
+use crate::events::changes::Changes;
 use crate::events::data::type_name;
 
 /// A field of a [`HookResult`] does not hold.
@@ -20,6 +21,24 @@ pub struct InvalidResult {
     /// What it has to be.
     pub expected: &'static str,
 }
+
+/// The names of the fields.
+const FIELDS: [&str; 14] = [
+    "action",
+    "data",
+    "reason",
+    "context_injection",
+    "context_injection_role",
+    "ephemeral",
+    "append_to_last_tool_result",
+    "approval_prompt",
+    "approval_options",
+    "approval_timeout",
+    "approval_default",
+    "suppress_output",
+    "user_message",
+    "user_message_level",
+];
 
 const OPTIONAL_TEXT: &str = "a string or null";
 const SWITCH: &str = "`true` or `false`";
@@ -77,10 +96,18 @@ impl HookResult {
                 default.user_message_level,
                 "one of `info`, `warning`, `error`",
             )?,
-            changes: field(fields, "changes", Map::new(), "an object")?.into(),
+            changes: Changes::new(),
             extra: None,
         };
+        // An extra of ours: where it does not fit, it is somebody else's, and kept.
+        let changes = match map.get("changes") {
+            Some(Value::Object(_)) if result.action == Action::Modify => {
+                field(&mut map, "changes", Map::new(), "an object")?.into()
+            }
+            _ => Changes::new(),
+        };
         Ok(HookResult {
+            changes,
             extra: (!map.is_empty()).then(|| Box::new(map)),
             ..result
         })
@@ -200,7 +227,9 @@ impl Serialize for HookResult {
         if !changes.is_empty() {
             map.serialize_entry("changes", changes)?;
         }
-        for (key, value) in extra.iter().flat_map(|extra| extra.iter()) {
+        // A key twice would be read as the second one.
+        let unknown = |(key, _): &(&String, &Value)| !FIELDS.contains(&key.as_str());
+        for (key, value) in extra.iter().flat_map(|extra| extra.iter()).filter(unknown) {
             map.serialize_entry(key, value)?;
         }
         map.end()
