@@ -221,3 +221,12 @@ async fn large_events_and_answers_do_not_block_each_other() {
     let emission = hooks.emit("tool:pre", json!({"text": text})).await.unwrap();
     assert_eq!(emission.data["data"]["text"], text);
 }
+
+#[tokio::test]
+async fn e_09_a_program_is_known_by_the_name_of_its_file() {
+    let hooks = HookRegistry::new();
+    hooks.register("tool:pre", shell("exit 2"), RegisterOptions::new());
+    assert_eq!(hooks.list_handlers(None)["tool:pre"], ["sh"]);
+    let emission = hooks.emit("tool:pre", ()).await.unwrap();
+    assert_eq!(emission.decided_by.as_deref(), Some("sh"));
+}

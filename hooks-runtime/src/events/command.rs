@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select, try_join3};
@@ -17,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use super::event::Event;
-use super::handler::EventHook;
+use super::handler::{EventHook, Handler, IntoHandler, Now, form};
 use super::result::{Action, HookResult};
 use crate::{HookError, Map};
 
@@ -44,7 +45,8 @@ use crate::{HookError, Map};
 /// the processes that it has started (on Unix: its process group), however it ends. One that
 /// has left the group lives on, and is not waited for.
 ///
-/// Programs need a tokio runtime with its drivers for time and for input and output.
+/// Without a name of its own, the hook has that of the program's file. Programs need a tokio
+/// runtime with its drivers for time and for input and output.
 ///
 /// A fault of an event hook means no only where the registration says
 /// [`FailClosed`](hooks_core::FailurePolicy::FailClosed).
@@ -224,20 +226,38 @@ impl CommandHook {
     }
 }
 
-impl EventHook for CommandHook {
+/// A program is known by the name of its file (`E-09`).
+impl IntoHandler<form::Program> for CommandHook {
+    type Answer = HookResult;
+
+    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler> {
+        IntoHandler::<form::Typed>::into_handler::<Now>(Program(self))
+    }
+
+    fn name(&self) -> Option<String> {
+        let file = Path::new(&self.program).file_name()?;
+        Some(file.to_string_lossy().into_owned())
+    }
+}
+
+/// A program as a hook.
+struct Program(CommandHook);
+
+impl EventHook for Program {
     async fn call(&self, event: Event<'_>) -> Result<HookResult, HookError> {
         if Handle::try_current().is_err() {
             return Err(CommandError::NoRuntime.into());
         }
         let mut written = Written::default();
-        let ended = timeout(self.time_limit, self.run(event, &mut written)).await;
+        let limit = self.0.time_limit;
+        let ended = timeout(limit, self.0.run(event, &mut written)).await;
         let errors = String::from_utf8_lossy(&written.errors);
         let output = String::from_utf8_lossy(&written.output);
         print(event, &errors);
         let status = match ended {
             Ok(Ok(status)) => status,
             Ok(Err(error)) => return Err(error.into()),
-            Err(_) => return Err(HookError::from_fault(Fault::Timeout(self.time_limit))),
+            Err(_) => return Err(HookError::from_fault(Fault::Timeout(limit))),
         };
         if status.code() == Some(0) {
             return answer(event, &output);

@@ -199,7 +199,7 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
 
     /// The name of the function or type, if it has one (`E-09`).
     #[doc(hidden)]
-    fn name() -> Option<String> {
+    fn name(&self) -> Option<String> {
         name_of(type_name::<Self>())
     }
 }
@@ -249,6 +249,9 @@ pub mod form {
     /// A type that implements `EventHook`.
     #[derive(Debug)]
     pub enum Typed {}
+    /// A program.
+    #[derive(Debug)]
+    pub enum Program {}
 }
 
 /// See [`form::Shared`]; answers in `Time`.

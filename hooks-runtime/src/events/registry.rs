@@ -83,9 +83,10 @@ impl HookRegistry {
         H: IntoHandler<Form, Answer: HookAnswer<Time> + Send>,
     {
         let event = event.into();
+        let name = hook.name();
         let mut entry = options.entry(hook.into_handler::<Time>(), std::any::type_name::<H>(), 0);
         if entry.meta().given_name().is_none() {
-            entry = match H::name() {
+            entry = match name {
                 Some(name) => entry.name(name),
                 None => entry,
             };
