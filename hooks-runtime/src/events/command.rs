@@ -227,6 +227,7 @@ impl CommandHook {
 }
 
 /// A program is known by the name of its file (`E-09`).
+#[diagnostic::do_not_recommend]
 impl IntoHandler<form::Program> for CommandHook {
     type Answer = HookResult;
 

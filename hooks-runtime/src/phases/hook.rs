@@ -258,6 +258,7 @@ impl IntoResponse for HookResponse {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Into<Box<dyn Error + Send + Sync>>> IntoResponse for Result<HookResponse, E> {
     fn into_response(self) -> Result<HookResponse, HookError> {
         self.map_err(HookError::new)
@@ -280,6 +281,7 @@ impl IntoDone for () {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Into<Box<dyn Error + Send + Sync>>> IntoDone for Result<(), E> {
     fn into_done(self) -> Result<(), HookError> {
         self.map_err(HookError::new)
