@@ -19,7 +19,6 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::fault::discard;
 use crate::parked::Parked;
 use crate::slot::{Node, Slot};
 use crate::trace::{self, DispatchSpan};
@@ -29,7 +28,7 @@ mod policy;
 
 pub use policy::{Combine, Step};
 
-use course::{Course, Pause, Unanswered, take};
+use course::{Course, Pause, Unanswered, drop_quietly, take};
 
 pin_project! {
     /// A dispatch: lazy, and done with everything the moment it is dropped.
@@ -230,11 +229,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     pub fn cut_short(self: Pin<&mut Self>) -> C::Outcome {
         let mut this = self.project();
         this.wait.set(None);
-        if C::GUARDED {
-            discard(this.suspended.take());
-        } else {
-            this.suspended.set(None);
-        }
+        drop_quietly::<H, C, _>(this.suspended.take());
         this.policy.take().expect(OVER).finish()
     }
 }

@@ -80,7 +80,7 @@ impl Error for Fault {
 }
 
 /// Drops something of a hook's, whose destructor may panic: that is no news any more.
-pub(crate) fn discard<T>(value: T) {
+pub fn discard<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         mem::forget(payload);
     }

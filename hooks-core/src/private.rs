@@ -1,4 +1,4 @@
-//! What generated code calls, under one path; free to change in any release.
+//! What generated code and the runtime call, under one path; free to change in any release.
 
 pub use crate::answer::Answer;
 pub use crate::bounds::{HookArgument, HookObject, MaybeSend};
@@ -7,6 +7,7 @@ pub use crate::companion::{
     Chain, Chained, Companion, Finalize, FinalizeInto, Finalized, NoCompanion,
 };
 pub use crate::entry::Entry;
+pub use crate::fault::discard;
 pub use crate::stateful::{HookReentrancyError, Stateful};
 pub use crate::typed::direct;
 pub use crate::typed::group::{HookGroup, NoHooks, Provider, SameSet, is_ready};

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hooks_core::Fault;
@@ -122,4 +123,10 @@ impl Error for Boxed {
             fault => fault.source(),
         }
     }
+}
+
+/// What something of a hook's is displayed as, also where that panics.
+pub(crate) fn text(shown: &dyn fmt::Display) -> String {
+    let shown = catch_unwind(AssertUnwindSafe(|| shown.to_string()));
+    shown.unwrap_or_else(|_| "an error that cannot be shown".to_owned())
 }

@@ -1,17 +1,17 @@
 //! The cell behind every registry: what is read on every dispatch and changed now and then.
 //!
 //! A reader takes a snapshot: it waits for nobody, and touches no count that another thread
-//! touches, as long as its thread holds no more than a handful of snapshots at a time. A writer copies what is there, changes the copy, and puts it in the place of the
-//! other; writers take turns, so none loses the work of another.
+//! touches, as long as its thread holds no more than a handful of snapshots at a time. A
+//! writer copies what is there, changes the copy, and puts it in the place of the other;
+//! writers take turns, so none loses the work of another.
 //!
 //! Built with `--cfg hooks_loom`, the pointer is a lock of loom's, so that loom can try every
 //! order of readers and writers.
 
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(not(hooks_loom))]
 use std::sync::{Mutex, PoisonError};
 
+use hooks_core::__private::discard;
 #[cfg(hooks_loom)]
 use loom::sync::Mutex;
 
@@ -27,9 +27,7 @@ pub(crate) struct Shared<T> {
 /// hook's destructor must not take the place of what the others have answered.
 #[inline(always)]
 pub(crate) fn release<T>(snapshot: Snapshot<T>) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(snapshot))) {
-        mem::forget(payload);
-    }
+    discard(snapshot);
 }
 
 /// The value as it was at one moment.

@@ -185,11 +185,11 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             Ok(Poll::Pending) => self.wait_for(cx, policy, node, later),
             // What the hook holds goes before its answer counts, as where it is waited for.
             Ok(Poll::Ready(answer)) => {
-                discard(later);
+                drop_quietly::<H, C, _>(later);
                 go_on(absorb(policy, &node.meta, answer))
             }
             Err(fault) => {
-                discard(later);
+                drop_quietly::<H, C, _>(later);
                 go_on(policy.fault(&node.meta, fault))
             }
         }
@@ -270,9 +270,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
 impl<'a, T> Unanswered<'a, T> {
     /// Drops what the hook holds, and says whose it was.
     pub(super) fn end<H: ?Sized, C: Combine<H, Yield = T>>(self) -> &'a EntryMeta {
-        if C::GUARDED {
-            discard(self.answer);
-        }
+        drop_quietly::<H, C, _>(self.answer);
         self.entry
     }
 
@@ -330,6 +328,17 @@ where
     // What a policy and a hook hold may be half done: the policy's own methods do not panic,
     // and the hook's state is the hook's affair.
     catch_unwind(AssertUnwindSafe(work)).map_err(Fault::panic)
+}
+
+/// Drops what a hook holds; where faults are caught, a panic of a destructor adds none.
+pub(super) fn drop_quietly<H, C, T>(held: T)
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    if C::GUARDED {
+        discard(held);
+    }
 }
 
 /// Hands the policy what a hook answered.

@@ -102,34 +102,24 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
 
     /// The data count for any action, and none ends the collection (`E-53`).
     fn absorb(&mut self, entry: &EntryMeta, reply: Reply) -> Step<Self, Never<()>> {
-        let Some(Spoken::Result(mut result)) = reply.0.map(|spoken| *spoken) else {
+        let Some(Spoken::Result(result)) = reply.0.map(|spoken| *spoken) else {
             return Step::Next;
         };
-        let (rank, hook) = (rank(entry), entry.shared_name());
+        let rank = rank(entry);
         if result.suppress_output {
             self.muted.push(entry.id());
         }
-        if let Some(text) = result.user_message.take() {
-            let message = UserMessage {
-                text,
-                level: result.user_message_level,
-                hook: Arc::clone(&hook),
-            };
+        if let Some(message) = UserMessage::of(&result, entry) {
             self.messages.push((rank, message));
         }
         if let Some(data) = result.into_data() {
-            self.answers.push((rank, (hook, data)));
+            self.answers.push((rank, (entry.shared_name(), data)));
         }
         Step::Next
     }
 
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        let fault = HookFault {
-            hook: entry.shared_name(),
-            event: Arc::clone(self.name),
-            fault,
-        };
-        fault.log();
+        let fault = HookFault::logged(entry, self.name, fault);
         self.faults.push((rank(entry), fault));
         Step::Next
     }

@@ -1,15 +1,15 @@
 //! What the host is given for an event.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use hooks_core::{Fault, Report};
+use hooks_core::{EntryMeta, Fault, Report};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::result::{Action, ContextRole, HookResult, MessageLevel};
 use crate::Map;
+use crate::error::text;
 
 /// What came of an event: the strongest answer, and everything that any hook said, whichever
 /// answer won (`E-35`).
@@ -110,6 +110,17 @@ pub struct HookFault {
     pub fault: Fault,
 }
 
+impl UserMessage {
+    /// What the hook of this entry tells the user, if it does, whatever its action (`E-151`).
+    pub(crate) fn of(result: &HookResult, entry: &EntryMeta) -> Option<Self> {
+        Some(UserMessage {
+            text: result.user_message.clone()?,
+            level: result.user_message_level,
+            hook: entry.shared_name(),
+        })
+    }
+}
+
 impl fmt::Display for HookFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let HookFault { hook, event, fault } = self;
@@ -124,16 +135,29 @@ impl std::error::Error for HookFault {
 }
 
 impl HookFault {
+    /// What went wrong in the hook of this entry; this is the one place where a fault of an
+    /// event hook is logged.
+    pub(crate) fn logged(entry: &EntryMeta, event: &Arc<str>, fault: Fault) -> Self {
+        let fault = HookFault {
+            hook: entry.shared_name(),
+            event: Arc::clone(event),
+            fault,
+        };
+        tracing::warn!(
+            target: "hooks_runtime",
+            event = &*fault.event,
+            hook = &*fault.hook,
+            kind = fault.fault.kind(),
+            "{}",
+            fault.text()
+        );
+        fault
+    }
+
     /// What is displayed, also where a hook's own error panics when it is.
     pub(crate) fn text(&self) -> String {
         text(self)
     }
-}
-
-/// What something of a hook's is displayed as, also where that panics.
-pub(crate) fn text(shown: &dyn fmt::Display) -> String {
-    let shown = catch_unwind(AssertUnwindSafe(|| shown.to_string()));
-    shown.unwrap_or_else(|_| "an error that cannot be shown".to_owned())
 }
 
 impl Emission {

@@ -128,12 +128,7 @@ impl<'t> Gathered<'t> {
         if result.suppress_output {
             self.said().muted.push(entry.id());
         }
-        if let Some(text) = result.user_message.clone() {
-            let message = UserMessage {
-                text,
-                level: result.user_message_level,
-                hook: entry.shared_name(),
-            };
+        if let Some(message) = UserMessage::of(&result, entry) {
             self.said().messages.push(message);
         }
         if let Some(text) = result.injection() {
@@ -203,12 +198,7 @@ impl<'t> Gathered<'t> {
 
     /// Writes down what went wrong, in the emission and in the log (`E-36`).
     fn note(&mut self, entry: &EntryMeta, fault: Fault) -> HookFault {
-        let fault = HookFault {
-            hook: entry.shared_name(),
-            event: Arc::clone(self.name),
-            fault,
-        };
-        fault.log();
+        let fault = HookFault::logged(entry, self.name, fault);
         self.said().faults.push(fault.clone());
         fault
     }
@@ -333,7 +323,7 @@ pub(crate) fn output(printed: Vec<Printed>, muted: &[EntryId]) -> Vec<HookOutput
 }
 
 /// What a fault of this hook does (`X-2`).
-fn policy(entry: &EntryMeta) -> FailurePolicy {
+pub(crate) fn policy(entry: &EntryMeta) -> FailurePolicy {
     entry.on_failure().unwrap_or(FailurePolicy::Isolate)
 }
 
@@ -356,19 +346,5 @@ impl Emission {
             faults: Vec::new(),
             rest: None,
         }
-    }
-}
-
-impl HookFault {
-    /// The one place where a fault of an event hook is logged.
-    pub(crate) fn log(&self) {
-        tracing::warn!(
-            target: "hooks_runtime",
-            event = &*self.event,
-            hook = &*self.hook,
-            kind = self.fault.kind(),
-            "{}",
-            self.text()
-        );
     }
 }

@@ -173,14 +173,6 @@ where
     }
 }
 
-#[inline(always)]
-fn typed_reply(result: Result<HookResult, HookError>, scene: Option<Scene<'_>>) -> Reply {
-    match result {
-        Ok(result) => Reply::of(result, scene),
-        Err(error) => Reply::failed(error.into_fault()),
-    }
-}
-
 /// What can be registered for an event: see the [module](self) for the forms. `Form` is found
 /// by the compiler.
 #[diagnostic::on_unimplemented(
@@ -331,10 +323,10 @@ impl<H: EventHook> Handler for TypedHandler<H> {
             _ => None,
         };
         if let Some(result) = answer {
-            return Answer::Ready(typed_reply(result, Some(scene)));
+            return Answer::Ready(result.reply(Some(scene)));
         }
         let held = scene.hold(entry);
-        Answer::later(async move { typed_reply(self.0.call(held.event()).await, None) })
+        Answer::later(async move { self.0.call(held.event()).await.reply(None) })
     }
 }
 

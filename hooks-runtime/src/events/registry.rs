@@ -132,8 +132,8 @@ impl HookRegistry {
     ///
     /// # Errors
     /// If the data are no object (`E-41`), or a hook fails that was registered with
-    /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Other hooks that fail are among the emission's
-    /// [`faults`](Emission::faults) (`E-36`).
+    /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Other hooks that
+    /// fail are among the emission's [`faults`](Emission::faults) (`E-36`).
     pub async fn emit(
         &self,
         event: &str,

@@ -9,6 +9,7 @@ use hooks_core::{Entry, EntryId, EntryMeta, FailurePolicy, Slot, Timer};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::emit::policy;
 use super::handler::Handler;
 use super::record::complete;
 use crate::Map;
@@ -141,7 +142,7 @@ impl EventDescriptor {
             hook_type: entry.hook_type(),
             priority: entry.priority(),
             timeout: entry.timeout(),
-            on_failure: entry.on_failure().unwrap_or(FailurePolicy::Isolate),
+            on_failure: policy(entry),
         }
     }
 }

@@ -3,9 +3,10 @@
 use hooks_core::{Answer, Combine, EntryMeta, FailurePolicy, Fault, Never, Step};
 
 use super::hook::Pre;
+use super::registry::{Phase, log};
 use super::response::{HookResponse, ResponseAction};
 use crate::HookError;
-use crate::events::emission::text;
+use crate::error::text;
 
 /// One run of the PRE hooks.
 pub(crate) struct Bail<'a, Req: ?Sized> {
@@ -57,16 +58,15 @@ impl<'h, Req: ?Sized> Combine<dyn Pre<Req> + 'h> for Bail<'_, Req> {
     }
 
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        let policy = entry.on_failure().unwrap_or(FailurePolicy::Propagate);
-        self.answer = match policy {
+        self.answer = match Phase::Pre.policy(entry.on_failure()) {
             FailurePolicy::Isolate => {
-                super::registry::log(super::Phase::Pre, entry, &fault);
+                log(Phase::Pre, entry, &fault);
                 return Step::Next;
             }
             FailurePolicy::Propagate => Err(HookError::of(entry.shared_name(), fault)),
             // What is not known here must not mean yes.
             _ => {
-                super::registry::log(super::Phase::Pre, entry, &fault);
+                log(Phase::Pre, entry, &fault);
                 let reason = format!("hook `{}` {}", entry.name(), text(&fault));
                 Ok(HookResponse::new(ResponseAction::Deny)
                     .reason(reason)

@@ -3,6 +3,7 @@
 use hooks_core::{Answer, Combine, EntryMeta, Fault, Never, Step};
 
 use super::hook::Post;
+use super::registry::{Phase, log};
 use crate::HookError;
 
 /// One run of the POST hooks.
@@ -49,7 +50,7 @@ impl<'h, Res: ?Sized> Combine<dyn Post<Res> + 'h> for Observe<'_, Res> {
     }
 
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-        super::registry::log(super::Phase::Post, entry, &fault);
+        log(Phase::Post, entry, &fault);
         Step::Next
     }
 

@@ -14,7 +14,7 @@ use super::hook::{Post, PostHook, Pre, PreHook};
 use super::observe::Observe;
 use super::response::HookResponse;
 use crate::HookError;
-use crate::events::emission::text;
+use crate::error::text;
 use crate::options::RegisterOptions;
 use crate::shared::{Shared, release};
 use crate::timer::HostTimer;
@@ -65,6 +65,16 @@ pub enum Phase {
     Pre,
     /// After the call.
     Post,
+}
+
+impl Phase {
+    /// What a fault does, where the registration says this of it (`X-2`).
+    pub(crate) fn policy(self, chosen: Option<FailurePolicy>) -> FailurePolicy {
+        chosen.unwrap_or(match self {
+            Phase::Pre => FailurePolicy::Propagate,
+            Phase::Post => FailurePolicy::Isolate,
+        })
+    }
 }
 
 impl fmt::Display for Phase {
@@ -143,7 +153,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     where
         H: PostHook<Res> + 'static,
     {
-        let policy = options.on_failure.unwrap_or(FailurePolicy::Isolate);
+        let policy = Phase::Post.policy(options.on_failure);
         assert!(
             policy == FailurePolicy::Isolate,
             "POST hook `{}` cannot {policy}, because the call is over when it runs; leave `on_failure` out, or make it a PRE hook",
@@ -239,10 +249,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             phase,
             priority: (phase == Phase::Pre).then(|| entry.priority()),
             timeout: entry.timeout(),
-            on_failure: entry.on_failure().unwrap_or(match phase {
-                Phase::Pre => FailurePolicy::Propagate,
-                Phase::Post => FailurePolicy::Isolate,
-            }),
+            on_failure: phase.policy(entry.on_failure()),
         };
         match phase {
             Phase::Pre => {
