@@ -1,37 +1,15 @@
 //! What the cases share: bodies that really suspend, a log, and polling by hand.
 
-use std::fmt::Display;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Wake, Waker};
 
+pub(crate) use hooks_tests::{Log, yield_once};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Event, Metadata, Subscriber};
-
-/// Suspends exactly once, and asks to be polled again.
-pub(crate) async fn yield_once() {
-    YieldOnce { yielded: false }.await;
-}
-
-struct YieldOnce {
-    yielded: bool,
-}
-
-impl Future for YieldOnce {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.yielded {
-            return Poll::Ready(());
-        }
-        self.yielded = true;
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }
-}
 
 /// An await that the tokens of a body do not show.
 macro_rules! pause {
@@ -52,24 +30,6 @@ macro_rules! in_every_form {
     };
 }
 pub(crate) use in_every_form;
-
-/// What happened, in order; clones write to the same list.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Log {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
-    pub(crate) fn add(&self, line: impl Display) {
-        self.0.lock().unwrap().push(line.to_string());
-    }
-
-    pub(crate) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
-    }
-}
 
 /// Polls once with a waker that nobody hears.
 pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {

@@ -2,14 +2,13 @@
 //! logged.
 
 use std::cell::RefCell;
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Write};
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once};
-use std::task::{Context, Poll};
+use std::sync::{Arc, Once};
 
 use hooks_runtime::{Emission, EventData, HookRegistry, HookResult, Map, RegisterOptions};
+pub(crate) use hooks_tests::{Log, yield_once};
 use serde_json::Value;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -78,49 +77,6 @@ pub(crate) fn watching(
     move |_event: Arc<str>, data: Arc<Map>| {
         log.add(Value::Object(Map::clone(&data)));
         HookResult::proceed()
-    }
-}
-
-/// What happened, in order; clones write to the same list.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Log {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
-    pub(crate) fn add(&self, line: impl Display) {
-        self.0.lock().unwrap().push(line.to_string());
-    }
-
-    pub(crate) fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
-    }
-
-    /// The lines since the last call.
-    pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap())
-    }
-}
-
-/// Suspends exactly once, and asks to be polled again.
-pub(crate) async fn yield_once() {
-    YieldOnce(false).await;
-}
-
-struct YieldOnce(bool);
-
-impl Future for YieldOnce {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.0 {
-            return Poll::Ready(());
-        }
-        self.0 = true;
-        cx.waker().wake_by_ref();
-        Poll::Pending
     }
 }
 

@@ -1,6 +1,10 @@
 //! What the tests and benches of this package share, and the pages whose Rust blocks
 //! are compiled and run as doc tests: the README and the book.
 
+mod kit;
+
+pub use kit::{Log, yield_once};
+
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../README.md")]
