@@ -56,9 +56,14 @@
 // So that expansions in this crate find it under the name that users have for it.
 extern crate self as hooks_runtime;
 
+pub mod approval;
+pub mod conversation;
+pub mod coordinator;
+pub mod display;
 pub mod events;
 pub mod phases;
 
+mod digest;
 mod error;
 mod options;
 mod shared;
@@ -67,6 +72,9 @@ mod within;
 
 pub use hooks_core::*;
 
+pub use conversation::{Conversation, InjectionFate, InjectionRecord, Message, Role};
+pub use coordinator::{Applied, ApplyError, Coordinator, CoordinatorBuilder, Step};
+pub use display::UserDisplay;
 pub use error::HookError;
 #[cfg(feature = "command")]
 pub use events::CommandHook;

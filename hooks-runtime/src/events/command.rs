@@ -231,6 +231,8 @@ impl CommandHook {
 impl IntoHandler<form::Program> for CommandHook {
     type Answer = HookResult;
 
+    const TRUSTED: bool = false;
+
     fn into_handler<Time: 'static>(self) -> Arc<dyn Handler> {
         IntoHandler::<form::Typed>::into_handler::<Now>(Program(self))
     }
