@@ -113,7 +113,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// If the event cannot be emitted, or as [`apply`](Self::apply). What the event announces
-    /// must not happen then.
+    /// must not happen then; what hooks had said up to the error is shown and injected.
     pub async fn emit(
         &self,
         hooks: &HookRegistry,
@@ -121,8 +121,16 @@ impl Coordinator {
         data: impl Into<EventData>,
         conversation: &mut Conversation,
     ) -> Result<Applied, ApplyError> {
-        let emission = hooks.emit(event, data).await?;
-        self.apply(emission, conversation).await
+        match hooks.emit(event, data).await {
+            Ok(emission) => self.apply(emission, conversation).await,
+            Err(error) => {
+                if let Some(emission) = error.emission() {
+                    self.show(emission.output(), &emission.messages);
+                    self.inject(emission.injections.clone(), conversation)?;
+                }
+                Err(error.into())
+            }
+        }
     }
 
     /// Does what an emission says, and waits for the user where a hook asks.

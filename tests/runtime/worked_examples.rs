@@ -19,7 +19,12 @@ use ApprovalEffect::{AllowAlways, AllowOnce, Deny};
 struct Screen(Arc<Mutex<Vec<String>>>);
 
 impl UserDisplay for Screen {
-    fn message(&self, UserMessage { text, level, hook, .. }: &UserMessage) {
+    fn message(
+        &self,
+        UserMessage {
+            text, level, hook, ..
+        }: &UserMessage,
+    ) {
         let line = format!("{level:?} from {hook}: {text}");
         self.0.lock().unwrap().push(line);
     }

@@ -54,7 +54,8 @@ impl Desk {
         if self.is_remembered(request) {
             return Some(ApprovalDecision::Remembered);
         }
-        request.timeout.is_zero().then_some(match self.provider {
+        let is_over = request.time_left(Timestamp::now()).is_zero();
+        is_over.then_some(match self.provider {
             Some(_) => ApprovalDecision::TimedOut,
             None => ApprovalDecision::NobodyToAsk,
         })
@@ -76,7 +77,7 @@ impl Desk {
         request: Arc<ApprovalRequest>,
         answer: &ApprovalAnswer,
     ) -> Approval {
-        let decision = if request.is_overdue(Timestamp::now()) {
+        let decision = if request.time_left(Timestamp::now()).is_zero() {
             ApprovalDecision::TimedOut
         } else {
             decision(&request, answer)
@@ -194,8 +195,9 @@ async fn put(
 ) -> ApprovalDecision {
     let mut made = None;
     let asking = async {
-        let up = match request.timeout < ENDLESS {
-            true => timer.sleep(request.timeout),
+        let left = request.time_left(Timestamp::now());
+        let up = match left < ENDLESS {
+            true => timer.sleep(left),
             false => Box::pin(pending()),
         };
         made = Some(match select(provider.start(request), up).await {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::option::{ApprovalEffect, ApprovalOption};
@@ -134,16 +134,18 @@ impl ApprovalRequest {
         };
         let key = result.extra_text(APPROVAL_KEY);
         if prompt.is_some() {
-            request.memory = Some(request.memory_key(key));
+            request.memory = Some(request.memory_key(key, is_trusted));
         }
         request.identity = request.identity(key);
         Some(request)
     }
 
     /// What "allow always" is remembered under: an explicit key of the hook's, unless the
-    /// data have changed since it gave that; else the prompt, the tool and its input.
-    fn memory_key(&self, key: Option<&str>) -> Digest {
-        let mut parts = digest::Parts::new(&[&self.session, &self.event, &self.hook]);
+    /// data have changed since it gave that; else the prompt, the tool and its input. Hooks
+    /// may share a name: one that is not trusted shares no memory with one that is.
+    fn memory_key(&self, key: Option<&str>, is_trusted: bool) -> Digest {
+        let hook = ["other", "trusted"][usize::from(is_trusted)];
+        let mut parts = digest::Parts::new(&[&self.session, &self.event, &self.hook, hook]);
         match key {
             Some(key) if !self.has_changed => parts.add(&["key", key]),
             _ => {
@@ -179,10 +181,15 @@ impl ApprovalRequest {
         digest::of_map(data) == self.subject
     }
 
-    /// Whether the question has waited for its whole time.
-    pub fn is_overdue(&self, now: Timestamp) -> bool {
+    /// How long the question still waits; 0 when its time is up.
+    pub fn time_left(&self, now: Timestamp) -> Duration {
+        if self.timeout == Duration::MAX {
+            return Duration::MAX;
+        }
         let waited = now.duration_since(self.asked_at);
-        SignedDuration::try_from(self.timeout).is_ok_and(|timeout| waited >= timeout)
+        // A clock that was set back gives no more time than there was.
+        let waited = Duration::try_from(waited).unwrap_or_default();
+        self.timeout.saturating_sub(waited)
     }
 
     /// What an answer means: a denial, where it is none of the options (`E-132`). Where a
