@@ -8,12 +8,15 @@
 
 mod kit;
 
+mod approval;
 mod collect;
 mod defaults_and_listing;
 mod emit;
 mod examples;
 mod failure;
 mod hook_result;
+mod injection;
+mod output;
 mod phases;
 mod precedence;
 mod registration;
