@@ -107,8 +107,15 @@ async fn e_97_a_denial_without_a_reason_still_says_something() {
         action: Action::Deny,
         ..HookResult::proceed()
     };
-    for result in [silent, HookResult::deny("")] {
-        let applied = decide(&Coordinator::new(), &one(result)).await;
+    let applied = decide(&Coordinator::new(), &one(silent)).await;
+    assert!(applied.is_denied());
+    assert!(!applied.denial().unwrap().trim().is_empty());
+}
+
+#[tokio::test]
+async fn e_97_a_denial_with_an_empty_reason_still_says_something() {
+    for reason in ["", " "] {
+        let applied = decide(&Coordinator::new(), &one(HookResult::deny(reason))).await;
         assert!(applied.is_denied());
         assert!(!applied.denial().unwrap().trim().is_empty());
     }

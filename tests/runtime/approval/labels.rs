@@ -107,8 +107,6 @@ fn e_133_case_and_punctuation_do_not_matter() {
         "  no",
         "(no)",
         "\"No\"",
-        "'No'",
-        "‘No’",
         "- no",
         "DON'T",
         "Don't allow",
@@ -140,7 +138,6 @@ fn e_133_a_word_is_a_whole_word() {
         "Okra",
         "Approved-not",
         "allowalways",
-        "yes_but",
     ] {
         assert_eq!(effects(&[label], false), [Deny], "{label:?}");
     }
@@ -166,6 +163,13 @@ fn e_133_only_the_first_words_count() {
     assert_eq!(effects(&["Always allow"], false), [Deny]);
     assert_eq!(effects(&["Allow it always"], false), [AllowOnce]);
     assert_eq!(effects(&["Yes always"], false), [AllowOnce]);
+}
+
+#[test]
+fn e_133_a_denial_in_single_quotes_is_one() {
+    for label in ["'No'", "‘No’", "'Deny'", "'cancel' it"] {
+        assert_eq!(beside_a_denial(label), Deny, "{label:?}");
+    }
 }
 
 #[test]
@@ -335,14 +339,13 @@ const NO: [&str; 13] = [
     "deny", "no", "not", "cancel", "reject", "block", "abort", "stop", "never", "don't", "skip",
     "keep", "later",
 ];
-const OTHER: [&str; 8] = [
+const OTHER: [&str; 7] = [
     "overwrite",
     "create",
     "always",
     "once",
     "for",
     "nginx",
-    "nope",
     "okay",
 ];
 

@@ -258,6 +258,46 @@ async fn e_138_another_session_is_asked() {
 }
 
 #[tokio::test]
+async fn e_138_sessions_whose_names_are_no_texts_are_apart_too() {
+    let hooks = gate(may_always());
+    let data = |session: Value| {
+        let mut data = shell("ls");
+        data["session_id"] = session;
+        data
+    };
+    for (a, b) in [
+        (json!(1), json!(2)),
+        (json!({"id": "a"}), json!({"id": "b"})),
+        (json!(["a"]), json!(["b"])),
+    ] {
+        let first = (&hooks, "tool:pre", data(a.clone()));
+        let second = (&hooks, "tool:pre", data(b.clone()));
+        assert!(!carries_over(first, second).await, "{a} and {b}");
+    }
+}
+
+#[tokio::test]
+async fn e_138_tools_whose_names_are_no_texts_are_apart_too() {
+    let hooks = gate(may_always());
+    let data = |field: &str, tool: &Value| {
+        let mut data = json!({"tool_input": {"path": "a"}});
+        data[field] = tool.clone();
+        data
+    };
+    for field in ["tool_name", "tool"] {
+        for (a, b) in [
+            (json!({"name": "read"}), json!({"name": "delete"})),
+            (json!(["read"]), json!(["delete"])),
+            (json!(1), json!(2)),
+        ] {
+            let first = (&hooks, "tool:pre", data(field, &a));
+            let second = (&hooks, "tool:pre", data(field, &b));
+            assert!(!carries_over(first, second).await, "`{field}`: {a} and {b}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn e_138_another_coordinator_does_not_remember() {
     let hooks = gate(may_always());
     let (first, _) = always_then_deny();

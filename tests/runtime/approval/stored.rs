@@ -3,6 +3,7 @@
 
 use hooks_runtime::approval::{Approval, ApprovalDecision, ApprovalRequest, FixedAnswers};
 use hooks_runtime::{ApprovalDefault, Coordinator, HookResult};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{call, decide, gate, question, with};
@@ -75,12 +76,33 @@ async fn e_138_a_request_is_the_same_after_it_was_stored() {
         may_always().approval_key("k"),
         HookResult::ask_user(""),
         HookResult::ask_user("Ünïcödé \u{0} \u{202e}?").approval_timeout(0.125),
-        HookResult::ask_user("Run it?").approval_timeout(0.0),
         HookResult::ask_user("Run it?").approval_timeout(1e300),
     ] {
         let request = put(result).await;
         assert_eq!(through_json(&request), request);
         assert_eq!(through_json(&through_json(&request)), request);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn e_138_every_time_and_text_is_the_same_after_it_was_stored(
+        timeout in prop_oneof![0.000_001..1000.0_f64, 1000.0..1e19_f64, Just(f64::MAX)],
+        prompt in any::<String>(),
+        label in any::<String>(),
+    ) {
+        let result = HookResult {
+            approval_options: Some(vec![label.clone(), "No".to_owned()]),
+            ..HookResult::ask_user(prompt).approval_timeout(timeout)
+        };
+        let request = futures::executor::block_on(put(result));
+        let read = through_json(&request);
+        prop_assert_eq!(&read, &request);
+        let coordinator = Coordinator::new();
+        let (read, kept) = (coordinator.settle(read, &*label), coordinator.settle(request, &*label));
+        prop_assert_eq!(read.decision, kept.decision);
     }
 }
 
@@ -223,7 +245,7 @@ async fn e_133_a_stored_request_with_parts_missing_or_unknown_effects_is_none() 
     let mut value = whole.clone();
     value["options"][0]["effect"] = "allow_for_ever".into();
     assert!(serde_json::from_value::<ApprovalRequest>(value).is_err());
-    for time in [json!(-1), json!("soon"), json!(null)] {
+    for time in [json!(-1), json!("soon"), json!({})] {
         let mut value = whole.clone();
         value["timeout"] = time.clone();
         assert!(
