@@ -394,11 +394,10 @@ fn model(list: &[Written], is_trusted: bool) -> Vec<ApprovalEffect> {
     let has_denial = list.iter().any(|label| NO.contains(&&*first(label)));
     let effect = |label: &Written| {
         let first = first(label);
+        let is_known_no = NO.contains(&&*first);
         if first == "allow" && label.words.get(1).is_some_and(|word| word == "always") {
             AllowAlways
-        } else if YES.contains(&&*first) {
-            AllowOnce
-        } else if !NO.contains(&&*first) && has_denial && is_trusted {
+        } else if YES.contains(&&*first) || (!is_known_no && has_denial && is_trusted) {
             AllowOnce
         } else {
             Deny

@@ -184,6 +184,23 @@ async fn e_42_dropping_apply_half_way_withdraws_the_question_and_keeps_what_was_
 }
 
 #[tokio::test(start_paused = true)]
+async fn e_42_a_question_that_was_withdrawn_can_be_put_again() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    for _ in 0..3 {
+        let task = asking(&coordinator, &request).await;
+        assert_eq!(only(&queue).id, request.id);
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert!(queue.is_empty());
+    }
+    let task = asking(&coordinator, &request).await;
+    queue.answer(&request.id, "Allow").unwrap();
+    assert!(task.await.unwrap().is_allowed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn e_42_an_apply_that_is_never_polled_asks_nobody() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
