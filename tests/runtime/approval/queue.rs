@@ -77,6 +77,24 @@ async fn e_132_each_answer_reaches_its_own_question() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn e_131_a_question_that_was_answered_before_it_was_given_out_is_skipped() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let mut tasks = Vec::new();
+    for number in 0..4 {
+        let request = question(&coordinator, &hooks, "tool:pre", numbered(number)).await;
+        tasks.push(asking(&coordinator, &request).await);
+    }
+    let pending = queue.pending();
+    queue.answer(&pending[0].id, "Allow").unwrap();
+    tasks.remove(2).abort();
+    settled().await;
+    assert_eq!(queue.try_next().unwrap().id, pending[1].id);
+    assert_eq!(queue.next().await.id, pending[3].id);
+    assert!(queue.try_next().is_none());
+}
+
+#[tokio::test(start_paused = true)]
 async fn e_132_a_second_answer_or_one_to_an_unknown_question_is_an_error() {
     let queue = ApprovalQueue::new();
     let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
