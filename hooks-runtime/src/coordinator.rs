@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hooks_core::{Fault, Timer};
 
 use crate::approval::{Approval, ApprovalAnswer, ApprovalProvider, ApprovalRequest, Asks, Desk};
-use crate::display::UserDisplay;
+use crate::display::{UserDisplay, escape};
 use crate::{
     Conversation, Emission, EmitError, EventData, HookOutput, HookRegistry, HostTimer, Injection,
     Map, MessageLevel, UserMessage,
@@ -188,15 +188,19 @@ impl Coordinator {
     /// Puts a question, and waits for its answer. Where the same one is being asked already,
     /// it waits for the answer to that (`E-140`). Dropping the future withdraws it, once
     /// nobody else waits.
-    pub async fn ask(&self, request: ApprovalRequest) -> Approval {
-        self.inner.desk.ask(Arc::new(request)).await
+    pub async fn ask(&self, request: impl Into<Arc<ApprovalRequest>>) -> Approval {
+        self.inner.desk.ask(request.into()).await
     }
 
     /// What comes of a question that has been answered elsewhere, and perhaps stored in
     /// between: the same as if it had been asked here. After its time the default counts
     /// (`E-134`), whatever the answer.
-    pub fn settle(&self, request: ApprovalRequest, answer: impl Into<ApprovalAnswer>) -> Approval {
-        self.inner.desk.settle(Arc::new(request), &answer.into())
+    pub fn settle(
+        &self,
+        request: impl Into<Arc<ApprovalRequest>>,
+        answer: impl Into<ApprovalAnswer>,
+    ) -> Approval {
+        self.inner.desk.settle(request.into(), &answer.into())
     }
 
     /// Forgets every "allow always" of a session (`E-138`).
@@ -213,6 +217,9 @@ impl Coordinator {
     /// logged (`E-151`).
     fn show(&self, output: &[HookOutput], messages: &[UserMessage]) {
         let Some(display) = &self.inner.display else {
+            for HookOutput { text, hook } in output {
+                tracing::debug!(target: "hooks_runtime", hook = &**hook, "{}", escape(text));
+            }
             messages.iter().for_each(log);
             return;
         };
@@ -258,16 +265,16 @@ impl Coordinator {
 /// Why an emission is a denial, also where its hook does not say (`E-97`).
 fn refusal(emission: &Emission) -> String {
     match (emission.reason(), &emission.decided_by) {
-        (Some(reason), _) => reason.to_owned(),
-        (None, Some(hook)) => format!("denied by hook `{hook}`"),
-        (None, None) => "denied".to_owned(),
+        (Some(reason), _) if !reason.trim().is_empty() => reason.to_owned(),
+        (_, Some(hook)) => format!("denied by hook `{hook}`"),
+        (_, None) => "denied".to_owned(),
     }
 }
 
 /// Logs a message that there is nobody to show to.
 fn log(message: &UserMessage) {
     let UserMessage { text, level, hook } = message;
-    let hook = &**hook;
+    let (text, hook) = (escape(text), &**hook);
     match level {
         MessageLevel::Info => tracing::info!(target: "hooks_runtime", hook, "{text}"),
         MessageLevel::Warning => tracing::warn!(target: "hooks_runtime", hook, "{text}"),

@@ -103,7 +103,7 @@ fn only(queue: &ApprovalQueue) -> Arc<ApprovalRequest> {
 struct Silent;
 
 impl ApprovalProvider for Silent {
-    async fn ask(&self, _: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+    async fn ask(&self, _: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         std::future::pending().await
     }
 }
@@ -112,7 +112,7 @@ impl ApprovalProvider for Silent {
 struct Offline;
 
 impl ApprovalProvider for Offline {
-    async fn ask(&self, _: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+    async fn ask(&self, _: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         Err(std::io::Error::other("the window is closed").into())
     }
 }
@@ -121,7 +121,7 @@ impl ApprovalProvider for Offline {
 struct Panics;
 
 impl ApprovalProvider for Panics {
-    async fn ask(&self, request: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+    async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         tokio::task::yield_now().await;
         panic!("cannot draw {}", request.prompt)
     }
@@ -133,7 +133,7 @@ struct PanicsAtOnce;
 impl ApprovalProvider for PanicsAtOnce {
     fn ask(
         &self,
-        request: &ApprovalRequest,
+        request: &Arc<ApprovalRequest>,
     ) -> impl Future<Output = Result<ApprovalAnswer, HookError>> + Send {
         assert!(request.prompt.is_empty(), "cannot draw {}", request.prompt);
         async { Ok(ApprovalAnswer::new("Allow")) }
@@ -144,7 +144,7 @@ impl ApprovalProvider for PanicsAtOnce {
 struct Writes(Log);
 
 impl ApprovalProvider for Writes {
-    async fn ask(&self, request: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+    async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         self.0.add(format!("asked: {}", request.prompt));
         Ok(ApprovalAnswer::new("Allow"))
     }

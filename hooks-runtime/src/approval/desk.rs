@@ -66,7 +66,7 @@ impl Desk {
         let decision = match (self.known(&request), &self.provider) {
             (Some(decision), _) => decision,
             (None, None) => ApprovalDecision::NobodyToAsk,
-            (None, Some(provider)) => self.question(&request, provider).await,
+            (None, Some(provider)) => self.wait(&request, provider).await,
         };
         self.conclude(request, decision)
     }
@@ -90,12 +90,14 @@ impl Desk {
         request: Arc<ApprovalRequest>,
         decision: ApprovalDecision,
     ) -> Approval {
-        if let (ApprovalDecision::Chosen(option), Some(memory)) = (&decision, request.memory) {
-            if option.effect == ApprovalEffect::AllowAlways {
-                let mut remembered = lock(&self.remembered);
-                let session = remembered.entry(Arc::clone(&request.session)).or_default();
-                session.insert(memory);
-            }
+        let is_lasting = matches!(
+            &decision,
+            ApprovalDecision::Chosen(option) if option.effect == ApprovalEffect::AllowAlways
+        );
+        if let Some(memory) = request.memory().filter(|_| is_lasting) {
+            let mut remembered = lock(&self.remembered);
+            let session = remembered.entry(Arc::clone(&request.session)).or_default();
+            session.insert(memory);
         }
         let approval = Approval { request, decision };
         tracing::info!(
@@ -110,7 +112,7 @@ impl Desk {
     }
 
     fn is_remembered(&self, request: &ApprovalRequest) -> bool {
-        let Some(memory) = request.memory else {
+        let Some(memory) = request.memory() else {
             return false;
         };
         let remembered = lock(&self.remembered);
@@ -123,35 +125,53 @@ impl Desk {
         lock(&self.remembered).remove(session);
     }
 
+    /// Waits for the answer to the question of this request, for as long as the request has.
+    async fn wait(
+        self: &Arc<Self>,
+        request: &Arc<ApprovalRequest>,
+        provider: &Arc<dyn Asks>,
+    ) -> ApprovalDecision {
+        let left = request.time_left(Timestamp::now());
+        let waiting = async {
+            let up = match left < ENDLESS {
+                true => self.timer.sleep(left),
+                false => Box::pin(pending()),
+            };
+            match select(self.question(request, provider), up).await {
+                Either::Left((decision, _)) => decision,
+                Either::Right(((), _)) => ApprovalDecision::TimedOut,
+            }
+        };
+        let waited = AssertUnwindSafe(waiting).catch_unwind().await;
+        waited.unwrap_or_else(|panic| failed(&Fault::panic(panic)))
+    }
+
     /// The question of this request, which may be being asked already (`E-140`).
     fn question(
         self: &Arc<Self>,
         request: &Arc<ApprovalRequest>,
         provider: &Arc<dyn Asks>,
     ) -> Question {
+        let identity = request.identity();
         let mut open = lock(&self.open);
-        if let Some(question) = open
-            .get(&request.identity)
-            .and_then(|open| open.question.upgrade())
-        {
+        if let Some(question) = open.get(&identity).and_then(|open| open.question.upgrade()) {
             return question;
         }
-        let entry = OpenEntry {
+        let place = Place {
             desk: Arc::downgrade(self),
-            identity: request.identity,
+            identity,
             id: Arc::clone(&request.id),
         };
         let (request, provider) = (Arc::clone(request), Arc::clone(provider));
-        let timer = Arc::clone(&self.timer);
-        let (id, identity) = (Arc::clone(&request.id), request.identity);
+        let id = Arc::clone(&request.id);
         let question: BoxFuture<'static, _> = Box::pin(async move {
-            let _entry = entry;
-            put(&request, &*provider, &*timer).await
+            let _place = place;
+            put(&request, &*provider).await
         });
         let question = question.shared();
-        let weak = question.downgrade().expect("it has not been polled yet");
-        let question_is_open = Open { id, question: weak };
-        open.insert(identity, question_is_open);
+        if let Some(weak) = question.downgrade() {
+            open.insert(identity, Open { id, question: weak });
+        }
         question
     }
 }
@@ -166,13 +186,13 @@ impl fmt::Debug for Desk {
 }
 
 /// Takes a question off the list when it has been answered or withdrawn.
-struct OpenEntry {
+struct Place {
     desk: Weak<Desk>,
     identity: Digest,
     id: Arc<str>,
 }
 
-impl Drop for OpenEntry {
+impl Drop for Place {
     fn drop(&mut self) {
         if let Some(desk) = self.desk.upgrade() {
             let mut open = lock(&desk.open);
@@ -187,23 +207,13 @@ impl Drop for OpenEntry {
     }
 }
 
-/// Puts a question to the provider, within its time.
-async fn put(
-    request: &ApprovalRequest,
-    provider: &dyn Asks,
-    timer: &dyn Timer,
-) -> ApprovalDecision {
+/// Puts a question to the provider.
+async fn put(request: &Arc<ApprovalRequest>, provider: &dyn Asks) -> ApprovalDecision {
     let mut made = None;
     let asking = async {
-        let left = request.time_left(Timestamp::now());
-        let up = match left < ENDLESS {
-            true => timer.sleep(left),
-            false => Box::pin(pending()),
-        };
-        made = Some(match select(provider.start(request), up).await {
-            Either::Left((Ok(answer), _)) => decision(request, &answer),
-            Either::Left((Err(error), _)) => failed(&error),
-            Either::Right(((), _)) => ApprovalDecision::TimedOut,
+        made = Some(match provider.start(request).await {
+            Ok(answer) => decision(request, &answer),
+            Err(error) => failed(&error),
         });
     };
     let caught = AssertUnwindSafe(asking).catch_unwind().await;

@@ -68,7 +68,8 @@ impl ApprovalOption {
     /// | allow always | allow always |
     /// | allow, yes, approve, ok | allow once |
     /// | deny, no, not, cancel, reject, block, abort, stop, never, don't, skip, keep, later | deny |
-    /// | any other | allow once, if the hook is trusted and another label is one of the line above; else deny |
+    /// | do not, dont, disallow, decline, refuse, forbid, dismiss, ignore, quit, exit, nothing, none, nope; no word at all | deny, and no sign that the labels beside it mean yes |
+    /// | any other | allow once, if the hook is trusted and another label is in the line of deny; else deny |
     pub fn of_labels(labels: &[String], is_trusted: bool) -> Vec<Self> {
         if labels.is_empty() {
             return vec![
@@ -124,9 +125,10 @@ enum Reading {
 
 impl Reading {
     fn of(label: &str) -> Self {
-        let label = label.replace('\u{2019}', "'").to_lowercase();
+        let label = label.replace(['\u{2018}', '\u{2019}'], "'").to_lowercase();
         let mut words = label
             .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .map(|word| word.trim_matches('\''))
             .filter(|word| !word.is_empty());
         match (words.next(), words.next()) {
             (Some("allow"), Some("always")) => Reading::Always,
@@ -140,6 +142,8 @@ impl Reading {
                 ),
                 _,
             ) => Reading::Refusal,
+            // Nobody can mean a yes by it.
+            (None, _) => Reading::Refusal,
             _ => Reading::Unknown,
         }
     }

@@ -149,7 +149,7 @@ impl Waiting {
 }
 
 impl ApprovalProvider for ApprovalQueue {
-    async fn ask(&self, request: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+    async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         let (reply, answer) = oneshot::channel();
         let _place = self.enter(request, reply);
         Ok(answer.await?)
@@ -159,12 +159,12 @@ impl ApprovalProvider for ApprovalQueue {
 impl ApprovalQueue {
     fn enter(
         &self,
-        request: &ApprovalRequest,
+        request: &Arc<ApprovalRequest>,
         reply: oneshot::Sender<ApprovalAnswer>,
     ) -> Place<'_> {
         let id = Arc::clone(&request.id);
         let question = Question {
-            request: Arc::new(request.clone()),
+            request: Arc::clone(request),
             reply,
         };
         let mut waiting = self.lock();

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, open};
 use rustix::termios::{QueueSelector, isatty, tcflush, ttyname};
@@ -54,7 +55,7 @@ impl Default for TerminalPrompt {
 }
 
 impl ApprovalProvider for TerminalPrompt {
-    async fn ask(&self, request: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+    async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         let _turn = self.turn.acquire().await?;
         let terminal = Terminal::open()?;
         terminal.forget_input()?;

@@ -349,7 +349,11 @@ async fn e_32_only_the_first_question_is_asked() {
             .await
             .is_denied()
     );
-    let asked: Vec<_> = provider.asked().into_iter().map(|r| r.prompt).collect();
+    let asked: Vec<_> = provider
+        .asked()
+        .into_iter()
+        .map(|r| r.prompt.clone())
+        .collect();
     assert_eq!(asked, ["First?"]);
 }
 
