@@ -31,10 +31,13 @@ use crate::{HookError, HostTimer};
 #[derive(Clone)]
 pub struct MockTool {
     name: Arc<str>,
-    answer: Arc<dyn Fn(&Value) -> Result<Value, HookError> + Send + Sync>,
+    answer: Arc<Answer>,
     delay: Duration,
     calls: Arc<Mutex<Vec<Value>>>,
 }
+
+/// What a tool makes of its input.
+type Answer = dyn Fn(&Value) -> Result<Value, HookError> + Send + Sync;
 
 impl MockTool {
     /// A tool that answers `null` at once, unless it is told otherwise.

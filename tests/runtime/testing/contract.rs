@@ -30,8 +30,11 @@ fn complaint(name: &str, subject: &Subject) -> String {
         .to_string()
 }
 
+/// Where a hook breaks.
+type When = fn(Event<'_>) -> bool;
+
 /// A hook that panics where this holds of an event.
-fn panicking(when: fn(Event<'_>) -> bool) -> Subject {
+fn panicking(when: When) -> Subject {
     Subject::new(move || {
         move |event: Event<'_>| {
             assert!(!when(event), "this is where it breaks");
@@ -58,7 +61,7 @@ fn e_160_a_hook_that_behaves_holds_every_case() {
 
 #[test]
 fn e_160_what_breaks_a_hook_fails_the_case_that_sends_it() {
-    let broken: [(&str, fn(Event<'_>) -> bool); 7] = [
+    let broken: [(&str, When); 7] = [
         ("survives_null_data", |event| {
             event.get("tool_name").is_some_and(Value::is_null)
         }),

@@ -51,7 +51,7 @@ async fn e_160_calls_are_remembered_and_looked_up() {
         .unwrap();
     tool.call(map(json!({"command": "b"}))).await.unwrap();
     tool.assert_called_with(json!({"command": "b"}));
-    tool.assert_called_with(&map(json!({"command": "a\u{1b}"})));
+    tool.assert_called_with(map(json!({"command": "a\u{1b}"})));
     tool.assert_called_times(2);
     let said = complaint(|| tool.assert_called_with(json!({"command": "c"})));
     assert!(said.contains(r#"not called with {"command":"c"}; it was called with {"command":"a\u001b"}, {"command":"b"}"#), "{said}");
