@@ -41,6 +41,6 @@ pub use recorder::{EventRecorder, RecordedEvent};
 /// What the expansion of [`hook_behavior_tests!`](crate::hook_behavior_tests) calls.
 #[doc(hidden)]
 pub mod __private {
-    pub use super::behavior_tests::check;
+    pub use super::behavior_tests::{Make, check};
     pub use super::contract::Subject;
 }

@@ -30,22 +30,24 @@ use super::contract::{CASES, Subject, case};
 /// `cargo test` then lists `no_keys_behaves::survives_null_data` and the others. A test that
 /// fails says what was sent to the hook, and what came of it.
 ///
-/// The closure can name what the module around the macro can name; what a function declares
-/// around it, it cannot. To choose the events or the time limit, make a
-/// [`Subject`](crate::testing::contract::Subject), and check the cases in a test of your own.
+/// To choose the events or the time limit, make a
+/// [`Subject`](crate::testing::contract::Subject), and check its cases in a test of your own.
+/// The crate needs no other dependency for the tests.
 #[macro_export]
 macro_rules! hook_behavior_tests {
     ($module:ident, $make:expr $(,)?) => {
+        #[allow(dead_code, reason = "outside of a test, nobody needs it")]
         mod $module {
-            #[allow(unused_imports, reason = "the hook may come from anywhere")]
-            use super::*;
-
-            #[allow(dead_code, reason = "outside of a test, nobody needs it")]
-            fn subject() -> $crate::testing::__private::Subject {
-                $crate::testing::__private::Subject::new($make)
-            }
+            pub(super) enum Hook {}
 
             $crate::__hook_contract_cases!($crate::__hook_behavior_tests!);
+        }
+
+        // Out here, so that the closure can name what it could name without the macro.
+        impl $crate::testing::__private::Make for $module::Hook {
+            fn make() -> $crate::testing::__private::Subject {
+                $crate::testing::__private::Subject::new($make)
+            }
         }
     };
     ($make:expr $(,)?) => {
@@ -61,7 +63,7 @@ macro_rules! __hook_behavior_tests {
         $(
             #[::core::prelude::v1::test]
             fn $name() {
-                $crate::testing::__private::check(::core::stringify!($name), &subject());
+                $crate::testing::__private::check::<Hook>(::core::stringify!($name));
             }
         )*
     };
@@ -92,17 +94,23 @@ macro_rules! __hook_contract_cases {
     };
 }
 
+/// Makes the subject of the tests in one module.
+pub trait Make {
+    /// The subject.
+    fn make() -> Subject;
+}
+
 /// Puts a hook through the case of this name.
 ///
 /// # Panics
 /// If the hook does not hold it.
 #[track_caller]
-pub fn check(name: &str, subject: &Subject) {
+pub fn check<M: Make>(name: &str) {
     let Some(case) = case(name) else {
         let names: Vec<_> = CASES.iter().map(|case| case.name).collect();
         panic!("there is no case `{name}`; it is one of {names:?}");
     };
-    if let Err(failure) = case.check(subject) {
+    if let Err(failure) = case.check(&M::make()) {
         panic!("{failure}");
     }
 }

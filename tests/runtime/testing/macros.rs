@@ -29,6 +29,18 @@ impl EventHook for Typed {
     }
 }
 
+/// Has the name of what the macro generates.
+fn unregisters(_: Event<'_>) -> HookResult {
+    HookResult::proceed()
+}
+
+mod inner {
+    use hooks_runtime::hook_behavior_tests;
+
+    // Where the macro stands, not where its tests are.
+    hook_behavior_tests!(named_by_path, || super::unregisters);
+}
+
 hook_behavior_tests!(|| shared);
 hook_behavior_tests!(borrowed_function, || Borrowed);
 hook_behavior_tests!(closure, || |_: Event<'_>| HookResult::ask_user("sure?")
