@@ -1,9 +1,11 @@
 //! `EventRecorder`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use futures::executor::block_on;
 use hooks_runtime::testing::EventRecorder;
 use hooks_runtime::{Action, Event, HookRegistry, HookResult, events};
 use serde_json::json;
@@ -69,7 +71,7 @@ async fn e_160_first_it_sees_what_was_emitted_and_last_what_became_of_it() {
         Some("bad") => HookResult::deny("no"),
         _ => HookResult::set("path", "elsewhere"),
     };
-    hooks.register("tool:pre", judge, at(0));
+    hooks.register("tool:pre", judge, at(-5));
 
     emit(&hooks, "tool:pre", json!({"path": "good"})).await;
     emit(&hooks, "tool:pre", json!({"path": "bad"})).await;
@@ -158,12 +160,14 @@ async fn e_160_a_recorder_can_be_waited_for_from_another_task() {
             emit(&emitting, "tick", json!({"tick": tick})).await;
         }
     });
-    let seen = recorder.wait_for("tick", 2).await;
+    let hour = Duration::from_secs(3600);
+    let seen = tokio::time::timeout(hour, recorder.wait_for("tick", 2)).await;
+    let seen = seen.expect("it is woken");
     assert_eq!(seen.len(), 2);
     assert_eq!(seen[1].data["tick"], 1);
     // What has been seen already need not be waited for.
     assert_eq!(recorder.wait_for("tick", 1).await.len(), 2);
-    let never = tokio::time::timeout(Duration::from_secs(3600), recorder.wait_for("tick", 4));
+    let never = tokio::time::timeout(hour, recorder.wait_for("tick", 4));
     assert!(never.await.is_err());
 }
 
@@ -173,17 +177,19 @@ fn e_160_a_clone_is_the_same_recorder_in_another_thread() {
     let recorder = EventRecorder::new();
     recorder.clone().attach_to(&hooks, "tick");
     let waiting = recorder.clone();
-    let waiter = thread::spawn(move || futures::executor::block_on(waiting.wait_for("tick", 200)));
+    let (done, waited) = mpsc::channel();
+    thread::spawn(move || done.send(block_on(waiting.wait_for("tick", 200))));
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..50 {
-                    futures::executor::block_on(emit(&hooks, "tick", ()));
+                    block_on(emit(&hooks, "tick", ()));
                 }
             });
         }
     });
-    assert_eq!(waiter.join().unwrap().len(), 200);
+    let seen = waited.recv_timeout(Duration::from_secs(60));
+    assert_eq!(seen.expect("it is woken").len(), 200);
     let indices: Vec<_> = recorder.events().iter().map(|event| event.index).collect();
     assert_eq!(indices, (0..200).collect::<Vec<_>>());
 }

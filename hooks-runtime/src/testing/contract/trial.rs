@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use hooks_core::Registration;
@@ -78,12 +78,18 @@ impl Trial {
         let event = self.event();
         self.register(&event);
         let sent = format!("{count} times at once {}", self.sends(&event, data));
+        // None begins before all are there: they are to meet in the hook.
+        let start = Arc::new(Barrier::new(count));
         let asks: Vec<_> = (0..count)
             .map(|_| {
+                let start = Arc::clone(&start);
                 let (registry, runtime) = (self.registry.clone(), Handle::current());
                 let (event, data) = (Arc::clone(&event), data.clone());
                 let options = EmitOptions::new().deadline(self.limit());
-                spawn_blocking(move || runtime.block_on(registry.emit_with(&event, data, options)))
+                spawn_blocking(move || {
+                    start.wait();
+                    runtime.block_on(registry.emit_with(&event, data, options))
+                })
             })
             .collect();
         let mut answers = Ok(());
