@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use hooks_runtime::display::escape;
 use hooks_runtime::events::command::CommandError;
 use hooks_runtime::testing::contract::{ContractCase, ContractFailure, Subject, TIME_LIMIT};
 use hooks_runtime::{CommandHook, EmitOptions, Fault, HookRegistry, RegisterOptions, events};
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
 
 fn trouble(why: &str) -> ExitCode {
     // Where standard error is gone, too, the exit status says it.
-    let _ = writeln!(io::stderr(), "hooks-validate: {}", why.escape_debug());
+    let _ = writeln!(io::stderr(), "hooks-validate: {}", escape(why));
     ExitCode::from(2)
 }
 

@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
+use crate::display::escape;
+
 /// The characters of a text that a message shows.
 const LIMIT: usize = 160;
 
@@ -12,11 +14,12 @@ const LIMIT: usize = 160;
 pub(crate) fn text(text: &str) -> String {
     let count = text.chars().count();
     if count <= LIMIT {
-        return escaped(text.chars());
+        return escape(text);
     }
     let half = LIMIT / 2;
-    let start = escaped(text.chars().take(half));
-    let end = escaped(text.chars().skip(count - half));
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count - half).collect();
+    let (start, end) = (escape(&start), escape(&end));
     format!("{start}… ({} bytes) …{end}", text.len())
 }
 
@@ -31,18 +34,6 @@ pub(crate) fn json(value: &impl Serialize) -> String {
         Ok(json) => text(&json),
         Err(error) => format!("what has no JSON form ({error})"),
     }
-}
-
-fn escaped(characters: impl Iterator<Item = char>) -> String {
-    let mut shown = String::new();
-    for character in characters {
-        match character {
-            // What hides nothing, and what JSON is full of.
-            ' '..='~' => shown.push(character),
-            other => shown.extend(other.escape_debug()),
-        }
-    }
-    shown
 }
 
 #[cfg(test)]
