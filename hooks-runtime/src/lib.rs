@@ -62,6 +62,7 @@ pub mod coordinator;
 pub mod display;
 pub mod events;
 pub mod phases;
+pub mod testing;
 
 mod digest;
 mod error;

@@ -24,4 +24,5 @@ mod registration;
 mod reports;
 mod sharing;
 mod stress;
+mod testing;
 mod worked_examples;

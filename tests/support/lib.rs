@@ -31,6 +31,8 @@ mod pages {
     mod phases {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
+    #[doc = include_str!("../../docs/testing.md")]
+    mod testing {}
     #[doc = include_str!("../../docs/errors.md")]
     mod errors {}
 }

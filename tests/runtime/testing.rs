@@ -1,0 +1,6 @@
+//! The test kit itself (`E-160`).
+
+mod contract;
+mod macros;
+mod mock_tool;
+mod recorder;
