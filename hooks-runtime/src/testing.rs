@@ -4,6 +4,7 @@
 //! | To | Use |
 //! |---|---|
 //! | see which events a program emits, and answer them from a script | [`EventRecorder`] |
+//! | have a host that acts on what hooks answer, and remembers all of it | [`TestCoordinator`] |
 //! | have a tool that does nothing but remember | [`MockTool`] |
 //! | put a hook through what every hook has to hold | [`hook_behavior_tests!`](crate::hook_behavior_tests), [`contract`] |
 //! | do the same to a program that is a hook | the binary `hooks-validate` (feature `validate`) |
@@ -31,10 +32,12 @@
 
 mod behavior_tests;
 pub mod contract;
+mod coordinator;
 mod mock_tool;
 mod recorder;
 mod shown;
 
+pub use coordinator::TestCoordinator;
 pub use mock_tool::MockTool;
 pub use recorder::{EventRecorder, RecordedEvent};
 
