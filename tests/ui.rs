@@ -80,6 +80,9 @@ const GENERATED: &[&str] = &[
     "Reduce",
     "Transform",
     "Handover",
+    "Custom<",
+    "Relay",
+    "Steps",
 ];
 
 #[test]
