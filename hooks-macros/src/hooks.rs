@@ -25,6 +25,13 @@ pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
+/// What a trait that another macro wrote is expanded to.
+pub(crate) fn expanded(item: TokenStream) -> syn::Result<TokenStream> {
+    let definition: Trait = syn::parse2(item)?;
+    let set = validate::validate(TokenStream::new(), &definition)?;
+    Ok(expand::expand(&set))
+}
+
 /// The error for an item that does not parse as a trait.
 fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
     match syn::parse2::<syn::Item>(item) {

@@ -58,6 +58,7 @@ extern crate self as hooks_runtime;
 
 pub mod events;
 pub mod phases;
+pub mod toolset;
 
 mod error;
 mod options;
