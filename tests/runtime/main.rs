@@ -20,3 +20,4 @@ mod registration;
 mod reports;
 mod sharing;
 mod stress;
+mod toolset;
