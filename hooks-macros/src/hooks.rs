@@ -25,6 +25,12 @@ pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
+/// Reports what is wrong with a trait that another macro wrote.
+pub(crate) fn check(item: TokenStream) -> syn::Result<()> {
+    let definition: Trait = syn::parse2(item)?;
+    validate::validate(TokenStream::new(), &definition).map(|_| ())
+}
+
 /// What a trait that another macro wrote is expanded to.
 pub(crate) fn expanded(item: TokenStream) -> syn::Result<TokenStream> {
     let definition: Trait = syn::parse2(item)?;

@@ -3,7 +3,7 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | [`tool`] | [`Tool`], the input of a tool; [`ExecuteTool`], what runs it |
+//! | [`tool`] | [`ExecuteTool`]: what runs a tool |
 //! | [`call`] | [`ToolCall`], as it comes from outside; [`ToolCallContext`], what hooks and tools know of it |
 //! | [`decision`] | [`ToolDecision`]: what a hook answers |
 //! | [`set`] | [`ToolSet`] and [`RunTools`], which the derive implements |
@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use hooks_runtime::toolset::{
-//!     ExecuteTool, Tool, ToolCall, ToolCallContext, ToolDecision, ToolFailure, ToolRunner, ToolSet,
+//!     ExecuteTool, ToolCall, ToolCallContext, ToolDecision, ToolFailure, ToolRunner, ToolSet,
 //! };
 //! use hooks_runtime::impl_hooks;
 //! use serde::Deserialize;
@@ -23,19 +23,16 @@
 //!     city: String,
 //! }
 //!
-//! impl Tool for Weather {
-//!     type Output = String;
-//! }
-//!
 //! #[derive(ToolSet)]
 //! enum Tools {
 //!     /// The weather of a city.
+//!     #[tool(output = String)]
 //!     Weather(Weather),
 //! }
 //!
 //! struct Station;
 //!
-//! impl ExecuteTool<Weather> for Station {
+//! impl ExecuteTool<Weather, String> for Station {
 //!     async fn execute(&self, input: Weather, _: ToolCallContext) -> Result<String, ToolFailure> {
 //!         Ok(format!("sunny in {}", input.city))
 //!     }
@@ -82,12 +79,13 @@ pub use decision::ToolDecision;
 pub use error::{ToolError, ToolFailure};
 pub use runner::{ToolParts, ToolRunner};
 pub use set::{RunTools, ToolDescriptor, ToolSet};
-pub use tool::{ExecuteTool, Tool};
+pub use tool::ExecuteTool;
 
 /// Generates the hooks of an enum of tools, and implements [`ToolSet`](trait@ToolSet) and
 /// [`RunTools`] for it (`T-75`).
 ///
-/// Each variant holds the input of one tool. For an enum `Tools` there are the hook trait
+/// Each variant holds the input of one tool, which `serde` reads, and names the output, which
+/// `serde` writes. For an enum `Tools` there are the hook trait
 /// `ToolsHooks` and its set `ToolsHooksSet<'h>`, as `#[hooks]` would make them, as visible as the
 /// enum. For a variant `WebSearch(Search)` there is the slot `web_search`, whose hooks take
 /// `(Search, ToolCallContext)`, answer a [`ToolDecision`], and implement the trait
@@ -95,6 +93,7 @@ pub use tool::{ExecuteTool, Tool};
 ///
 /// | On a variant | Does |
 /// |---|---|
+/// | `#[tool(output = Type)]` | says what the tool answers; every variant has it |
 /// | `#[tool(name = "…")]` | gives the tool another name |
 /// | `#[tool(hook = Name)]` | gives the trait of its hooks another name |
 /// | `cfg`, `deprecated`, documentation | reach what is generated for the tool |
@@ -104,7 +103,7 @@ pub use hooks_macros::ToolSet;
 #[doc(hidden)]
 pub mod __private {
     pub use super::decision::ToolPipeline;
-    pub use super::set::{Listed, finish, read};
+    pub use super::set::{Listed, finish, read, write};
     pub use serde_json::Value;
     pub use std::clone::Clone;
     pub use std::marker::{Sized, Sync};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::executor::block_on;
 use hooks_runtime::toolset::{
-    ExecuteTool, RunTools, Tool, ToolCall, ToolCallContext, ToolDecision, ToolError, ToolFailure,
+    ExecuteTool, RunTools, ToolCall, ToolCallContext, ToolDecision, ToolError, ToolFailure,
     ToolParts, ToolRunner, ToolSet,
 };
 use hooks_runtime::{Entry, RequestExtensions, Stateful, hooks, impl_hook, impl_hooks};
@@ -34,39 +34,30 @@ pub(crate) struct Forecast {
     text: String,
 }
 
-impl Tool for WeatherArgs {
-    type Output = Forecast;
-}
-
 /// Also the name of a variant.
 #[derive(Deserialize)]
 struct WebSearch(String);
 
-impl Tool for WebSearch {
-    type Output = Vec<String>;
-}
-
 #[derive(Deserialize)]
 struct Nothing {}
-
-impl Tool for Nothing {
-    // Not to be written as JSON: the keys are no texts.
-    type Output = HashMap<(u8, u8), u8>;
-}
 
 #[derive(ToolSet)]
 enum Tools {
     /// The weather of a city,
     /// day by day.
+    #[tool(output = Forecast)]
     Weather(WeatherArgs),
+    #[tool(output = Vec<String>)]
     WebSearch(WebSearch),
-    #[tool(name = "math:noop")]
+    // Not to be written as JSON: the keys are no texts.
+    #[tool(name = "math:noop", output = HashMap<(u8, u8), u8>)]
     #[deprecated = "does nothing"]
     Noop(Nothing),
     #[cfg(any())]
     Gone(Missing),
     #[cfg(all())]
     #[tool(name = "again", hook = SecondSearch)]
+    #[tool(output = Vec<String>)]
     Move(WebSearch),
 }
 
@@ -74,7 +65,7 @@ enum Tools {
 #[derive(Clone, Debug, Default)]
 struct Executor(Log);
 
-impl ExecuteTool<WeatherArgs> for Executor {
+impl ExecuteTool<WeatherArgs, Forecast> for Executor {
     async fn execute(
         &self,
         input: WeatherArgs,
@@ -93,7 +84,7 @@ impl ExecuteTool<WeatherArgs> for Executor {
     }
 }
 
-impl ExecuteTool<WebSearch> for Executor {
+impl ExecuteTool<WebSearch, Vec<String>> for Executor {
     async fn execute(
         &self,
         WebSearch(query): WebSearch,
@@ -107,7 +98,7 @@ impl ExecuteTool<WebSearch> for Executor {
     }
 }
 
-impl ExecuteTool<Nothing> for Executor {
+impl ExecuteTool<Nothing, HashMap<(u8, u8), u8>> for Executor {
     async fn execute(
         &self,
         Nothing {}: Nothing,
@@ -536,6 +527,7 @@ mod elsewhere {
 
     #[derive(ToolSet)]
     pub(crate) enum Others {
+        #[tool(output = Forecast)]
         Weather(WeatherArgs),
     }
 }

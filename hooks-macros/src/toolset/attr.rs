@@ -1,7 +1,7 @@
-//! `#[tool(name = "…", hook = Name)]` as it is written.
+//! `#[tool(output = Type, name = "…", hook = Name)]` as it is written.
 
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, LitStr, Meta, Token};
+use syn::{Attribute, Ident, LitStr, Meta, Token, Type};
 
 use crate::attrs;
 use crate::report::Report;
@@ -9,12 +9,12 @@ use crate::report::Report;
 /// The options of one variant.
 #[derive(Default)]
 pub(crate) struct ToolAttr {
+    pub(crate) output: Option<Type>,
     pub(crate) name: Option<LitStr>,
     pub(crate) hook: Option<Ident>,
 }
 
-const SHAPE: &str =
-    "`#[tool(…)]` needs an option; write `#[tool(name = \"…\")]` or `#[tool(hook = Name)]`";
+const SHAPE: &str = "`#[tool(…)]` needs an option; write `#[tool(output = Type)]`";
 
 impl ToolAttr {
     /// Reads the attributes of a variant, and reports every mistake in them.
@@ -43,6 +43,11 @@ impl ToolAttr {
     fn read_one(&mut self, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
         let key: Ident = input.parse()?;
         match key.to_string().as_str() {
+            "output" => {
+                let shape = "the output of a tool is a type; write `output = Type`";
+                let output = value(&key, input, shape)?;
+                set(&mut self.output, &key, output, report);
+            }
             "name" => {
                 let shape = "the name of a tool is a text; write `name = \"…\"`";
                 let name: LitStr = value(&key, input, shape)?;
@@ -62,7 +67,9 @@ impl ToolAttr {
             word => {
                 return Err(syn::Error::new_spanned(
                     &key,
-                    format!("unknown option `{word}`; the options of a tool are `name` and `hook`"),
+                    format!(
+                        "unknown option `{word}`; the options of a tool are `output`, `name` and `hook`"
+                    ),
                 ));
             }
         }

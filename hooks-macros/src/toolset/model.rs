@@ -18,6 +18,7 @@ pub(crate) struct Tool<'a> {
     pub(crate) variant: &'a Ident,
     /// The input.
     pub(crate) input: &'a Type,
+    pub(crate) output: Type,
     /// What calls give as its name.
     pub(crate) name: String,
     /// What the variant's documentation says.

@@ -12,6 +12,7 @@ use syn::{Attribute, Data, DataEnum, DeriveInput, Expr, Fields, Ident, Lit, Meta
 use super::attr::ToolAttr;
 use super::model::{Tool, ToolSet};
 use crate::attrs;
+use crate::params;
 use crate::report::Report;
 use crate::spans;
 
@@ -66,27 +67,49 @@ fn header(definition: &DeriveInput, data: &DataEnum, report: &mut Report) {
 }
 
 fn tool<'a>(variant: &'a Variant, report: &mut Report) -> Option<Tool<'a>> {
-    let attr = ToolAttr::read(&variant.attrs, report);
+    let mut mistakes = Report::default();
+    let attr = ToolAttr::read(&variant.attrs, &mut mistakes);
     let ident = &variant.ident;
-    let input = input(variant, report);
-    let Some(slot) = slot(ident) else {
-        report.error(
+    let input = input(variant, &mut mistakes);
+    let slot = slot(ident);
+    if slot.is_none() {
+        mistakes.error(
             ident,
             format!("the name of variant `{ident}` gives none for its hooks; rename it"),
         );
-        return None;
-    };
+    }
+    if let Some(output) = &attr.output {
+        if let Some(found) = params::impl_trait(output) {
+            mistakes.error(
+                found,
+                "the output of a tool cannot be `impl Trait`; name a type",
+            );
+        } else if params::borrows(output) {
+            mistakes.error(
+                output,
+                "the output of a tool cannot borrow; name an owned type",
+            );
+        }
+    }
+    let mistaken = report.found_in(mistakes);
+    if let (None, false) = (&attr.output, mistaken) {
+        report.error(
+            ident,
+            format!("tool `{ident}` has no output; write `#[tool(output = Type)]` above it"),
+        );
+    }
     let place = spans::generated_at(ident.span());
     Some(Tool {
         attrs: &variant.attrs,
         variant: ident,
         input: input?,
+        output: attr.output?,
         name: match &attr.name {
             Some(name) => name.value(),
             None => ident.unraw().to_string().to_snake_case(),
         },
         description: description(&variant.attrs),
-        slot,
+        slot: slot?,
         hook: match attr.hook {
             Some(hook) => hook,
             None => format_ident!("{}Hook", ident.unraw(), span = place),
@@ -123,7 +146,7 @@ fn input<'a>(variant: &'a Variant, report: &mut Report) -> Option<&'a Type> {
 
 fn without_input(ident: &Ident) -> String {
     format!(
-        "variant `{ident}` holds no input; write `{ident}(Input)`, with a type that implements `Tool`"
+        "variant `{ident}` holds no input; write `{ident}(Input)`, with a type that `serde` reads"
     )
 }
 
@@ -136,7 +159,7 @@ fn slot(variant: &Ident) -> Option<Ident> {
         .find_map(|name| syn::parse_str::<Ident>(&name).ok())
         .filter(|ident| ident != "_")
         .map(|mut ident| {
-            ident.set_span(spans::generated_at(variant.span()));
+            ident.set_span(variant.span());
             ident
         })
 }
@@ -166,12 +189,7 @@ fn names(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
         .into_iter()
         .map(|name| (name, "the hook set of the tools".to_owned()))
         .collect();
-    let twice: Vec<_> = duplicates(data);
     for tool in &set.tools {
-        // The compiler has refused it already.
-        if twice.contains(&tool.variant) {
-            continue;
-        }
         if let Some(first) = tools.insert(&tool.name, tool.variant) {
             let (at, name) = (name_token(tool, data), &tool.name);
             report.push(syn::Error::new(
@@ -191,16 +209,6 @@ fn names(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
             }
         }
     }
-}
-
-/// Variants whose name is there before them.
-fn duplicates(data: &DataEnum) -> Vec<&Ident> {
-    let names: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
-    let is_twice = |at: &usize| names[..*at].contains(&names[*at]);
-    (0..names.len())
-        .filter(is_twice)
-        .map(|at| names[at])
-        .collect()
 }
 
 /// Where the name of a tool was written.

@@ -4,12 +4,13 @@ use std::fmt;
 use std::future::Future;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::call::{ToolCall, ToolCallContext};
 use super::decision::ToolDecision;
 use super::error::ToolError;
-use super::tool::{ExecuteTool, Tool};
+use super::tool::ExecuteTool;
 
 /// An enum each of whose variants holds the input of one tool (`T-75`). Derive it:
 /// [`#[derive(ToolSet)]`](derive@super::ToolSet).
@@ -53,7 +54,7 @@ pub trait ToolSet: Sized + Send + 'static {
     }
 }
 
-/// A set each of whose tools `X` runs: every `X` that is an [`ExecuteTool`] for the input of each
+/// A set each of whose tools `X` runs: every `X` that is an [`ExecuteTool`] for each
 /// variant (`T-75`).
 pub trait RunTools<X: ?Sized>: ToolSet {
     /// Has the hooks of a call decide, and runs the tool if they let it pass. The answer is the
@@ -134,7 +135,7 @@ impl<T> fmt::Debug for Listed<T> {
 ///
 /// # Errors
 /// [`ToolError::Input`], with the place of what does not fit.
-pub fn read<I: Tool, T>(
+pub fn read<I: DeserializeOwned, T>(
     tool: &'static str,
     input: Value,
     variant: fn(I) -> T,
@@ -156,18 +157,28 @@ pub fn read<I: Tool, T>(
     }
 }
 
+/// Writes the output of a tool.
+///
+/// # Errors
+/// Where its `Serialize` fails, or makes what JSON does not have.
+pub fn write<O: Serialize>(output: O) -> serde_json::Result<Value> {
+    serde_json::to_value(output)
+}
+
 /// Does what the hooks have decided.
 ///
 /// # Errors
 /// [`ToolError::Rejected`], [`ToolError::Failed`] and [`ToolError::Output`].
-pub async fn finish<I, X>(
-    decision: impl Future<Output = ToolDecision<I, I::Output>> + Send,
+pub async fn finish<I, O, X>(
+    decision: impl Future<Output = ToolDecision<I, O>> + Send,
     context: ToolCallContext,
     executor: &X,
+    write: fn(O) -> serde_json::Result<Value>,
 ) -> Result<Value, ToolError>
 where
-    I: Tool,
-    X: ExecuteTool<I> + ?Sized,
+    I: Send,
+    O: Send,
+    X: ExecuteTool<I, O> + ?Sized,
 {
     let tool = context.tool();
     let output = match decision.await {
@@ -178,5 +189,5 @@ where
         ToolDecision::Complete(output) => output,
         ToolDecision::Reject(reason) => return Err(ToolError::Rejected { tool, reason }),
     };
-    serde_json::to_value(output).map_err(|source| ToolError::Output { tool, source })
+    write(output).map_err(|source| ToolError::Output { tool, source })
 }

@@ -1,47 +1,38 @@
-//! A tool: its input, and what runs it.
+//! What runs a tool.
 
 use std::future::Future;
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use super::call::ToolCallContext;
 use super::error::ToolFailure;
 
-/// The input of a tool, read from JSON (`T-75`).
-///
-/// ```
-/// use hooks_runtime::toolset::Tool;
-///
-/// #[derive(serde::Deserialize)]
-/// struct Weather {
-///     city: String,
-/// }
-///
-/// impl Tool for Weather {
-///     type Output = String;
-/// }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not the input of a tool; implement `Tool` for it, and `serde::Deserialize`",
-    label = "does not implement `Tool`"
-)]
-pub trait Tool: DeserializeOwned + Send + 'static {
-    /// What the tool answers, written as JSON.
-    type Output: Serialize + Send + 'static;
-}
-
-/// Runs the tool with the input `I`. Implement it once for each tool of a set, with `execute`
-/// as an `async fn`. A borrow or an `Arc` of an executor is one, too.
+/// Runs the tool that takes `I` and answers `O`. Implement it once for each tool of a set, with
+/// `execute` as an `async fn`. A borrow or an `Arc` of an executor is one, too.
 ///
 /// It is called only with what every hook has let pass. When the future is dropped, the call is
 /// cancelled: nothing of it runs any more.
+///
+/// ```
+/// use hooks_runtime::toolset::{ExecuteTool, ToolCallContext, ToolFailure};
+///
+/// #[derive(serde::Deserialize)]
+/// struct ReadFile {
+///     path: String,
+/// }
+///
+/// struct Disk;
+///
+/// impl ExecuteTool<ReadFile, String> for Disk {
+///     async fn execute(&self, input: ReadFile, _: ToolCallContext) -> Result<String, ToolFailure> {
+///         Ok(std::fs::read_to_string(input.path)?)
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not run the tool that takes `{I}`; implement `ExecuteTool<{I}>` for it",
-    label = "does not implement `ExecuteTool<{I}>`"
+    message = "`{Self}` does not run the tool that takes `{I}` and answers `{O}`; implement `ExecuteTool<{I}, {O}>` for it",
+    label = "does not implement `ExecuteTool<{I}, {O}>`"
 )]
-pub trait ExecuteTool<I: Tool>: Send + Sync {
+pub trait ExecuteTool<I, O>: Send + Sync {
     /// Runs the tool.
     ///
     /// # Errors
@@ -51,27 +42,27 @@ pub trait ExecuteTool<I: Tool>: Send + Sync {
         &self,
         input: I,
         context: ToolCallContext,
-    ) -> impl Future<Output = Result<I::Output, ToolFailure>> + Send;
+    ) -> impl Future<Output = Result<O, ToolFailure>> + Send;
 }
 
 #[diagnostic::do_not_recommend]
-impl<I: Tool, X: ExecuteTool<I> + ?Sized> ExecuteTool<I> for &X {
+impl<I, O, X: ExecuteTool<I, O> + ?Sized> ExecuteTool<I, O> for &X {
     fn execute(
         &self,
         input: I,
         context: ToolCallContext,
-    ) -> impl Future<Output = Result<I::Output, ToolFailure>> + Send {
+    ) -> impl Future<Output = Result<O, ToolFailure>> + Send {
         (**self).execute(input, context)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<I: Tool, X: ExecuteTool<I> + ?Sized> ExecuteTool<I> for Arc<X> {
+impl<I, O, X: ExecuteTool<I, O> + ?Sized> ExecuteTool<I, O> for Arc<X> {
     fn execute(
         &self,
         input: I,
         context: ToolCallContext,
-    ) -> impl Future<Output = Result<I::Output, ToolFailure>> + Send {
+    ) -> impl Future<Output = Result<O, ToolFailure>> + Send {
         (**self).execute(input, context)
     }
 }
