@@ -53,9 +53,9 @@ enum Tools {
     #[tool(name = "math:noop", output = HashMap<(u8, u8), u8>)]
     #[deprecated = "does nothing"]
     Noop(Nothing),
-    #[cfg(any())]
+    #[cfg(not(test))]
     Gone(Missing),
-    #[cfg(all())]
+    #[cfg(test)]
     #[tool(name = "again", hook = SecondSearch)]
     #[tool(output = Vec<String>)]
     Move(WebSearch),
