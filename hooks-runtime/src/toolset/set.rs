@@ -72,7 +72,8 @@ pub trait RunTools<X: ?Sized>: ToolSet {
         executor: &'a X,
     ) -> impl Future<Output = Result<Value, ToolError>> + Send;
 
-    /// Reads a call, and [runs](Self::run) it. What cannot be read meets neither hook nor tool.
+    /// Reads a call, and [runs](Self::run) it when the future is polled. What cannot be read meets
+    /// neither hook nor tool.
     ///
     /// # Errors
     /// Every [`ToolError`].
@@ -87,12 +88,21 @@ pub trait RunTools<X: ?Sized>: ToolSet {
     where
         X: Sync,
     {
-        async move {
-            let tool = Self::parse(&call.name, call.input)?;
+        let tool = Self::parse(&call.name, call.input);
+        started(tool.map(|tool| {
             let context = ToolCallContext::new(call.id, tool.name(), call.extensions);
-            tool.run(context, hooks, executor).await
-        }
+            tool.run(context, hooks, executor)
+        }))
     }
+}
+
+/// The run of a call that has been read. Its type is a parameter here, because the compiler
+/// does not see in a coroutine that holds the hooks of any set that these are `Send`.
+async fn started<F>(run: Result<F, ToolError>) -> Result<Value, ToolError>
+where
+    F: Future<Output = Result<Value, ToolError>> + Send,
+{
+    run?.await
 }
 
 /// What is known of a tool from its variant.
