@@ -104,9 +104,11 @@ pub use hooks_macros::ToolSet;
 pub mod __private {
     pub use super::decision::ToolPipeline;
     pub use super::set::{Listed, finish, read, write};
-    pub use serde_json::Value;
     pub use std::clone::Clone;
     pub use std::marker::{Sized, Sync};
     pub use std::primitive::str;
-    pub use std::result::Result;
+
+    /// What comes of a call. An alias: what is exported here, the compiler would name by the
+    /// path to this module, in every error of a user's.
+    pub type Ran = Result<serde_json::Value, super::ToolError>;
 }

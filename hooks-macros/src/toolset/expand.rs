@@ -132,7 +132,7 @@ fn impls(set: &ToolSet<'_>, toolset: &TokenStream) -> TokenStream {
                 __hooks_context: #toolset::ToolCallContext,
                 __hooks_set: &'__a Self::Hooks<'_>,
                 __hooks_executor: &'__a #executor,
-            ) -> #private::Result<#private::Value, #toolset::ToolError> {
+            ) -> #private::Ran {
                 match self {
                     #(
                             Self::#variants(__hooks_input) => {
