@@ -9,6 +9,8 @@
 //! Both are cheap to clone, shared between threads, and changed through `&self` while they
 //! are being dispatched; a dispatch works on the hooks as they were when it began.
 //!
+//! The tools of an agent have hooks that are typed: see [`toolset`].
+//!
 //! ```
 //! use std::sync::Arc;
 //!
@@ -63,6 +65,7 @@ pub mod display;
 pub mod events;
 pub mod phases;
 pub mod testing;
+pub mod toolset;
 
 mod digest;
 mod error;

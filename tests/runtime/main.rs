@@ -25,4 +25,5 @@ mod reports;
 mod sharing;
 mod stress;
 mod testing;
+mod toolset;
 mod worked_examples;
