@@ -1,1 +1,13 @@
-fn main() {}
+//! Model hooks (`T-70` to `T-75`): with an adapter that plays a script, around the client
+//! `async-openai` that talks to a server of the test's own, and with the adapters of this
+//! workspace against the same server.
+
+mod budget;
+mod client;
+mod kit;
+mod mapping;
+mod order;
+mod owner;
+mod providers;
+mod sse;
+mod stand_in;
