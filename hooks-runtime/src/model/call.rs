@@ -6,14 +6,14 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt};
 use hooks_core::{HookObject, RequestExtensions};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::adapter::AdapterEvent;
 use super::budget::Reservation;
-use super::coroutine::{Coroutine, Yielder, next};
+use super::coroutine::{Coroutine, Yielder};
 use super::error::ModelError;
 use super::event::{Mapper, ModelEvent, ModelReply};
 use super::hooks::{ModelInputHookContext, StreamEventHookContext, UsageHookContext};
@@ -140,7 +140,7 @@ where
     pub async fn collect(self) -> Result<ModelReply<O::Value>, ModelError> {
         let mut events = self.stream();
         let mut reply = ModelReply::default();
-        while let Some(event) = next(&mut events).await {
+        while let Some(event) = events.next().await {
             reply.add(event?);
         }
         Ok(reply)
@@ -173,7 +173,7 @@ impl<T> ModelStream<'_, T> {
 
     /// The next event, without a trait for streams in scope. Cancelling it loses nothing.
     pub async fn next(&mut self) -> Option<Result<ModelEvent<T>, ModelError>> {
-        next(&mut self.events).await
+        self.events.next().await
     }
 }
 
@@ -225,7 +225,7 @@ async fn send<O: ModelOutput>(
 
     let mut mapper = Mapper::new(&request.operation);
     let mut events = parts.adapter.start(request).await?;
-    while let Some(event) = next(&mut events).await {
+    while let Some(event) = events.next().await {
         let event = event?;
         if let AdapterEvent::Usage(used) = &event {
             reservation.note(*used);

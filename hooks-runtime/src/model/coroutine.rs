@@ -82,14 +82,11 @@ fn lock<T>(item: &Item<T>) -> std::sync::MutexGuard<'_, Option<T>> {
     item.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next item of a stream.
-pub(crate) async fn next<S: Stream + Unpin + ?Sized>(stream: &mut S) -> Option<S::Item> {
-    poll_fn(|cx| Pin::new(&mut *stream).poll_next(cx)).await
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Coroutine, next};
+    use futures_util::StreamExt;
+
+    use super::Coroutine;
 
     #[tokio::test]
     async fn items_come_one_by_one_and_the_body_waits_for_whoever_asks() {
@@ -104,12 +101,12 @@ mod tests {
             step("end");
         });
         assert!(steps.lock().unwrap().is_empty());
-        assert_eq!(next(&mut stream).await, Some(1));
+        assert_eq!(stream.next().await, Some(1));
         assert_eq!(*steps.lock().unwrap(), ["first"]);
-        assert_eq!(next(&mut stream).await, Some(2));
+        assert_eq!(stream.next().await, Some(2));
         assert_eq!(*steps.lock().unwrap(), ["first", "second"]);
-        assert_eq!(next(&mut stream).await, None);
-        assert_eq!(next(&mut stream).await, None);
+        assert_eq!(stream.next().await, None);
+        assert_eq!(stream.next().await, None);
         assert_eq!(*steps.lock().unwrap(), ["first", "second", "end"]);
     }
 }

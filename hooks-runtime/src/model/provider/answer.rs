@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use hooks_core::RequestExtensions;
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use super::http::{HttpRequest, HttpResponse, HttpTransport};
 use super::sse::{SseEvent, SseParser};
 use crate::model::adapter::{AdapterError, AdapterEvent, AdapterEvents};
-use crate::model::coroutine::{Coroutine, Yielder, next};
+use crate::model::coroutine::{Coroutine, Yielder};
 
 /// What makes an adapter's events of a provider's.
 pub(crate) trait Reader: Send {
@@ -55,7 +56,7 @@ async fn read(
     tx: &Yielder<Result<AdapterEvent, AdapterError>>,
 ) -> Result<(), AdapterError> {
     let mut parser = SseParser::new();
-    while let Some(bytes) = next(&mut response.body).await {
+    while let Some(bytes) = response.body.next().await {
         let bytes = bytes.map_err(AdapterError::Transport)?;
         let events = parser.push(&bytes).map_err(AdapterError::protocol)?;
         for event in events {
@@ -120,7 +121,7 @@ async fn refusal(mut response: HttpResponse<'_>) -> AdapterError {
     let mut body = Vec::new();
     while body.len() < MOST {
         // What came before the body broke off says more than that it did.
-        let Some(Ok(bytes)) = next(&mut response.body).await else {
+        let Some(Ok(bytes)) = response.body.next().await else {
             break;
         };
         body.extend(bytes);
