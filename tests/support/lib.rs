@@ -29,6 +29,8 @@ mod pages {
     mod events {}
     #[doc = include_str!("../../docs/phases.md")]
     mod phases {}
+    #[doc = include_str!("../../docs/model-hooks.md")]
+    mod model_hooks {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
     #[doc = include_str!("../../docs/testing.md")]
