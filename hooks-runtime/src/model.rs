@@ -10,6 +10,7 @@
 //! | [`event`] | what a caller gets |
 //! | [`budget`] | [`Budget`]: reserved before an operation, settled after it |
 //! | [`error`] | [`ModelError`], and how it becomes an `error:provider` event |
+//! | [`conversation`] | from a [`Conversation`](crate::Conversation) to a model, and back |
 //! | [`provider`] | adapters in the style of OpenAI and of Claude, with hooks of their own |
 //!
 //! # One operation
@@ -34,6 +35,7 @@
 pub mod adapter;
 pub mod budget;
 pub mod call;
+pub mod conversation;
 pub mod error;
 pub mod event;
 pub mod hooks;
@@ -46,6 +48,7 @@ mod coroutine;
 pub use adapter::{AdapterError, AdapterEvent, AdapterEvents, ModelAdapter};
 pub use budget::{Budget, BudgetError, Unlimited, Usage, UsageBudget, UsageEstimate};
 pub use call::{Json, ModelCall, ModelOutput, ModelStream, Text};
+pub use conversation::InvalidMessage;
 pub use error::{ModelError, emit_provider_error};
 pub use event::{FinishReason, ModelEvent, ModelReply, ToolCall};
 pub use hooks::{

@@ -4,6 +4,7 @@
 
 mod budget;
 mod client;
+mod conversation;
 mod kit;
 mod mapping;
 mod order;
