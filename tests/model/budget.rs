@@ -6,8 +6,8 @@ use futures::{FutureExt, StreamExt};
 use hooks_runtime::RequestExtensions;
 use hooks_runtime::model::hooks::{OnModelInput, OnStreamEvent};
 use hooks_runtime::model::{
-    AdapterError, AdapterEvent, AdapterEvents, Budget, BudgetError, HookedModel, ModelAdapter,
-    ModelError, ModelHooksSet, ModelInputHookContext, ModelRequest, StreamEventHookContext, Usage,
+    AdapterError, AdapterEvents, Budget, BudgetError, HookedModel, ModelAdapter, ModelError,
+    ModelHooksSet, ModelInputHookContext, ModelRequest, StreamEventHookContext, Usage,
     UsageEstimate,
 };
 
@@ -180,8 +180,18 @@ async fn t_70_a_panic_in_a_hook_goes_to_the_caller_and_is_released() {
     }
 }
 
-/// Says when its stream is dropped.
-struct Closing(Log);
+#[tokio::test]
+async fn t_70_an_answer_that_was_cut_off_is_released() {
+    let log = Log::new();
+    let (model, books) = recorded(&log, Script::new(&log, [text("a")]));
+    let error = model.text_turn("hi").collect().await.unwrap_err();
+    assert!(matches!(error, ModelError::Incomplete { .. }));
+    assert_eq!(log.take().last().unwrap(), "release");
+    assert_eq!(books.budget.used(), UsageEstimate::default());
+}
+
+/// Says when its stream is dropped. It has this many pieces of text.
+struct Closing(Log, usize);
 
 impl ModelAdapter for Closing {
     async fn stream(&self, _: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
@@ -192,17 +202,18 @@ impl ModelAdapter for Closing {
             }
         }
         let close = Close(&self.0);
-        Ok(Box::pin(futures::stream::iter(0..).map(move |n| {
+        let pieces = futures::stream::iter(0..self.1).map(|n| text(&n.to_string()));
+        let events = pieces.chain(futures::stream::iter([stop()]));
+        Ok(Box::pin(events.inspect(move |_| {
             let _ = &close;
-            Ok(AdapterEvent::Text(n.to_string()))
         })))
     }
 }
 
 #[tokio::test]
-async fn t_70_the_connection_is_closed_before_the_budget_is_released() {
+async fn t_70_the_connection_is_closed_before_the_budget_is_released_or_settled() {
     let log = Log::new();
-    let model = HookedModel::new(Closing(log.clone()), Books::new(&log));
+    let model = HookedModel::new(Closing(log.clone(), 9), Books::new(&log));
     let mut events = model.completion("count").stream();
     for expected in ["text 0", "text 1"] {
         let event = events.next().await.unwrap().unwrap();
@@ -210,4 +221,8 @@ async fn t_70_the_connection_is_closed_before_the_budget_is_released() {
     }
     drop(events);
     assert_eq!(log.take(), ["reserve 0 for nobody", "close", "release"]);
+
+    let model = HookedModel::new(Closing(log.clone(), 1), Books::new(&log));
+    model.completion("count").collect().await.unwrap();
+    assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
 }

@@ -182,10 +182,8 @@ async fn t_72_hooks_see_each_event_before_the_caller_has_it() {
         assert_eq!(last, "caller: output \"Grüß Gott\"");
         assert!(events.len() >= 8 && events.len() % 2 == 0, "{events:?}");
         for pair in events.chunks(2) {
-            assert_eq!(
-                pair[0].strip_prefix("hook: "),
-                pair[1].strip_prefix("caller: ")
-            );
+            let event = pair[0].strip_prefix("hook: ").expect("the hook is first");
+            assert_eq!(pair[1], format!("caller: {event}"));
         }
     }
 }
@@ -289,6 +287,15 @@ async fn t_73_t_75_hooks_of_an_adapter_are_added_behind_those_there_are() {
         .unwrap();
     assert_eq!(provider.received()[0].body["model"], "small-nobody-nobody");
     assert_eq!(log.take().len(), 12);
+
+    let provider = StandIn::new(&Log::new(), [Answer::cut(CLAUDE_TEXT, 999)]).await;
+    let hooks = || ClaudeHooksSet::new().with_hooks(AroundClaude(log.clone()));
+    let mut adapter = ClaudeAdapter::with_hooks(transport(), config(&provider), hooks());
+    adapter.extend_hooks(hooks());
+    let model = HookedModel::new(adapter, Unlimited);
+    model.text_turn("hi").collect().await.unwrap();
+    assert_eq!(provider.received()[0].body["model"], "small-nobody-nobody");
+    assert_eq!(log.take().len(), 24);
 }
 
 fn conversation() -> ModelInput {

@@ -201,6 +201,12 @@ mod tests {
     }
 
     #[test]
+    fn t_75_a_byte_order_mark_counts_at_the_beginning_only() {
+        let text = "\u{feff}data: a\n\n\u{feff}data: b\n\n";
+        assert_eq!(parse(&[text.as_bytes()]), [message("a")]);
+    }
+
+    #[test]
     fn t_75_an_event_that_grows_without_end_is_an_error() {
         let mut parser = SseParser::with_limit(20);
         parser.push(b"data: 0123456789\n").unwrap();
