@@ -172,7 +172,7 @@ impl<'h> ModelParts<'h> {
         }
     }
 
-    /// Adds an extension that every operation has, where its request has none of the type.
+    /// Sets the extensions that every operation has, where its request has none of the type.
     #[must_use]
     pub fn with_default_extensions(mut self, defaults: RequestExtensions) -> Self {
         self.defaults = defaults;
