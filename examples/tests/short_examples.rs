@@ -71,3 +71,19 @@ fn a_mock_stands_in_for_a_check() {
         "{printed}"
     );
 }
+
+#[test]
+fn hooks_see_what_goes_to_a_model_and_what_comes_back() {
+    let printed = run("hooks_around_a_model");
+    assert!(
+        printed.starts_with(
+            "text_turn with 2 messages for eu-prod\n  seen: \"Hel\"\n  got:  \"Hel\"\n  seen: \"lo\"\n  got:  \"lo\"\n"
+        ),
+        "{printed}"
+    );
+    assert!(printed.contains("plan: look, then leap\n"), "{printed}");
+    assert!(
+        printed.contains("refused: the budget of 45 tokens has 20 left"),
+        "{printed}"
+    );
+}

@@ -63,6 +63,7 @@ pub mod conversation;
 pub mod coordinator;
 pub mod display;
 pub mod events;
+pub mod model;
 pub mod phases;
 pub mod testing;
 pub mod toolset;
@@ -87,6 +88,11 @@ pub use events::{
     Event, EventData, EventDescriptor, EventHook, HookAnswer, HookFault, HookOutput, HookRegistry,
     HookResult, Injection, IntoHandler, InvalidResult, MessageLevel, Provenance, StatefulEventHook,
     UserMessage,
+};
+pub use model::{
+    AdapterError, AdapterEvent, AdapterEvents, HookedModel, ModelAdapter, ModelError, ModelHooks,
+    ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
+    UsageHookContext,
 };
 pub use options::RegisterOptions;
 pub use phases::{

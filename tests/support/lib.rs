@@ -31,6 +31,8 @@ mod pages {
     mod phases {}
     #[doc = include_str!("../../docs/tool-sets.md")]
     mod tool_sets {}
+    #[doc = include_str!("../../docs/model-hooks.md")]
+    mod model_hooks {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
     #[doc = include_str!("../../docs/testing.md")]
