@@ -56,6 +56,8 @@
 // So that expansions in this crate find it under the name that users have for it.
 extern crate self as hooks_runtime;
 
+#[cfg(feature = "engine")]
+pub mod engine;
 pub mod events;
 pub mod phases;
 
@@ -67,6 +69,8 @@ mod within;
 
 pub use hooks_core::*;
 
+#[cfg(feature = "engine")]
+pub use engine::{HookEngine, ToolRequest, ToolResult};
 pub use error::HookError;
 #[cfg(feature = "command")]
 pub use events::CommandHook;
