@@ -11,6 +11,7 @@ mod kit;
 mod collect;
 mod defaults_and_listing;
 mod emit;
+mod engine;
 mod examples;
 mod failure;
 mod hook_result;

@@ -215,8 +215,10 @@ mod tests {
         ] {
             assert_eq!(workspace.ignores(path).unwrap(), ignored, "{path}");
         }
-        std::fs::write(&file, "a[\n").unwrap();
-        assert!(workspace.ignores("x").is_err());
+        for odd in [&b"{a\n"[..], b"\xff\n"] {
+            std::fs::write(&file, odd).unwrap();
+            assert!(workspace.ignores("x").is_err());
+        }
     }
 
     #[test]
