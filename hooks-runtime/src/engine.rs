@@ -11,6 +11,8 @@
 //! | `context` | [`EngineContext`]: what the hooks share |
 //! | `session` | [`Session`]: what is remembered between calls |
 //! | `intent` | [`IntentCatalogue`]: what is worked on, and whose files are whose |
+//! | `scope` | whether a file may be changed for an intent |
+//! | `record` | what hooks write down about a call |
 //! | `workspace` | [`Workspace`]: where a path leads, the ignore file, hashes |
 //! | `storage` | [`Storage`]: the files that hooks append to |
 //! | `health` | [`HealthProbe`]: whether all that is in order |
@@ -33,6 +35,8 @@ mod error;
 mod gateway;
 mod health;
 mod intent;
+mod record;
+mod scope;
 mod session;
 mod storage;
 mod tools;

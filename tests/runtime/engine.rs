@@ -11,7 +11,7 @@ use hooks_runtime::engine::{EngineBuilder, Intent};
 use hooks_runtime::{HookEngine, HookError, HookResponse, ResponseAction, ToolRequest, ToolResult};
 use serde_json::Value;
 
-/// An engine in a workspace of its own, in which `REQ-1` owns `src/**`.
+/// An engine in a workspace of its own, in which `REQ-1` owns `src/**`, and `REQ-5` nothing.
 pub(crate) struct Bench {
     pub(crate) engine: HookEngine,
     folder: tempfile::TempDir,
@@ -28,7 +28,7 @@ impl Bench {
         std::fs::create_dir(folder.path().join("src")).expect("there is room");
         let builder = HookEngine::builder()
             .workspace(folder.path())
-            .intents([Intent::new("REQ-1").owns("src/**")]);
+            .intents([Intent::new("REQ-1").owns("src/**"), Intent::new("REQ-5")]);
         let engine = more(builder).build().expect("it can be built");
         Bench { engine, folder }
     }

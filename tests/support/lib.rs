@@ -27,6 +27,8 @@ mod pages {
     mod events {}
     #[doc = include_str!("../../docs/phases.md")]
     mod phases {}
+    #[doc = include_str!("../../docs/hook-engine.md")]
+    mod hook_engine {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
     #[doc = include_str!("../../docs/errors.md")]

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use serde::Serialize;
-
 use super::call::{ToolRequest, ToolResult};
 use super::error::EngineError;
-use super::intent::{IntentCatalogue, Ownership};
+use super::intent::IntentCatalogue;
+use super::record::Touched;
 use super::session::Session;
 use super::storage::Storage;
 use super::tools::{ToolRole, ToolTable};
-use super::workspace::{IGNORE_FILE, PathRefusal, Workspace, content_hash, normal};
+use super::workspace::{PathRefusal, Workspace, content_hash, normal};
 use crate::HookError;
 
 /// What the hooks of an engine share (`R-22`): what is known about tools and intents, the
@@ -32,18 +30,6 @@ struct Shared {
     session: Session,
     workspace: Option<Workspace>,
     storage: Option<Storage>,
-}
-
-/// Whether a file may be changed for an intent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Allowed,
-    /// The ignore file names it, or cannot be asked.
-    Ignored(String),
-    /// It is not in the scope.
-    Violation(String),
-    /// It is in the scope of another intent as well.
-    Contention(String),
 }
 
 impl EngineContext {
@@ -110,63 +96,6 @@ impl EngineContext {
             Some(workspace) => workspace.locate(path),
             None => normal(path),
         }
-    }
-
-    /// Whether a file may be changed for an intent. Reads the ignore file.
-    pub(crate) fn judge(&self, intent: &str, path: &str) -> Verdict {
-        let real = match self.locate(path) {
-            Ok(real) => real,
-            Err(refusal) => {
-                return Verdict::Violation(format!(
-                    "`{path}` is no file of the workspace: {refusal}"
-                ));
-            }
-        };
-        if let Some(workspace) = self.workspace() {
-            // A link must not get round a pattern, whether that names the link or its end.
-            for name in [normal(path).as_deref().unwrap_or(&real), &real] {
-                match workspace.ignores(name) {
-                    Ok(false) => {}
-                    Ok(true) => {
-                        return Verdict::Ignored(format!("`{path}` is named by `{IGNORE_FILE}`"));
-                    }
-                    Err(error) => {
-                        let why = format!("`{IGNORE_FILE}` cannot be read: {error}");
-                        return Verdict::Ignored(why);
-                    }
-                }
-            }
-            if self.is_own(workspace, &real) {
-                return Verdict::Violation(format!("`{path}` is the engine's own"));
-            }
-        }
-        match self.intents().ownership(intent, &real) {
-            Ownership::Owned => Verdict::Allowed,
-            Ownership::Contended(other) => Verdict::Contention(other),
-            Ownership::Unknown => Verdict::Violation(format!("there is no intent `{intent}`")),
-            Ownership::Resting(status) => {
-                Verdict::Violation(format!("intent `{intent}` is {status:?}"))
-            }
-            Ownership::Outside(scope) => Verdict::Violation(format!(
-                "`{real}` is not in the scope of `{intent}`, which is `{}`",
-                scope.join("`, `")
-            )),
-        }
-    }
-
-    /// Whether a file is what the engine reads its rules from, or writes to.
-    fn is_own(&self, workspace: &Workspace, path: &str) -> bool {
-        let path = workspace.root().join(path);
-        let ignore_file = workspace.root().join(IGNORE_FILE);
-        let mut own = [
-            Some(ignore_file.as_path()),
-            self.storage().map(Storage::folder),
-            self.intents().file(),
-        ]
-        .into_iter()
-        .flatten();
-        // A folder that holds them goes with them, when it is deleted or moved.
-        own.any(|own| path.starts_with(own) || own.starts_with(&path))
     }
 
     /// The files that a call has touched, with what is in each: what the tool gave, else what
@@ -252,72 +181,5 @@ impl EngineContext {
             })?;
         }
         self.intents().probe()
-    }
-}
-
-/// A file that a call has touched.
-#[derive(Debug, Clone)]
-pub(crate) struct Touched {
-    /// As the call spells it.
-    pub(crate) path: String,
-    /// From the workspace on, if it lies there.
-    pub(crate) located: Option<String>,
-    /// The hash and the size of what it holds; `None` if there is none, or nobody can tell.
-    pub(crate) content: Option<(String, u64)>,
-}
-
-impl Touched {
-    /// The name by which it is written down.
-    pub(crate) fn name(&self) -> &str {
-        self.located.as_deref().unwrap_or(&self.path)
-    }
-
-    /// The hash of what it holds.
-    pub(crate) fn hash(&self) -> Option<String> {
-        self.content.as_ref().map(|(hash, _)| hash.clone())
-    }
-}
-
-/// What every line says about the call that it is about.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Head {
-    at: Timestamp,
-    intent_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_id: Option<String>,
-    tool: String,
-}
-
-impl Head {
-    pub(crate) fn new(intent: &str, result: &ToolResult, request_id: Option<&str>) -> Self {
-        let request = &result.request;
-        Head {
-            at: Timestamp::now(),
-            intent_id: intent.to_owned(),
-            session_id: request.session_id.clone(),
-            request_id: request_id
-                .map(str::to_owned)
-                .or_else(|| request.request_id.clone()),
-            tool: request.tool.clone(),
-        }
-    }
-
-    /// A line that says this and more.
-    pub(crate) fn with(&self, more: serde_json::Value) -> serde_json::Value {
-        let mut line = serde_json::to_value(self).unwrap_or_default();
-        if let (Some(line), serde_json::Value::Object(more)) = (line.as_object_mut(), more) {
-            line.extend(more);
-        }
-        line
-    }
-}
-
-/// The beginning of a text, of so many characters at most.
-pub(crate) fn clip(text: &str, characters: usize) -> &str {
-    match text.char_indices().nth(characters) {
-        Some((end, _)) => &text[..end],
-        None => text,
     }
 }

@@ -66,7 +66,7 @@ pub enum ConcurrencyError {
     },
 }
 
-/// The engine cannot be built, or its intents not be read.
+/// The engine cannot be built, or its intents not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -109,6 +109,9 @@ pub enum EngineError {
         /// Why.
         source: regex::Error,
     },
+    /// A call selected an intent that is not there, or may not be worked on.
+    #[error("intent `{0}` cannot be selected; select one that is pending or active")]
+    NotSelectable(String),
     /// A limit that would never let anything pass, or that has no meaning.
     #[error("a circuit breaker cannot halt the call number {0}; give it 2 or more")]
     Threshold(u32),

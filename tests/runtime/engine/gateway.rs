@@ -275,6 +275,16 @@ async fn r_27_a_file_of_intents_is_read_again_when_one_is_selected() {
     assert!(!engine.pre_tool_use(&doc).await.unwrap().is_continue());
     engine.post_tool_use(&select, None).await;
     assert!(engine.pre_tool_use(&doc).await.unwrap().is_continue());
+
+    // Whoever may write it could write themselves into it.
+    std::fs::write(&file, r#"[{"id": "REQ-1", "owned_scope": ["**"]}]"#).unwrap();
+    engine.post_tool_use(&select, None).await;
+    let denied = engine.pre_tool_use(&write("intents.json")).await.unwrap();
+    assert_eq!(denied.reason.as_deref(), Some("Scope Violation"));
+    // One that holds none any more is no reason to go on with the old ones.
+    std::fs::write(&file, "{").unwrap();
+    let denied = engine.pre_tool_use(&read("a")).await.unwrap();
+    assert_eq!(denied.reason.as_deref(), Some("Fail-Safe"));
 }
 
 #[test]

@@ -48,6 +48,23 @@ fn r_26_without_turn_context_no_intent_is_selected() {
     );
 }
 
+#[tokio::test]
+async fn r_26_an_intent_that_cannot_be_worked_on_is_not_selected() {
+    let bench = Bench::new();
+    let intents = bench.engine.context().intents();
+    intents.set_status("REQ-5", IntentStatus::Blocked);
+    for id in ["REQ-5", "REQ-77"] {
+        let ((), lines) = heard(bench.post(&done(select(id)))).await;
+        assert!(
+            says(&lines, "WARN", &["hook=turn-context", id]),
+            "{lines:?}"
+        );
+        assert_eq!(bench.engine.session().active_intent(), None);
+    }
+    let ls = bench.ask(&command("ls").intent("REQ-77")).await;
+    assert_eq!(ls.reason.as_deref(), Some("State Check"));
+}
+
 #[test]
 fn r_26_without_read_file_baseline_nothing_was_seen() {
     assert_notes(

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::engine::context::{EngineContext, Head};
+use crate::engine::context::EngineContext;
+use crate::engine::record::Head;
 use crate::{HookError, PostHook, ToolResult};
 
 /// Writes a line for each call that has changed files, with all of them.

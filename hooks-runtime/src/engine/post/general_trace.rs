@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::context::{EngineContext, Head, clip};
+use crate::engine::context::EngineContext;
+use crate::engine::record::{Head, clip};
 use crate::engine::workspace::content_hash;
 use crate::{HookError, PostHook, ToolResult};
 

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use crate::engine::context::{EngineContext, Head};
+use crate::engine::context::EngineContext;
 use crate::engine::intent::IntentStatus;
+use crate::engine::record::Head;
 use crate::engine::tools::{ToolClass, ToolRole};
 use crate::{HookError, PostHook, ToolResult};
 

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::engine::context::{EngineContext, Head};
+use crate::engine::context::EngineContext;
+use crate::engine::record::Head;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, PostHook, ToolResult};
 

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::engine::context::{EngineContext, Head, Verdict};
+use crate::engine::context::EngineContext;
+use crate::engine::record::Head;
+use crate::engine::scope::Verdict;
 use crate::engine::session::Lesson;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, PostHook, ToolResult};

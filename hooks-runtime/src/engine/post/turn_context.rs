@@ -1,6 +1,7 @@
 //! `turn-context`: what the session knows after a call.
 
 use crate::engine::context::EngineContext;
+use crate::engine::error::EngineError;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, PostHook, ToolResult};
 
@@ -9,7 +10,7 @@ use crate::{HookError, PostHook, ToolResult};
 /// | | |
 /// |---|---|
 /// | Input | every result |
-/// | Effect | what the call used up is added, for its intent and for the session, also without an intent; a call that selected an intent selects it in the session, after the file of the intents was read again; what a successful destructive call left in files is what later writes are compared with |
+/// | Effect | what the call used up is added, for its intent and for the session, also without an intent; a call that selected an intent selects it in the session, after the file of the intents was read again, and if it is there and may be worked on; what a successful destructive call left in files is what later writes are compared with |
 /// | Storage | none: it is in the [`Session`](crate::engine::Session) |
 #[derive(Debug, Clone)]
 pub struct TurnUpdate {
@@ -37,9 +38,14 @@ impl PostHook<ToolResult> for TurnUpdate {
             return Ok(());
         }
         if let Some(selected) = self.context.selected(request) {
-            session.select_intent(selected);
             let reloaded = self.context.blocking(|context| context.intents().reload());
-            return Ok(reloaded.await??);
+            reloaded.await??;
+            let intent = self.context.intents().get(selected);
+            if !intent.is_some_and(|intent| intent.status.may_act()) {
+                return Err(EngineError::NotSelectable(selected.to_owned()).into());
+            }
+            session.select_intent(selected);
+            return Ok(());
         }
         let class = self.context.tools().classify(&request.tool);
         if class == ToolClass::Safe {

@@ -3,8 +3,9 @@
 use regex::{Regex, RegexSet};
 use serde_json::json;
 
-use crate::engine::context::{EngineContext, Head, clip};
+use crate::engine::context::EngineContext;
 use crate::engine::error::EngineError;
+use crate::engine::record::{Head, clip};
 use crate::engine::session::Lesson;
 use crate::engine::tools::ToolRole;
 use crate::{HookError, PostHook, ToolResult};

@@ -1,6 +1,7 @@
 //! `scope-enforcement`: an intent changes the files that it owns.
 
-use crate::engine::context::{EngineContext, Verdict};
+use crate::engine::context::EngineContext;
+use crate::engine::scope::Verdict;
 use crate::engine::session::Lesson;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
