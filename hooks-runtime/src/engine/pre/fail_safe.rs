@@ -38,7 +38,8 @@ impl FailSafe {
     /// The action by which a call passes without being seen by other hooks.
     pub const PASS: &'static str = "PASS";
 
-    /// With the probe that looks at the files of the engine, for which it waits 5 seconds.
+    /// With the probe that looks at the files of the engine, for which it waits 5 seconds by
+    /// [`HostTimer`]; within a tokio runtime its time driver has to be enabled.
     pub fn new(context: &EngineContext) -> Self {
         FailSafe {
             context: context.clone(),
