@@ -65,8 +65,11 @@ impl EngineContext {
     fn is_own(&self, workspace: &Workspace, path: &str) -> bool {
         let path = workspace.root().join(path);
         let ignore_file = workspace.root().join(IGNORE_FILE);
+        // It may be a link, behind which the rules are.
+        let rules = ignore_file.canonicalize().ok();
         let mut own = [
             Some(ignore_file.as_path()),
+            rules.as_deref(),
             self.storage().map(Storage::folder),
             self.intents().file(),
         ]

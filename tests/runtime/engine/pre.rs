@@ -442,6 +442,21 @@ fn r_28_the_engine_keeps_its_own_files() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn r_28_the_ignore_file_is_kept_where_a_link_leads() {
+    let bench = Bench::new().ready();
+    bench.put("src/rules", "*.key\n");
+    std::os::unix::fs::symlink("src/rules", bench.path(".intentignore")).unwrap();
+    for (path, reason) in [
+        ("src/rules", "Scope Violation"),
+        ("src/a.key", "Protected by .intentignore"),
+    ] {
+        let denied = block_on(bench.ask(&write(path)));
+        assert_denied(&denied, ResponseAction::Deny, reason);
+    }
+}
+
 #[test]
 fn r_28_one_file_out_of_scope_denies_the_whole_call() {
     let bench = Bench::new().ready();
