@@ -43,6 +43,7 @@ impl<H> Entry<H> {
                 sequence: 0,
                 timeout: None,
                 on_failure: None,
+                is_trusted: true,
                 timer: None,
                 hook_type,
             },
@@ -90,6 +91,14 @@ impl<H> Entry<H> {
         self
     }
 
+    /// Says whether the host vouches for what the hook says. The engine makes no difference;
+    /// a policy may. Entries are trusted unless this says otherwise.
+    #[must_use]
+    pub fn trusted(mut self, is_trusted: bool) -> Self {
+        self.meta.is_trusted = is_trusted;
+        self
+    }
+
     /// The hook.
     pub fn hook(&self) -> &H {
         &self.hook
@@ -129,6 +138,7 @@ pub struct EntryMeta {
     sequence: u64,
     timeout: Option<Duration>,
     on_failure: Option<FailurePolicy>,
+    is_trusted: bool,
     timer: Option<SlotTimer>,
     hook_type: &'static str,
 }
@@ -197,6 +207,11 @@ impl EntryMeta {
     /// What a fault of the hook does, where the registration says so.
     pub fn on_failure(&self) -> Option<FailurePolicy> {
         self.on_failure
+    }
+
+    /// Whether the host vouches for what the hook says.
+    pub fn is_trusted(&self) -> bool {
+        self.is_trusted
     }
 
     /// The full name of the hook's type, as the compiler spells it.

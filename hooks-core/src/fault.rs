@@ -35,8 +35,8 @@ impl Fault {
         Fault::Invalid(why.into())
     }
 
-    /// What a panic was called with, as far as it is text.
-    pub(crate) fn panic(payload: Box<dyn Any + Send>) -> Self {
+    /// A panic, with the payload that `catch_unwind` gave.
+    pub fn panic(payload: Box<dyn Any + Send>) -> Self {
         let message: Arc<str> = payload
             .downcast_ref::<&str>()
             .copied()

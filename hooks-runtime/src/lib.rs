@@ -59,11 +59,17 @@
 // So that expansions in this crate find it under the name that users have for it.
 extern crate self as hooks_runtime;
 
+pub mod approval;
+pub mod conversation;
+pub mod coordinator;
+pub mod display;
 #[cfg(feature = "engine")]
 pub mod engine;
 pub mod events;
 pub mod phases;
+pub mod testing;
 
+mod digest;
 mod error;
 mod options;
 mod shared;
@@ -72,6 +78,9 @@ mod within;
 
 pub use hooks_core::*;
 
+pub use conversation::{Conversation, InjectionFate, InjectionRecord, Message, Role};
+pub use coordinator::{Applied, ApplyError, Coordinator, CoordinatorBuilder, Step};
+pub use display::UserDisplay;
 #[cfg(feature = "engine")]
 pub use engine::{HookEngine, ToolRequest, ToolResult};
 pub use error::HookError;

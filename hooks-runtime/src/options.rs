@@ -24,6 +24,7 @@ pub struct RegisterOptions {
     pub(crate) name: Option<Cow<'static, str>>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) on_failure: Option<FailurePolicy>,
+    pub(crate) trusted: Option<bool>,
 }
 
 impl RegisterOptions {
@@ -64,6 +65,15 @@ impl RegisterOptions {
         self
     }
 
+    /// Says whether the host vouches for what the hook says: of one that is not trusted, an
+    /// option of a question is a yes only where its label says so by itself (`E-133`). Hooks
+    /// in this program are trusted unless this says otherwise, programs are not.
+    #[must_use]
+    pub fn trusted(mut self, is_trusted: bool) -> Self {
+        self.trusted = Some(is_trusted);
+        self
+    }
+
     /// The hook, which people know by a type, as an entry under these conditions.
     pub(crate) fn entry<H>(self, hook: H, hook_type: &'static str, priority: i32) -> Entry<H> {
         let mut entry = Entry::of_type(hook, hook_type).priority(self.priority.unwrap_or(priority));
@@ -75,6 +85,9 @@ impl RegisterOptions {
         }
         if let Some(policy) = self.on_failure {
             entry = entry.on_failure(policy);
+        }
+        if let Some(is_trusted) = self.trusted {
+            entry = entry.trusted(is_trusted);
         }
         entry
     }

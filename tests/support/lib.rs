@@ -23,6 +23,8 @@ mod pages {
     mod lifetimes {}
     #[doc = include_str!("../../docs/generated-code.md")]
     mod generated_code {}
+    #[doc = include_str!("../../docs/acting.md")]
+    mod acting {}
     #[doc = include_str!("../../docs/events.md")]
     mod events {}
     #[doc = include_str!("../../docs/phases.md")]
@@ -31,6 +33,8 @@ mod pages {
     mod hook_engine {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
+    #[doc = include_str!("../../docs/testing.md")]
+    mod testing {}
     #[doc = include_str!("../../docs/errors.md")]
     mod errors {}
 }

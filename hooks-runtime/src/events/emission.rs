@@ -1,11 +1,12 @@
 //! What the host is given for an event.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use hooks_core::{EntryMeta, Fault, Report};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::result::{Action, ContextRole, HookResult, MessageLevel};
 use crate::Map;
@@ -42,8 +43,19 @@ pub struct Emission {
 pub(crate) struct Rest {
     /// The answer of the hook that decided.
     pub(crate) decision: Option<Box<HookResult>>,
+    pub(crate) question: Option<Question>,
     pub(crate) output: Vec<HookOutput>,
     pub(crate) report: Option<Report>,
+}
+
+/// What there is to a question besides its answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) event: Arc<str>,
+    /// Whether the host vouches for the hook that asks (`E-133`).
+    pub(crate) is_trusted: bool,
+    /// Whether a later hook changed the data.
+    pub(crate) has_changed: bool,
 }
 
 /// A text for the agent's conversation, with its own role, lifetime and placement.
@@ -63,11 +75,11 @@ pub struct Injection {
 }
 
 /// Where something comes from (`E-115`).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Provenance {
     /// Always `hook`.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
     /// The name of the hook.
     pub hook: Arc<str>,
     /// The name of the event.
@@ -176,6 +188,11 @@ impl Emission {
     /// emission's. There is none where nobody said more than to go on, or to change fields.
     pub fn decision(&self) -> Option<&HookResult> {
         self.rest.as_ref()?.decision.as_deref()
+    }
+
+    /// What there is to the question, where the action is to ask the user.
+    pub(crate) fn question(&self) -> Option<&Question> {
+        self.rest.as_ref()?.question.as_ref()
     }
 
     /// What hooks printed and did not suppress, in the order in which it was printed

@@ -10,7 +10,9 @@ use hooks_core::{
 use jiff::Timestamp;
 
 use super::data::EmitError;
-use super::emission::{Emission, HookFault, HookOutput, Injection, Provenance, Rest, UserMessage};
+use super::emission::{
+    Emission, HookFault, HookOutput, Injection, Provenance, Question, Rest, UserMessage,
+};
 use super::event::Scene;
 use super::handler::{Handler, Reply, Spoken};
 use super::record::{Fields, Printed, Transcript};
@@ -59,6 +61,7 @@ impl Strongest {
 struct Said {
     /// The answer that the action is.
     decision: Option<Box<HookResult>>,
+    question: Option<Question>,
     injections: Vec<Injection>,
     messages: Vec<UserMessage>,
     faults: Vec<HookFault>,
@@ -101,6 +104,8 @@ impl<'t> Gathered<'t> {
                 // What an earlier one said of its own changes.
                 said.decision = None;
             }
+        } else if let Some(question) = self.said().question.as_mut() {
+            question.has_changed = true;
         }
     }
 
@@ -138,7 +143,7 @@ impl<'t> Gathered<'t> {
                 ephemeral: result.ephemeral,
                 append_to_last_tool_result: result.append_to_last_tool_result,
                 provenance: Provenance {
-                    source: "hook",
+                    source: "hook".into(),
                     hook: entry.shared_name(),
                     event: Arc::clone(self.name),
                     at: Timestamp::now(),
@@ -170,7 +175,14 @@ impl<'t> Gathered<'t> {
                 if action.strength() > self.action.get().strength() {
                     self.action.set(action);
                     self.decider = Some(entry.id());
-                    self.said().decision = Some(result);
+                    let question = (action == Action::AskUser).then(|| Question {
+                        event: Arc::clone(self.name),
+                        is_trusted: entry.is_trusted(),
+                        has_changed: false,
+                    });
+                    let said = self.said();
+                    said.decision = Some(result);
+                    said.question = question;
                 }
                 if action == Action::Deny {
                     Break(())
@@ -294,6 +306,7 @@ impl Gathered<'_> {
         };
         let said = self.said.map(|said| *said).unwrap_or_default();
         rest.decision = said.decision;
+        rest.question = said.question;
         rest.output = output(printed, &said.muted);
         emission.injections = said.injections;
         emission.messages = said.messages;

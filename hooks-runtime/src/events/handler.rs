@@ -184,6 +184,10 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
     /// What it answers.
     type Answer;
 
+    /// Whether a host vouches for such a hook unless it says otherwise.
+    #[doc(hidden)]
+    const TRUSTED: bool = true;
+
     #[doc(hidden)]
     fn into_handler<Time: 'static>(self) -> Arc<dyn Handler>
     where

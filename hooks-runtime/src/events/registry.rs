@@ -84,6 +84,10 @@ impl HookRegistry {
     {
         let event = event.into();
         let name = hook.name();
+        let options = match options.trusted {
+            Some(_) => options,
+            None => options.trusted(H::TRUSTED),
+        };
         let mut entry = options.entry(hook.into_handler::<Time>(), std::any::type_name::<H>(), 0);
         if entry.meta().given_name().is_none() {
             entry = match name {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::changes::Changes;
 use crate::Map;
+use crate::approval::ApprovalOption;
 
 mod json;
 
@@ -63,7 +64,9 @@ pub struct HookResult {
     /// With [`Action::Modify`]: new values for single fields, on top of
     /// [`data`](Self::data) if that is given. An extra: the seed replaces all data.
     pub changes: Changes,
-    /// Keys of the JSON form that are not known here (`E-96`).
+    /// Keys of the JSON form beside the fields: what a question says besides
+    /// ([`approval_choices`](Self::approval_choices), [`approval_key`](Self::approval_key)), and
+    /// those that are not known here (`E-96`).
     pub extra: Option<Box<Map>>,
 }
 
@@ -250,6 +253,45 @@ setters! {
     user_message: impl Into<String> => Some(user_message.into());
     /// Says how serious the message is.
     user_message_level: MessageLevel => user_message_level;
+}
+
+/// Among the extra keys: what each of the options means.
+pub(crate) const APPROVAL_EFFECTS: &str = "approval_effects";
+/// Among the extra keys: what "allow always" is remembered under.
+pub(crate) const APPROVAL_KEY: &str = "approval_key";
+
+/// What a question says besides the seed's fields.
+impl HookResult {
+    /// Gives the user these answers to choose from, each with its effect, which otherwise its
+    /// label has to say (`E-133`). The effects count where the hook is trusted.
+    #[must_use]
+    pub fn approval_choices(mut self, options: impl IntoIterator<Item = ApprovalOption>) -> Self {
+        let (labels, effects): (Vec<_>, Vec<Value>) = options
+            .into_iter()
+            .map(|option| (option.label, option.effect.name().into()))
+            .unzip();
+        self.approval_options = Some(labels);
+        self.with_extra(APPROVAL_EFFECTS, effects)
+    }
+
+    /// Says what an "allow always" is remembered under, in place of the question and the
+    /// tool's input (`E-138`): a later question of the same hook for the same event, under
+    /// the same key, is not asked.
+    #[must_use]
+    pub fn approval_key(self, key: impl Into<String>) -> Self {
+        self.with_extra(APPROVAL_KEY, key.into())
+    }
+
+    fn with_extra(mut self, key: &str, value: impl Into<Value>) -> Self {
+        let extra = self.extra.get_or_insert_default();
+        extra.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// One of the extra keys, if it is text.
+    pub(crate) fn extra_text(&self, key: &str) -> Option<&str> {
+        self.extra.as_ref()?.get(key)?.as_str()
+    }
 }
 
 impl HookResult {

@@ -131,6 +131,8 @@ pub struct EventDescriptor {
     pub timeout: Option<Duration>,
     /// What a fault does.
     pub on_failure: FailurePolicy,
+    /// Whether the host vouches for what the hook says.
+    pub trusted: bool,
 }
 
 impl EventDescriptor {
@@ -143,6 +145,7 @@ impl EventDescriptor {
             priority: entry.priority(),
             timeout: entry.timeout(),
             on_failure: policy(entry),
+            trusted: entry.is_trusted(),
         }
     }
 }

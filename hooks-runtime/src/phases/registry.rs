@@ -301,6 +301,7 @@ fn conditions<H: ?Sized>(slot: &Slot<H>, id: &str) -> RegisterOptions {
             name: entry.given_name().map(|name| name.to_owned().into()),
             timeout: entry.timeout(),
             on_failure: entry.on_failure(),
+            trusted: Some(entry.is_trusted()),
         },
     }
 }

@@ -1,0 +1,41 @@
+//! Approval: a hook answers an event with a question for the user, and what the event
+//! announces happens only if that is answered with a yes (`E-130` to `E-140`).
+//!
+//! | Type | Is |
+//! |---|---|
+//! | [`ApprovalRequest`] | the question, with the final data it is about; can be stored |
+//! | [`ApprovalOption`] | an answer to choose from, and its [`ApprovalEffect`] |
+//! | [`ApprovalProvider`] | who asks: [`ApprovalQueue`] for user interfaces, `TerminalPrompt` for a terminal (feature `terminal`), [`FixedAnswers`] for tests |
+//! | [`Approval`] | what came of it |
+//!
+//! The [`Coordinator`](crate::Coordinator) brings them together. What it holds to:
+//!
+//! | | |
+//! |---|---|
+//! | Nobody to ask | denied, whatever the default (`E-135`) |
+//! | No answer in time, an error or a panic of the provider | the default of the question (`E-134`) |
+//! | A time of 0 | the default, at once (`E-140`) |
+//! | An answer that was not offered | denied (`E-132`) |
+//! | "Allow always" | remembered for the session, for the same event, hook, question, tool and input (`E-138`); the generic question never |
+//! | The same question, asked by several at the same time | put once; all get its answer (`E-140`) |
+//! | Data that a hook changed after the question was put | the request has the final data, and says that they changed; nothing remembered under the hook's own key applies |
+//! | Everybody who asks is gone | the question is withdrawn |
+
+mod desk;
+mod option;
+mod outcome;
+mod provider;
+mod queue;
+mod request;
+#[cfg(all(unix, feature = "terminal"))]
+mod terminal;
+
+pub(crate) use desk::Desk;
+pub use option::{ApprovalEffect, ApprovalOption};
+pub use outcome::{Approval, ApprovalDecision};
+pub(crate) use provider::Asks;
+pub use provider::{ApprovalProvider, FixedAnswers};
+pub use queue::{ApprovalQueue, NotWaiting};
+pub use request::{ApprovalAnswer, ApprovalRequest};
+#[cfg(all(unix, feature = "terminal"))]
+pub use terminal::TerminalPrompt;

@@ -1,0 +1,244 @@
+//! Where questions are put: once for all that ask the same at the same time, within their
+//! time, and not at all where "allow always" has been the answer before.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::future::pending;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use futures_util::future::{Either, FutureExt, Shared, WeakShared, select};
+use hooks_core::{BoxFuture, Fault, Timer};
+use jiff::Timestamp;
+
+use super::option::ApprovalEffect;
+use super::outcome::{Approval, ApprovalDecision};
+use super::provider::Asks;
+use super::request::{ApprovalAnswer, ApprovalRequest};
+use crate::digest::Digest;
+use crate::error::text;
+
+/// The questions of a host.
+pub(crate) struct Desk {
+    provider: Option<Arc<dyn Asks>>,
+    timer: Arc<dyn Timer>,
+    /// What "allow always" has been answered to, with the session it holds for.
+    remembered: Mutex<HashMap<Arc<str>, HashSet<Digest>>>,
+    /// The questions that are being asked. The lock is held for a look-up, never while
+    /// anybody waits.
+    open: Mutex<HashMap<Digest, Open>>,
+}
+
+/// One question, and all that wait for its answer: the first of them that is polled carries
+/// it on, and when the last one is gone, it is withdrawn.
+type Question = Shared<BoxFuture<'static, ApprovalDecision>>;
+
+struct Open {
+    id: Arc<str>,
+    question: WeakShared<BoxFuture<'static, ApprovalDecision>>,
+}
+
+impl Desk {
+    pub(crate) fn new(provider: Option<Arc<dyn Asks>>, timer: Arc<dyn Timer>) -> Self {
+        Desk {
+            provider,
+            timer,
+            remembered: Mutex::default(),
+            open: Mutex::default(),
+        }
+    }
+
+    /// The decision on a request that can be had without asking.
+    pub(crate) fn known(&self, request: &ApprovalRequest) -> Option<ApprovalDecision> {
+        if self.is_remembered(request) {
+            return Some(ApprovalDecision::Remembered);
+        }
+        let is_over = request.time_left(Timestamp::now()).is_zero();
+        is_over.then_some(match self.provider {
+            Some(_) => ApprovalDecision::TimedOut,
+            None => ApprovalDecision::NobodyToAsk,
+        })
+    }
+
+    /// Asks, and waits for the answer.
+    pub(crate) async fn ask(self: &Arc<Self>, request: Arc<ApprovalRequest>) -> Approval {
+        let decision = match (self.known(&request), &self.provider) {
+            (Some(decision), _) => decision,
+            (None, None) => ApprovalDecision::NobodyToAsk,
+            (None, Some(provider)) => self.wait(&request, provider).await,
+        };
+        self.conclude(request, decision)
+    }
+
+    /// The decision on a request that was answered elsewhere.
+    pub(crate) fn settle(
+        &self,
+        request: Arc<ApprovalRequest>,
+        answer: &ApprovalAnswer,
+    ) -> Approval {
+        let decision = if request.time_left(Timestamp::now()).is_zero() {
+            ApprovalDecision::TimedOut
+        } else {
+            decision(&request, answer)
+        };
+        self.conclude(request, decision)
+    }
+
+    pub(crate) fn conclude(
+        &self,
+        request: Arc<ApprovalRequest>,
+        decision: ApprovalDecision,
+    ) -> Approval {
+        let is_lasting = matches!(
+            &decision,
+            ApprovalDecision::Chosen(option) if option.effect == ApprovalEffect::AllowAlways
+        );
+        if let Some(memory) = request.memory().filter(|_| is_lasting) {
+            let mut remembered = lock(&self.remembered);
+            let session = remembered.entry(Arc::clone(&request.session)).or_default();
+            session.insert(memory);
+        }
+        let approval = Approval { request, decision };
+        tracing::info!(
+            target: "hooks_runtime",
+            id = &*approval.request.id,
+            event = &*approval.request.event,
+            hook = &*approval.request.hook,
+            allowed = approval.is_allowed(),
+            "approval {approval}"
+        );
+        approval
+    }
+
+    fn is_remembered(&self, request: &ApprovalRequest) -> bool {
+        let Some(memory) = request.memory() else {
+            return false;
+        };
+        let remembered = lock(&self.remembered);
+        let session = remembered.get(&request.session);
+        session.is_some_and(|session| session.contains(&memory))
+    }
+
+    /// Forgets what was remembered for a session.
+    pub(crate) fn forget(&self, session: &str) {
+        lock(&self.remembered).remove(session);
+    }
+
+    /// Waits for the answer to the question of this request, for as long as the request has.
+    async fn wait(
+        self: &Arc<Self>,
+        request: &Arc<ApprovalRequest>,
+        provider: &Arc<dyn Asks>,
+    ) -> ApprovalDecision {
+        let left = request.time_left(Timestamp::now());
+        let waiting = async {
+            let up = match left < ENDLESS {
+                true => self.timer.sleep(left),
+                false => Box::pin(pending()),
+            };
+            match select(self.question(request, provider), up).await {
+                Either::Left((decision, _)) => decision,
+                Either::Right(((), _)) => ApprovalDecision::TimedOut,
+            }
+        };
+        let waited = AssertUnwindSafe(waiting).catch_unwind().await;
+        waited.unwrap_or_else(|panic| failed(&Fault::panic(panic)))
+    }
+
+    /// The question of this request, which may be being asked already (`E-140`).
+    fn question(
+        self: &Arc<Self>,
+        request: &Arc<ApprovalRequest>,
+        provider: &Arc<dyn Asks>,
+    ) -> Question {
+        let identity = request.identity();
+        let mut open = lock(&self.open);
+        if let Some(question) = open.get(&identity).and_then(|open| open.question.upgrade()) {
+            return question;
+        }
+        let place = Place {
+            desk: Arc::downgrade(self),
+            identity,
+            id: Arc::clone(&request.id),
+        };
+        let (request, provider) = (Arc::clone(request), Arc::clone(provider));
+        let id = Arc::clone(&request.id);
+        let question: BoxFuture<'static, _> = Box::pin(async move {
+            let _place = place;
+            put(&request, &*provider).await
+        });
+        let question = question.shared();
+        if let Some(weak) = question.downgrade() {
+            open.insert(identity, Open { id, question: weak });
+        }
+        question
+    }
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk")
+            .field("asks", &self.provider.is_some())
+            .field("open", &lock(&self.open).len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Takes a question off the list when it has been answered or withdrawn.
+struct Place {
+    desk: Weak<Desk>,
+    identity: Digest,
+    id: Arc<str>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(desk) = self.desk.upgrade() {
+            let mut open = lock(&desk.open);
+            // The place may have been taken by a question that was put since.
+            if open
+                .get(&self.identity)
+                .is_some_and(|open| open.id == self.id)
+            {
+                open.remove(&self.identity);
+            }
+        }
+    }
+}
+
+/// Puts a question to the provider.
+async fn put(request: &Arc<ApprovalRequest>, provider: &dyn Asks) -> ApprovalDecision {
+    let mut made = None;
+    let asking = async {
+        made = Some(match provider.start(request).await {
+            Ok(answer) => decision(request, &answer),
+            Err(error) => failed(&error),
+        });
+    };
+    let caught = AssertUnwindSafe(asking).catch_unwind().await;
+    let panic = caught.err().map(Fault::panic);
+    // What panics once the answer is there does not take it back.
+    made.unwrap_or_else(|| match panic {
+        Some(panic) => failed(&panic),
+        None => failed(&"it ended without an answer"),
+    })
+}
+
+/// A time that no timer has to measure: thirty years.
+const ENDLESS: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+fn failed(why: &dyn fmt::Display) -> ApprovalDecision {
+    ApprovalDecision::Failed(text(why))
+}
+
+fn decision(request: &ApprovalRequest, answer: &ApprovalAnswer) -> ApprovalDecision {
+    match request.option(answer) {
+        Some(option) => ApprovalDecision::Chosen(option.clone()),
+        None => ApprovalDecision::NotOffered(answer.label.clone()),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

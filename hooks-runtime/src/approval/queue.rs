@@ -1,0 +1,193 @@
+//! Questions for a user interface: they wait in a queue, and are answered by their id, from
+//! any task and in any order.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, oneshot};
+
+use super::provider::ApprovalProvider;
+use super::request::{ApprovalAnswer, ApprovalRequest};
+use crate::HookError;
+
+/// The questions that wait for an answer. A clone is the same queue.
+///
+/// A question that waits costs its entry here and its future: no thread, and no lock. When
+/// nobody waits for its answer any more, because its time is up or the caller is gone, it
+/// leaves the queue.
+///
+/// ```
+/// use hooks_runtime::approval::ApprovalQueue;
+///
+/// # async fn show(_: &hooks_runtime::approval::ApprovalRequest) -> String { String::new() }
+/// async fn window(queue: ApprovalQueue) {
+///     loop {
+///         let request = queue.next().await;
+///         let label = show(&request).await;
+///         if let Err(gone) = queue.answer(&request.id, &*label) {
+///             eprintln!("{gone}");
+///         }
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ApprovalQueue {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// By their number, which is the order in which they came.
+    waiting: Mutex<Waiting>,
+    arrivals: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    by_id: HashMap<Arc<str>, u64>,
+    questions: BTreeMap<u64, Question>,
+    /// Those that [`ApprovalQueue::next`] has not given yet.
+    unseen: BTreeSet<u64>,
+    last: u64,
+}
+
+#[derive(Debug)]
+struct Question {
+    request: Arc<ApprovalRequest>,
+    reply: oneshot::Sender<ApprovalAnswer>,
+}
+
+/// Nobody waits for the answer to this question.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the question `{id}` waits for no answer; it has been answered, its time is up, or whoever asked is gone"
+)]
+#[non_exhaustive]
+pub struct NotWaiting {
+    /// The id that was given.
+    pub id: String,
+}
+
+impl ApprovalQueue {
+    /// A queue without questions.
+    pub fn new() -> Self {
+        ApprovalQueue::default()
+    }
+
+    /// The next question that has not been given to anybody, in the order in which they came;
+    /// waits for one. Giving it out does not answer it, and a question that is not answered is
+    /// still [`pending`](Self::pending).
+    ///
+    /// Cancel safe: a question is given out only to a future that ends.
+    pub async fn next(&self) -> Arc<ApprovalRequest> {
+        loop {
+            let arrival = self.inner.arrivals.notified();
+            if let Some(request) = self.try_next() {
+                return request;
+            }
+            arrival.await;
+        }
+    }
+
+    /// As [`next`](Self::next), without waiting.
+    pub fn try_next(&self) -> Option<Arc<ApprovalRequest>> {
+        let mut waiting = self.lock();
+        let number = waiting.unseen.pop_first()?;
+        let request = Arc::clone(&waiting.questions.get(&number)?.request);
+        if !waiting.unseen.is_empty() {
+            // Another one may be waiting for what is left.
+            self.inner.arrivals.notify_one();
+        }
+        Some(request)
+    }
+
+    /// All questions that wait for an answer, in the order in which they came.
+    pub fn pending(&self) -> Vec<Arc<ApprovalRequest>> {
+        let waiting = self.lock();
+        let questions = waiting.questions.values();
+        questions
+            .map(|question| Arc::clone(&question.request))
+            .collect()
+    }
+
+    /// How many questions wait for an answer.
+    pub fn len(&self) -> usize {
+        self.lock().questions.len()
+    }
+
+    /// Whether no question waits for an answer.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Answers a question, for all who ask it.
+    ///
+    /// # Errors
+    /// If nobody waits for this answer; two answers to one question are one answer and an
+    /// error.
+    pub fn answer(&self, id: &str, answer: impl Into<ApprovalAnswer>) -> Result<(), NotWaiting> {
+        let question = self.lock().take(id);
+        let sent = question.map(|question| question.reply.send(answer.into()));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => Err(NotWaiting { id: id.to_owned() }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        let waiting = self.inner.waiting.lock();
+        waiting.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn take(&mut self, id: &str) -> Option<Question> {
+        let number = self.by_id.remove(id)?;
+        self.unseen.remove(&number);
+        self.questions.remove(&number)
+    }
+}
+
+impl ApprovalProvider for ApprovalQueue {
+    async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
+        let (reply, answer) = oneshot::channel();
+        let _place = self.enter(request, reply);
+        Ok(answer.await?)
+    }
+}
+
+impl ApprovalQueue {
+    fn enter(
+        &self,
+        request: &Arc<ApprovalRequest>,
+        reply: oneshot::Sender<ApprovalAnswer>,
+    ) -> Place<'_> {
+        let id = Arc::clone(&request.id);
+        let question = Question {
+            request: Arc::clone(request),
+            reply,
+        };
+        let mut waiting = self.lock();
+        waiting.last += 1;
+        let number = waiting.last;
+        waiting.by_id.insert(Arc::clone(&id), number);
+        waiting.questions.insert(number, question);
+        waiting.unseen.insert(number);
+        drop(waiting);
+        self.inner.arrivals.notify_one();
+        Place { queue: self, id }
+    }
+}
+
+/// A place in the queue, which is given up when nobody waits any more.
+struct Place<'q> {
+    queue: &'q ApprovalQueue,
+    id: Arc<str>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let question = self.queue.lock().take(&self.id);
+        drop(question);
+    }
+}

@@ -1,0 +1,395 @@
+//! Acting on what hooks answer.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use hooks_core::{Fault, Timer};
+
+use crate::approval::{Approval, ApprovalAnswer, ApprovalProvider, ApprovalRequest, Asks, Desk};
+use crate::display::{UserDisplay, escape};
+use crate::{
+    Conversation, Emission, EmitError, EventData, HookOutput, HookRegistry, HostTimer, Injection,
+    Map, MessageLevel, UserMessage,
+};
+
+/// Does what an [`Emission`] says: shows the messages, injects into the conversation, asks the
+/// user, and says whether what the event announces may happen.
+///
+/// One serves one session, or several that have a `session_id` in their events' data. A clone
+/// is the same one.
+///
+/// ```
+/// use hooks_runtime::approval::FixedAnswers;
+/// use hooks_runtime::{Conversation, Coordinator, HookRegistry, HookResult, RegisterOptions};
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let hooks = HookRegistry::new();
+/// hooks.register(
+///     "tool:pre",
+///     |_: hooks_runtime::Event<'_>| HookResult::ask_user("Deploy to production?"),
+///     RegisterOptions::new(),
+/// );
+///
+/// let coordinator = Coordinator::builder().provider(FixedAnswers::deny()).build();
+/// let mut conversation = Conversation::new();
+/// let data = json!({"tool_name": "deploy", "tool_input": {}});
+/// let applied = coordinator.emit(&hooks, "tool:pre", data, &mut conversation).await.unwrap();
+/// assert_eq!(applied.denial(), Some("user denied: Deploy to production?"));
+/// # });
+/// ```
+#[derive(Clone)]
+pub struct Coordinator {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    desk: Arc<Desk>,
+    display: Option<Box<dyn UserDisplay>>,
+    injection_size_limit: Option<usize>,
+    session: Arc<str>,
+}
+
+/// What came of an emission.
+#[derive(Debug, Clone)]
+#[must_use = "it may be a denial"]
+#[non_exhaustive]
+pub struct Applied {
+    /// The data with which what the event announces is to happen.
+    pub data: Arc<Map>,
+    /// Why it must not happen, if it must not.
+    denial: Option<String>,
+    /// What the user decided, if a hook asked.
+    pub approval: Option<Approval>,
+}
+
+/// How far an emission could be applied without asking.
+#[derive(Debug, Clone)]
+#[must_use = "it may be a denial, or a question"]
+pub enum Step {
+    /// It is decided.
+    Done(Applied),
+    /// The user has to be asked.
+    Ask(Box<ApprovalRequest>),
+}
+
+/// An emission could not be applied. What the event announces must not happen.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The event could not be emitted.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    /// A hook injects more than the limit allows; nothing is injected (`E-114`).
+    #[error(
+        "hook `{hook}` of event `{event}` injects {chars} characters, and the limit is {limit}; shorten the text, or raise `injection_size_limit`"
+    )]
+    InjectionTooLong {
+        /// The hook.
+        hook: Arc<str>,
+        /// The event.
+        event: Arc<str>,
+        /// The length of its injection in characters.
+        chars: usize,
+        /// The limit in characters.
+        limit: usize,
+    },
+}
+
+impl Coordinator {
+    /// A coordinator without anybody to ask: questions are denied (`E-135`), messages are
+    /// logged (`E-151`), injections have no limit (`E-113`).
+    pub fn new() -> Self {
+        Coordinator::builder().build()
+    }
+
+    /// A coordinator with other parts.
+    pub fn builder() -> CoordinatorBuilder {
+        CoordinatorBuilder::default()
+    }
+
+    /// Emits an event, and [applies](Self::apply) what comes of it.
+    ///
+    /// # Errors
+    /// If the event cannot be emitted, or as [`apply`](Self::apply). What the event announces
+    /// must not happen then; what hooks had said up to the error is shown and injected.
+    pub async fn emit(
+        &self,
+        hooks: &HookRegistry,
+        event: &str,
+        data: impl Into<EventData>,
+        conversation: &mut Conversation,
+    ) -> Result<Applied, ApplyError> {
+        match hooks.emit(event, data).await {
+            Ok(emission) => self.apply(emission, conversation).await,
+            Err(error) => {
+                if let Some(emission) = error.emission() {
+                    self.show(emission.output(), &emission.messages);
+                    self.inject(emission.injections.clone(), conversation)?;
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Does what an emission says, and waits for the user where a hook asks.
+    ///
+    /// Messages and injections are taken whatever the action is (`E-35`, `E-136`, `E-139`), and
+    /// before the user is asked. Dropping the future withdraws the question; what has been
+    /// shown and injected stays.
+    ///
+    /// # Errors
+    /// If an injection is too long (`E-114`): nothing is injected, and nobody is asked.
+    pub async fn apply(
+        &self,
+        emission: Emission,
+        conversation: &mut Conversation,
+    ) -> Result<Applied, ApplyError> {
+        Ok(match self.begin(emission, conversation)? {
+            Step::Done(applied) => applied,
+            Step::Ask(request) => self.ask(*request).await.into(),
+        })
+    }
+
+    /// As [`apply`](Self::apply), but does not wait: a question that has to be asked is given
+    /// to the caller, who may [ask](Self::ask) it while the conversation is free, or store it
+    /// and [settle](Self::settle) it later.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn begin(
+        &self,
+        emission: Emission,
+        conversation: &mut Conversation,
+    ) -> Result<Step, ApplyError> {
+        let request = ApprovalRequest::of(&emission, &self.inner.session);
+        self.show(emission.output(), &emission.messages);
+        let denial = emission.is_denied().then(|| refusal(&emission));
+        let Emission {
+            data, injections, ..
+        } = emission;
+        self.inject(injections, conversation)?;
+        Ok(match request {
+            None => Step::Done(Applied {
+                data,
+                denial,
+                approval: None,
+            }),
+            Some(request) => match self.inner.desk.known(&request) {
+                None => Step::Ask(Box::new(request)),
+                Some(decision) => {
+                    Step::Done(self.inner.desk.conclude(request.into(), decision).into())
+                }
+            },
+        })
+    }
+
+    /// Puts a question, and waits for its answer. Where the same one is being asked already,
+    /// it waits for the answer to that (`E-140`). Dropping the future withdraws it, once
+    /// nobody else waits.
+    pub async fn ask(&self, request: impl Into<Arc<ApprovalRequest>>) -> Approval {
+        self.inner.desk.ask(request.into()).await
+    }
+
+    /// What comes of a question that has been answered elsewhere, and perhaps stored in
+    /// between: the same as if it had been asked here. After its time the default counts
+    /// (`E-134`), whatever the answer.
+    pub fn settle(
+        &self,
+        request: impl Into<Arc<ApprovalRequest>>,
+        answer: impl Into<ApprovalAnswer>,
+    ) -> Approval {
+        self.inner.desk.settle(request.into(), &answer.into())
+    }
+
+    /// Forgets every "allow always" of a session (`E-138`).
+    pub fn end_session(&self, session: &str) {
+        self.inner.desk.forget(session);
+    }
+
+    /// The session of events whose data name none.
+    pub fn session(&self) -> &str {
+        &self.inner.session
+    }
+
+    /// Shows what hooks printed and say, in this order; without a display their messages are
+    /// logged (`E-151`).
+    fn show(&self, output: &[HookOutput], messages: &[UserMessage]) {
+        let Some(display) = &self.inner.display else {
+            for HookOutput { text, hook } in output {
+                tracing::debug!(target: "hooks_runtime", hook = &**hook, "{}", escape(text));
+            }
+            messages.iter().for_each(log);
+            return;
+        };
+        let shown = |show: &dyn Fn()| {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(show)) {
+                tracing::error!(target: "hooks_runtime", "the display {}", Fault::panic(panic));
+                return false;
+            }
+            true
+        };
+        for printed in output {
+            shown(&|| display.output(printed));
+        }
+        for message in messages {
+            if !shown(&|| display.message(message)) {
+                log(message);
+            }
+        }
+    }
+
+    fn inject(
+        &self,
+        injections: Vec<Injection>,
+        conversation: &mut Conversation,
+    ) -> Result<(), ApplyError> {
+        let chars = |injection: &Injection| injection.content.chars().count();
+        let limit = self.inner.injection_size_limit.unwrap_or(usize::MAX);
+        let too_long = injections.iter().find(|injection| chars(injection) > limit);
+        if let Some(injection) = too_long {
+            conversation.refuse(&injections);
+            return Err(ApplyError::InjectionTooLong {
+                hook: Arc::clone(&injection.provenance.hook),
+                event: Arc::clone(&injection.provenance.event),
+                chars: chars(injection),
+                limit,
+            });
+        }
+        conversation.inject(injections);
+        Ok(())
+    }
+}
+
+/// Why an emission is a denial, also where its hook does not say (`E-97`).
+fn refusal(emission: &Emission) -> String {
+    match (emission.reason(), &emission.decided_by) {
+        (Some(reason), _) if !reason.trim().is_empty() => reason.to_owned(),
+        (_, Some(hook)) => format!("denied by hook `{hook}`"),
+        (_, None) => "denied".to_owned(),
+    }
+}
+
+/// Logs a message that there is nobody to show to.
+fn log(message: &UserMessage) {
+    let UserMessage { text, level, hook } = message;
+    let (text, hook) = (escape(text), &**hook);
+    match level {
+        MessageLevel::Info => tracing::info!(target: "hooks_runtime", hook, "{text}"),
+        MessageLevel::Warning => tracing::warn!(target: "hooks_runtime", hook, "{text}"),
+        MessageLevel::Error => tracing::error!(target: "hooks_runtime", hook, "{text}"),
+    }
+}
+
+impl Applied {
+    /// Whether what the event announces must not happen.
+    pub fn is_denied(&self) -> bool {
+        self.denial.is_some()
+    }
+
+    /// Why it must not happen, for the agent (`E-97`, `E-137`); nothing where it may.
+    pub fn denial(&self) -> Option<&str> {
+        self.denial.as_deref()
+    }
+
+    /// Whether it may happen with these data: after a question they have to be those that
+    /// were approved.
+    pub fn covers(&self, data: &Map) -> bool {
+        match &self.approval {
+            Some(approval) => approval.covers(data),
+            None => !self.is_denied(),
+        }
+    }
+}
+
+impl From<Approval> for Applied {
+    fn from(approval: Approval) -> Self {
+        Applied {
+            data: Arc::clone(&approval.request.data),
+            denial: approval.denial(),
+            approval: Some(approval),
+        }
+    }
+}
+
+impl Default for Coordinator {
+    fn default() -> Self {
+        Coordinator::new()
+    }
+}
+
+impl fmt::Debug for Coordinator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coordinator")
+            .field("session", &self.inner.session)
+            .field("desk", &self.inner.desk)
+            .field("injection_size_limit", &self.inner.injection_size_limit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The parts of a [`Coordinator`].
+#[derive(Default)]
+#[must_use = "a coordinator is made by `build`"]
+pub struct CoordinatorBuilder {
+    provider: Option<Arc<dyn Asks>>,
+    display: Option<Box<dyn UserDisplay>>,
+    timer: Option<Arc<dyn Timer>>,
+    injection_size_limit: Option<usize>,
+    session: Option<Arc<str>>,
+}
+
+impl CoordinatorBuilder {
+    /// Who answers questions.
+    pub fn provider(mut self, provider: impl ApprovalProvider + 'static) -> Self {
+        self.provider = Some(Arc::new(provider));
+        self
+    }
+
+    /// Who shows messages.
+    pub fn display(mut self, display: impl UserDisplay + 'static) -> Self {
+        self.display = Some(Box::new(display));
+        self
+    }
+
+    /// What measures how long questions wait; [`HostTimer`] unless given.
+    pub fn timer(mut self, timer: Arc<dyn Timer>) -> Self {
+        self.timer = Some(timer);
+        self
+    }
+
+    /// The most characters that one injection may have (`E-113`); without a limit unless given.
+    pub fn injection_size_limit(mut self, chars: usize) -> Self {
+        self.injection_size_limit = Some(chars);
+        self
+    }
+
+    /// The session of events whose data have no `session_id`.
+    pub fn session(mut self, session: impl Into<Arc<str>>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// The coordinator of these parts.
+    pub fn build(self) -> Coordinator {
+        let timer = self.timer.unwrap_or_else(|| Arc::new(HostTimer));
+        Coordinator {
+            inner: Arc::new(Inner {
+                desk: Arc::new(Desk::new(self.provider, timer)),
+                display: self.display,
+                injection_size_limit: self.injection_size_limit,
+                session: self.session.unwrap_or_else(|| Arc::from("")),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for CoordinatorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CoordinatorBuilder")
+            .field("injection_size_limit", &self.injection_size_limit)
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,171 @@
+//! What the user is shown, and how: hooks are not to make a terminal show something else
+//! than they say.
+
+use std::fmt;
+use std::io::Write;
+
+use crate::{HookOutput, MessageLevel, UserMessage};
+
+/// Shows the user what hooks say. A panic in it is logged, and changes no decision.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` shows no messages; implement `UserDisplay` for it, or give a closure `|message: &UserMessage| …`",
+    label = "not a display"
+)]
+pub trait UserDisplay: Send + Sync {
+    /// Shows a message, with its level and the hook that says it (`E-151`).
+    fn message(&self, message: &UserMessage);
+
+    /// Shows what a hook printed and did not suppress (`E-150`). Left out, unless implemented.
+    fn output(&self, output: &HookOutput) {
+        let _ = output;
+    }
+}
+
+impl<F: Fn(&UserMessage) + Send + Sync> UserDisplay for F {
+    fn message(&self, message: &UserMessage) {
+        self(message);
+    }
+}
+
+/// Shows messages and the output of hooks on standard error, a line each, escaped.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StderrDisplay;
+
+impl UserDisplay for StderrDisplay {
+    fn message(&self, UserMessage { text, level, hook }: &UserMessage) {
+        let level = match level {
+            MessageLevel::Info => "info",
+            MessageLevel::Warning => "warning",
+            MessageLevel::Error => "error",
+        };
+        print(format_args!("{level}: {} ({})", escape(text), escape(hook)));
+    }
+
+    fn output(&self, HookOutput { text, hook }: &HookOutput) {
+        for line in text.lines() {
+            print(format_args!("{}: {}", escape(hook), escape(line)));
+        }
+    }
+}
+
+fn print(line: fmt::Arguments<'_>) {
+    // A display that is closed shows nothing.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// `text` on one line, safe for a terminal, a table and a log: control
+/// characters (ANSI sequences among them), bidirectional marks, zero-width and
+/// other invisible characters become `\n`, `\t` or `\u{…}`; all else stays.
+pub fn escape(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            // `char::escape_debug` would also escape these, which hide nothing.
+            ' '..='~' => shown.push(character),
+            _ if is_blank(character) => shown.extend(character.escape_unicode()),
+            // Escapes what is not printable: Cc, Cf, Co, Cn, Zl, Zp and every
+            // space but the ordinary one, and marks that join what is before
+            // them, variation selectors included.
+            _ => shown.extend(character.escape_debug()),
+        }
+    }
+    shown
+}
+
+/// `shown`, which is escaped already, in at most `limit` characters.
+pub fn shorten(shown: &str, limit: usize) -> String {
+    if shown.chars().count() <= limit {
+        return shown.to_owned();
+    }
+    let mut short: String = shown.chars().take(limit.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// Whether `text` holds characters that make it look like another one. Line breaks
+/// and tabs are not among them, nor are accents, though [`escape`] rewrites both.
+pub fn hides_text(text: &str) -> bool {
+    text.chars()
+        .any(|character| !matches!(character, '\n' | '\t') && is_deceptive(character))
+}
+
+/// Letters and symbols that print as nothing, which no general category tells.
+fn is_blank(character: char) -> bool {
+    matches!(
+        character,
+        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
+    )
+}
+
+/// The characters that make a command look like another one.
+fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || is_blank(character)
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, hides_text, shorten};
+
+    #[test]
+    fn ordinary_text_is_left_alone() {
+        for text in [
+            "ls -la | grep 'x' > out",
+            r"sed 's/\./x/'",
+            "größe 日本語 ✓",
+            "",
+        ] {
+            assert_eq!(escape(text), text);
+            assert!(!hides_text(text));
+        }
+    }
+
+    #[test]
+    fn control_and_ansi_characters_are_escaped() {
+        assert_eq!(escape("a\nb\tc\rd"), r"a\nb\tc\rd");
+        assert_eq!(
+            escape("\u{1b}[31mred\u{7}\0\u{7f}\u{9b}"),
+            r"\u{1b}[31mred\u{7}\0\u{7f}\u{9b}"
+        );
+    }
+
+    #[test]
+    fn bidirectional_zero_width_and_blank_characters_are_escaped() {
+        for character in "\u{202e}\u{2066}\u{200f}\u{61c}\u{200b}\u{200d}\u{feff}\u{ad}\u{2028}\u{a0}\u{3000}\u{fe0f}\u{e0041}\u{115f}\u{3164}\u{ffa0}\u{2800}\u{fff9}\u{e000}\u{301}".chars() {
+            let shown = escape(&format!("a{character}b"));
+            assert!(shown.is_ascii(), "{character:?} is shown as {shown}");
+            assert!(shown.starts_with(r"a\u{"), "{character:?} is shown as {shown}");
+        }
+    }
+
+    #[test]
+    fn every_character_that_deceives_is_also_escaped() {
+        for character in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            if hides_text(&character.to_string()) {
+                assert!(escape(&character.to_string()).is_ascii(), "{character:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_text_is_shortened_with_a_mark() {
+        assert_eq!(shorten("abcdef", 6), "abcdef");
+        assert_eq!(shorten("abcdefg", 6), "abcde…");
+    }
+}

@@ -1,0 +1,197 @@
+//! `approval::TerminalPrompt` at real terminals: this program starts itself in one, asks
+//! there, and says what was answered.
+
+#![cfg(all(unix, feature = "terminal"))]
+
+use std::env;
+use std::process::Command;
+
+use futures_util::future::join_all;
+use hooks_runtime::approval::TerminalPrompt;
+use hooks_runtime::{Conversation, Coordinator, Event, HookRegistry, HookResult, RegisterOptions};
+use rexpect::session::{PtySession, spawn_command};
+use serde_json::json;
+
+/// Set in the program that asks: how many questions at the same time, and how long.
+const ASKS: &str = "HOOKS_TEST_ASKS";
+
+/// What the user sees of an option in the end.
+const MARK: &str = "outcome: ";
+
+/// Not a test of its own: the program in the terminal.
+#[test]
+fn asks_in_the_terminal() {
+    let Ok(asks) = env::var(ASKS) else {
+        return;
+    };
+    let (questions, timeout) = asks.split_once(',').expect("two numbers");
+    let (questions, timeout): (usize, f64) = (
+        questions.parse().expect("one"),
+        timeout.parse().expect("another"),
+    );
+    let hooks = HookRegistry::new();
+    hooks.register(
+        "tool:pre",
+        move |event: Event<'_>| {
+            HookResult::ask_user(format!("Run {}?", event.str("command").unwrap_or_default()))
+                .approval_options(["Allow once", "Allow always", "Deny"])
+                .approval_timeout(timeout)
+                .reason("it \u{1b}[31mhides\u{202e} something")
+        },
+        RegisterOptions::new().name("gate"),
+    );
+    let coordinator = Coordinator::builder()
+        .provider(TerminalPrompt::new())
+        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime").block_on(async {
+        let ask = async |number: usize| {
+            let data = json!({"tool_name": "bash", "command": format!("step {number}")});
+            let mut conversation = Conversation::new();
+            let applied = coordinator
+                .emit(&hooks, "tool:pre", data, &mut conversation)
+                .await;
+            let approval = applied.expect("applies").approval.expect("a question");
+            println!("{MARK}{number} {approval}");
+        };
+        join_all((1..=questions).map(ask)).await;
+    });
+}
+
+/// This program, in a terminal of its own, asking so many questions at the same time.
+fn terminal(questions: usize, timeout: f64) -> PtySession {
+    let mut command = Command::new(env::current_exe().expect("this program"));
+    command
+        .args(["--exact", "asks_in_the_terminal", "--nocapture"])
+        .env(ASKS, format!("{questions},{timeout}"));
+    spawn_command(command, Some(20_000)).expect("a terminal")
+}
+
+const READY: &str = "Your answer (denied after";
+
+#[test]
+fn e_130_the_question_is_shown_with_what_is_approved_and_answered_by_number() {
+    let mut terminal = terminal(1, 300.0);
+    let shown = terminal.exp_string(READY).expect("a question");
+    assert!(
+        shown.contains("Run step 1? (asked by hook `gate` about tool `bash`)"),
+        "{shown}"
+    );
+    assert!(shown.contains(r#""command":"step 1""#), "{shown}");
+    assert!(
+        shown.contains("1) Allow once\r\n  2) Allow always\r\n  3) Deny"),
+        "{shown}"
+    );
+    terminal.send_line("1").expect("typing");
+    terminal
+        .exp_string("outcome: 1 user allowed: Run step 1?")
+        .expect("a yes");
+    terminal.exp_eof().expect("an end");
+}
+
+#[test]
+fn what_a_hook_says_cannot_move_the_cursor_or_turn_the_line_around() {
+    let mut terminal = terminal(1, 300.0);
+    let shown = terminal.exp_string(READY).expect("a question");
+    assert!(
+        shown.contains(r"it \u{1b}[31mhides\u{202e} something"),
+        "{shown}"
+    );
+    terminal.send_line("Deny").expect("typing");
+    terminal
+        .exp_string("outcome: 1 user denied: Run step 1?")
+        .expect("a no");
+}
+
+#[test]
+fn e_132_an_answer_that_is_not_offered_is_asked_again() {
+    let mut terminal = terminal(1, 300.0);
+    terminal.exp_string(READY).expect("a question");
+    for answer in ["4", "0", "allow", "", "yes"] {
+        terminal.send_line(answer).expect("typing");
+        terminal
+            .exp_string("Answer with the number of an option: ")
+            .expect("another try");
+    }
+    terminal.send_line("den").expect("typing");
+    terminal.exp_string("outcome: 1 user denied").expect("a no");
+}
+
+#[test]
+fn e_134_without_an_answer_in_time_the_default_counts() {
+    let mut terminal = terminal(1, 0.3);
+    terminal.exp_string(READY).expect("a question");
+    terminal
+        .exp_string("(no longer asked)")
+        .expect("a word about it");
+    let said = terminal.exp_regex("outcome: 1 denied by default, because nobody answered in time");
+    said.expect("a no");
+}
+
+#[test]
+fn e_134_a_terminal_whose_input_ends_is_no_answer() {
+    let mut terminal = terminal(1, 300.0);
+    terminal.exp_string(READY).expect("a question");
+    terminal.send_control('d').expect("typing");
+    let said = terminal.exp_regex("outcome: 1 denied by default, because asking failed");
+    said.expect("a no");
+}
+
+#[test]
+fn two_questions_do_not_get_in_each_others_way() {
+    let mut terminal = terminal(2, 300.0);
+    let first = terminal.exp_string(READY).expect("a question");
+    assert!(
+        first.contains("Run step 1?") && !first.contains("Run step 2?"),
+        "{first}"
+    );
+    terminal.send_line("1").expect("typing");
+    let second = terminal.exp_string(READY).expect("another question");
+    assert!(second.contains("Run step 2?"), "{second}");
+    terminal.send_line("3").expect("typing");
+    terminal
+        .exp_string("outcome: 2 user denied: Run step 2?")
+        .expect("a no");
+}
+
+#[test]
+fn what_was_typed_before_the_question_does_not_answer_it() {
+    let mut terminal = terminal(2, 300.0);
+    terminal.exp_string(READY).expect("a question");
+    // The second line is there before the second question is.
+    terminal.send("1\n1\n").expect("typing");
+    terminal.exp_string(READY).expect("another question");
+    terminal.send_line("3").expect("typing");
+    terminal
+        .exp_string("outcome: 2 user denied: Run step 2?")
+        .expect("a no");
+}
+
+#[test]
+fn without_a_terminal_asking_fails() {
+    // A session of its own has no terminal, and these are none either.
+    let mut command = Command::new("setsid");
+    command
+        .arg(env::current_exe().expect("this program"))
+        .args(["--exact", "asks_in_the_terminal", "--nocapture"])
+        .env(ASKS, "1,300")
+        .stdin(std::process::Stdio::null());
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            assert!(
+                env::var_os("HOOKS_REQUIRE_ALL").is_none(),
+                "no `setsid`: {error}"
+            );
+            eprintln!("left out: no `setsid` on this machine: {error}");
+            return;
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        said.contains("denied by default, because asking failed with `there is no terminal"),
+        "{said}"
+    );
+}
