@@ -1,15 +1,14 @@
 //! The folder that the agent works in: where a path leads, what may not be changed in it, and
 //! what its files hold.
 
-use std::fmt::Write;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use sha2::{Digest, Sha256};
 
 use super::error::EngineError;
+use crate::digest;
 
 /// The file that names what no intent may change, in the syntax of a `.gitignore`.
 pub const IGNORE_FILE: &str = ".intentignore";
@@ -159,11 +158,7 @@ fn slashed(path: &Path) -> Option<String> {
 
 /// The hash by which the engine compares contents: SHA-256, in the form `sha256:…`.
 pub fn content_hash(content: impl AsRef<[u8]>) -> String {
-    let mut text = String::from("sha256:");
-    for byte in Sha256::digest(content) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("sha256:{}", digest::of_bytes(content.as_ref()))
 }
 
 #[cfg(test)]
