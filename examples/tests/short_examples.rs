@@ -87,3 +87,18 @@ fn hooks_see_what_goes_to_a_model_and_what_comes_back() {
         "{printed}"
     );
 }
+
+#[test]
+fn a_host_adds_a_hook_to_the_engine() {
+    let expected = "\
+write_to_file: DENY, State Check
+select_active_intent: SAFE
+write_to_file: `write_to_file` is destructive and names no intent; give the call the id of one
+new_task: DESTRUCTIVE
+write_to_file: DESTRUCTIVE
+write_to_file: DENY, Scope Violation
+new_task: DENY, One agent at a time
+1 change was logged
+";
+    assert_eq!(run("extending_the_engine"), expected);
+}

@@ -43,6 +43,12 @@ impl Parts {
     }
 }
 
+/// The digest of these bytes and nothing else, as other programs compute it.
+#[cfg(feature = "engine")]
+pub(crate) fn of_bytes(bytes: &[u8]) -> Digest {
+    Digest(Sha256::digest(bytes).into())
+}
+
 /// The digest of an object.
 pub(crate) fn of_map(map: &Map) -> Digest {
     of_fields(map.iter())

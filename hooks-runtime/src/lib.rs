@@ -6,6 +6,9 @@
 //! | [`HookRegistry`] | a function or an [`EventHook`], registered for the name of an event | [`Emission`]: the strongest answer, the final data, every injection, message and fault |
 //! | [`PhaseRegistry`] | a [`PreHook`] or a [`PostHook`] with an id | the first response that is not `CONTINUE`; nothing for POST |
 //!
+//! With the feature `engine` there is `HookEngine` as well: a [`PhaseRegistry`] with sixteen
+//! hooks that govern the tools of a coding agent, in the module `engine`.
+//!
 //! Both are cheap to clone, shared between threads, and changed through `&self` while they
 //! are being dispatched; a dispatch works on the hooks as they were when it began.
 //!
@@ -62,6 +65,8 @@ pub mod approval;
 pub mod conversation;
 pub mod coordinator;
 pub mod display;
+#[cfg(feature = "engine")]
+pub mod engine;
 pub mod events;
 pub mod model;
 pub mod phases;
@@ -80,6 +85,8 @@ pub use hooks_core::*;
 pub use conversation::{Conversation, InjectionFate, InjectionRecord, Message, Role};
 pub use coordinator::{Applied, ApplyError, Coordinator, CoordinatorBuilder, Step};
 pub use display::UserDisplay;
+#[cfg(feature = "engine")]
+pub use engine::{HookEngine, ToolRequest, ToolResult};
 pub use error::HookError;
 #[cfg(feature = "command")]
 pub use events::CommandHook;

@@ -13,6 +13,7 @@ mod approval;
 mod collect;
 mod defaults_and_listing;
 mod emit;
+mod engine;
 mod examples;
 mod failure;
 mod hook_result;

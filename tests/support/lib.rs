@@ -33,6 +33,8 @@ mod pages {
     mod tool_sets {}
     #[doc = include_str!("../../docs/model-hooks.md")]
     mod model_hooks {}
+    #[doc = include_str!("../../docs/hook-engine.md")]
+    mod hook_engine {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
     #[doc = include_str!("../../docs/testing.md")]
