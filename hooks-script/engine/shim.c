@@ -318,6 +318,8 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
 
     runtime = JS_NewRuntime2(&heap, NULL);
     if (!runtime) return BROKEN;
+    // The default is more than there is; the host sets its own limit afterwards.
+    JS_SetMaxStackSize(runtime, 128 << 10);
     JS_SetModuleLoaderFunc(runtime, no_module, NULL, NULL);
     JS_SetHostPromiseRejectionTracker(runtime, note_rejection, NULL);
     JSContext *ctx = context = JS_NewContextRaw(runtime);
