@@ -9,12 +9,21 @@ use sha2::{Digest, Sha256};
 mod config;
 
 fn main() {
-    for file in ["engine/quickjs.wasm", "engine/quickjs.wasm.sha256", "src/sandbox/config.rs"] {
+    for file in [
+        "engine/quickjs.wasm",
+        "engine/quickjs.wasm.sha256",
+        "src/sandbox/config.rs",
+    ] {
         println!("cargo::rerun-if-changed={file}");
     }
-    let blob = fs::read("engine/quickjs.wasm").expect("`engine/quickjs.wasm` is part of this crate");
-    let expected = fs::read_to_string("engine/quickjs.wasm.sha256").expect("the hash is part of this crate");
-    let found: String = Sha256::digest(&blob).iter().map(|byte| format!("{byte:02x}")).collect();
+    let blob =
+        fs::read("engine/quickjs.wasm").expect("`engine/quickjs.wasm` is part of this crate");
+    let expected =
+        fs::read_to_string("engine/quickjs.wasm.sha256").expect("the hash is part of this crate");
+    let found: String = Sha256::digest(&blob)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     assert_eq!(
         expected.split_whitespace().next(),
         Some(found.as_str()),

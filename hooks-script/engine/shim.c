@@ -301,11 +301,11 @@ EXPORT(result) void *hook_result(void) { return &result; }
 // Room for a text of the host's: an address, or 0 when the heap has none. The host ends it with a zero.
 EXPORT(room) void *hook_room(size_t length) { return malloc(length + 1); }
 
+// The heap's limit is the allocator's, which says that it was reached; the engine's own would
+// only throw. Behind it stands that of the memory, which is the host's.
 EXPORT(limits) void hook_limits(size_t heap, size_t stack) {
     heap_limit(heap);
     if (!runtime) return;
-    // Behind the allocator's own limit, which says that it was reached.
-    JS_SetMemoryLimit(runtime, heap);
     JS_UpdateStackTop(runtime);
     JS_SetMaxStackSize(runtime, stack);
 }

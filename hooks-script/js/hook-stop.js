@@ -19,6 +19,8 @@ class HookStopException extends Error {
       writable: true,
       configurable: true,
     });
+    // The trace begins where it is thrown, where an engine can do that.
+    Error.captureStackTrace?.(this, new.target);
   }
 
   /** Whether `value` is one, or one of a subclass. */

@@ -11,8 +11,8 @@ use clap::{Args, Parser, Subcommand};
 use futures_executor::block_on;
 use hooks_runtime::{Map, display::escape};
 use hooks_script::{
-    ContextData, ContextKey, Failure, Field, Limits, Manifest, PublicFields, RegisterError, ScriptEngine,
-    ScriptHook, Stage, Verdict,
+    ContextData, ContextKey, Failure, Field, Limits, Manifest, PublicFields, RegisterError,
+    ScriptEngine, ScriptHook, Stage, Verdict,
 };
 use serde::Deserialize;
 
@@ -64,7 +64,12 @@ struct Run {
     #[arg(long)]
     context: PathBuf,
     /// The time that the hook is told, in milliseconds since 1970.
-    #[arg(long, value_name = "MS", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "MS",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
     now: i64,
     /// The seed of `Math.random`.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -105,16 +110,24 @@ impl Check {
     fn go(self) -> Result<u8, String> {
         let source = read(&self.file)?;
         let engine = start(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
-        Ok(match register(&engine, &source, &self.file, self.manifest.as_deref(), &ContextKey::ALL)? {
-            Ok(hook) => {
-                show::accepted(&hook, self.json);
-                0
-            }
-            Err(error) => {
-                show::rejected(&error, &self.file, self.json);
-                REJECTED
-            }
-        })
+        Ok(
+            match register(
+                &engine,
+                &source,
+                &self.file,
+                self.manifest.as_deref(),
+                &ContextKey::ALL,
+            )? {
+                Ok(hook) => {
+                    show::accepted(&hook, self.json);
+                    0
+                }
+                Err(error) => {
+                    show::rejected(&error, &self.file, self.json);
+                    REJECTED
+                }
+            },
+        )
     }
 }
 
@@ -133,7 +146,13 @@ impl Run {
             .clock(move || self.now)
             .random(move || self.seed);
         let engine = start(builder)?;
-        let hook = match register(&engine, &source, &self.file, self.manifest.as_deref(), &keys)? {
+        let hook = match register(
+            &engine,
+            &source,
+            &self.file,
+            self.manifest.as_deref(),
+            &keys,
+        )? {
             Ok(hook) => hook,
             Err(error) => {
                 show::rejected(&error, &self.file, self.json);
@@ -179,12 +198,16 @@ fn register(
     let manifest = match manifest {
         Some(path) => Manifest::parse(&read(path)?),
         None => {
-            let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            let name = file
+                .file_name()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             let name: String = name.chars().take(200).collect();
             Manifest::new(name.as_str(), name.as_str(), keys.iter().copied())
         }
     };
-    Ok(manifest.map_err(RegisterError::from).and_then(|manifest| engine.register(manifest, source)))
+    Ok(manifest
+        .map_err(RegisterError::from)
+        .and_then(|manifest| engine.register(manifest, source)))
 }
 
 fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {

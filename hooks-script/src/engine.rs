@@ -109,7 +109,12 @@ impl ScriptEngine {
             Ended::Returned(status, said) => match (status, snapshot) {
                 (Status::Done, Some(snapshot)) => {
                     let hash = sandbox::hex(&Sha256::digest(source));
-                    Ok(ScriptHook::new(Arc::clone(&self.shared), manifest, snapshot, hash))
+                    Ok(ScriptHook::new(
+                        Arc::clone(&self.shared),
+                        manifest,
+                        snapshot,
+                        hash,
+                    ))
                 }
                 (Status::Syntax, _) => Err(RegisterError::Syntax {
                     position: said.position(),
@@ -117,7 +122,9 @@ impl ScriptEngine {
                 }),
                 (Status::Imported, _) => {
                     let module = said.message.strip_prefix("cannot import '");
-                    let module = module.and_then(|rest| rest.rsplit_once('\'')).map_or("", |(name, _)| name);
+                    let module = module
+                        .and_then(|rest| rest.rsplit_once('\''))
+                        .map_or("", |(name, _)| name);
                     Err(RegisterError::Import {
                         position: source::of_import(source, module),
                         message: said.message,
@@ -139,7 +146,10 @@ impl ScriptEngine {
 
 fn exports(source: &str, extra: &str) -> RegisterError {
     let (message, name) = match extra {
-        "" if source.contains("export") => ("its `default` is no plain function".to_owned(), Some("default")),
+        "" if source.contains("export") => (
+            "its `default` is no plain function".to_owned(),
+            Some("default"),
+        ),
         "" => ("nothing is exported".to_owned(), None),
         name => (format!("`{name}` is exported"), Some(name)),
     };
@@ -212,7 +222,12 @@ impl ScriptEngineBuilder {
     pub fn build(self) -> Result<ScriptEngine, BuildError> {
         let limits = &self.limits;
         within("heap", limits.heap as u64, 512 << 10, 256 << 20)?;
-        within("stack", limits.stack as u64, 16 << 10, Limits::MAX_STACK as u64)?;
+        within(
+            "stack",
+            limits.stack as u64,
+            16 << 10,
+            Limits::MAX_STACK as u64,
+        )?;
         within("fuel", limits.fuel, 1, u64::MAX / 2)?;
         within("load_fuel", limits.load_fuel, 1, u64::MAX / 2)?;
         within("jobs", limits.jobs.into(), 1, i32::MAX as u64)?;

@@ -129,7 +129,9 @@ impl PublicFields {
             };
             let public = self.of[key as usize].iter().filter_map(|field| {
                 let value = given.get(&field.name)?;
-                field.admits(value).then(|| (field.name.clone(), value.clone()))
+                field
+                    .admits(value)
+                    .then(|| (field.name.clone(), value.clone()))
             });
             visible.insert(key.to_string(), Value::Object(public.collect()));
         }

@@ -22,6 +22,7 @@ pub struct ScriptHook {
     manifest: Arc<Manifest>,
     snapshot: Arc<Snapshot>,
     code_hash: Arc<str>,
+    pub(crate) fail_closed: bool,
 }
 
 /// What a hook is given (`S-08`).
@@ -42,12 +43,18 @@ impl Drop for Cancel {
 }
 
 impl ScriptHook {
-    pub(crate) fn new(shared: Arc<Shared>, manifest: Manifest, snapshot: Snapshot, code_hash: String) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        manifest: Manifest,
+        snapshot: Snapshot,
+        code_hash: String,
+    ) -> Self {
         ScriptHook {
             shared,
             manifest: Arc::new(manifest),
             snapshot: Arc::new(snapshot),
             code_hash: code_hash.into(),
+            fail_closed: false,
         }
     }
 
@@ -117,7 +124,9 @@ impl ScriptHook {
                 Ended::Returned(status, said) => self.verdict(stage, status, said),
                 Ended::Failed(failure) => Verdict::Failed(failure),
                 // Nobody is left to read it.
-                Ended::Cancelled => Verdict::Failed(Failure::Engine("the run was cancelled".to_owned())),
+                Ended::Cancelled => {
+                    Verdict::Failed(Failure::Engine("the run was cancelled".to_owned()))
+                }
             },
             fuel: report.fuel,
             console: report.console,
@@ -138,7 +147,11 @@ impl ScriptHook {
             },
             Status::Stop => {
                 return Verdict::Stop(Stop {
-                    class: if said.class.is_empty() { "HookStopException".to_owned() } else { said.class },
+                    class: if said.class.is_empty() {
+                        "HookStopException".to_owned()
+                    } else {
+                        said.class
+                    },
                     message: said.message,
                     stack: said.stack,
                 });
@@ -147,7 +160,9 @@ impl ScriptHook {
                 "returned {}; return `{{ out: … }}` with the message",
                 said.text()
             )),
-            Status::Unsettled => Failure::BadReturn("waits for a promise that never settles".to_owned()),
+            Status::Unsettled => {
+                Failure::BadReturn("waits for a promise that never settles".to_owned())
+            }
             _ => said.thrown(self.shared.sandbox.limits()),
         })
     }
@@ -201,7 +216,9 @@ fn without_half_characters(json: &[u8]) -> Vec<u8> {
             at += 1;
             continue;
         }
-        if let Some([b'u', b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F']) = text.get(at + 1..at + 4) {
+        if let Some([b'u', b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F']) =
+            text.get(at + 1..at + 4)
+        {
             text[at + 2..at + 6].copy_from_slice(b"fffd");
         }
         at += 2;
@@ -214,6 +231,7 @@ impl fmt::Debug for ScriptHook {
         f.debug_struct("ScriptHook")
             .field("name", &self.manifest.name())
             .field("code_hash", &self.code_hash)
+            .field("fail_closed", &self.fail_closed)
             .finish_non_exhaustive()
     }
 }

@@ -12,10 +12,12 @@
 //! | [`Limits`] | what a run may use |
 //! | [`ScriptHook`] | a registered hook: [`run_pre`](ScriptHook::run_pre), [`run_post`](ScriptHook::run_post) |
 //! | [`Run`], [`Verdict`], [`Failure`] | what a run comes to |
+//! | [`Rejection`] | what a run before an action means for the action: [`decide`](ScriptHook::decide) |
 
 // `sandbox::image` allows it for one call.
 #![deny(unsafe_code)]
 
+mod decision;
 mod engine;
 mod error;
 mod fields;
@@ -26,6 +28,7 @@ mod run;
 mod sandbox;
 mod source;
 
+pub use decision::Rejection;
 pub use engine::{ScriptEngine, ScriptEngineBuilder};
 pub use error::{BuildError, RegisterError};
 pub use fields::{ContextData, DataError, Field, PublicFields};

@@ -6,8 +6,8 @@ use std::time::Duration;
 /// is reached is the [`Failure`](crate::Failure) of the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Instructions of the engine. A unit takes well under a nanosecond; the default is
-    /// reached after about 50 ms.
+    /// Instructions of the engine. The default is used up after some 20 ms of a tight loop,
+    /// or 100 ms of work on much memory.
     pub fuel: u64,
     /// Fuel for loading a hook, which compiles it and runs its top level.
     pub load_fuel: u64,
@@ -41,17 +41,17 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            fuel: 50_000_000,
-            load_fuel: 100_000_000,
+            fuel: 300_000_000,
+            load_fuel: 300_000_000,
             wall: Duration::from_secs(2),
             heap: 8 << 20,
             stack: 192 << 10,
             source: 256 << 10,
             input: 1 << 20,
-            output: 1 << 20,
+            output: 256 << 10,
             console_lines: 100,
             console_line: 1000,
-            jobs: 10_000,
+            jobs: 5_000,
         }
     }
 }

@@ -162,10 +162,12 @@ impl Manifest {
             })
         };
         let (source, name) = (text("source")?, text("name")?);
-        let keys = field("context")?.as_array().ok_or_else(|| ManifestError::Type {
-            field: "context".to_owned(),
-            expected: "a list",
-        })?;
+        let keys = field("context")?
+            .as_array()
+            .ok_or_else(|| ManifestError::Type {
+                field: "context".to_owned(),
+                expected: "a list",
+            })?;
         let context: Vec<ContextKey> = keys
             .iter()
             .enumerate()
@@ -174,7 +176,9 @@ impl Manifest {
                     field: format!("context[{index}]"),
                     expected: "a text",
                 })?;
-                let known = ContextKey::ALL.into_iter().find(|known| known.as_str() == key);
+                let known = ContextKey::ALL
+                    .into_iter()
+                    .find(|known| known.as_str() == key);
                 known.ok_or_else(|| ManifestError::UnknownKey {
                     index,
                     key: key.to_owned(),
@@ -209,6 +213,10 @@ impl Manifest {
 fn within(field: &'static str, text: &str, limit: usize) -> Result<(), ManifestError> {
     match text.chars().count() {
         length if (1..=limit).contains(&length) => Ok(()),
-        length => Err(ManifestError::Length { field, length, limit }),
+        length => Err(ManifestError::Length {
+            field,
+            length,
+            limit,
+        }),
     }
 }

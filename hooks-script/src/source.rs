@@ -6,7 +6,8 @@ use crate::run::Position;
 /// at a word; the compiler decides what the source means.
 fn tokens(source: &str) -> Vec<(usize, &str)> {
     let bytes = source.as_bytes();
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80;
+    let is_word =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80;
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -16,7 +17,9 @@ fn tokens(source: &str) -> Vec<(usize, &str)> {
                 at += source[at..].find('\n').unwrap_or(source.len() - at);
             }
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                at += 2 + source[at + 2..].find("*/").map_or(source.len() - at - 2, |end| end + 2);
+                at += 2 + source[at + 2..]
+                    .find("*/")
+                    .map_or(source.len() - at - 2, |end| end + 2);
             }
             quote @ (b'"' | b'\'' | b'`') => {
                 at += 1;
@@ -53,8 +56,8 @@ fn position(source: &str, at: usize) -> Position {
 /// The text that names the module which is imported.
 pub(crate) fn of_import(source: &str, module: &str) -> Option<Position> {
     let named = |text: &str| {
-        let quoted = text.len() >= 2 && text.starts_with(['"', '\'', '`']);
-        quoted && &text[1..text.len() - 1] == module
+        let inner = text.strip_prefix(['"', '\'', '`']);
+        inner.and_then(|text| text.strip_suffix(['"', '\'', '`'])) == Some(module)
     };
     let found = tokens(source).into_iter().find(|(_, token)| named(token));
     found.map(|(at, _)| position(source, at))
@@ -63,7 +66,12 @@ pub(crate) fn of_import(source: &str, module: &str) -> Option<Position> {
 /// The export of this name, or the first one; the beginning of a source that has none.
 pub(crate) fn of_export(source: &str, name: Option<&str>) -> Position {
     let tokens = tokens(source);
-    let exports = || tokens.iter().enumerate().filter(|(_, (_, token))| *token == "export");
+    let exports = || {
+        tokens
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, token))| *token == "export")
+    };
     let named = name.and_then(|name| {
         exports().find_map(|(index, _)| {
             let rest = tokens[index + 1..].iter();
@@ -102,7 +110,9 @@ mod tests {
 
     #[test]
     fn sources_that_end_in_the_middle_are_no_trouble() {
-        for source in ["'", "\"\\", "`a\\", "/*", "/", "//", "export", "é'é", "'\\é"] {
+        for source in [
+            "'", "\"\\", "`a\\", "/*", "/", "//", "export", "é'é", "'\\é",
+        ] {
             of_import(source, "x");
             of_export(source, Some("x"));
         }

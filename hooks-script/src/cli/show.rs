@@ -79,7 +79,11 @@ pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) {
                 println!("{}", escape(line));
             }
         }
-        (_, Some(stop), _) => println!("{outcome}: {}: {}", escape(stop.class), escape(stop.message)),
+        (_, Some(stop), _) => println!(
+            "{outcome}: {}: {}",
+            escape(stop.class),
+            escape(stop.message)
+        ),
         (_, _, Some(error)) => println!("{}", sentence(outcome, &error, file)),
         _ => println!("{outcome}"),
     }
@@ -159,8 +163,14 @@ fn sentence(outcome: &str, error: &ShownError<'_>, file: &Path) -> String {
         (Some(line), Some(column)) => format!("{}:{line}:{column}: ", file.display()),
         _ => format!("{}: ", file.display()),
     };
-    let class = error.class.map(|class| format!("{class}: ")).unwrap_or_default();
-    escape(&format!("{place}{outcome} ({}): {class}{}", error.kind, error.message))
+    let class = error
+        .class
+        .map(|class| format!("{class}: "))
+        .unwrap_or_default();
+    escape(&format!(
+        "{place}{outcome} ({}): {class}{}",
+        error.kind, error.message
+    ))
 }
 
 fn print(shown: &impl Serialize) {

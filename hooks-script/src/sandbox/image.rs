@@ -20,7 +20,9 @@ pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
         };
         load().map_err(|error: wasmtime::Error| format!("{error:#}"))
     });
-    loaded.as_ref().map_err(|text| BuildError::Engine(text.clone()))
+    loaded
+        .as_ref()
+        .map_err(|text| BuildError::Engine(text.clone()))
 }
 
 /// The one place of this crate with `unsafe` code: machine code is believed to be what

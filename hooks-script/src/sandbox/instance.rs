@@ -34,8 +34,10 @@ const BOOT_FUEL: u64 = 1_000_000_000;
 
 /// The state of an instance between two calls. Only ever copied from.
 pub(crate) struct Snapshot {
-    /// Without the zeros at its end.
+    /// Without the zeros before and behind it: the unused stack, and the unused heap.
     memory: Box<[u8]>,
+    /// Where it begins.
+    start: usize,
     stack_pointer: i32,
 }
 
@@ -90,6 +92,7 @@ impl Sandbox {
             hash_memory,
             base: Snapshot {
                 memory: Box::default(),
+                start: 0,
                 stack_pointer: 0,
             },
         };
@@ -152,18 +155,26 @@ impl Sandbox {
         store.epoch_deadline_callback(|store| {
             let host = store.data();
             let over = host.cancelled.load(Relaxed) || Instant::now() >= host.deadline;
-            Ok(if over { UpdateDeadline::Interrupt } else { UpdateDeadline::Continue(1) })
+            Ok(if over {
+                UpdateDeadline::Interrupt
+            } else {
+                UpdateDeadline::Continue(1)
+            })
         });
         store.set_fuel(BOOT_FUEL)?;
         let mut linker = Linker::new(engine);
         linker.func_wrap("host", "console", Host::write)?;
         let wasm = linker.instantiate(&mut store, module)?;
         let missing = |name| wasmtime::format_err!("the engine does not export `{name}`");
-        let memory = wasm.get_memory(&mut store, "memory").ok_or_else(|| missing("memory"))?;
+        let memory = wasm
+            .get_memory(&mut store, "memory")
+            .ok_or_else(|| missing("memory"))?;
         let stack_pointer = wasm
             .get_global(&mut store, "__stack_pointer")
             .ok_or_else(|| missing("__stack_pointer"))?;
-        let result = wasm.get_typed_func::<(), u32>(&mut store, "result")?.call(&mut store, ())?;
+        let result = wasm
+            .get_typed_func::<(), u32>(&mut store, "result")?
+            .call(&mut store, ())?;
         let instance = Instance {
             memory,
             stack_pointer,
@@ -188,21 +199,40 @@ impl Sandbox {
     }
 
     /// Loads a hook. The snapshot is what its runs begin with.
-    pub(crate) fn load(&self, instance: &mut Instance, source: &[u8], given: &Given) -> (Report, Option<Snapshot>) {
+    pub(crate) fn load(
+        &self,
+        instance: &mut Instance,
+        source: &[u8],
+        given: &Given,
+    ) -> (Report, Option<Snapshot>) {
         let jobs = self.limits.jobs;
         let (now, seed) = (given.now_ms as f64, given.seed);
         let call = |instance: &mut Instance, (address, length)| {
             let load = instance.load.clone();
             load.call(&mut instance.store, (address, length, now, seed, jobs))
         };
-        let report = self.call(instance, &self.base, self.limits.load_fuel, source, given, call);
+        let report = self.call(
+            instance,
+            &self.base,
+            self.limits.load_fuel,
+            source,
+            given,
+            call,
+        );
         let loaded = matches!(report.ended, Ended::Returned(Status::Done, _));
         let snapshot = loaded.then(|| instance.snapshot());
         (report, snapshot)
     }
 
     /// Runs a hook, from its snapshot.
-    pub(crate) fn run(&self, instance: &mut Instance, hook: &Snapshot, stage: Stage, input: &[u8], given: &Given) -> Report {
+    pub(crate) fn run(
+        &self,
+        instance: &mut Instance,
+        hook: &Snapshot,
+        stage: Stage,
+        input: &[u8],
+        given: &Given,
+    ) -> Report {
         let jobs = self.limits.jobs;
         let (now, seed) = (given.now_ms as f64, given.seed);
         let pre = u32::from(stage == Stage::Pre);
@@ -228,10 +258,12 @@ impl Sandbox {
         host.cancelled = Arc::clone(&given.cancelled);
         host.console.clear();
         host.console_dropped = 0;
-        let called = instance.reset(state, fuel).and_then(|()| match instance.put(input)? {
-            Some(place) => call(instance, place).map(Some),
-            None => Ok(None),
-        });
+        let called = instance
+            .reset(state, fuel)
+            .and_then(|()| match instance.put(input)? {
+                Some(place) => call(instance, place).map(Some),
+                None => Ok(None),
+            });
         drop(watched);
 
         let used = fuel - instance.store.get_fuel().unwrap_or(0).min(fuel);
@@ -248,7 +280,9 @@ impl Sandbox {
                 self.returned(instance, status, fields, heap)
             }
         };
-        let hash = self.hash_memory.then(|| hex(&Sha256::digest(instance.memory.data(&instance.store))));
+        let hash = self
+            .hash_memory
+            .then(|| hex(&Sha256::digest(instance.memory.data(&instance.store))));
         let host = instance.store.data_mut();
         Report {
             ended,
@@ -260,10 +294,18 @@ impl Sandbox {
         }
     }
 
-    fn trapped(&self, instance: &Instance, fuel: u64, error: &wasmtime::Error, heap: Heap) -> Ended {
+    fn trapped(
+        &self,
+        instance: &Instance,
+        fuel: u64,
+        error: &wasmtime::Error,
+        heap: Heap,
+    ) -> Ended {
         Ended::Failed(match error.downcast_ref::<Trap>() {
             Some(Trap::OutOfFuel) => Failure::Fuel(fuel),
-            Some(Trap::Interrupt) if instance.store.data().cancelled.load(Relaxed) => return Ended::Cancelled,
+            Some(Trap::Interrupt) if instance.store.data().cancelled.load(Relaxed) => {
+                return Ended::Cancelled;
+            }
             Some(Trap::Interrupt) => Failure::Wall(self.limits.wall),
             Some(Trap::StackOverflow) => Failure::Stack(self.limits.stack),
             // The engine gives up in places where it has no memory to say why.
@@ -272,7 +314,13 @@ impl Sandbox {
         })
     }
 
-    fn returned(&self, instance: &mut Instance, status: u32, fields: Option<Fields>, heap: Heap) -> Ended {
+    fn returned(
+        &self,
+        instance: &mut Instance,
+        status: u32,
+        fields: Option<Fields>,
+        heap: Heap,
+    ) -> Ended {
         // Whatever the script made of it: what it was refused is not known to it.
         if heap.refused {
             return Ended::Failed(Failure::Heap(self.limits.heap));
@@ -304,7 +352,9 @@ impl Sandbox {
             Some(said) => Ended::Returned(status, said),
             None => {
                 instance.spoiled = true;
-                Ended::Failed(Failure::Engine("its answer lies outside of its memory".to_owned()))
+                Ended::Failed(Failure::Engine(
+                    "its answer lies outside of its memory".to_owned(),
+                ))
             }
         }
     }
@@ -317,16 +367,19 @@ impl Instance {
     }
 
     fn reset(&mut self, state: &Snapshot, fuel: u64) -> wasmtime::Result<()> {
-        if self.memory.data_size(&self.store) < state.memory.len() {
+        let end = state.start + state.memory.len();
+        let missing = end.saturating_sub(self.memory.data_size(&self.store));
+        if missing > 0 {
             // Its hook needs more than an instance has at first.
-            let missing = state.memory.len() - self.memory.data_size(&self.store);
-            self.memory.grow(&mut self.store, missing.div_ceil(PAGE) as u64)?;
+            self.memory
+                .grow(&mut self.store, missing.div_ceil(PAGE) as u64)?;
         }
         let memory = self.memory.data_mut(&mut self.store);
-        let (state_of, rest) = memory.split_at_mut(state.memory.len());
-        state_of.copy_from_slice(&state.memory);
-        rest.fill(0);
-        self.stack_pointer.set(&mut self.store, Val::I32(state.stack_pointer))?;
+        memory[..state.start].fill(0);
+        memory[state.start..end].copy_from_slice(&state.memory);
+        memory[end..].fill(0);
+        self.stack_pointer
+            .set(&mut self.store, Val::I32(state.stack_pointer))?;
         self.store.set_fuel(fuel)?;
         self.store.set_epoch_deadline(1);
         Ok(())
@@ -334,9 +387,14 @@ impl Instance {
 
     fn snapshot(&mut self) -> Snapshot {
         let memory = self.memory.data(&self.store);
-        let length = memory.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        let start = memory.iter().position(|&byte| byte != 0).unwrap_or(0);
+        let end = memory
+            .iter()
+            .rposition(|&byte| byte != 0)
+            .map_or(start, |last| last + 1);
         Snapshot {
-            memory: memory[..length].into(),
+            memory: memory[start..end].into(),
+            start,
             stack_pointer: self.stack_pointer.get(&mut self.store).i32().unwrap_or(0),
         }
     }
@@ -349,7 +407,8 @@ impl Instance {
             return Ok(None);
         }
         self.memory.write(&mut self.store, address as usize, text)?;
-        self.memory.write(&mut self.store, address as usize + text.len(), &[0])?;
+        self.memory
+            .write(&mut self.store, address as usize + text.len(), &[0])?;
         Ok(Some((address, length)))
     }
 
@@ -381,7 +440,10 @@ const PAGE: usize = 65_536;
 impl Host {
     /// The import `console`.
     fn write(mut caller: Caller<'_, Host>, level: u32, address: u32, length: u32) {
-        let Some(memory) = caller.get_export("memory").and_then(wasmtime::Extern::into_memory) else {
+        let Some(memory) = caller
+            .get_export("memory")
+            .and_then(wasmtime::Extern::into_memory)
+        else {
             return;
         };
         let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
@@ -396,11 +458,124 @@ impl Host {
             4 => ConsoleLevel::Debug,
             _ => ConsoleLevel::Log,
         };
-        let text = cut(slice(memory, address, length).unwrap_or_default(), host.console_line);
+        let text = cut(
+            slice(memory, address, length).unwrap_or_default(),
+            host.console_line,
+        );
         host.console.push(ConsoleLine { level, text });
     }
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Given, Instance, Sandbox, Snapshot};
+    use crate::limits::Limits;
+    use crate::run::Stage;
+    use crate::sandbox::result::{Ended, Report, Status};
+    use wasmtime::Val;
+
+    const HOOK: &[u8] =
+        b"let n = 0; export default ({ in: m }) => ({ out: { ...m, n: ++n, r: Math.random() } });";
+    const INPUT: &[u8] = br#"{"stage":"pre","in":{"text":"x"},"data":{}}"#;
+
+    fn given() -> Given {
+        Given {
+            now_ms: 0,
+            seed: 7,
+            cancelled: Default::default(),
+        }
+    }
+
+    fn loaded() -> (Sandbox, Instance, Snapshot) {
+        let sandbox = Sandbox::new(Limits::default(), true).unwrap();
+        let mut instance = sandbox.instance().unwrap();
+        let (report, snapshot) = sandbox.load(&mut instance, HOOK, &given());
+        let snapshot = snapshot.unwrap_or_else(|| panic!("{report:?}"));
+        (sandbox, instance, snapshot)
+    }
+
+    fn run(sandbox: &Sandbox, instance: &mut Instance, hook: &Snapshot) -> (String, u64, String) {
+        match sandbox.run(instance, hook, Stage::Pre, INPUT, &given()) {
+            Report {
+                ended: Ended::Returned(Status::Done, said),
+                fuel,
+                memory_hash: Some(hash),
+                ..
+            } => (said.text(), fuel, hash),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Marks on every byte: the stack, what the engine believes to be constant, the objects,
+    /// the unused heap. And the one global that code can change.
+    #[test]
+    fn s_24_a_run_sees_nothing_of_what_was_in_memory_before_it() {
+        let (sandbox, mut instance, hook) = loaded();
+        let first = run(&sandbox, &mut instance, &hook);
+        for mark in [0x00, 0xa5, 0xff] {
+            instance.memory.data_mut(&mut instance.store).fill(mark);
+            instance
+                .stack_pointer
+                .set(&mut instance.store, Val::I32(4096))
+                .unwrap();
+            assert_eq!(run(&sandbox, &mut instance, &hook), first);
+        }
+        // An instance that has run nothing is in the same state.
+        assert_eq!(
+            run(&sandbox, &mut sandbox.instance().unwrap(), &hook),
+            first
+        );
+    }
+
+    /// The test above would not fail if nothing of this were read: marks do change a run that
+    /// is not preceded by a reset.
+    #[test]
+    fn s_24_what_is_in_memory_would_be_seen_without_the_reset() {
+        let (_, mut instance, _) = loaded();
+        let place = instance.put(INPUT).unwrap().unwrap();
+        instance.memory.data_mut(&mut instance.store).fill(0xa5);
+        let run = instance.run.clone();
+        assert!(
+            run.call(&mut instance.store, (place.0, place.1, 0.0, 7, 100, 1))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn s_24_snapshots_of_one_hook_are_the_same_from_any_instance() {
+        let (sandbox, mut instance, one) = loaded();
+        let (_, two) = sandbox.load(&mut instance, HOOK, &given());
+        let (_, three) = sandbox.load(&mut sandbox.instance().unwrap(), HOOK, &given());
+        for other in [two.unwrap(), three.unwrap()] {
+            assert!(other.memory == one.memory && other.start == one.start);
+            assert_eq!(other.stack_pointer, one.stack_pointer);
+        }
+    }
+
+    #[test]
+    fn s_24_an_instance_that_grew_or_trapped_is_not_used_again() {
+        let (sandbox, mut instance, hook) = loaded();
+        run(&sandbox, &mut instance, &hook);
+        assert!(instance.is_reusable());
+        let load = |source: &[u8]| {
+            let mut instance = sandbox.instance().unwrap();
+            let hook = sandbox.load(&mut instance, source, &given()).1.unwrap();
+            sandbox.run(&mut instance, &hook, Stage::Pre, INPUT, &given());
+            instance.is_reusable()
+        };
+        assert!(!load(b"export default () => { new Uint8Array(4 << 20); };"));
+        assert!(!load(b"export default () => { for (;;) {} };"));
+    }
+
+    /// Behind the heap's own limit stands that of the memory.
+    #[test]
+    fn s_22_memory_cannot_grow_beyond_the_heap() {
+        let (sandbox, mut instance, _) = loaded();
+        let pages = (sandbox.limits.heap * 2).div_ceil(super::PAGE) as u64;
+        assert!(instance.memory.grow(&mut instance.store, pages).is_err());
+    }
 }

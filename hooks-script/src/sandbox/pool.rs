@@ -42,7 +42,11 @@ enum Job {
 }
 
 impl Pool {
-    pub(crate) fn start(sandbox: &Arc<Sandbox>, workers: usize, queue: usize) -> Result<Self, BuildError> {
+    pub(crate) fn start(
+        sandbox: &Arc<Sandbox>,
+        workers: usize,
+        queue: usize,
+    ) -> Result<Self, BuildError> {
         let (jobs, waiting) = async_channel::bounded(queue);
         for number in 0..workers {
             let (sandbox, waiting) = (Arc::clone(sandbox), waiting.clone());
@@ -95,7 +99,13 @@ fn one(sandbox: &Sandbox, kept: &mut Option<Instance>, job: Job) {
             let report = match instance {
                 _ if start.given.cancelled.load(Relaxed) => return,
                 Err(failure) => failed(failure),
-                Ok(instance) => sandbox.run(instance, &start.hook, start.stage, &start.input, &start.given),
+                Ok(instance) => sandbox.run(
+                    instance,
+                    &start.hook,
+                    start.stage,
+                    &start.input,
+                    &start.given,
+                ),
             };
             let _ = answer.try_send((report, began.elapsed()));
         }

@@ -91,13 +91,16 @@ impl Said {
 
     /// Where it was thrown, as the stack has it.
     pub(crate) fn position(&self) -> Option<Position> {
-        self.stack.match_indices("hook.js:").find_map(|(at, found)| {
-            let mut numbers = self.stack[at + found.len()..].split(|c: char| !c.is_ascii_digit());
-            Some(Position {
-                line: numbers.next()?.parse().ok()?,
-                column: numbers.next()?.parse().ok()?,
+        self.stack
+            .match_indices("hook.js:")
+            .find_map(|(at, found)| {
+                let mut numbers =
+                    self.stack[at + found.len()..].split(|c: char| !c.is_ascii_digit());
+                Some(Position {
+                    line: numbers.next()?.parse().ok()?,
+                    column: numbers.next()?.parse().ok()?,
+                })
             })
-        })
     }
 
     /// What was thrown, as a failure.
@@ -108,7 +111,11 @@ impl Said {
         }
         Failure::Thrown {
             position: self.position(),
-            class: if self.class.is_empty() { "throw".to_owned() } else { self.class },
+            class: if self.class.is_empty() {
+                "throw".to_owned()
+            } else {
+                self.class
+            },
             message: self.message,
             stack: self.stack,
         }

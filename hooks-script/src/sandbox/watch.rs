@@ -30,7 +30,10 @@ pub(crate) fn watch(engine: &'static Engine) -> Result<(), BuildError> {
             .map(|handle| handle.thread().clone())
             .map_err(|error| error.to_string())
     });
-    started.as_ref().map(drop).map_err(|error| BuildError::Thread(error.clone()))
+    started
+        .as_ref()
+        .map(drop)
+        .map_err(|error| BuildError::Thread(error.clone()))
 }
 
 fn tick(engine: &Engine) -> ! {
@@ -38,7 +41,11 @@ fn tick(engine: &Engine) -> ! {
     loop {
         thread::sleep(TICK);
         engine.increment_epoch();
-        idle = if RUNNING.load(SeqCst) == 0 { idle + 1 } else { 0 };
+        idle = if RUNNING.load(SeqCst) == 0 {
+            idle + 1
+        } else {
+            0
+        };
         if idle > PATIENCE {
             // Announced before the last look: a run that begins now either is seen here, or
             // sees this and wakes the thread.

@@ -1,4 +1,4 @@
-// expects: interrupted heap
+// expects: interrupted fuel
 export default function (context) {
   const object = {};
   for (let i = 0; ; i++) object['property number ' + i] = { i };

@@ -1,4 +1,4 @@
 // expects: interrupted output
 export default function (context) {
-  return { out: { list: new Array(400000).fill(1) } };
+  return { out: { list: new Array(20000).fill('twelve bytes') } };
 }

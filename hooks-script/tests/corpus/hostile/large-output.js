@@ -1,4 +1,4 @@
 // expects: interrupted output
 export default function (context) {
-  return { out: { text: 'x'.repeat(2 << 20) } };
+  return { out: { text: 'x'.repeat(1 << 19) } };
 }

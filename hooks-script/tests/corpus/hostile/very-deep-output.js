@@ -1,4 +1,4 @@
-// expects: error bad_return
+// expects: interrupted fuel
 export default function (context) {
   let deep = {};
   for (let i = 0; i < 1e5; i++) deep = { deep };

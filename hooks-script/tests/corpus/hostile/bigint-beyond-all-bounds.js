@@ -1,4 +1,4 @@
-// expects: interrupted heap
+// expects: error thrown RangeError
 export default function (context) {
   let n = 1n << 60n;
   for (;;) n = n << 1000000n;
