@@ -230,6 +230,8 @@ impl ScriptEngineBuilder {
         )?;
         within("fuel", limits.fuel, 1, u64::MAX / 2)?;
         within("load_fuel", limits.load_fuel, 1, u64::MAX / 2)?;
+        let wall = u64::try_from(limits.wall.as_millis()).unwrap_or(u64::MAX);
+        within("wall", wall, 1, 24 * 60 * 60 * 1000)?;
         within("jobs", limits.jobs.into(), 1, i32::MAX as u64)?;
         let (engine, _) = sandbox::module()?;
         sandbox::watch(engine)?;

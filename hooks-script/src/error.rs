@@ -12,7 +12,7 @@ pub enum BuildError {
     Limit {
         /// Which one.
         limit: &'static str,
-        /// What it is.
+        /// What it is; a time in milliseconds.
         value: u64,
         /// What it has to be at least.
         least: u64,

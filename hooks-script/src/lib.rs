@@ -40,3 +40,11 @@ pub use run::{ConsoleLevel, ConsoleLine, Failure, Position, Run, Stage, Stop, Ve
 /// `hook-stop.js`: the definition of `HookStopException` that hooks find, for their authors
 /// (`S-15`). The engine runs this very text.
 pub const HOOK_STOP: &str = include_str!("../js/hook-stop.js");
+
+/// `hook.d.ts`: the types of what a hook is given and answers, for authors who use TypeScript.
+pub const HOOK_TYPES: &str = include_str!("../js/hook.d.ts");
+
+/// The page of the book, whose Rust blocks are tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/script-hooks.md")]
+mod page {}

@@ -12,7 +12,8 @@ pub struct Limits {
     /// Fuel for loading a hook, which compiles it and runs its top level.
     pub load_fuel: u64,
     /// The time that a run takes at most. It backs fuel up, and is meant not to be reached:
-    /// fuel is the same on every machine, time is not. Observed to a few milliseconds.
+    /// fuel is the same on every machine, time is not. At most a day; observed to a few
+    /// milliseconds.
     pub wall: Duration,
     /// Bytes of objects, texts and code that are in use at the same time, the engine's own
     /// 100 KiB among them.

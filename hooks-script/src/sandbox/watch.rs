@@ -65,10 +65,10 @@ pub(super) struct Watched(());
 impl Watched {
     pub(super) fn new() -> Self {
         RUNNING.fetch_add(1, SeqCst);
-        if ASLEEP.swap(false, SeqCst) {
-            if let Some(Ok(thread)) = WATCH.get() {
-                thread.unpark();
-            }
+        if ASLEEP.swap(false, SeqCst)
+            && let Some(Ok(thread)) = WATCH.get()
+        {
+            thread.unpark();
         }
         Watched(())
     }

@@ -193,10 +193,8 @@ fn s_11_benign_hooks_give_exactly_their_outputs() {
             "data": json_header(source, "data").unwrap_or_else(|| json!({})),
         });
         let (status, shown) = binary(path, &context);
-        if status != 0
-            || shown["out"].to_string() != text(&expected)
-            || shown["fuel"] != json!(run.fuel)
-        {
+        let printed = shown["out"].to_string();
+        if status != 0 || printed != text(&expected) || shown["fuel"] != json!(run.fuel) {
             wrong.push(format!("{}: {shown}, fuel {}", path.display(), run.fuel));
         }
     }

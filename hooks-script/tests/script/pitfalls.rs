@@ -318,7 +318,11 @@ fn pitfall_08_fuel_decides_and_not_how_busy_the_machine_is() {
     let busy = std::sync::atomic::AtomicBool::new(true);
     thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| while busy.load(std::sync::atomic::Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while busy.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop()
+                }
+            });
         }
         for _ in 0..5 {
             let run = pre(&hook);
