@@ -417,7 +417,12 @@ EXPORT(run) enum status hook_run(char *input, size_t length, double now_ms, uint
         tell_exception(ctx);
         return BROKEN;
     }
-    JS_DefinePropertyValueStr(ctx, ctx->global_obj, "context", JS_DupValue(ctx, given), JS_PROP_C_W_E);
+    // Fails where the top level has frozen its world.
+    if (JS_DefinePropertyValueStr(ctx, ctx->global_obj, "context", JS_DupValue(ctx, given),
+                                  JS_PROP_C_W_E | JS_PROP_THROW) < 0) {
+        JS_FreeValue(ctx, given);
+        return tell_exception(ctx);
+    }
 
     JSValueConst argument = given;
     JSValue returned = settle(ctx, JS_Call(ctx, hook, JS_UNDEFINED, 1, &argument), &status);
