@@ -1,6 +1,7 @@
 //! What hooks in JavaScript may and may not do, by the rules of the contract.
 
 mod blob;
+mod border;
 mod command_line;
 mod contract;
 mod corpus;
