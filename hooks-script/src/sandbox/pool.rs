@@ -129,3 +129,38 @@ fn failed(failure: Failure) -> Report {
         memory_hash: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::{Load, Pool};
+    use crate::limits::Limits;
+    use crate::sandbox::instance::{Given, Sandbox};
+
+    #[test]
+    fn workers_end_with_the_last_handle_of_the_pool() {
+        let sandbox = Arc::new(Sandbox::new(Limits::default(), false).unwrap());
+        let pool = Pool::start(&sandbox, 3, 1).unwrap();
+        let load = Load {
+            source: b"export default () => {};".to_vec(),
+            given: Given {
+                now_ms: 0,
+                seed: 1,
+                cancelled: Arc::default(),
+            },
+        };
+        assert!(pool.load(load).unwrap().1.is_some());
+        drop(pool);
+        // Each of them holds the sandbox.
+        for _ in 0..10_000 {
+            if Arc::strong_count(&sandbox) == 1 {
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        panic!("{} workers are left", Arc::strong_count(&sandbox) - 1);
+    }
+}

@@ -85,3 +85,22 @@ fn s_24_engines_hooks_and_workers_all_leave_the_same_memory() {
         }
     }
 }
+
+/// Processors differ in the bits of what is not a number; scripts can look at bits.
+#[test]
+fn s_02_what_is_not_a_number_has_one_form() {
+    let source = body(
+        "const made = [0 / 0, Math.sqrt(-1), Infinity - Infinity, -NaN, Math.acos(2), parseFloat('x'), 5 % 0];
+         const bits = made.map((n) => new BigUint64Array(new Float64Array([n]).buffer)[0].toString(16));
+         const short = made.map((n) => new Uint32Array(new Float32Array([n]).buffer)[0].toString(16));
+         const view = new DataView(new ArrayBuffer(8));
+         view.setBigUint64(0, 0xfff4000000000001n);
+         const read = new BigUint64Array(new Float64Array([view.getFloat64(0)]).buffer)[0].toString(16);
+         return { out: { bits: [...new Set(bits)], short: [...new Set(short)], read } };",
+    );
+    let shown = crate::support::out(crate::support::run(&source));
+    assert_eq!(
+        shown,
+        serde_json::json!({"bits": ["7ff8000000000000"], "short": ["7fc00000"], "read": "7ff8000000000000"})
+    );
+}
