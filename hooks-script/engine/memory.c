@@ -3,7 +3,8 @@
 // Why it is not the C library's: the heap has to be accounted for to the byte, has to say
 // that it refused something (the engine reports it as `throw null`, or not at all), and has
 // to lay out the same objects at the same addresses in every run. Why bytes are moved by
-// loops: a bulk instruction costs one unit of fuel, however long it takes.
+// loops: what a bulk instruction costs in fuel is for the host and its version to say, and
+// most copies are too short to be worth a call of the host.
 //
 // Two-level segregated fit: blocks lie one behind the other, each with the size of the one
 // before it; free ones hang in lists by size. What lies behind `top` was never used.

@@ -156,6 +156,7 @@ impl ScriptHook {
                     stack: said.stack,
                 });
             }
+            Status::NoData if said.is_too_deep() => said.thrown(self.shared.sandbox.limits()),
             Status::NoData => Failure::BadReturn(format!(
                 "returned {}; return `{{ out: … }}` with the message",
                 said.text()

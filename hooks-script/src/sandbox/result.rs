@@ -103,10 +103,15 @@ impl Said {
             })
     }
 
+    /// Whether the stack was too small. Only the engine makes this error where nobody forges
+    /// it, and who does fails as well.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.class == "RangeError" && self.message == "Maximum call stack size exceeded"
+    }
+
     /// What was thrown, as a failure.
     pub(crate) fn thrown(self, limits: &Limits) -> Failure {
-        // Only the engine makes this error where nobody forges it, and who does fails as well.
-        if self.class == "RangeError" && self.message == "Maximum call stack size exceeded" {
+        if self.is_too_deep() {
             return Failure::Stack(limits.stack);
         }
         Failure::Thrown {
