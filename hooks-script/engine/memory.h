@@ -1,0 +1,18 @@
+// The heap of the engine: see `memory.c`.
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+void *malloc(size_t bytes);
+void *calloc(size_t count, size_t each);
+void *realloc(void *p, size_t bytes);
+void free(void *p);
+size_t malloc_usable_size(const void *p);
+
+// What may be in use at the same time, headers included.
+void heap_limit(size_t bytes);
+size_t heap_used(void);
+// The most that was in use, and whether anything was refused, since the mark.
+size_t heap_peak(void);
+int heap_refused(void);
+void heap_mark(void);

@@ -1,0 +1,461 @@
+// The border between the engine and its host: boot, load, run.
+//
+// The engine's source is included, so that what it keeps to itself can be used as it is:
+// the compiler without the `eval` that scripts could reach, what a module imports and
+// exports, the state of the random source.
+//
+// Nothing that a script says is taken for what the engine says: how a run ended is the
+// status that a function returns, and texts lie in `result`, each in a field of its own.
+#include <sys/time.h>
+#include <time.h>
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "memory.h"
+#include "quickjs.c"
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+#define IMPORT(name) __attribute__((import_module("host"), import_name(#name)))
+
+enum status {
+    DONE, // loaded, or returned: `text` is what, as JSON, in the stage `pre`
+    STOP, // threw a `HookStopException`
+    THROWN,
+    SYNTAX,
+    IMPORTED,
+    EXPORTS,
+    UNSETTLED, // waits for a promise that nothing settles
+    NO_DATA,   // returned what is no data: `text` says why
+    JOBS,
+    BROKEN, // the host gave what the engine cannot read
+};
+
+// What the host reads after a call. Pairs of address and length, in bytes of UTF-8.
+static struct {
+    const char *class, *message, *stack, *text;
+    uint32_t class_length, message_length, stack_length, text_length;
+} result;
+
+enum level { LOG, INFO, WARN, ERROR, DEBUG };
+IMPORT(console) void host_console(enum level level, const char *text, size_t length);
+
+#define FILE_NAME "hook.js"
+#define REJECTIONS 16
+
+static JSRuntime *runtime;
+static JSContext *context;
+static JSValue is_stop, hook;
+static int64_t now_us;
+static bool imports;
+static int jobs_left;
+static JSValue rejected[REJECTIONS];
+static int rejected_count;
+
+// What the C library would ask the system.
+
+int gettimeofday(struct timeval *restrict tv, void *restrict zone) {
+    (void)zone;
+    tv->tv_sec = (time_t)(now_us / 1000000);
+    tv->tv_usec = (suseconds_t)(now_us % 1000000);
+    return 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ts) {
+    (void)clock;
+    ts->tv_sec = (time_t)(now_us / 1000000);
+    ts->tv_nsec = (long)(now_us % 1000000) * 1000;
+    return 0;
+}
+
+// Scripts live in UTC.
+struct tm *localtime_r(const time_t *restrict t, struct tm *restrict tm) {
+    (void)t;
+    memset(tm, 0, sizeof *tm);
+    return tm;
+}
+
+_Noreturn void abort(void) { __builtin_trap(); }
+_Noreturn void __assert_fail(const char *e, const char *f, int l, const char *n) {
+    (void)e, (void)f, (void)l, (void)n;
+    __builtin_trap();
+}
+
+// There is nowhere to print to.
+int printf(const char *restrict format, ...) { (void)format; return 0; }
+int fprintf(FILE *restrict f, const char *restrict format, ...) { (void)f, (void)format; return 0; }
+int putchar(int c) { return c; }
+int puts(const char *s) { (void)s; return 0; }
+int fputc(int c, FILE *f) { (void)f; return c; }
+int putc(int c, FILE *f) { (void)f; return c; }
+int fputs(const char *restrict s, FILE *restrict f) { (void)s, (void)f; return 0; }
+int fflush(FILE *f) { (void)f; return 0; }
+size_t __stdio_write(FILE *f, const unsigned char *b, size_t n) { (void)f, (void)b; return n; }
+size_t __stdout_write(FILE *f, const unsigned char *b, size_t n) { (void)f, (void)b; return n; }
+off_t __stdio_seek(FILE *f, off_t o, int w) { (void)f, (void)o, (void)w; return -1; }
+int __stdio_close(FILE *f) { (void)f; return 0; }
+int __isatty(int fd) { (void)fd; return 0; }
+
+// The heap, as the engine asks for it.
+
+static void *engine_calloc(void *o, size_t count, size_t size) { (void)o; return calloc(count, size); }
+static void *engine_malloc(void *o, size_t size) { (void)o; return malloc(size); }
+static void engine_free(void *o, void *p) { (void)o; free(p); }
+static void *engine_realloc(void *o, void *p, size_t size) { (void)o; return realloc(p, size); }
+
+// A module finds no other one, itself included.
+static char *no_module(JSContext *ctx, const char *base, const char *name, void *opaque) {
+    (void)base, (void)opaque;
+    imports = true;
+    JS_ThrowTypeError(ctx, "cannot import '%s': a hook has no imports", name);
+    return NULL;
+}
+
+static void note_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reason,
+                           bool handled, void *opaque) {
+    (void)reason, (void)opaque;
+    for (int i = 0; i < rejected_count; i++) {
+        if (JS_VALUE_GET_PTR(rejected[i]) != JS_VALUE_GET_PTR(promise)) continue;
+        if (handled) {
+            JS_FreeValue(ctx, rejected[i]);
+            rejected[i] = rejected[--rejected_count];
+        }
+        return;
+    }
+    if (!handled && rejected_count < REJECTIONS) rejected[rejected_count++] = JS_DupValue(ctx, promise);
+}
+
+// What a script says, in `result`. Nothing in here fails: what cannot be read is empty.
+
+static void say(JSContext *ctx, JSValueConst value, const char **text, uint32_t *length) {
+    size_t n = 0;
+    const char *s = JS_ToCStringLen(ctx, &n, value);
+    if (!s) JS_FreeValue(ctx, JS_GetException(ctx));
+    *text = s ? s : "";
+    *length = s ? (uint32_t)n : 0;
+}
+
+static JSValue look(JSContext *ctx, JSValueConst object, const char *name) {
+    JSValue value = JS_GetPropertyStr(ctx, object, name);
+    if (!JS_IsException(value)) return value;
+    JS_FreeValue(ctx, JS_GetException(ctx));
+    return JS_UNDEFINED;
+}
+
+#define SAY(value, field) say(ctx, value, &result.field, &result.field##_length)
+
+// `error.constructor.name`, or that of the first class above it that has a name.
+static JSValue class_name(JSContext *ctx, JSValueConst error) {
+    JSValue class = look(ctx, error, "constructor");
+    for (int depth = 0; depth < 64 && JS_IsFunction(ctx, class); depth++) {
+        JSValue name = look(ctx, class, "name");
+        if (JS_IsString(name) && JS_VALUE_GET_TAG(name) == JS_TAG_STRING && JS_VALUE_GET_STRING(name)->len) {
+            JS_FreeValue(ctx, class);
+            return name;
+        }
+        JS_FreeValue(ctx, name);
+        JSValue above = JS_GetPrototype(ctx, class);
+        JS_FreeValue(ctx, class);
+        if (JS_IsException(above)) {
+            JS_FreeValue(ctx, JS_GetException(ctx));
+            return JS_UNDEFINED;
+        }
+        class = above;
+    }
+    JS_FreeValue(ctx, class);
+    return JS_UNDEFINED;
+}
+
+static enum status tell(JSContext *ctx, JSValueConst thrown) {
+    JSValueConst argument = thrown;
+    JSValue answer = JS_Call(ctx, is_stop, JS_UNDEFINED, 1, &argument);
+    bool stop = JS_VALUE_GET_TAG(answer) == JS_TAG_BOOL && JS_VALUE_GET_BOOL(answer);
+    if (JS_IsException(answer)) JS_FreeValue(ctx, JS_GetException(ctx));
+    JS_FreeValue(ctx, answer);
+
+    if (JS_IsObject(thrown)) {
+        JSValue class = class_name(ctx, thrown);
+        if (!JS_IsUndefined(class)) SAY(class, class);
+        JS_FreeValue(ctx, class);
+        JSValue stack = look(ctx, thrown, "stack");
+        if (JS_IsString(stack)) SAY(stack, stack);
+        JS_FreeValue(ctx, stack);
+        JSValue message = look(ctx, thrown, "message");
+        if (JS_IsString(message)) SAY(message, message);
+        else if (!stop && !JS_IsError(thrown)) SAY(thrown, message);
+        JS_FreeValue(ctx, message);
+    } else {
+        SAY(thrown, message);
+    }
+    return stop ? STOP : THROWN;
+}
+
+static enum status tell_exception(JSContext *ctx) {
+    JSValue thrown = JS_GetException(ctx);
+    enum status status = tell(ctx, thrown);
+    JS_FreeValue(ctx, thrown);
+    return status;
+}
+
+// One line of the console: texts as they are, errors and objects readable.
+static JSValue console(JSContext *ctx, JSValueConst this, int count, JSValueConst *values, int level) {
+    (void)this;
+    DynBuf line;
+    js_dbuf_init(ctx, &line);
+    for (int i = 0; i < count; i++) {
+        JSValue shown = JS_UNDEFINED;
+        if (i) dbuf_putc(&line, ' ');
+        if (JS_IsObject(values[i]) && !JS_IsFunction(ctx, values[i]) && !JS_IsError(values[i]))
+            shown = JS_JSONStringify(ctx, values[i], JS_UNDEFINED, JS_UNDEFINED);
+        // A console does not fail.
+        if (JS_IsException(shown)) JS_FreeValue(ctx, JS_GetException(ctx));
+        size_t n;
+        const char *s = JS_ToCStringLen(ctx, &n, JS_IsString(shown) ? shown : values[i]);
+        if (s) dbuf_put(&line, (const uint8_t *)s, n);
+        else JS_FreeValue(ctx, JS_GetException(ctx));
+        JS_FreeCString(ctx, s);
+        JS_FreeValue(ctx, shown);
+    }
+    host_console(level, (const char *)line.buf, line.size);
+    dbuf_free(&line);
+    return JS_UNDEFINED;
+}
+
+static void begin(double now_ms, uint64_t seed) {
+    now_us = (int64_t)now_ms * 1000;
+    // The generator stands still at zero.
+    context->random_state = seed ? seed : 1;
+    memset(&result, 0, sizeof result);
+    result.class = result.message = result.stack = result.text = "";
+    imports = false;
+    rejected_count = 0;
+    heap_mark();
+    JS_UpdateStackTop(runtime);
+}
+
+// Runs one job; false when there is none, or no more are allowed.
+static bool job(bool *allowed) {
+    if (!JS_IsJobPending(runtime)) return false;
+    if (!jobs_left) return *allowed = false;
+    jobs_left--;
+    JSContext *ctx;
+    // Whatever a job throws is the rejection of its promise.
+    if (JS_ExecutePendingJob(runtime, &ctx) < 0) JS_FreeValue(ctx, JS_GetException(ctx));
+    return true;
+}
+
+// What `value` comes to, as `await` has it; an exception if that throws or never happens.
+static JSValue settle(JSContext *ctx, JSValue value, enum status *status) {
+    bool allowed = true;
+    if (!JS_IsObject(value)) return value;
+    if (!JS_IsPromise(value)) {
+        JSValue then = JS_GetPropertyStr(ctx, value, "then");
+        if (JS_IsException(then)) {
+            JS_FreeValue(ctx, value);
+            return then;
+        }
+        bool thenable = JS_IsFunction(ctx, then);
+        JS_FreeValue(ctx, then);
+        if (!thenable) return value;
+        JSValueConst argument = value;
+        JSValue promise = js_promise_resolve(ctx, ctx->promise_ctor, 1, &argument, 0);
+        JS_FreeValue(ctx, value);
+        if (JS_IsException(promise)) return promise;
+        value = promise;
+    }
+    while (JS_PromiseState(ctx, value) == JS_PROMISE_PENDING && job(&allowed)) {}
+    JSPromiseStateEnum state = JS_PromiseState(ctx, value);
+    JSValue outcome;
+    if (state == JS_PROMISE_PENDING) {
+        *status = allowed ? UNSETTLED : JOBS;
+        outcome = JS_EXCEPTION;
+    } else {
+        outcome = JS_PromiseResult(ctx, value);
+        if (state == JS_PROMISE_REJECTED) {
+            note_rejection(ctx, value, JS_UNDEFINED, true, NULL);
+            outcome = JS_Throw(ctx, outcome);
+        }
+    }
+    JS_FreeValue(ctx, value);
+    return outcome;
+}
+
+// What the call left behind runs to its end; a rejection that nobody handles is thrown.
+static enum status drain(JSContext *ctx) {
+    bool allowed = true;
+    while (job(&allowed)) {}
+    if (!allowed) return JOBS;
+    if (!rejected_count) return DONE;
+    JSValue reason = JS_PromiseResult(ctx, rejected[0]);
+    enum status status = tell(ctx, reason);
+    JS_FreeValue(ctx, reason);
+    return status;
+}
+
+// The most bytes of the heap since the call began, and bit 32 if it refused some. Can also be
+// asked after a trap.
+EXPORT(heap) uint64_t hook_heap(void) { return (uint64_t)heap_refused() << 32 | heap_peak(); }
+
+EXPORT(result) void *hook_result(void) { return &result; }
+
+// Room for a text of the host's: an address, or 0 when the heap has none. The host ends it with a zero.
+EXPORT(room) void *hook_room(size_t length) { return malloc(length + 1); }
+
+// The heap's limit is the allocator's, which says that it was reached; the engine's own would
+// only throw. Behind it stands that of the memory, which is the host's.
+EXPORT(limits) void hook_limits(size_t heap, size_t stack) {
+    heap_limit(heap);
+    if (!runtime) return;
+    JS_UpdateStackTop(runtime);
+    JS_SetMaxStackSize(runtime, stack);
+}
+
+EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
+    static const JSMallocFunctions heap = {
+        engine_calloc, engine_malloc, engine_free, engine_realloc, malloc_usable_size,
+    };
+    static const char *const levels[] = {"log", "info", "warn", "error", "debug"};
+
+    runtime = JS_NewRuntime2(&heap, NULL);
+    if (!runtime) return BROKEN;
+    // The default is more than there is; the host sets its own limit afterwards.
+    JS_SetMaxStackSize(runtime, 128 << 10);
+    JS_SetModuleLoaderFunc(runtime, no_module, NULL, NULL);
+    JS_SetHostPromiseRejectionTracker(runtime, note_rejection, NULL);
+    JSContext *ctx = context = JS_NewContextRaw(runtime);
+    // Not among them: `eval` and its like, weak references, `performance`, `atob`.
+    if (!ctx || JS_AddIntrinsicBaseObjects(ctx) || JS_AddIntrinsicDate(ctx) ||
+        JS_AddIntrinsicRegExp(ctx) || JS_AddIntrinsicJSON(ctx) || JS_AddIntrinsicProxy(ctx) ||
+        JS_AddIntrinsicMapSet(ctx) || JS_AddIntrinsicTypedArrays(ctx) || JS_AddIntrinsicPromise(ctx))
+        return BROKEN;
+
+    JSValue object = JS_NewObject(ctx);
+    for (int i = 0; i < (int)countof(levels); i++)
+        JS_SetPropertyStr(ctx, object, levels[i],
+                          JS_NewCFunctionMagic(ctx, (JSCFunctionMagic *)console, levels[i], 0, JS_CFUNC_generic_magic, i));
+    JS_DefinePropertyValueStr(ctx, ctx->global_obj, "console", object, JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+
+    begin(0, 1);
+    is_stop = __JS_EvalInternal(ctx, ctx->global_obj, prelude, length, "prelude.js", 1,
+                                JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_STRICT, -1);
+    if (JS_IsException(is_stop)) return tell_exception(ctx);
+    free(prelude);
+    JS_RunGC(runtime);
+    return JS_IsFunction(ctx, is_stop) ? DONE : BROKEN;
+}
+
+// A function that can be called without `new`, and returns when it has run.
+static bool callable(JSContext *ctx, JSValueConst value) {
+    if (!JS_IsFunction(ctx, value)) return false;
+    JSClassID class = JS_GetClassID(value);
+    if (class == JS_CLASS_GENERATOR_FUNCTION || class == JS_CLASS_ASYNC_GENERATOR_FUNCTION) return false;
+    if (class == JS_CLASS_PROXY) return true;
+    // The prototype of a class cannot be replaced, that of a function can.
+    JSPropertyDescriptor prototype;
+    if (JS_GetOwnProperty(ctx, &prototype, value, JS_ATOM_prototype) <= 0) return true;
+    bool replaceable = prototype.flags & JS_PROP_WRITABLE;
+    js_free_desc(ctx, &prototype);
+    return replaceable || class == JS_CLASS_C_FUNCTION;
+}
+
+EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, uint64_t seed, int jobs) {
+    JSContext *ctx = context;
+    begin(now_ms, seed);
+    jobs_left = jobs;
+    JSValue module = __JS_EvalInternal(ctx, JS_UNDEFINED, source, length, FILE_NAME, 1,
+                                       JS_EVAL_TYPE_MODULE | JS_EVAL_FLAG_COMPILE_ONLY, -1);
+    free(source);
+    if (JS_IsException(module)) {
+        enum status status = imports ? IMPORTED : SYNTAX;
+        tell_exception(ctx);
+        return status;
+    }
+    JSModuleDef *m = JS_VALUE_GET_PTR(module);
+    if (m->export_entries_count != 1 || m->export_entries[0].export_name != JS_ATOM_default) {
+        for (int i = 0; i < m->export_entries_count; i++) {
+            if (m->export_entries[i].export_name == JS_ATOM_default) continue;
+            JSValue name = JS_AtomToString(ctx, m->export_entries[i].export_name);
+            SAY(name, text);
+            JS_FreeValue(ctx, name);
+            break;
+        }
+        return EXPORTS;
+    }
+    enum status status = THROWN;
+    JSValue done = settle(ctx, JS_EvalFunction(ctx, module), &status);
+    if (JS_IsException(done)) {
+        if (status != THROWN) return status;
+        if (imports) status = IMPORTED;
+        tell_exception(ctx);
+        return status;
+    }
+    JS_FreeValue(ctx, done);
+    status = drain(ctx);
+    if (status != DONE) return status == STOP ? THROWN : status;
+
+    JSValue space = JS_GetModuleNamespace(ctx, m);
+    hook = JS_IsException(space) ? space : JS_GetProperty(ctx, space, JS_ATOM_default);
+    if (JS_IsException(hook)) {
+        tell_exception(ctx);
+        return THROWN;
+    }
+    JS_FreeValue(ctx, space);
+    if (!callable(ctx, hook)) return EXPORTS;
+    JS_RunGC(runtime);
+    return DONE;
+}
+
+EXPORT(run) enum status hook_run(char *input, size_t length, double now_ms, uint64_t seed, int jobs, int pre) {
+    JSContext *ctx = context;
+    enum status status = THROWN;
+    begin(now_ms, seed);
+    jobs_left = jobs;
+
+    JSValue given = JS_ParseJSON(ctx, input, length, "context");
+    free(input);
+    if (JS_IsException(given)) {
+        tell_exception(ctx);
+        return BROKEN;
+    }
+    // Fails where the top level has frozen its world.
+    if (JS_DefinePropertyValueStr(ctx, ctx->global_obj, "context", JS_DupValue(ctx, given),
+                                  JS_PROP_C_W_E | JS_PROP_THROW) < 0) {
+        JS_FreeValue(ctx, given);
+        return tell_exception(ctx);
+    }
+
+    JSValueConst argument = given;
+    JSValue returned = settle(ctx, JS_Call(ctx, hook, JS_UNDEFINED, 1, &argument), &status);
+    JS_FreeValue(ctx, given);
+    if (JS_IsException(returned)) return status == THROWN ? tell_exception(ctx) : status;
+
+    bool data = true;
+    if (pre) {
+        // What it returned counts as it is now, whatever its jobs do to it later.
+        JSValue text = JS_JSONStringify(ctx, returned, JS_UNDEFINED, JS_UNDEFINED);
+        if (JS_IsException(text)) {
+            data = false;
+            JSValue why = JS_GetException(ctx);
+            // A getter may stop as well as the function itself.
+            if (tell(ctx, why) == STOP) {
+                JS_FreeValue(ctx, why);
+                return STOP;
+            }
+            JSValue message = JS_IsObject(why) ? look(ctx, why, "message") : JS_UNDEFINED;
+            SAY(JS_IsString(message) ? message : why, text);
+            JS_FreeValue(ctx, message);
+            JS_FreeValue(ctx, why);
+        } else if (JS_IsUndefined(text)) {
+            data = false;
+            const char *kind = JS_IsUndefined(returned) ? "undefined" : JS_IsFunction(ctx, returned) ? "a function" : "a symbol";
+            result.text = kind;
+            result.text_length = (uint32_t)strlen(kind);
+        } else {
+            SAY(text, text);
+        }
+        JS_FreeValue(ctx, text);
+    }
+    JS_FreeValue(ctx, returned);
+    status = drain(ctx);
+    return status == DONE && !data ? NO_DATA : status;
+}

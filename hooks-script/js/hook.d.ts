@@ -1,0 +1,69 @@
+// Types for authors of script hooks. In a hook written in JavaScript:
+//
+//     /// <reference path="hook.d.ts" />
+//     /** @type {import("./hook").PreHook} */
+//     export default function (context) { … }
+
+/** What JSON can hold. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** A message: an object whose fields the server names. */
+export type Message = { [key: string]: Json };
+
+/** The public fields of something, as the server declares them. */
+export type Public = { readonly [field: string]: Json };
+
+/** What a hook is given. Each run has its own: changing it changes nothing else. */
+export interface HookContext {
+  /** `"pre"`: before the action; `"post"`: after it. */
+  stage: "pre" | "post";
+  /** The message, as the hooks before this one left it. */
+  in: Message;
+  /** What the manifest asks for, where the server has it. */
+  data: { user?: Public; channel?: Public; guild?: Public };
+}
+
+/** The message from now on. */
+export interface PreResult {
+  out: Message;
+}
+
+/** A hook that runs before an action. */
+export type PreHook = (context: HookContext) => PreResult | PromiseLike<PreResult>;
+
+/** A hook that runs after an action. What it returns is ignored. */
+export type PostHook = (context: HookContext) => unknown;
+
+/** What a hook says about itself: `manifest.json`. */
+export interface Manifest {
+  /** Where the hook comes from. */
+  source: string;
+  /** What people call the hook. */
+  name: string;
+  /** What the hook asks to see. */
+  context: ("user" | "channel" | "guild")[];
+}
+
+declare global {
+  /** The same object as the parameter of the hook. Undefined at the top level. */
+  const context: HookContext;
+
+  /**
+   * Thrown to stop the action. The name of a subclass is the category of the rejection.
+   */
+  class HookStopException extends Error {
+    #stop: true;
+    constructor(message?: string, options?: { cause?: unknown });
+    /** Whether `value` is one, or one of a subclass. */
+    static isHookStop(value: unknown): value is HookStopException;
+  }
+
+  /** Lines for whoever runs the hook; bounded in number and length. */
+  const console: {
+    log(...values: unknown[]): void;
+    info(...values: unknown[]): void;
+    warn(...values: unknown[]): void;
+    error(...values: unknown[]): void;
+    debug(...values: unknown[]): void;
+  };
+}

@@ -1,0 +1,231 @@
+//! The command line: what it is given, and what it answers with.
+
+mod show;
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use futures_executor::block_on;
+use hooks_runtime::{Map, display::escape};
+use hooks_script::{
+    ContextData, ContextKey, Failure, Field, Limits, Manifest, PublicFields, RegisterError,
+    ScriptEngine, ScriptHook, Stage, Verdict,
+};
+use serde::Deserialize;
+
+/// Exit statuses besides 0 and clap's own 2 for what it cannot read.
+const UNUSABLE: u8 = 2;
+const STOPPED: u8 = 3;
+const FAILED: u8 = 4;
+const REJECTED: u8 = 5;
+
+/// Tries hooks in sandboxed JavaScript.
+///
+/// Exit status: 0 if the hook returned, 2 for what cannot be read, 3 if it stopped the action,
+/// 4 if it failed or reached a limit, 5 if it cannot be registered.
+#[derive(Parser)]
+#[command(name = "hooks-script", version)]
+struct Command {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Says whether a hook can be registered, and if not, where it is wrong.
+    Check(Check),
+    /// Runs a hook.
+    Run(Run),
+}
+
+#[derive(Args)]
+struct Check {
+    /// The hook: one JavaScript module.
+    file: PathBuf,
+    /// Its manifest, in JSON.
+    #[arg(long)]
+    manifest: Option<PathBuf>,
+    /// Answers in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Run {
+    /// The hook: one JavaScript module.
+    file: PathBuf,
+    /// Its manifest, in JSON; without one, the hook sees all of `data`.
+    #[arg(long)]
+    manifest: Option<PathBuf>,
+    /// What the hook is given, in JSON: {"stage", "in", "data"}.
+    #[arg(long)]
+    context: PathBuf,
+    /// The time that the hook is told, in milliseconds since 1970.
+    #[arg(
+        long,
+        value_name = "MS",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    now: i64,
+    /// The seed of `Math.random`.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How often the hook runs.
+    #[arg(long, value_name = "K", default_value = "1")]
+    repeat: NonZeroUsize,
+    /// The fuel of a run.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=u64::MAX / 2))]
+    fuel: Option<u64>,
+    /// Answers in JSON, one object a run.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--context` names.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Context {
+    stage: Stage,
+    r#in: Map,
+    #[serde(default)]
+    data: Map,
+}
+
+pub(crate) fn main() -> ExitCode {
+    let done = match Command::parse().what {
+        What::Check(check) => check.go(),
+        What::Run(run) => run.go(),
+    };
+    ExitCode::from(done.unwrap_or_else(|unusable| {
+        eprintln!("error: {}", escape(&unusable));
+        UNUSABLE
+    }))
+}
+
+impl Check {
+    fn go(self) -> Result<u8, String> {
+        let source = read(&self.file)?;
+        let engine = start(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
+        Ok(
+            match register(
+                &engine,
+                &source,
+                &self.file,
+                self.manifest.as_deref(),
+                &ContextKey::ALL,
+            )? {
+                Ok(hook) => {
+                    show::accepted(&hook, self.json);
+                    0
+                }
+                Err(error) => {
+                    show::rejected(&error, &self.file, self.json);
+                    REJECTED
+                }
+            },
+        )
+    }
+}
+
+impl Run {
+    fn go(self) -> Result<u8, String> {
+        let source = read(&self.file)?;
+        let context: Context = serde_json::from_str(&read(&self.context)?)
+            .map_err(|error| format!("{}: {error}", self.context.display()))?;
+        let (data, fields, keys) = public(&context.data)?;
+        let mut limits = Limits::default();
+        limits.fuel = self.fuel.unwrap_or(limits.fuel);
+        let builder = ScriptEngine::builder()
+            .workers(NonZeroUsize::MIN)
+            .limits(limits)
+            .public_fields(fields)
+            .clock(move || self.now)
+            .random(move || self.seed);
+        let engine = start(builder)?;
+        let hook = match register(
+            &engine,
+            &source,
+            &self.file,
+            self.manifest.as_deref(),
+            &keys,
+        )? {
+            Ok(hook) => hook,
+            Err(error) => {
+                show::rejected(&error, &self.file, self.json);
+                return Ok(REJECTED);
+            }
+        };
+        let mut status = 0;
+        for _ in 0..self.repeat.get() {
+            let run = block_on(hook.run(context.stage, &context.r#in, &data));
+            show::run(&run, context.stage, &self.file, self.json);
+            status = match (&run.verdict, context.stage) {
+                (Verdict::Out(_), _) | (Verdict::Stop(_), Stage::Post) => 0,
+                (Verdict::Stop(_), Stage::Pre) => STOPPED,
+                _ => FAILED,
+            };
+        }
+        Ok(status)
+    }
+}
+
+/// What the file says may be seen: the author vouches for it.
+fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), String> {
+    let (mut data, mut fields, mut keys) = (ContextData::new(), PublicFields::new(), Vec::new());
+    for key in ContextKey::ALL {
+        let Some(value) = given.get(key.as_str()) else {
+            continue;
+        };
+        data = data.set(key, value).map_err(|error| error.to_string())?;
+        let names = value.as_object().into_iter().flat_map(Map::keys);
+        fields = fields.set(key, names.map(Field::any));
+        keys.push(key);
+    }
+    Ok((data, fields, keys))
+}
+
+fn register(
+    engine: &ScriptEngine,
+    source: &str,
+    file: &Path,
+    manifest: Option<&Path>,
+    keys: &[ContextKey],
+) -> Result<Result<ScriptHook, RegisterError>, String> {
+    let manifest = match manifest {
+        Some(path) => Manifest::parse(&read(path)?),
+        None => {
+            let name = file
+                .file_name()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            let name: String = name.chars().take(200).collect();
+            Manifest::new(name.as_str(), name.as_str(), keys.iter().copied())
+        }
+    };
+    Ok(manifest
+        .map_err(RegisterError::from)
+        .and_then(|manifest| engine.register(manifest, source)))
+}
+
+fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {
+    builder.build().map_err(|error| error.to_string())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// How results name the end of a run.
+fn outcome(verdict: &Verdict, stage: Stage) -> &'static str {
+    match verdict {
+        Verdict::Out(_) => "out",
+        Verdict::Stop(_) if stage == Stage::Pre => "stop",
+        Verdict::Stop(_) => "annotated",
+        Verdict::Failed(Failure::Engine(_)) => "error",
+        Verdict::Failed(failure) if failure.is_limit() => "interrupted",
+        _ => "error",
+    }
+}

@@ -1,0 +1,179 @@
+//! What the command line prints: JSON for programs, lines for people.
+
+use std::path::Path;
+
+use hooks_runtime::{Map, display::escape};
+use hooks_script::{Failure, Position, RegisterError, Run, ScriptHook, Stage, Verdict};
+use serde::Serialize;
+
+use super::outcome;
+
+#[derive(Serialize, Default)]
+struct Shown<'a> {
+    outcome: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out: Option<&'a Map>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<ShownStop<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ShownError<'a>>,
+    console: Vec<String>,
+    fuel: u64,
+    duration_us: u64,
+    memory_bytes: usize,
+}
+
+#[derive(Serialize)]
+struct ShownStop<'a> {
+    class: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct ShownError<'a> {
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a str>,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<u32>,
+}
+
+pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) {
+    let outcome = outcome(&run.verdict, stage);
+    let (out, stop, error) = match &run.verdict {
+        Verdict::Out(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
+        Verdict::Stop(stop) => {
+            let (class, message) = (stop.class.as_str(), stop.message.as_str());
+            (None, Some(ShownStop { class, message }), None)
+        }
+        Verdict::Failed(failure) => (None, None, Some(of_failure(failure))),
+        _ => (None, None, None),
+    };
+    if json {
+        print(&Shown {
+            outcome,
+            out,
+            stop,
+            error,
+            console: run.console.iter().map(ToString::to_string).collect(),
+            fuel: run.fuel,
+            duration_us: u64::try_from(run.duration.as_micros()).unwrap_or(u64::MAX),
+            memory_bytes: run.memory_bytes,
+        });
+        return;
+    }
+    for line in &run.console {
+        println!("{}", escape(&line.to_string()));
+    }
+    if run.console_dropped > 0 {
+        println!("… and {} more lines", run.console_dropped);
+    }
+    match (out, stop, error) {
+        (Some(out), _, _) => {
+            let text = serde_json::to_string_pretty(out).unwrap_or_default();
+            println!("out:");
+            for line in text.lines() {
+                println!("{}", escape(line));
+            }
+        }
+        (_, Some(stop), _) => println!(
+            "{outcome}: {}: {}",
+            escape(stop.class),
+            escape(stop.message)
+        ),
+        (_, _, Some(error)) => println!("{}", sentence(outcome, &error, file)),
+        _ => println!("{outcome}"),
+    }
+    println!(
+        "fuel {}, {} µs, {} KiB",
+        run.fuel,
+        run.duration.as_micros(),
+        run.memory_bytes.div_ceil(1024)
+    );
+}
+
+pub(super) fn accepted(hook: &ScriptHook, json: bool) {
+    if json {
+        print(&serde_json::json!({"outcome": "registered", "code_hash": hook.code_hash()}));
+    } else {
+        println!("can be registered; SHA-256 {}", hook.code_hash());
+    }
+}
+
+pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) {
+    let outcome = "rejected_at_registration";
+    let shown = match error {
+        RegisterError::Load(failure) => ShownError {
+            kind: "load",
+            ..of_failure(failure)
+        },
+        _ => ShownError {
+            kind: error.kind(),
+            class: None,
+            message: error.to_string(),
+            line: None,
+            column: None,
+        },
+    };
+    let error = located(shown, error.position());
+    if json {
+        print(&Shown {
+            outcome,
+            error: Some(error),
+            ..Shown::default()
+        });
+    } else {
+        println!("{}", sentence("rejected", &error, file));
+    }
+}
+
+fn of_failure(failure: &Failure) -> ShownError<'_> {
+    let (class, message, position) = match failure {
+        Failure::Thrown {
+            class,
+            message,
+            position,
+            ..
+        } => (Some(class.as_str()), message.clone(), *position),
+        _ => (None, failure.to_string(), None),
+    };
+    let shown = ShownError {
+        kind: failure.kind(),
+        class,
+        message,
+        line: None,
+        column: None,
+    };
+    located(shown, position)
+}
+
+fn located(error: ShownError<'_>, position: Option<Position>) -> ShownError<'_> {
+    ShownError {
+        line: position.map(|at| at.line),
+        column: position.map(|at| at.column),
+        ..error
+    }
+}
+
+fn sentence(outcome: &str, error: &ShownError<'_>, file: &Path) -> String {
+    let place = match (error.line, error.column) {
+        (Some(line), Some(column)) => format!("{}:{line}:{column}: ", file.display()),
+        _ => format!("{}: ", file.display()),
+    };
+    let class = error
+        .class
+        .map(|class| format!("{class}: "))
+        .unwrap_or_default();
+    escape(&format!(
+        "{place}{outcome} ({}): {class}{}",
+        error.kind, error.message
+    ))
+}
+
+fn print(shown: &impl Serialize) {
+    // Escapes what a terminal would act on; the rest is the reader's.
+    println!("{}", serde_json::to_string(shown).unwrap_or_default());
+}

@@ -1,0 +1,53 @@
+//! What a run before an action means for the action.
+
+use hooks_runtime::Map;
+
+use crate::hook::ScriptHook;
+use crate::run::{Run, Verdict};
+
+/// An action that a hook does not let happen (`S-15`): what the client is told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{class}: {message} (hook `{hook}`)")]
+#[non_exhaustive]
+pub struct Rejection {
+    /// The name of the class that was thrown: the category (`S-19`). `HookFailure` for a hook
+    /// that fails closed.
+    pub class: String,
+    /// What it says. Of a failure, nothing but that there was one.
+    pub message: String,
+    /// The name of the hook.
+    pub hook: String,
+}
+
+impl ScriptHook {
+    /// Whether a failure of this hook rejects the action. Unless it does, the action goes on
+    /// with the message as it was (`S-16`): a hook that has to say yes fails closed.
+    #[must_use]
+    pub fn fail_closed(mut self, closed: bool) -> Self {
+        self.fail_closed = closed;
+        self
+    }
+
+    /// The message with which an action goes on after a run of this hook before it.
+    ///
+    /// # Errors
+    ///
+    /// The rejection, if the hook stopped the action, or failed and
+    /// [fails closed](Self::fail_closed).
+    pub fn decide(&self, run: &Run, message: Map) -> Result<Map, Rejection> {
+        let rejection = |class: &str, message: &str| Rejection {
+            class: class.to_owned(),
+            message: message.to_owned(),
+            hook: self.manifest().name().to_owned(),
+        };
+        match &run.verdict {
+            Verdict::Out(out) => Ok(out.clone()),
+            Verdict::Stop(stop) => Err(rejection(&stop.class, &stop.message)),
+            Verdict::Failed(_) if self.fail_closed => Err(rejection(
+                "HookFailure",
+                "a hook that has to agree has failed",
+            )),
+            Verdict::Failed(_) => Ok(message),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The engine: what hooks are registered with.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{BuildError, RegisterError};
+use crate::fields::PublicFields;
+use crate::hook::ScriptHook;
+use crate::limits::Limits;
+use crate::manifest::Manifest;
+use crate::run::Failure;
+use crate::sandbox::{self, Ended, Load, Pool, Sandbox, Status};
+use crate::source;
+
+/// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly.
+///
+/// A clone is the same engine. Its worker threads end when the last clone and the last hook
+/// are gone.
+///
+/// ```
+/// use hooks_script::{ContextData, Manifest, ScriptEngine, Verdict};
+/// use serde_json::json;
+///
+/// let engine = ScriptEngine::builder().build()?;
+/// let hook = engine.register(
+///     Manifest::new("https://example.org/shout.js", "Shout", [])?,
+///     "export default ({ in: message }) => ({ out: { ...message, text: message.text.toUpperCase() } });",
+/// )?;
+///
+/// # futures_executor::block_on(async {
+/// let message = json!({"text": "hello"});
+/// let run = hook.run_pre(message.as_object().unwrap(), &ContextData::new()).await;
+/// let Verdict::Out(message) = run.verdict else { panic!("{:?}", run.verdict) };
+/// assert_eq!(message["text"], "HELLO");
+/// # });
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct ScriptEngine {
+    shared: Arc<Shared>,
+}
+
+/// What an engine and its hooks have in common.
+pub(crate) struct Shared {
+    pub(crate) pool: Pool,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) fields: PublicFields,
+    clock: Box<dyn Fn() -> i64 + Send + Sync>,
+    random: Box<dyn Fn() -> u64 + Send + Sync>,
+}
+
+/// The settings of a [`ScriptEngine`].
+#[must_use]
+pub struct ScriptEngineBuilder {
+    limits: Limits,
+    fields: PublicFields,
+    workers: NonZeroUsize,
+    queue: NonZeroUsize,
+    hash_memory: bool,
+    clock: Box<dyn Fn() -> i64 + Send + Sync>,
+    random: Box<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl ScriptEngine {
+    /// The settings, all with defaults.
+    pub fn builder() -> ScriptEngineBuilder {
+        let cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
+        ScriptEngineBuilder {
+            limits: Limits::default(),
+            fields: PublicFields::new(),
+            workers: NonZeroUsize::new(cores.min(4)).unwrap_or(NonZeroUsize::MIN),
+            queue: NonZeroUsize::new(256).unwrap_or(NonZeroUsize::MIN),
+            hash_memory: false,
+            clock: Box::new(|| 0),
+            random: Box::new(|| 1),
+        }
+    }
+
+    /// What a run may use.
+    pub fn limits(&self) -> &Limits {
+        self.shared.sandbox.limits()
+    }
+
+    /// Compiles a hook and runs its top level, once: every run begins with the state that this
+    /// leaves (`S-03`, `S-24`).
+    ///
+    /// Waits for a worker, on this thread: an executor gives it a thread that may block.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the source, with line and column.
+    pub fn register(&self, manifest: Manifest, source: &str) -> Result<ScriptHook, RegisterError> {
+        let limit = self.limits().source;
+        if source.len() > limit {
+            let bytes = source.len();
+            return Err(RegisterError::TooLarge { bytes, limit });
+        }
+        let load = Load {
+            source: source.as_bytes().to_vec(),
+            given: self.shared.given(Arc::default()),
+        };
+        let gone = || RegisterError::Engine("its worker is gone".to_owned());
+        let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
+        match report.ended {
+            Ended::Returned(status, said) => match (status, snapshot) {
+                (Status::Done, Some(snapshot)) => {
+                    let hash = sandbox::hex(&Sha256::digest(source));
+                    Ok(ScriptHook::new(
+                        Arc::clone(&self.shared),
+                        manifest,
+                        snapshot,
+                        hash,
+                    ))
+                }
+                (Status::Syntax, _) => Err(RegisterError::Syntax {
+                    position: said.position(),
+                    message: said.message,
+                }),
+                (Status::Imported, _) => {
+                    let module = said.message.strip_prefix("cannot import '");
+                    let module = module
+                        .and_then(|rest| rest.rsplit_once('\''))
+                        .map_or("", |(name, _)| name);
+                    Err(RegisterError::Import {
+                        position: source::of_import(source, module),
+                        message: said.message,
+                    })
+                }
+                (Status::Exports, _) => Err(exports(source, &said.text())),
+                (Status::Unsettled, _) => {
+                    let why = "its top level waits for a promise that never settles";
+                    Err(RegisterError::Load(Failure::BadReturn(why.to_owned())))
+                }
+                _ => Err(RegisterError::Load(said.thrown(self.limits()))),
+            },
+            Ended::Failed(Failure::Engine(message)) => Err(RegisterError::Engine(message)),
+            Ended::Failed(failure) => Err(RegisterError::Load(failure)),
+            Ended::Cancelled => Err(gone()),
+        }
+    }
+}
+
+fn exports(source: &str, extra: &str) -> RegisterError {
+    let (message, name) = match extra {
+        "" if source.contains("export") => (
+            "its `default` is no plain function".to_owned(),
+            Some("default"),
+        ),
+        "" => ("nothing is exported".to_owned(), None),
+        name => (format!("`{name}` is exported"), Some(name)),
+    };
+    RegisterError::Exports {
+        position: Some(source::of_export(source, name)),
+        message,
+    }
+}
+
+impl Shared {
+    pub(crate) fn given(&self, cancelled: Arc<AtomicBool>) -> sandbox::Given {
+        sandbox::Given {
+            now_ms: (self.clock)(),
+            seed: (self.random)(),
+            cancelled,
+        }
+    }
+}
+
+impl ScriptEngineBuilder {
+    /// What a run may use.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What hooks may see of a user, a channel and a guild; nothing, unless given (`S-10`).
+    pub fn public_fields(mut self, fields: PublicFields) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// The time that a run is told, in milliseconds since 1970 (`S-02`). It stands still
+    /// during the run. Fixed at 0, unless given.
+    pub fn clock(mut self, now_ms: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        self.clock = Box::new(now_ms);
+        self
+    }
+
+    /// The seed of `Math.random` in a run. Fixed, unless given.
+    pub fn random(mut self, seed: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.random = Box::new(seed);
+        self
+    }
+
+    /// The threads on which hooks run; one a core, at most four, unless given.
+    pub fn workers(mut self, workers: NonZeroUsize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// The runs that wait for a worker; further ones wait outside. 256, unless given.
+    pub fn queue(mut self, queue: NonZeroUsize) -> Self {
+        self.queue = queue;
+        self
+    }
+
+    /// Whether runs report a hash of the memory that they leave behind, for tests of
+    /// determinism. It takes longer than a small run.
+    pub fn hash_memory(mut self, hash: bool) -> Self {
+        self.hash_memory = hash;
+        self
+    }
+
+    /// Starts the engine and its workers.
+    ///
+    /// # Errors
+    ///
+    /// If a limit is out of range, or the system has no threads or no memory for it.
+    pub fn build(self) -> Result<ScriptEngine, BuildError> {
+        let limits = &self.limits;
+        within("heap", limits.heap as u64, 512 << 10, 256 << 20)?;
+        within(
+            "stack",
+            limits.stack as u64,
+            16 << 10,
+            Limits::MAX_STACK as u64,
+        )?;
+        within("fuel", limits.fuel, 1, u64::MAX / 2)?;
+        within("load_fuel", limits.load_fuel, 1, u64::MAX / 2)?;
+        let wall = u64::try_from(limits.wall.as_millis()).unwrap_or(u64::MAX);
+        within("wall", wall, 1, 24 * 60 * 60 * 1000)?;
+        within("jobs", limits.jobs.into(), 1, i32::MAX as u64)?;
+        let (engine, _) = sandbox::module()?;
+        sandbox::watch(engine)?;
+        let sandbox = Arc::new(Sandbox::new(self.limits, self.hash_memory)?);
+        let shared = Shared {
+            pool: Pool::start(&sandbox, self.workers.get(), self.queue.get())?,
+            sandbox,
+            fields: self.fields,
+            clock: self.clock,
+            random: self.random,
+        };
+        Ok(ScriptEngine {
+            shared: Arc::new(shared),
+        })
+    }
+}
+
+fn within(limit: &'static str, value: u64, least: u64, most: u64) -> Result<(), BuildError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(BuildError::Limit {
+        limit,
+        value,
+        least,
+        most,
+    })
+}
+
+impl fmt::Debug for ScriptEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptEngine")
+            .field("limits", self.limits())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ScriptEngineBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptEngineBuilder")
+            .field("limits", &self.limits)
+            .field("workers", &self.workers)
+            .finish_non_exhaustive()
+    }
+}

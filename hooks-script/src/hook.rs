@@ -1,0 +1,238 @@
+//! A registered hook, and its runs.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use hooks_runtime::Map;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::engine::Shared;
+use crate::fields::ContextData;
+use crate::manifest::Manifest;
+use crate::run::{Failure, Run, Stage, Stop, Verdict};
+use crate::sandbox::{Ended, Report, Said, Snapshot, Start, Status};
+
+/// A hook that is registered with an engine. A clone is the same hook.
+#[derive(Clone)]
+pub struct ScriptHook {
+    shared: Arc<Shared>,
+    manifest: Arc<Manifest>,
+    snapshot: Arc<Snapshot>,
+    code_hash: Arc<str>,
+    pub(crate) fail_closed: bool,
+}
+
+/// What a hook is given (`S-08`).
+#[derive(Serialize)]
+struct Context<'a> {
+    stage: Stage,
+    r#in: &'a Map,
+    data: Map,
+}
+
+/// Tells the worker, when the future of a run is dropped.
+struct Cancel(Arc<AtomicBool>);
+
+impl Drop for Cancel {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+impl ScriptHook {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        manifest: Manifest,
+        snapshot: Snapshot,
+        code_hash: String,
+    ) -> Self {
+        ScriptHook {
+            shared,
+            manifest: Arc::new(manifest),
+            snapshot: Arc::new(snapshot),
+            code_hash: code_hash.into(),
+            fail_closed: false,
+        }
+    }
+
+    /// What the hook says about itself.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// SHA-256 of the source, in hexadecimal digits.
+    pub fn code_hash(&self) -> &Arc<str> {
+        &self.code_hash
+    }
+
+    /// Bytes that the loaded hook is kept in.
+    pub fn snapshot_bytes(&self) -> usize {
+        self.snapshot.bytes()
+    }
+
+    /// Runs the hook before an action (`S-11`), on a worker thread: waits for a free one.
+    ///
+    /// The hook gets a copy of `message`: what it changes without returning it has no effect
+    /// (`S-13`). A dropped future ends the run within a few milliseconds, or before it begins.
+    pub async fn run_pre(&self, message: &Map, data: &ContextData) -> Run {
+        self.run(Stage::Pre, message, data).await
+    }
+
+    /// Runs the hook after an action (`S-17`); otherwise like [`run_pre`](Self::run_pre). What
+    /// it returns is ignored.
+    pub async fn run_post(&self, message: &Map, data: &ContextData) -> Run {
+        self.run(Stage::Post, message, data).await
+    }
+
+    /// Runs the hook in the stage that is given.
+    pub async fn run(&self, stage: Stage, message: &Map, data: &ContextData) -> Run {
+        let limits = self.shared.sandbox.limits();
+        let context = Context {
+            stage,
+            r#in: message,
+            data: self.shared.fields.visible(data, &self.manifest),
+        };
+        let input = match serde_json::to_vec(&context) {
+            Ok(input) if input.len() <= limits.input => input,
+            Ok(input) => {
+                return self.not_run(Failure::Input {
+                    bytes: input.len(),
+                    limit: limits.input,
+                });
+            }
+            Err(error) => return self.not_run(Failure::Engine(error.to_string())),
+        };
+        let cancel = Cancel(Arc::default());
+        let start = Start {
+            hook: Arc::clone(&self.snapshot),
+            stage,
+            input,
+            given: self.shared.given(Arc::clone(&cancel.0)),
+        };
+        match self.shared.pool.run(start).await {
+            Some((report, duration)) => self.made(stage, report, duration),
+            None => self.not_run(Failure::Engine("its worker is gone".to_owned())),
+        }
+    }
+
+    fn made(&self, stage: Stage, report: Report, duration: Duration) -> Run {
+        Run {
+            verdict: match report.ended {
+                Ended::Returned(status, said) => self.verdict(stage, status, said),
+                Ended::Failed(failure) => Verdict::Failed(failure),
+                // Nobody is left to read it.
+                Ended::Cancelled => {
+                    Verdict::Failed(Failure::Engine("the run was cancelled".to_owned()))
+                }
+            },
+            fuel: report.fuel,
+            console: report.console,
+            console_dropped: report.console_dropped,
+            code_hash: Arc::clone(&self.code_hash),
+            memory_bytes: report.peak,
+            memory_hash: report.memory_hash,
+            duration,
+        }
+    }
+
+    fn verdict(&self, stage: Stage, status: Status, said: Said) -> Verdict {
+        Verdict::Failed(match status {
+            Status::Done if stage == Stage::Post => return Verdict::Out(Map::new()),
+            Status::Done => match out(&said.text) {
+                Ok(out) => return Verdict::Out(out),
+                Err(why) => Failure::BadReturn(why),
+            },
+            Status::Stop => {
+                return Verdict::Stop(Stop {
+                    class: if said.class.is_empty() {
+                        "HookStopException".to_owned()
+                    } else {
+                        said.class
+                    },
+                    message: said.message,
+                    stack: said.stack,
+                });
+            }
+            Status::NoData if said.is_too_deep() => said.thrown(self.shared.sandbox.limits()),
+            Status::NoData => Failure::BadReturn(format!(
+                "returned {}; return `{{ out: … }}` with the message",
+                said.text()
+            )),
+            Status::Unsettled => {
+                Failure::BadReturn("waits for a promise that never settles".to_owned())
+            }
+            _ => said.thrown(self.shared.sandbox.limits()),
+        })
+    }
+
+    fn not_run(&self, failure: Failure) -> Run {
+        let report = Report {
+            ended: Ended::Failed(failure),
+            fuel: 0,
+            peak: 0,
+            console: Vec::new(),
+            console_dropped: 0,
+            memory_hash: None,
+        };
+        self.made(Stage::Pre, report, Duration::ZERO)
+    }
+}
+
+/// The message in what a hook returned: `{out}`, an object in an object (`S-11`, `S-12`).
+fn out(json: &[u8]) -> Result<Map, String> {
+    let remedy = "return `{ out: … }` with the message";
+    let returned: Value = serde_json::from_slice(&without_half_characters(json))
+        .map_err(|error| format!("returned what is no message: {error}; {remedy}"))?;
+    let Value::Object(mut returned) = returned else {
+        return Err(format!("returned {}; {remedy}", kind(&returned)));
+    };
+    match returned.remove("out") {
+        Some(Value::Object(out)) => Ok(out),
+        Some(other) => Err(format!("returned `out` as {}; {remedy}", kind(&other))),
+        None => Err(format!("returned an object without `out`; {remedy}")),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Halves of surrogate pairs, which texts of scripts may hold and ours cannot, as U+FFFD.
+/// `JSON.stringify` writes them as `\udXXX`, and whole pairs as themselves.
+fn without_half_characters(json: &[u8]) -> Vec<u8> {
+    let mut text = json.to_vec();
+    let mut at = 0;
+    while at + 1 < text.len() {
+        if text[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        if let Some([b'u', b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F']) =
+            text.get(at + 1..at + 4)
+        {
+            text[at + 2..at + 6].copy_from_slice(b"fffd");
+        }
+        at += 2;
+    }
+    text
+}
+
+impl fmt::Debug for ScriptHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptHook")
+            .field("name", &self.manifest.name())
+            .field("code_hash", &self.code_hash)
+            .field("fail_closed", &self.fail_closed)
+            .finish_non_exhaustive()
+    }
+}

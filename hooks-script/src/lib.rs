@@ -1,0 +1,50 @@
+//! Hooks in sandboxed JavaScript.
+//!
+//! A hook is a module that exports one function. A [`ScriptEngine`] compiles it once, and runs
+//! it on a thread of its own, in QuickJS compiled to WebAssembly: without files, network,
+//! imports, `eval`, or a clock that the host does not set, and from a state that no run before
+//! could touch.
+//!
+//! | | |
+//! |---|---|
+//! | [`Manifest`] | what a hook says about itself, and what it asks to see |
+//! | [`PublicFields`], [`ContextData`] | what the host lets hooks see |
+//! | [`Limits`] | what a run may use |
+//! | [`ScriptHook`] | a registered hook: [`run_pre`](ScriptHook::run_pre), [`run_post`](ScriptHook::run_post) |
+//! | [`Run`], [`Verdict`], [`Failure`] | what a run comes to |
+//! | [`Rejection`] | what a run before an action means for the action: [`decide`](ScriptHook::decide) |
+
+// `sandbox::image` allows it for one call.
+#![deny(unsafe_code)]
+
+mod decision;
+mod engine;
+mod error;
+mod fields;
+mod hook;
+mod limits;
+mod manifest;
+mod run;
+mod sandbox;
+mod source;
+
+pub use decision::Rejection;
+pub use engine::{ScriptEngine, ScriptEngineBuilder};
+pub use error::{BuildError, RegisterError};
+pub use fields::{ContextData, DataError, Field, PublicFields};
+pub use hook::ScriptHook;
+pub use limits::Limits;
+pub use manifest::{ContextKey, MANIFEST_SCHEMA, Manifest, ManifestError};
+pub use run::{ConsoleLevel, ConsoleLine, Failure, Position, Run, Stage, Stop, Verdict};
+
+/// `hook-stop.js`: the definition of `HookStopException` that hooks find, for their authors
+/// (`S-15`). The engine runs this very text.
+pub const HOOK_STOP: &str = include_str!("../js/hook-stop.js");
+
+/// `hook.d.ts`: the types of what a hook is given and answers, for authors who use TypeScript.
+pub const HOOK_TYPES: &str = include_str!("../js/hook.d.ts");
+
+/// The page of the book, whose Rust blocks are tests of this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/script-hooks.md")]
+mod page {}

@@ -1,0 +1,222 @@
+//! What a hook says about itself, and what it asks to see.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The schema of a manifest: JSON Schema, draft 2020-12. It says what [`Manifest::parse`]
+/// accepts.
+pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
+
+/// The most characters of a manifest's `source` and `name`.
+const LONGEST_SOURCE: usize = 2048;
+const LONGEST_NAME: usize = 200;
+
+/// Something that a hook can ask to see (`S-06`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ContextKey {
+    /// The public part of the user who acts (`S-10`).
+    User,
+    /// The channel in which it happens.
+    Channel,
+    /// The guild in which it happens.
+    Guild,
+}
+
+impl ContextKey {
+    /// Every key, in the order in which `data` has them.
+    pub const ALL: [ContextKey; 3] = [ContextKey::User, ContextKey::Channel, ContextKey::Guild];
+
+    /// The key, as manifests and `data` spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ContextKey::User => "user",
+            ContextKey::Channel => "channel",
+            ContextKey::Guild => "guild",
+        }
+    }
+}
+
+impl fmt::Display for ContextKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a hook says about itself (`S-05`): where it comes from, what it is called, and what
+/// it asks to see.
+///
+/// ```
+/// use hooks_script::{ContextKey, Manifest};
+///
+/// let manifest = Manifest::parse(
+///     r#"{"source": "https://example.org/hook.js", "name": "Polite", "context": ["user", "user"]}"#,
+/// )?;
+/// assert_eq!(manifest.name(), "Polite");
+/// assert!(manifest.asks_for(ContextKey::User));
+///
+/// let error = Manifest::parse(r#"{"source": "s", "name": "n", "context": ["password"]}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "`context[0]` is `password`; ask for `user`, `channel` or `guild`");
+/// # Ok::<_, hooks_script::ManifestError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Manifest {
+    source: String,
+    name: String,
+    context: BTreeSet<ContextKey>,
+}
+
+/// Why something is no manifest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManifestError {
+    /// It is no JSON.
+    #[error("the manifest is no JSON: {message}")]
+    Json {
+        /// What the parser says, with line and column.
+        message: String,
+    },
+    /// It is JSON, but no object.
+    #[error("the manifest is no object; write `{{\"source\": …, \"name\": …, \"context\": […]}}`")]
+    NotAnObject,
+    /// A field that has to be there is not.
+    #[error("`{0}` is missing; a manifest has `source`, `name` and `context`")]
+    Missing(&'static str),
+    /// A field, or a part of one, has the wrong type.
+    #[error("`{field}` is not {expected}")]
+    Type {
+        /// Which one.
+        field: String,
+        /// What it has to be.
+        expected: &'static str,
+    },
+    /// A text is empty, or too long.
+    #[error("`{field}` has {length} characters; give it 1 to {limit}")]
+    Length {
+        /// Which one.
+        field: &'static str,
+        /// What it has.
+        length: usize,
+        /// What it may have.
+        limit: usize,
+    },
+    /// Nothing of this name can be asked for (`S-06`).
+    #[error("`context[{index}]` is `{key}`; ask for `user`, `channel` or `guild`")]
+    UnknownKey {
+        /// Where in `context`, from 0.
+        index: usize,
+        /// What was asked for.
+        key: String,
+    },
+}
+
+impl Manifest {
+    /// A manifest in code. Keys that are named twice count once (`S-06`).
+    ///
+    /// # Errors
+    ///
+    /// [`ManifestError::Length`].
+    pub fn new(
+        source: impl Into<String>,
+        name: impl Into<String>,
+        context: impl IntoIterator<Item = ContextKey>,
+    ) -> Result<Self, ManifestError> {
+        let manifest = Manifest {
+            source: source.into(),
+            name: name.into(),
+            context: context.into_iter().collect(),
+        };
+        within("source", &manifest.source, LONGEST_SOURCE)?;
+        within("name", &manifest.name, LONGEST_NAME)?;
+        Ok(manifest)
+    }
+
+    /// A manifest from its JSON text.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that the text breaks.
+    pub fn parse(text: &str) -> Result<Self, ManifestError> {
+        let value = serde_json::from_str(text).map_err(|error| ManifestError::Json {
+            message: error.to_string(),
+        })?;
+        Manifest::from_value(&value)
+    }
+
+    /// A manifest from its JSON. Fields that no rule names are left alone: they may belong to
+    /// whoever serves the hook.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that it breaks.
+    pub fn from_value(value: &Value) -> Result<Self, ManifestError> {
+        let fields = value.as_object().ok_or(ManifestError::NotAnObject)?;
+        let field = |name| fields.get(name).ok_or(ManifestError::Missing(name));
+        let text = |name: &'static str| {
+            field(name)?.as_str().ok_or_else(|| ManifestError::Type {
+                field: name.to_owned(),
+                expected: "a text",
+            })
+        };
+        let (source, name) = (text("source")?, text("name")?);
+        let keys = field("context")?
+            .as_array()
+            .ok_or_else(|| ManifestError::Type {
+                field: "context".to_owned(),
+                expected: "a list",
+            })?;
+        let context: Vec<ContextKey> = keys
+            .iter()
+            .enumerate()
+            .map(|(index, key)| {
+                let key = key.as_str().ok_or_else(|| ManifestError::Type {
+                    field: format!("context[{index}]"),
+                    expected: "a text",
+                })?;
+                let known = ContextKey::ALL
+                    .into_iter()
+                    .find(|known| known.as_str() == key);
+                known.ok_or_else(|| ManifestError::UnknownKey {
+                    index,
+                    key: key.to_owned(),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Manifest::new(source, name, context)
+    }
+
+    /// Where the hook comes from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// What people call the hook.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the hook asks to see, each key once.
+    pub fn context(&self) -> impl Iterator<Item = ContextKey> + '_ {
+        self.context.iter().copied()
+    }
+
+    /// Whether the hook asks to see this.
+    pub fn asks_for(&self, key: ContextKey) -> bool {
+        self.context.contains(&key)
+    }
+}
+
+/// Characters as the schema counts them: code points.
+fn within(field: &'static str, text: &str, limit: usize) -> Result<(), ManifestError> {
+    match text.chars().count() {
+        length if (1..=limit).contains(&length) => Ok(()),
+        length => Err(ManifestError::Length {
+            field,
+            length,
+            limit,
+        }),
+    }
+}

@@ -1,0 +1,215 @@
+//! What a run of a hook comes to.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hooks_runtime::Map;
+use serde::{Deserialize, Serialize};
+
+/// When a hook runs (`S-08`, `S-14`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// Before the action: the hook may change the message, or stop it.
+    Pre,
+    /// After the action is done: what the hook returns is ignored.
+    Post,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Pre => "pre",
+            Stage::Post => "post",
+        })
+    }
+}
+
+/// One run of a hook.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Run {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What it used of [`Limits::fuel`](crate::Limits::fuel). The same for the same hook,
+    /// input, clock and seed, everywhere.
+    pub fuel: u64,
+    /// What it wrote to the console.
+    pub console: Vec<ConsoleLine>,
+    /// Lines that it wrote beyond what is kept.
+    pub console_dropped: usize,
+    /// SHA-256 of the source of the hook, in hexadecimal digits.
+    pub code_hash: Arc<str>,
+    /// The most that it used of [`Limits::heap`](crate::Limits::heap), in bytes.
+    pub memory_bytes: usize,
+    /// SHA-256 of the memory that it left behind, before the reset; only where
+    /// [`hash_memory`](crate::ScriptEngineBuilder::hash_memory) asks for it.
+    pub memory_hash: Option<String>,
+    /// How long it took, without the wait for a worker.
+    pub duration: Duration,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It returned. Before the action, this is the message from now on (`S-11`); after it,
+    /// nothing, and the map is empty (`S-17`).
+    Out(Map),
+    /// It threw a `HookStopException`. Before the action, that stops the stack and rejects the
+    /// action (`S-15`); after it, it is an annotation (`S-18`).
+    Stop(Stop),
+    /// It failed. The message stays as it was (`S-12`, `S-16`).
+    Failed(Failure),
+}
+
+/// What a hook stopped with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stop {
+    /// The name of the exception's class (`S-19`).
+    pub class: String,
+    /// Its message.
+    pub message: String,
+    /// Where it was made, a line each.
+    pub stack: String,
+}
+
+/// Why a run has no result (`S-16`, `S-22`). Never a yes: what a hook that fails means is for
+/// whoever runs it to say.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The hook threw something that is no `HookStopException`.
+    #[error("threw {class}: {message}")]
+    Thrown {
+        /// The name of the class, or `throw` for what is no object.
+        class: String,
+        /// What it says.
+        message: String,
+        /// Where it was made, a line each.
+        stack: String,
+        /// The same, as a place in the source.
+        position: Option<Position>,
+    },
+    /// It returned something else than `{out}` with an object in it (`S-12`).
+    #[error("{0}")]
+    BadReturn(String),
+    /// It used up its fuel.
+    #[error("used up its fuel of {0}")]
+    Fuel(u64),
+    /// It took too long.
+    #[error("took longer than {} ms", .0.as_millis())]
+    Wall(Duration),
+    /// It asked for more memory than there is.
+    #[error("needs more than its heap of {0} bytes")]
+    Heap(usize),
+    /// It called too deep.
+    #[error("needs more than its stack of {0} bytes")]
+    Stack(usize),
+    /// It returned too much.
+    #[error("returned {bytes} bytes; at most {limit} are allowed")]
+    Output {
+        /// What it returned, as JSON.
+        bytes: usize,
+        /// What it may return.
+        limit: usize,
+    },
+    /// It left too many continuations of promises.
+    #[error("ran more than {0} continuations of promises")]
+    Jobs(u32),
+    /// The context is too large to be given to a hook; it did not run.
+    #[error("the context has {bytes} bytes; at most {limit} are allowed")]
+    Input {
+        /// What it has, as JSON.
+        bytes: usize,
+        /// What it may have.
+        limit: usize,
+    },
+    /// The engine itself failed; the instance is thrown away.
+    #[error("the script engine failed: {0}")]
+    Engine(String),
+}
+
+impl Failure {
+    /// The kind, as logs and the command line spell it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Failure::Thrown { .. } => "thrown",
+            Failure::BadReturn(_) => "bad_return",
+            Failure::Fuel(_) => "fuel",
+            Failure::Wall(_) => "wall",
+            Failure::Heap(_) => "heap",
+            Failure::Stack(_) => "stack",
+            Failure::Output { .. } => "output",
+            Failure::Jobs(_) => "jobs",
+            Failure::Input { .. } => "input",
+            Failure::Engine(_) => "engine",
+        }
+    }
+
+    /// Whether a limit ended the run, and not the hook itself.
+    pub fn is_limit(&self) -> bool {
+        !matches!(self, Failure::Thrown { .. } | Failure::BadReturn(_))
+    }
+}
+
+/// A place in the source of a hook, both numbers from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Position {
+    /// The line.
+    pub line: u32,
+    /// The column, in bytes.
+    pub column: u32,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A line of the console.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConsoleLine {
+    /// Which function it was written with.
+    pub level: ConsoleLevel,
+    /// What it says, cut off at [`Limits::console_line`](crate::Limits::console_line).
+    pub text: String,
+}
+
+/// `level: text`.
+impl fmt::Display for ConsoleLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.level, self.text)
+    }
+}
+
+/// A function of the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ConsoleLevel {
+    /// `console.log`.
+    Log,
+    /// `console.info`.
+    Info,
+    /// `console.warn`.
+    Warn,
+    /// `console.error`.
+    Error,
+    /// `console.debug`.
+    Debug,
+}
+
+impl fmt::Display for ConsoleLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ConsoleLevel::Log => "log",
+            ConsoleLevel::Info => "info",
+            ConsoleLevel::Warn => "warn",
+            ConsoleLevel::Error => "error",
+            ConsoleLevel::Debug => "debug",
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! The threads on which scripts run (`S-22`): a run is synchronous, needs a stack of its own
+//! size, and is not to hold up an executor.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use async_channel::{Receiver, Sender};
+
+use crate::error::BuildError;
+use crate::run::{Failure, Stage};
+use crate::sandbox::instance::{Given, Instance, Sandbox, Snapshot};
+use crate::sandbox::result::{Ended, Report};
+
+/// Twice what scripts may use of it: the rest is for the host's side of a call.
+const THREAD_STACK: usize = 2 * super::config::NATIVE_STACK;
+
+/// The workers of an engine. They end when the last handle is gone and the queue is empty.
+pub(crate) struct Pool {
+    jobs: Sender<Job>,
+}
+
+/// A run to be made.
+pub(crate) struct Start {
+    pub(crate) hook: Arc<Snapshot>,
+    pub(crate) stage: Stage,
+    pub(crate) input: Vec<u8>,
+    pub(crate) given: Given,
+}
+
+/// A hook to be loaded.
+pub(crate) struct Load {
+    pub(crate) source: Vec<u8>,
+    pub(crate) given: Given,
+}
+
+enum Job {
+    Run(Start, Sender<(Report, Duration)>),
+    Load(Load, Sender<(Report, Option<Snapshot>)>),
+}
+
+impl Pool {
+    pub(crate) fn start(
+        sandbox: &Arc<Sandbox>,
+        workers: usize,
+        queue: usize,
+    ) -> Result<Self, BuildError> {
+        let (jobs, waiting) = async_channel::bounded(queue);
+        for number in 0..workers {
+            let (sandbox, waiting) = (Arc::clone(sandbox), waiting.clone());
+            thread::Builder::new()
+                .name(format!("hooks-script {number}"))
+                .stack_size(THREAD_STACK)
+                .spawn(move || work(&sandbox, &waiting))
+                .map_err(|error| BuildError::Thread(error.to_string()))?;
+        }
+        Ok(Pool { jobs })
+    }
+
+    /// Waits for room in the queue, and for the run.
+    pub(crate) async fn run(&self, start: Start) -> Option<(Report, Duration)> {
+        let (answer, answered) = async_channel::bounded(1);
+        self.jobs.send(Job::Run(start, answer)).await.ok()?;
+        answered.recv().await.ok()
+    }
+
+    /// The same, on a thread that may wait.
+    pub(crate) fn load(&self, load: Load) -> Option<(Report, Option<Snapshot>)> {
+        let (answer, answered) = async_channel::bounded(1);
+        self.jobs.send_blocking(Job::Load(load, answer)).ok()?;
+        answered.recv_blocking().ok()
+    }
+}
+
+fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
+    let mut kept = None;
+    while let Ok(job) = waiting.recv_blocking() {
+        // A fault of ours costs this run, and not the worker.
+        if catch_unwind(AssertUnwindSafe(|| one(sandbox, &mut kept, job))).is_err() {
+            tracing::error!("a worker of the script engine panicked; its run has failed");
+            kept = None;
+        }
+        // After the answer, so that nobody waits for it.
+        kept = kept.filter(Instance::is_reusable);
+    }
+}
+
+fn one(sandbox: &Sandbox, kept: &mut Option<Instance>, job: Job) {
+    let instance = match kept {
+        Some(instance) => Ok(instance),
+        None => sandbox.instance().map(|instance| kept.insert(instance)),
+    };
+    // Whoever has gone away gets no answer.
+    match job {
+        Job::Run(start, answer) => {
+            let began = Instant::now();
+            let report = match instance {
+                _ if start.given.cancelled.load(Relaxed) => return,
+                Err(failure) => failed(failure),
+                Ok(instance) => sandbox.run(
+                    instance,
+                    &start.hook,
+                    start.stage,
+                    &start.input,
+                    &start.given,
+                ),
+            };
+            let _ = answer.try_send((report, began.elapsed()));
+        }
+        Job::Load(load, answer) => {
+            let loaded = match instance {
+                Err(failure) => (failed(failure), None),
+                Ok(instance) => sandbox.load(instance, &load.source, &load.given),
+            };
+            let _ = answer.try_send(loaded);
+        }
+    }
+}
+
+fn failed(failure: Failure) -> Report {
+    Report {
+        ended: Ended::Failed(failure),
+        fuel: 0,
+        peak: 0,
+        console: Vec::new(),
+        console_dropped: 0,
+        memory_hash: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::{Load, Pool};
+    use crate::limits::Limits;
+    use crate::sandbox::instance::{Given, Sandbox};
+
+    #[test]
+    fn workers_end_with_the_last_handle_of_the_pool() {
+        let sandbox = Arc::new(Sandbox::new(Limits::default(), false).unwrap());
+        let pool = Pool::start(&sandbox, 3, 1).unwrap();
+        let load = Load {
+            source: b"export default () => {};".to_vec(),
+            given: Given {
+                now_ms: 0,
+                seed: 1,
+                cancelled: Arc::default(),
+            },
+        };
+        assert!(pool.load(load).unwrap().1.is_some());
+        drop(pool);
+        // Each of them holds the sandbox.
+        for _ in 0..10_000 {
+            if Arc::strong_count(&sandbox) == 1 {
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        panic!("{} workers are left", Arc::strong_count(&sandbox) - 1);
+    }
+}

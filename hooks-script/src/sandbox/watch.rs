@@ -1,0 +1,81 @@
+//! The clock behind wall limits and cancelled runs: one thread a process, which moves the
+//! engine's epoch on while anything runs, and sleeps otherwise.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use wasmtime::Engine;
+
+use crate::error::BuildError;
+
+/// How often a running script is looked at.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Ticks without a run before the thread goes to sleep: waking it for each run would cost
+/// more than a small hook.
+const PATIENCE: u32 = 100;
+
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+static ASLEEP: AtomicBool = AtomicBool::new(false);
+static WATCH: OnceLock<Result<Thread, String>> = OnceLock::new();
+
+/// Starts the thread, once.
+pub(crate) fn watch(engine: &'static Engine) -> Result<(), BuildError> {
+    let started = WATCH.get_or_init(|| {
+        thread::Builder::new()
+            .name("hooks-script watch".to_owned())
+            .spawn(move || tick(engine))
+            .map(|handle| handle.thread().clone())
+            .map_err(|error| error.to_string())
+    });
+    started
+        .as_ref()
+        .map(drop)
+        .map_err(|error| BuildError::Thread(error.clone()))
+}
+
+fn tick(engine: &Engine) -> ! {
+    let mut idle = 0;
+    loop {
+        thread::sleep(TICK);
+        engine.increment_epoch();
+        idle = if RUNNING.load(SeqCst) == 0 {
+            idle + 1
+        } else {
+            0
+        };
+        if idle > PATIENCE {
+            // Announced before the last look: a run that begins now either is seen here, or
+            // sees this and wakes the thread.
+            ASLEEP.store(true, SeqCst);
+            while ASLEEP.load(SeqCst) && RUNNING.load(SeqCst) == 0 {
+                thread::park();
+            }
+            ASLEEP.store(false, SeqCst);
+            idle = 0;
+        }
+    }
+}
+
+/// A run that the thread watches over.
+pub(super) struct Watched(());
+
+impl Watched {
+    pub(super) fn new() -> Self {
+        RUNNING.fetch_add(1, SeqCst);
+        if ASLEEP.swap(false, SeqCst)
+            && let Some(Ok(thread)) = WATCH.get()
+        {
+            thread.unpark();
+        }
+        Watched(())
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, SeqCst);
+    }
+}

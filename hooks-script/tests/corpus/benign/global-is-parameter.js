@@ -1,0 +1,3 @@
+// in: {"text":"hello world"}
+// out: {"same":true}
+export default (given) => ({ out: { same: given === context && given === globalThis.context } });

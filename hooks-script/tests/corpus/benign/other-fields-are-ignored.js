@@ -1,0 +1,3 @@
+// in: {"text":"hello world"}
+// out: {}
+export default () => ({ out: {}, stop: true, context: 'x' });

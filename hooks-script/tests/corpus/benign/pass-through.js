@@ -1,0 +1,3 @@
+// in: {"text":"hello world"}
+// out: {"text":"hello world"}
+export default (context) => ({ out: context.in });

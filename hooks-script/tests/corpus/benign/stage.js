@@ -1,0 +1,3 @@
+// in: {"text":"hello world"}
+// out: {"stage":"pre"}
+export default ({ stage }) => ({ out: { stage } });

@@ -1,0 +1,4 @@
+// in: {"text":"hello world"}
+// out: {"ready":true}
+const ready = await Promise.resolve(true);
+export default () => ({ out: { ready } });

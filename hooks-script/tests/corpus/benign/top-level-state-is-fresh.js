@@ -1,0 +1,4 @@
+// in: {"text":"hello world"}
+// out: {"n":1}
+let n = 0;
+export default () => ({ out: { n: ++n } });

@@ -1,0 +1,4 @@
+// expects: interrupted fuel
+export default function (context) {
+  [3, 2, 1].sort(() => { for (;;) {} });
+}

@@ -1,0 +1,4 @@
+// expects: interrupted fuel
+export default function (context) {
+  /(?<=(a+)+)c/.test('a'.repeat(2000) + 'b');
+}

@@ -1,0 +1,4 @@
+// expects: interrupted fuel
+export default function (context) {
+  /^(a+)+$/.test('a'.repeat(40) + 'b');
+}

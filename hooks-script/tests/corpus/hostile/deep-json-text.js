@@ -1,0 +1,4 @@
+// expects: interrupted stack
+export default function (context) {
+  return { out: { deep: JSON.parse('['.repeat(1e5)) } };
+}

@@ -1,0 +1,4 @@
+// expects: error thrown ReferenceError
+export default function (context) {
+  return { out: eval('({})') };
+}

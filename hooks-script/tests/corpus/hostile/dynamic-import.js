@@ -1,0 +1,2 @@
+// expects: error thrown TypeError
+export default async () => ({ out: await import('fs') });

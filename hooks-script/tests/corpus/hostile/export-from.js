@@ -1,0 +1,2 @@
+// expects: rejected_at_registration import
+export { default } from './other.js';

@@ -1,0 +1,2 @@
+// expects: rejected_at_registration exports
+export default function* () {}

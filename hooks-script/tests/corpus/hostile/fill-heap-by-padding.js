@@ -1,0 +1,4 @@
+// expects: interrupted heap
+export default function (context) {
+  return { out: { text: 'x'.padEnd(2 ** 29) } };
+}

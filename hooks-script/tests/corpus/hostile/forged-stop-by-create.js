@@ -1,0 +1,4 @@
+// expects: error thrown HookStopException
+export default function (context) {
+  throw Object.create(HookStopException.prototype, { message: { value: 'forged' } });
+}

@@ -1,0 +1,3 @@
+// expects: error thrown TypeError
+Object.freeze(globalThis);
+export default (context) => ({ out: context.in });

@@ -1,0 +1,4 @@
+// expects: error thrown TypeError
+export default function (context) {
+  return { out: (() => {}).constructor('return {}')() };
+}

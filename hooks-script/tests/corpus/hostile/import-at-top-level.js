@@ -1,0 +1,3 @@
+// expects: rejected_at_registration import
+const os = await import('os');
+export default () => ({ out: { os } });

@@ -1,0 +1,3 @@
+// expects: rejected_at_registration import
+import * as self from 'hook.js';
+export default () => ({ out: { self } });

@@ -1,0 +1,3 @@
+// expects: rejected_at_registration import
+import * as prelude from 'prelude.js';
+export default () => ({ out: { prelude } });

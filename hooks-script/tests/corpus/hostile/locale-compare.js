@@ -1,0 +1,5 @@
+// expects: interrupted fuel
+export default function (context) {
+  const text = 'ä'.repeat(50000);
+  for (;;) text.localeCompare(text + 'a');
+}

@@ -1,0 +1,3 @@
+// expects: rejected_at_registration load
+for (;;) {}
+export default () => {};

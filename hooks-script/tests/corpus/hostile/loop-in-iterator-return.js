@@ -1,0 +1,5 @@
+// expects: interrupted fuel
+export default function (context) {
+  const it = { [Symbol.iterator]: () => ({ next: () => ({ value: 1, done: false }), return() { for (;;) {} } }) };
+  for (const x of it) break;
+}

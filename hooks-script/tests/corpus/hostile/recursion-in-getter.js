@@ -1,0 +1,5 @@
+// expects: interrupted stack
+export default function (context) {
+  const object = { get self() { return this.self; } };
+  return object.self;
+}

@@ -1,0 +1,5 @@
+// expects: interrupted stack
+export default function (context) {
+  const down = () => down() + 1;
+  down();
+}

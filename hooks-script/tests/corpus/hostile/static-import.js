@@ -1,0 +1,3 @@
+// expects: rejected_at_registration import
+import fs from 'fs';
+export default () => ({ out: { fs } });

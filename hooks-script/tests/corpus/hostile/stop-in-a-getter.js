@@ -1,0 +1,4 @@
+// expects: stop HookStopException
+export default function (context) {
+  return { get out() { throw new HookStopException('late'); } };
+}

@@ -1,0 +1,3 @@
+// expects: error thrown TypeError
+Object.defineProperty(globalThis, 'context', { value: { in: 'forged' } });
+export default () => ({ out: context.in });

@@ -1,0 +1,6 @@
+// expects: error thrown throw
+export default function (context) {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  throw proxy;
+}

@@ -1,0 +1,4 @@
+// expects: error thrown throw
+export default function (context) {
+  throw null;
+}

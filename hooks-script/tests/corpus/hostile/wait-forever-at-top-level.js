@@ -1,0 +1,3 @@
+// expects: rejected_at_registration load
+await new Promise(() => {});
+export default () => {};

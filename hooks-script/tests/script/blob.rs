@@ -1,0 +1,78 @@
+//! The engine itself: what the reset relies on, and what fuel relies on.
+
+use std::collections::BTreeMap;
+
+use wasmparser::{Operator, Parser, Payload, TypeRef};
+
+static BLOB: &[u8] = include_bytes!("../../engine/quickjs.wasm");
+
+fn payloads() -> impl Iterator<Item = Payload<'static>> {
+    Parser::new(0).parse_all(BLOB).map(Result::unwrap)
+}
+
+#[test]
+fn s_01_the_engine_imports_the_console_and_nothing_else() {
+    let mut imports = Vec::new();
+    for payload in payloads() {
+        if let Payload::ImportSection(section) = payload {
+            for import in section.into_imports() {
+                let import = import.unwrap();
+                assert!(matches!(import.ty, TypeRef::Func(_)));
+                imports.push((import.module, import.name));
+            }
+        }
+    }
+    assert_eq!(imports, [("host", "console")]);
+}
+
+#[test]
+fn s_24_memory_and_the_stack_pointer_are_all_that_can_change() {
+    let (mut mutable, mut memories, mut exported) = (0, 0, false);
+    for payload in payloads() {
+        match payload {
+            Payload::GlobalSection(section) => {
+                mutable += section
+                    .into_iter()
+                    .filter(|global| global.as_ref().unwrap().ty.mutable)
+                    .count();
+            }
+            Payload::MemorySection(section) => memories += section.count(),
+            Payload::ExportSection(section) => {
+                exported |= section
+                    .into_iter()
+                    .any(|export| export.unwrap().name == "__stack_pointer");
+            }
+            Payload::StartSection { .. } => panic!("something runs before the host is ready"),
+            _ => {}
+        }
+    }
+    assert_eq!((mutable, memories, exported), (1, 1, true));
+}
+
+/// Fuel counts instructions: none may do more the longer its operands are. And no table changes.
+#[test]
+fn pitfall_01_no_instruction_does_more_than_a_fixed_amount_of_work() {
+    let mut found = BTreeMap::<String, usize>::new();
+    for payload in payloads() {
+        let Payload::CodeSectionEntry(body) = payload else {
+            continue;
+        };
+        for operator in body.get_operators_reader().unwrap() {
+            let operator = operator.unwrap();
+            if matches!(
+                operator,
+                Operator::MemoryCopy { .. }
+                    | Operator::MemoryFill { .. }
+                    | Operator::MemoryInit { .. }
+                    | Operator::TableCopy { .. }
+                    | Operator::TableFill { .. }
+                    | Operator::TableInit { .. }
+                    | Operator::TableGrow { .. }
+                    | Operator::TableSet { .. }
+            ) {
+                *found.entry(format!("{operator:?}")).or_default() += 1;
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:?}");
+}

@@ -1,0 +1,222 @@
+//! The command line: what it prints, and its exit status.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn put(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn call(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_hooks-script"))
+            .current_dir(self.0.path())
+            .args(arguments)
+            .output()
+            .unwrap()
+    }
+
+    /// Exit status, and what each line says.
+    fn run(&self, source: &str, context: &Value, more: &[&str]) -> (i32, Vec<Value>) {
+        self.put("hook.js", source);
+        self.put("context.json", &context.to_string());
+        let mut arguments = vec!["run", "hook.js", "--context", "context.json", "--json"];
+        arguments.extend(more);
+        let output = self.call(&arguments);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        (output.status.code().unwrap(), lines.collect())
+    }
+}
+
+fn context(stage: &str) -> Value {
+    json!({"stage": stage, "in": {"text": "hi"}, "data": {"user": {"id": "7"}, "guild": {"id": "g"}}})
+}
+
+fn one(source: &str, stage: &str, more: &[&str]) -> (i32, Value) {
+    let (status, mut lines) = Folder::new().run(source, &context(stage), more);
+    assert_eq!(lines.len(), 1);
+    (status, lines.remove(0))
+}
+
+#[test]
+fn an_output_is_shown_with_console_fuel_and_memory() {
+    let (status, shown) = one(
+        "export default ({ in: m }) => { console.warn('w'); return { out: m }; };",
+        "pre",
+        &[],
+    );
+    assert_eq!(status, 0);
+    assert_eq!(shown["outcome"], "out");
+    assert_eq!(shown["out"], json!({"text": "hi"}));
+    assert_eq!(shown["console"], json!(["warn: w"]));
+    assert!(shown["fuel"].as_u64().unwrap() > 0);
+    assert!(shown["memory_bytes"].as_u64().unwrap() > 0);
+    assert!(shown["duration_us"].is_u64());
+    assert!(shown.get("stop").is_none() && shown.get("error").is_none());
+}
+
+#[test]
+fn each_outcome_has_its_status_and_its_fields() {
+    let stop =
+        "class Spam extends HookStopException {}\nexport default () => { throw new Spam('no'); };";
+    let (status, shown) = one(stop, "pre", &[]);
+    assert_eq!(
+        (status, &shown["outcome"], &shown["stop"]),
+        (
+            3,
+            &json!("stop"),
+            &json!({"class": "Spam", "message": "no"})
+        )
+    );
+    let (status, shown) = one(stop, "post", &[]);
+    assert_eq!(
+        (status, &shown["outcome"], &shown["stop"]["class"]),
+        (0, &json!("annotated"), &json!("Spam"))
+    );
+    let (status, shown) = one("export default () => 5;", "post", &[]);
+    assert_eq!(
+        (status, &shown["outcome"], shown.get("out")),
+        (0, &json!("out"), None)
+    );
+    let (status, shown) = one(
+        "export default () => {\n  throw new RangeError('far');\n};",
+        "pre",
+        &[],
+    );
+    assert_eq!((status, &shown["outcome"]), (4, &json!("error")));
+    assert_eq!(
+        shown["error"],
+        json!({"kind": "thrown", "class": "RangeError", "message": "far", "line": 2, "column": 13})
+    );
+    let (status, shown) = one(
+        "export default () => { for (;;) {} };",
+        "pre",
+        &["--fuel", "100000"],
+    );
+    assert_eq!(
+        (status, &shown["outcome"], &shown["error"]["kind"]),
+        (4, &json!("interrupted"), &json!("fuel"))
+    );
+    assert_eq!(shown["fuel"], 100_000);
+    let (status, shown) = one("export default () => {\n  let = 5;\n};", "pre", &[]);
+    assert_eq!(
+        (status, &shown["outcome"]),
+        (5, &json!("rejected_at_registration"))
+    );
+    assert_eq!(
+        (&shown["error"]["kind"], &shown["error"]["line"]),
+        (&json!("syntax"), &json!(2))
+    );
+}
+
+#[test]
+fn clock_and_seed_are_fixed_unless_given_and_runs_repeat_to_the_byte() {
+    let source = "export default () => ({ out: { now: Date.now(), random: Math.random() } });";
+    let (_, first) = one(source, "pre", &[]);
+    assert_eq!(first["out"]["now"], 0);
+    assert_eq!(one(source, "pre", &[]).1["out"], first["out"]);
+    assert_eq!(
+        one(source, "pre", &["--now", "1700000000000"]).1["out"]["now"],
+        json!(1_700_000_000_000_u64)
+    );
+    assert_ne!(one(source, "pre", &["--seed", "2"]).1["out"], first["out"]);
+    let (status, lines) = Folder::new().run(source, &context("pre"), &["--repeat", "3"]);
+    assert_eq!((status, lines.len()), (0, 3));
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["out"] == first["out"] && line["fuel"] == first["fuel"])
+    );
+}
+
+#[test]
+fn s_07_without_a_manifest_all_data_are_granted_and_with_one_what_it_asks_for() {
+    let source = "export default ({ data }) => ({ out: data });";
+    assert_eq!(one(source, "pre", &[]).1["out"], context("pre")["data"]);
+    let folder = Folder::new();
+    folder.put(
+        "manifest.json",
+        r#"{"source": "s", "name": "n", "context": ["guild"]}"#,
+    );
+    let (_, lines) = folder.run(source, &context("pre"), &["--manifest", "manifest.json"]);
+    assert_eq!(lines[0]["out"], json!({"guild": {"id": "g"}}));
+    folder.put(
+        "manifest.json",
+        r#"{"source": "s", "name": "n", "context": ["password"]}"#,
+    );
+    let (status, lines) = folder.run(source, &context("pre"), &["--manifest", "manifest.json"]);
+    assert_eq!(
+        (status, &lines[0]["error"]["kind"]),
+        (5, &json!("manifest"))
+    );
+}
+
+#[test]
+fn check_says_what_registration_would() {
+    let folder = Folder::new();
+    folder.put("good.js", "export default () => ({ out: {} });");
+    folder.put("bad.js", "export default () => {\n  return {;\n};");
+    let good = folder.call(&["check", "good.js"]);
+    assert_eq!(good.status.code(), Some(0));
+    assert!(
+        String::from_utf8(good.stdout)
+            .unwrap()
+            .starts_with("can be registered; SHA-256 ")
+    );
+    let bad = folder.call(&["check", "bad.js"]);
+    assert_eq!(bad.status.code(), Some(5));
+    let text = String::from_utf8(bad.stdout).unwrap();
+    assert!(
+        text.starts_with("bad.js:2:11: rejected (syntax): "),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_people_read_is_escaped() {
+    let folder = Folder::new();
+    folder.put("hook.js", "export default () => { console.log('\\u001b[2J'); throw new HookStopException('\\u202eevil\\nline'); };");
+    folder.put("context.json", &context("pre").to_string());
+    let output = folder.call(&["run", "hook.js", "--context", "context.json"]);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(r"log: \u{1b}[2J"), "{text}");
+    assert!(
+        text.contains(r"stop: HookStopException: \u{202e}evil\nline"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_used_is_status_2() {
+    let folder = Folder::new();
+    folder.put("hook.js", "export default () => {};");
+    folder.put("bad.json", r#"{"stage": "now", "in": {}}"#);
+    folder.put("list.json", r#"{"stage": "pre", "in": []}"#);
+    for arguments in [
+        &["run", "hook.js"][..],
+        &["run", "missing.js", "--context", "bad.json"],
+        &["run", "hook.js", "--context", "missing.json"],
+        &["run", "hook.js", "--context", "bad.json"],
+        &["run", "hook.js", "--context", "list.json"],
+        &["run", "hook.js", "--context", "bad.json", "--repeat", "0"],
+        &["check"],
+        &[],
+    ] {
+        let output = folder.call(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty());
+    }
+}

@@ -1,0 +1,106 @@
+//! One input, one output: whatever ran before, wherever it runs.
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use hooks_script::ScriptEngine;
+
+use crate::support::{body, manifest, pre, register};
+
+const HOOK: &str = "
+    const words = new Map([['hello', 'goodbye']]);
+    let runs = 0;
+    export default async function ({ in: message }) {
+      runs++;
+      await null;
+      const text = message.text.replace(/\\w+/g, (word) => words.get(word) ?? word);
+      const weak = new WeakMap([[message, 1]]);
+      return { out: { text, runs, random: Math.random(), now: Date.now(), weak: weak.get(message),
+                      sorted: [...text].sort().join(''), keys: Object.keys({ ...message, z: 1, 2: 1, 1: 1 }) } };
+    }";
+
+/// What other hooks leave behind, between the runs.
+const NOISE: &[&str] = &[
+    "globalThis.noise = new Array(1000).fill('noise');",
+    "throw new Error('noise');",
+    "const f = () => f() + 1; f();",
+    "const l = []; for (;;) l.push(new Uint8Array(1 << 16).fill(1));",
+    "for (;;) {}",
+    "Array.prototype.sort = null; Map.prototype.get = () => 'noise'; delete globalThis.Math;",
+];
+
+#[test]
+fn s_02_s_24_thousands_of_runs_on_many_threads_give_one_output_and_one_fuel_count() {
+    let engine = ScriptEngine::builder()
+        .workers(NonZeroUsize::new(4).unwrap())
+        .build()
+        .unwrap();
+    let hook = register(&engine, HOOK);
+    let noise = register(&engine, &body(NOISE[0]));
+    let first = pre(&hook);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for round in 0..1500 {
+                    let run = pre(&hook);
+                    assert_eq!(
+                        (&run.verdict, run.fuel, run.memory_bytes),
+                        (&first.verdict, first.fuel, first.memory_bytes)
+                    );
+                    if round % 100 == 0 {
+                        pre(&noise);
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn s_24_engines_hooks_and_workers_all_leave_the_same_memory() {
+    let engine = |workers: usize| {
+        ScriptEngine::builder()
+            .workers(NonZeroUsize::new(workers).unwrap())
+            .hash_memory(true)
+            .build()
+            .unwrap()
+    };
+    let first = pre(&register(&engine(1), HOOK));
+    assert!(first.memory_hash.is_some());
+    let shared = engine(3);
+    let hook = register(&shared, HOOK);
+    let again = shared.register(manifest(), HOOK).unwrap();
+    let noise: Vec<_> = NOISE
+        .iter()
+        .map(|text| register(&shared, &body(text)))
+        .collect();
+    for noise in &noise {
+        pre(noise);
+        for hook in [&hook, &again] {
+            let run = pre(hook);
+            assert_eq!(
+                (&run.verdict, run.fuel, &run.memory_hash),
+                (&first.verdict, first.fuel, &first.memory_hash)
+            );
+        }
+    }
+}
+
+/// Processors differ in the bits of what is not a number; scripts can look at bits.
+#[test]
+fn s_02_what_is_not_a_number_has_one_form() {
+    let source = body(
+        "const made = [0 / 0, Math.sqrt(-1), Infinity - Infinity, -NaN, Math.acos(2), parseFloat('x'), 5 % 0];
+         const bits = made.map((n) => new BigUint64Array(new Float64Array([n]).buffer)[0].toString(16));
+         const short = made.map((n) => new Uint32Array(new Float32Array([n]).buffer)[0].toString(16));
+         const view = new DataView(new ArrayBuffer(8));
+         view.setBigUint64(0, 0xfff4000000000001n);
+         const read = new BigUint64Array(new Float64Array([view.getFloat64(0)]).buffer)[0].toString(16);
+         return { out: { bits: [...new Set(bits)], short: [...new Set(short)], read } };",
+    );
+    let shown = crate::support::out(crate::support::run(&source));
+    assert_eq!(
+        shown,
+        serde_json::json!({"bits": ["7ff8000000000000"], "short": ["7fc00000"], "read": "7ff8000000000000"})
+    );
+}
