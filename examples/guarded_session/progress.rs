@@ -2,20 +2,26 @@
 
 use std::io::{IsTerminal, stderr};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use console::Term;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
 use crate::display::shorten;
 use crate::report::Record;
 
-/// The bar; without a terminal it is none.
-#[derive(Debug)]
+/// The bar; without a terminal it is none. A clone is the same bar.
+#[derive(Clone, Debug)]
 pub(crate) struct Progress(ProgressBar);
+
+/// While this is held, the bar is not on the terminal.
+#[derive(Debug)]
+pub(crate) struct Hidden<'p>(&'p ProgressBar);
 
 impl Progress {
     /// A bar for `calls` calls.
     pub(crate) fn new(calls: usize) -> Self {
         let bar = if stderr().is_terminal() {
-            ProgressBar::new(calls as u64)
+            // Nothing of it stays on the terminal when the replay is stopped.
+            ProgressBar::new(calls as u64).with_finish(ProgressFinish::AndClear)
         } else {
             ProgressBar::hidden()
         };
@@ -31,8 +37,25 @@ impl Progress {
         self.0.inc(1);
     }
 
+    /// Makes room for a question; the bar is back once the answer is dropped.
+    pub(crate) fn hide(&self) -> Option<Hidden<'_>> {
+        if self.0.is_hidden() {
+            return None;
+        }
+        self.0.set_draw_target(ProgressDrawTarget::hidden());
+        // A terminal that is closed shows nothing.
+        let _ = Term::stderr().clear_line();
+        Some(Hidden(&self.0))
+    }
+
     /// Takes the bar off the terminal.
     pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+impl Drop for Hidden<'_> {
+    fn drop(&mut self) {
+        self.0.set_draw_target(ProgressDrawTarget::stderr());
     }
 }
