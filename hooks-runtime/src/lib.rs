@@ -6,13 +6,18 @@
 //! | [`HookRegistry`] | a function or an [`EventHook`], registered for the name of an event | [`Emission`]: the strongest answer, the final data, every injection, message and fault |
 //! | [`PhaseRegistry`] | a [`PreHook`] or a [`PostHook`] with an id | the first response that is not `CONTINUE`; nothing for POST |
 //!
-//! With the feature `engine` there is `HookEngine` as well: a [`PhaseRegistry`] with sixteen
-//! hooks that govern the tools of a coding agent, in the module `engine`.
-//!
 //! Both are cheap to clone, shared between threads, and changed through `&self` while they
 //! are being dispatched; a dispatch works on the hooks as they were when it began.
 //!
-//! The tools of an agent have hooks that are typed: see [`toolset`].
+//! On them stand, each in a module of its own:
+//!
+//! | Module | Is |
+//! |---|---|
+//! | [`coordinator`] | [`Coordinator`]: does what an emission says, with a [`Conversation`] and [approvals](approval) |
+//! | `engine` (feature `engine`) | `HookEngine`: sixteen PRE and POST hooks around a coding agent's tools |
+//! | [`model`] | [`HookedModel`]: typed hooks around a language model, whichever client talks to it |
+//! | [`toolset`] | typed hooks for each tool of an agent, from an enum |
+//! | [`testing`] | a recorder of events, mock tools, a host for tests, and the contract of event hooks |
 //!
 //! ```
 //! use std::sync::Arc;
