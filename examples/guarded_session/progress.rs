@@ -12,10 +12,6 @@ use crate::report::Record;
 #[derive(Clone, Debug)]
 pub(crate) struct Progress(ProgressBar);
 
-/// While this is held, the bar is not on the terminal.
-#[derive(Debug)]
-pub(crate) struct Hidden<'p>(&'p ProgressBar);
-
 impl Progress {
     /// A bar for `calls` calls.
     pub(crate) fn new(calls: usize) -> Self {
@@ -37,25 +33,18 @@ impl Progress {
         self.0.inc(1);
     }
 
-    /// Makes room for a question; the bar is back once the answer is dropped.
-    pub(crate) fn hide(&self) -> Option<Hidden<'_>> {
-        if self.0.is_hidden() {
-            return None;
+    /// Takes the bar off the terminal until the next call is done, to make room for a question.
+    pub(crate) fn make_room(&self) {
+        if !self.0.is_hidden() {
+            // A terminal that is closed shows nothing.
+            let _ = Term::stderr().clear_line();
+            // It begins anew behind the answer, however many lines it had before.
+            self.0.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.0.set_draw_target(ProgressDrawTarget::hidden());
-        // A terminal that is closed shows nothing.
-        let _ = Term::stderr().clear_line();
-        Some(Hidden(&self.0))
     }
 
     /// Takes the bar off the terminal.
     pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
-    }
-}
-
-impl Drop for Hidden<'_> {
-    fn drop(&mut self) {
-        self.0.set_draw_target(ProgressDrawTarget::stderr());
     }
 }

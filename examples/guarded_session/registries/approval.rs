@@ -44,7 +44,8 @@ struct AtTheTerminal {
 
 impl ApprovalProvider for AtTheTerminal {
     async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
-        let _hidden = self.progress.hide();
+        // Nothing draws it while the replay waits for the answer.
+        self.progress.make_room();
         self.prompt.ask(request).await
     }
 }
