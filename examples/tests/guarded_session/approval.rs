@@ -6,7 +6,7 @@ use rexpect::session::{PtySession, spawn_command};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{bash, example, folder, run, session};
+use crate::support::{bash, example, folder, has_program, run, session};
 
 /// A session that amends a commit, twice in different words, and takes one off the branch.
 fn history() -> [Value; 5] {
@@ -21,6 +21,9 @@ fn history() -> [Value; 5] {
 
 #[test]
 fn e_135_without_a_word_about_it_questions_are_answered_with_no() {
+    if !has_program("git", "questions about a history") {
+        return;
+    }
     for arguments in [&[][..], &["--approve", "never"]] {
         let arguments = [&["--json", "--no-sandbox"], arguments].concat();
         let calls = run(session(&history()), &arguments).calls();
@@ -37,6 +40,9 @@ fn e_135_without_a_word_about_it_questions_are_answered_with_no() {
 
 #[test]
 fn approve_always_answers_questions_with_yes_and_refusals_stay() {
+    if !has_program("git", "questions about a history") {
+        return;
+    }
     let mut calls = history().to_vec();
     calls.extend([
         bash("git reset --hard HEAD~1"),
@@ -60,6 +66,9 @@ fn approve_always_answers_questions_with_yes_and_refusals_stay() {
 
 #[test]
 fn e_134_without_a_terminal_asking_fails_and_means_no() {
+    if !has_program("setsid", "a program without a terminal") {
+        return;
+    }
     let folder = folder();
     let file = folder.path().join("session.jsonl");
     fs::write(&file, session(&history())).expect("a session");
@@ -131,6 +140,9 @@ fn report(folder: &TempDir) -> Vec<Value> {
 
 #[test]
 fn e_130_the_question_is_put_at_the_terminal_and_the_answer_counts() {
+    if !has_program("git", "questions about a history") {
+        return;
+    }
     for (answers, output) in [
         (["1", "Deny"], "three\none\n"),
         (["3", "allow o"], "four\none\n"),
@@ -170,6 +182,9 @@ fn the_progress_bar_makes_room_for_the_question() {
 
 #[test]
 fn e_138_allow_always_is_remembered_for_the_session() {
+    if !has_program("git", "questions about a history") {
+        return;
+    }
     let folder = folder();
     let mut calls = history().to_vec();
     // Another loss is another question, also beside one that is allowed.
