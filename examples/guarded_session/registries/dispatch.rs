@@ -45,15 +45,16 @@ pub(super) struct Heard(Arc<Mutex<Vec<UserMessage>>>);
 impl Answered {
     /// The data with which to go on, or why not to.
     pub(super) fn verdict(&self) -> Result<&Map, Refusal> {
-        let reason = match &self.applied {
+        let (hook, reason) = match &self.applied {
             Ok(applied) => match applied.denial() {
                 None => return Ok(&applied.data),
-                Some(denial) => denial.to_owned(),
+                Some(denial) => (&*self.by, denial.to_owned()),
             },
-            Err(error) => error.to_string(),
+            Err(error @ ApplyError::InjectionTooLong { hook, .. }) => (&**hook, error.to_string()),
+            Err(error) => (&*self.by, error.to_string()),
         };
         Err(Refusal {
-            hook: self.by.clone(),
+            hook: hook.to_owned(),
             reason,
         })
     }

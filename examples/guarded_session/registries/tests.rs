@@ -221,7 +221,9 @@ fn the_question_about_history_fails_closed() {
 fn an_injection_that_is_too_long_is_no_yes_and_not_told() {
     let inject = |_: Event<'_>| HookResult::inject_context("x".repeat(super::INJECTION_LIMIT + 1));
     let (passing, answer) = tool_pre(RegisterOptions::new(), inject);
-    assert!(answer.is_err_and(|no| no.reason.contains("the limit is")));
+    let no = answer.expect_err("a refusal");
+    assert_eq!(no.hook, "odd");
+    assert!(no.reason.contains("the limit is"), "{no:?}");
     assert!(passing.told.is_empty());
 }
 
