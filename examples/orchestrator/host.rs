@@ -104,7 +104,9 @@ impl Host {
 
     /// Forgets what the user has allowed for the whole session.
     pub(crate) fn close(&self) {
-        self.coordinator.end_session(self.coordinator.session());
+        if let Some(session) = self.coordinator.session() {
+            self.coordinator.end_session(session);
+        }
     }
 }
 

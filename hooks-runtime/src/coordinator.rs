@@ -16,8 +16,8 @@ use crate::{
 /// Does what an [`Emission`] says: shows the messages, injects into the conversation, asks the
 /// user, and says whether what the event announces may happen.
 ///
-/// One serves one session, or several that have a `session_id` in their events' data. A clone
-/// is the same one.
+/// One serves [one session](CoordinatorBuilder::session), or several that have a `session_id` in
+/// their events' data. A clone is the same one.
 ///
 /// ```
 /// use hooks_runtime::approval::FixedAnswers;
@@ -48,7 +48,7 @@ struct Inner {
     desk: Arc<Desk>,
     display: Option<Box<dyn UserDisplay>>,
     injection_size_limit: Option<usize>,
-    session: Arc<str>,
+    session: Option<Arc<str>>,
 }
 
 /// What came of an emission.
@@ -163,7 +163,7 @@ impl Coordinator {
         emission: Emission,
         conversation: &mut Conversation,
     ) -> Result<Step, ApplyError> {
-        let request = ApprovalRequest::of(&emission, &self.inner.session);
+        let request = ApprovalRequest::of(&emission, self.inner.session.as_ref());
         self.show(emission.output(), &emission.messages);
         let denial = emission.is_denied().then(|| refusal(&emission));
         let Emission {
@@ -194,7 +194,7 @@ impl Coordinator {
 
     /// What comes of a question that has been answered elsewhere, and perhaps stored in
     /// between: the same as if it had been asked here. After its time the default counts
-    /// (`E-134`), whatever the answer.
+    /// (`E-134`), but for a no, which is never too late.
     pub fn settle(
         &self,
         request: impl Into<Arc<ApprovalRequest>>,
@@ -208,9 +208,9 @@ impl Coordinator {
         self.inner.desk.forget(session);
     }
 
-    /// The session of events whose data name none.
-    pub fn session(&self) -> &str {
-        &self.inner.session
+    /// The session that it serves, if it serves one only.
+    pub fn session(&self) -> Option<&str> {
+        self.inner.session.as_deref()
     }
 
     /// Shows what hooks printed and say, in this order; without a display their messages are
@@ -365,7 +365,8 @@ impl CoordinatorBuilder {
         self
     }
 
-    /// The session of events whose data have no `session_id`.
+    /// The one session that it serves. Without it, sessions are told apart by `session_id` in
+    /// the data of events, which hooks can change.
     pub fn session(mut self, session: impl Into<Arc<str>>) -> Self {
         self.session = Some(session.into());
         self
@@ -379,7 +380,7 @@ impl CoordinatorBuilder {
                 desk: Arc::new(Desk::new(self.provider, timer)),
                 display: self.display,
                 injection_size_limit: self.injection_size_limit,
-                session: self.session.unwrap_or_else(|| Arc::from("")),
+                session: self.session,
             }),
         }
     }

@@ -7,6 +7,7 @@ mod memory;
 mod outcome;
 mod queue;
 mod stored;
+mod trust;
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,10 +1,12 @@
 //! Where questions are put: once for all that ask the same at the same time, within their
 //! time, and not at all where "allow always" has been the answer before.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -12,22 +14,26 @@ use futures_util::future::{Either, FutureExt, Shared, WeakShared, select};
 use hooks_core::{BoxFuture, Fault, Timer};
 use jiff::Timestamp;
 
+use super::memory::Memory;
 use super::option::ApprovalEffect;
 use super::outcome::{Approval, ApprovalDecision};
 use super::provider::Asks;
 use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::digest::Digest;
+use crate::display::escape;
 use crate::error::text;
 
 /// The questions of a host.
 pub(crate) struct Desk {
     provider: Option<Arc<dyn Asks>>,
     timer: Arc<dyn Timer>,
-    /// What "allow always" has been answered to, with the session it holds for.
-    remembered: Mutex<HashMap<Arc<str>, HashSet<Digest>>>,
+    /// What "allow always" has been answered to.
+    memory: Mutex<Memory>,
     /// The questions that are being asked. The lock is held for a look-up, never while
     /// anybody waits.
     open: Mutex<HashMap<Digest, Open>>,
+    /// The number of the next question.
+    last: AtomicU64,
 }
 
 /// One question, and all that wait for its answer: the first of them that is polled carries
@@ -35,7 +41,8 @@ pub(crate) struct Desk {
 type Question = Shared<BoxFuture<'static, ApprovalDecision>>;
 
 struct Open {
-    id: Arc<str>,
+    /// Tells it from another one with the same identity.
+    number: u64,
     question: WeakShared<BoxFuture<'static, ApprovalDecision>>,
 }
 
@@ -44,8 +51,9 @@ impl Desk {
         Desk {
             provider,
             timer,
-            remembered: Mutex::default(),
+            memory: Mutex::default(),
             open: Mutex::default(),
+            last: AtomicU64::new(0),
         }
     }
 
@@ -77,10 +85,13 @@ impl Desk {
         request: Arc<ApprovalRequest>,
         answer: &ApprovalAnswer,
     ) -> Approval {
-        let decision = if request.time_left(Timestamp::now()).is_zero() {
-            ApprovalDecision::TimedOut
-        } else {
-            decision(&request, answer)
+        let decision = match decision(&request, answer) {
+            // A no is not too late.
+            ApprovalDecision::Chosen(option) if option.effect == ApprovalEffect::Deny => {
+                ApprovalDecision::Chosen(option)
+            }
+            _ if request.time_left(Timestamp::now()).is_zero() => ApprovalDecision::TimedOut,
+            decision => decision,
         };
         self.conclude(request, decision)
     }
@@ -95,9 +106,7 @@ impl Desk {
             ApprovalDecision::Chosen(option) if option.effect == ApprovalEffect::AllowAlways
         );
         if let Some(memory) = request.memory().filter(|_| is_lasting) {
-            let mut remembered = lock(&self.remembered);
-            let session = remembered.entry(Arc::clone(&request.session)).or_default();
-            session.insert(memory);
+            lock(&self.memory).remember(&request, memory);
         }
         let approval = Approval { request, decision };
         tracing::info!(
@@ -106,23 +115,20 @@ impl Desk {
             event = &*approval.request.event,
             hook = &*approval.request.hook,
             allowed = approval.is_allowed(),
-            "approval {approval}"
+            "approval {}",
+            escape(&approval.to_string())
         );
         approval
     }
 
     fn is_remembered(&self, request: &ApprovalRequest) -> bool {
-        let Some(memory) = request.memory() else {
-            return false;
-        };
-        let remembered = lock(&self.remembered);
-        let session = remembered.get(&request.session);
-        session.is_some_and(|session| session.contains(&memory))
+        let memory = request.memory();
+        memory.is_some_and(|memory| lock(&self.memory).holds(request, &memory))
     }
 
     /// Forgets what was remembered for a session.
     pub(crate) fn forget(&self, session: &str) {
-        lock(&self.remembered).remove(session);
+        lock(&self.memory).end(session);
     }
 
     /// Waits for the answer to the question of this request, for as long as the request has.
@@ -132,18 +138,18 @@ impl Desk {
         provider: &Arc<dyn Asks>,
     ) -> ApprovalDecision {
         let left = request.time_left(Timestamp::now());
-        let waiting = async {
-            let up = match left < ENDLESS {
-                true => self.timer.sleep(left),
-                false => Box::pin(pending()),
-            };
-            match select(self.question(request, provider), up).await {
-                Either::Left((decision, _)) => decision,
-                Either::Right(((), _)) => ApprovalDecision::TimedOut,
+        let up = async {
+            match left < ENDLESS {
+                true => self.timer.sleep(left).await,
+                false => pending().await,
             }
         };
-        let waited = AssertUnwindSafe(waiting).catch_unwind().await;
-        waited.unwrap_or_else(|panic| failed(&Fault::panic(panic)))
+        let up = pin!(AssertUnwindSafe(up).catch_unwind());
+        match select(self.question(request, provider), up).await {
+            Either::Left((decision, _)) => decision,
+            Either::Right((Ok(()), _)) => ApprovalDecision::TimedOut,
+            Either::Right((Err(panic), _)) => ApprovalDecision::NoTime(text(&Fault::panic(panic))),
+        }
     }
 
     /// The question of this request, which may be being asked already (`E-140`).
@@ -160,17 +166,23 @@ impl Desk {
         let place = Place {
             desk: Arc::downgrade(self),
             identity,
-            id: Arc::clone(&request.id),
+            number: self.last.fetch_add(1, Ordering::Relaxed),
         };
+        let number = place.number;
         let (request, provider) = (Arc::clone(request), Arc::clone(provider));
-        let id = Arc::clone(&request.id);
         let question: BoxFuture<'static, _> = Box::pin(async move {
             let _place = place;
             put(&request, &*provider).await
         });
         let question = question.shared();
         if let Some(weak) = question.downgrade() {
-            open.insert(identity, Open { id, question: weak });
+            open.insert(
+                identity,
+                Open {
+                    number,
+                    question: weak,
+                },
+            );
         }
         question
     }
@@ -189,7 +201,7 @@ impl fmt::Debug for Desk {
 struct Place {
     desk: Weak<Desk>,
     identity: Digest,
-    id: Arc<str>,
+    number: u64,
 }
 
 impl Drop for Place {
@@ -199,7 +211,7 @@ impl Drop for Place {
             // The place may have been taken by a question that was put since.
             if open
                 .get(&self.identity)
-                .is_some_and(|open| open.id == self.id)
+                .is_some_and(|open| open.number == self.number)
             {
                 open.remove(&self.identity);
             }

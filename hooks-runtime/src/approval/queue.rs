@@ -94,7 +94,9 @@ impl ApprovalQueue {
         let mut waiting = self.lock();
         let number = waiting.unseen.pop_first()?;
         let request = Arc::clone(&waiting.questions.get(&number)?.request);
-        if !waiting.unseen.is_empty() {
+        let is_more = !waiting.unseen.is_empty();
+        drop(waiting);
+        if is_more {
             // Another one may be waiting for what is left.
             self.inner.arrivals.notify_one();
         }
@@ -126,7 +128,7 @@ impl ApprovalQueue {
     /// If nobody waits for this answer; two answers to one question are one answer and an
     /// error.
     pub fn answer(&self, id: &str, answer: impl Into<ApprovalAnswer>) -> Result<(), NotWaiting> {
-        let question = self.lock().take(id);
+        let question = self.lock().take_by_id(id);
         let sent = question.map(|question| question.reply.send(answer.into()));
         match sent {
             Some(Ok(())) => Ok(()),
@@ -141,10 +143,19 @@ impl ApprovalQueue {
 }
 
 impl Waiting {
-    fn take(&mut self, id: &str) -> Option<Question> {
-        let number = self.by_id.remove(id)?;
+    fn take_by_id(&mut self, id: &str) -> Option<Question> {
+        let number = *self.by_id.get(id)?;
+        self.take(number)
+    }
+
+    fn take(&mut self, number: u64) -> Option<Question> {
         self.unseen.remove(&number);
-        self.questions.remove(&number)
+        let question = self.questions.remove(&number)?;
+        // The same question may have been put again since.
+        if self.by_id.get(&question.request.id) == Some(&number) {
+            self.by_id.remove(&question.request.id);
+        }
+        Some(question)
     }
 }
 
@@ -162,7 +173,6 @@ impl ApprovalQueue {
         request: &Arc<ApprovalRequest>,
         reply: oneshot::Sender<ApprovalAnswer>,
     ) -> Place<'_> {
-        let id = Arc::clone(&request.id);
         let question = Question {
             request: Arc::clone(request),
             reply,
@@ -170,24 +180,27 @@ impl ApprovalQueue {
         let mut waiting = self.lock();
         waiting.last += 1;
         let number = waiting.last;
-        waiting.by_id.insert(Arc::clone(&id), number);
+        waiting.by_id.insert(Arc::clone(&request.id), number);
         waiting.questions.insert(number, question);
         waiting.unseen.insert(number);
         drop(waiting);
         self.inner.arrivals.notify_one();
-        Place { queue: self, id }
+        Place {
+            queue: self,
+            number,
+        }
     }
 }
 
 /// A place in the queue, which is given up when nobody waits any more.
 struct Place<'q> {
     queue: &'q ApprovalQueue,
-    id: Arc<str>,
+    number: u64,
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let question = self.queue.lock().take(&self.id);
+        let question = self.queue.lock().take(self.number);
         drop(question);
     }
 }

@@ -60,6 +60,7 @@ pub struct ApprovalRequest {
 
 /// What the user chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ApprovalAnswer {
     /// The label of the option, verbatim. Any other text is a denial (`E-132`).
     pub label: String,
@@ -91,7 +92,7 @@ const GENERIC: &str = "Allow this operation?";
 
 impl ApprovalRequest {
     /// The question of an emission, if that is to ask the user.
-    pub(crate) fn of(emission: &Emission, session: &Arc<str>) -> Option<Self> {
+    pub(crate) fn of(emission: &Emission, session: Option<&Arc<str>>) -> Option<Self> {
         if emission.action != Action::AskUser {
             return None;
         }
@@ -102,9 +103,9 @@ impl ApprovalRequest {
         let is_trusted = question.is_some_and(|question| question.is_trusted);
         let hook = emission.decided_by.clone();
         let data = Arc::clone(&emission.data);
-        let session = match word(&data, &["session_id"]) {
-            Some(session) => session.into(),
-            None => Arc::clone(session),
+        let session = match session {
+            Some(session) => Arc::clone(session),
+            None => word(&data, &["session_id"]).unwrap_or_default().into(),
         };
         let prompt = result.approval_prompt.as_deref().map(str::trim);
         let prompt = prompt.filter(|prompt| !prompt.is_empty());
@@ -119,13 +120,26 @@ impl ApprovalRequest {
             tool: word(&data, &TOOL),
             has_changed: question.is_some_and(|question| question.has_changed),
             timeout: time(result.approval_timeout),
-            default: result.approval_default,
+            // What nobody vouches for may restrict, and never relax.
+            default: match is_trusted {
+                true => result.approval_default,
+                false => ApprovalDefault::Deny,
+            },
             asked_at: Timestamp::now(),
-            key: result.extra_text(APPROVAL_KEY).map(str::to_owned),
+            key: result
+                .extra_text(APPROVAL_KEY)
+                .filter(|key| is_trusted && !key.trim().is_empty())
+                .map(str::to_owned),
             is_generic: prompt.is_none(),
             is_trusted,
             data,
         })
+    }
+
+    /// What the hook wants an "allow always" remembered under, whatever the input, if it is
+    /// trusted and says so ([`HookResult::approval_key`]).
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
     }
 
     /// What "allow always" is remembered under (`E-138`): an explicit key of the hook's, unless
@@ -243,7 +257,8 @@ fn time(seconds: f64) -> Duration {
 /// The digest of the tool's input; of all data where there is none, but for the time at which
 /// they were made.
 fn input(data: &Map) -> Digest {
-    let has_input = INPUT.iter().any(|field| data.contains_key(*field));
+    let is_given = |field: &&str| data.get(*field).is_some_and(|value| !value.is_null());
+    let has_input = INPUT.iter().any(is_given);
     let fields = data.iter().filter(|(field, _)| match has_input {
         true => INPUT.contains(&field.as_str()),
         false => *field != "timestamp",

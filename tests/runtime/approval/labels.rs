@@ -388,16 +388,23 @@ fn written() -> impl Strategy<Value = Written> {
     })
 }
 
-/// The rule, word by word as the requirements have it.
+/// Of [`NO`], those that say no wherever they stand, where the first word says nothing: this is
+/// stricter than the requirements, by which `Always deny` would be a yes.
+const NO_ANYWHERE: [&str; 8] = [
+    "deny", "not", "cancel", "reject", "block", "abort", "never", "don't",
+];
+
+/// The rule, word by word as the requirements have it, but for [`NO_ANYWHERE`].
 fn model(list: &[Written], is_trusted: bool) -> Vec<ApprovalEffect> {
     let first = |label: &Written| label.words[0].clone();
     let has_denial = list.iter().any(|label| NO.contains(&&*first(label)));
     let effect = |label: &Written| {
         let first = first(label);
-        let is_known_no = NO.contains(&&*first);
+        let is_said_later = |word: &String| NO_ANYWHERE.contains(&&**word);
+        let is_no = NO.contains(&&*first) || label.words.iter().any(is_said_later);
         if first == "allow" && label.words.get(1).is_some_and(|word| word == "always") {
             AllowAlways
-        } else if YES.contains(&&*first) || (!is_known_no && has_denial && is_trusted) {
+        } else if YES.contains(&&*first) || (!is_no && has_denial && is_trusted) {
             AllowOnce
         } else {
             Deny

@@ -342,7 +342,7 @@ async fn e_138_the_session_of_data_without_one_is_the_coordinators() {
         .provider(FixedAnswers::labels(["Allow always", "Deny"]))
         .session("main")
         .build();
-    assert_eq!(coordinator.session(), "main");
+    assert_eq!(coordinator.session(), Some("main"));
     let hooks = gate(may_always());
     let request = question(&coordinator, &hooks, "tool:pre", call()).await;
     assert_eq!(&*request.session, "main");
