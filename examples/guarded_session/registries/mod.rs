@@ -90,7 +90,7 @@ impl Registries {
     /// The registries with the hooks of this example. Makes the engine's storage folder.
     pub(crate) async fn guarding(settings: Settings<'_>) -> Result<Self, OpenError> {
         let events = HookRegistry::new();
-        // Where "allow always" is remembered, it is for the session that the data name.
+        // For hooks that serve several sessions.
         let session = ("session_id".to_owned(), settings.session.into());
         events.set_default_fields(Map::from_iter([session]));
         events::register(&events, settings.time);
@@ -143,7 +143,9 @@ impl Registries {
             _ => Map::new(),
         };
         let answered = self.emit(HookRegistry::SESSION_END, data, None).await;
-        self.coordinator.end_session(self.coordinator.session());
+        if let Some(session) = self.coordinator.session() {
+            self.coordinator.end_session(session);
+        }
         answered.told
     }
 

@@ -102,7 +102,7 @@ echo "ended with $?."
 [ "$(stty -g)" = "$was" ] && read line && echo "read $line."
 "#;
 
-const READY: &str = "Your answer (denied after 300 s): ";
+const READY: &str = "Your answer (denied after ";
 
 /// The example at a terminal of its own, told to ask there, with its report going to a file;
 /// behind it a shell that says how it ended, and whether the terminal is as it was and can be
