@@ -14,11 +14,11 @@
 //!
 //! [`engine`] and [`events`] hold the hooks, [`approval`] who answers where one asks. What the
 //! hooks of an event answer is applied by a [`Coordinator`]: it injects into the
-//! [`Conversation`] that a model would be given, has the question put, and says whether the
-//! event may happen. A call runs only after answers that say so: a `HALT`, a word that is not
-//! known, an error, a missing answer of the user are all a no. The recorded agent is not there
-//! to be stopped by a `HALT`, so that its next call is asked about as well; a hook that halts
-//! goes on doing so for as long as its reason lasts.
+//! [`Conversation`](hooks_runtime::Conversation) that a model would be given, has the question
+//! put, and says whether the event may happen. A call runs only after answers that say so: a
+//! `HALT`, a word that is not known, an error, a missing answer of the user are all a no. The
+//! recorded agent is not there to be stopped by a `HALT`, so that its next call is asked about
+//! as well; a hook that halts goes on doing so for as long as its reason lasts.
 
 mod approval;
 mod dispatch;
