@@ -9,7 +9,7 @@ use super::pre::FailSafe;
 use super::session::Session;
 use super::tools::{ToolClass, ToolRole};
 use crate::engine::EngineBuilder;
-use crate::{HookError, HookResponse, PhaseRegistry, ResponseAction};
+use crate::{HookError, HookResponse, PhaseRegistry, Report, ResponseAction};
 
 /// What stands around the tools of one session of an agent: it is asked before each call, and
 /// told after it. A clone is the same engine.
@@ -78,7 +78,27 @@ impl HookEngine {
     /// [`TraceabilityError`](super::TraceabilityError) or a
     /// [`ConcurrencyError`](super::ConcurrencyError).
     pub async fn pre_tool_use(&self, request: &ToolRequest) -> Result<HookResponse, HookError> {
-        let mut response = self.registry.execute_pre(request).await?;
+        let answer = self.registry.execute_pre(request).await;
+        self.conclude(request, answer)
+    }
+
+    /// As [`pre_tool_use`](Self::pre_tool_use), with what became of each hook: a response does
+    /// not name the hook that gave it, the report does.
+    pub async fn pre_tool_use_reported(
+        &self,
+        request: &ToolRequest,
+    ) -> (Result<HookResponse, HookError>, Report) {
+        let (answer, report) = self.registry.execute_pre_reported(request).await;
+        (self.conclude(request, answer), report)
+    }
+
+    /// What the answer of the hooks is to the host.
+    fn conclude(
+        &self,
+        request: &ToolRequest,
+        answer: Result<HookResponse, HookError>,
+    ) -> Result<HookResponse, HookError> {
+        let mut response = answer?;
         let selects = self.context.tools().role(&request.tool) == ToolRole::SelectIntent;
         if selects && response.action == ResponseAction::Other(FailSafe::PASS.into()) {
             response.action = ResponseAction::Continue;
@@ -92,6 +112,17 @@ impl HookEngine {
     /// Tells the POST hooks about a result. Those that fail are logged (`R-14`).
     pub async fn post_tool_use(&self, result: &ToolResult, request_id: Option<&str>) {
         self.registry.execute_post(result, request_id).await;
+    }
+
+    /// As [`post_tool_use`](Self::post_tool_use), with what became of each hook.
+    pub async fn post_tool_use_reported(
+        &self,
+        result: &ToolResult,
+        request_id: Option<&str>,
+    ) -> Report {
+        self.registry
+            .execute_post_reported(result, request_id)
+            .await
     }
 
     /// Tells the POST hooks in a task of its own, for which the caller does not wait (`R-16`).

@@ -1,7 +1,8 @@
 //! The folder that the agent works in: where a path leads, what may not be changed in it, and
 //! what its files hold.
 
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -104,8 +105,8 @@ impl Workspace {
     }
 
     fn ignore_file(&self) -> io::Result<Option<Gitignore>> {
-        let text = match std::fs::read_to_string(self.root.join(IGNORE_FILE)) {
-            Ok(text) => text,
+        let text = match read_file(&self.root.join(IGNORE_FILE)) {
+            Ok(bytes) => String::from_utf8(bytes).map_err(io::Error::other)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
@@ -121,12 +122,34 @@ impl Workspace {
     /// # Errors
     /// If it is there and cannot be read.
     pub(crate) fn hash(&self, path: &str) -> io::Result<Option<(String, u64)>> {
-        match std::fs::read(self.root.join(path)) {
+        match read_file(&self.root.join(path)) {
             Ok(content) => Ok(Some((content_hash(&content), content.len() as u64))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+/// What a regular file holds. A named pipe in its place, which an agent can make, would keep
+/// its reader waiting for ever, and so is an error.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.custom_flags(flags.bits() as i32);
+    }
+    let mut file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    Ok(content)
 }
 
 /// The path without what means nothing, with `/` between its parts; as far as it can be told
@@ -214,6 +237,23 @@ mod tests {
             std::fs::write(&file, odd).unwrap();
             assert!(workspace.ignores("x").is_err());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn r_27_what_is_no_regular_file_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::new(folder.path()).unwrap();
+        for name in ["pipe", IGNORE_FILE] {
+            let made = std::process::Command::new("mkfifo")
+                .arg(folder.path().join(name))
+                .status();
+            assert!(made.unwrap().success());
+        }
+        std::fs::create_dir(folder.path().join("folder")).unwrap();
+        assert!(workspace.hash("pipe").is_err());
+        assert!(workspace.hash("folder").is_err());
+        assert!(workspace.ignores("x").is_err());
     }
 
     #[test]

@@ -97,6 +97,38 @@ fn r_24_the_engine_without_hooks_says_nothing_of_its_own() {
 }
 
 #[test]
+fn r_28_a_report_names_the_hook_that_answered_and_the_answer_is_the_same() {
+    let bench = Bench::new().ready();
+    let reported = |request: ToolRequest| {
+        let (answer, report) = block_on(bench.engine.pre_tool_use_reported(&request));
+        let by = report.stopped_by().map(|entry| entry.name.to_string());
+        (answer.unwrap(), by)
+    };
+    let (denied, by) = reported(write("Cargo.toml"));
+    assert_eq!(by.as_deref(), Some("scope-enforcement"));
+    assert_eq!(denied, block_on(bench.ask(&write("Cargo.toml"))));
+    let (allowed, by) = reported(write("src/a"));
+    assert_eq!((by, allowed.is_continue()), (None, true));
+    assert_eq!(allowed.classification.as_deref(), Some("DESTRUCTIVE"));
+
+    let result = ToolResult::of(write("src/a")).succeeded("");
+    let report = block_on(bench.engine.post_tool_use_reported(&result, Some("7")));
+    assert_eq!(report.entries.len(), 9);
+    assert_eq!(bench.lines("mutations.jsonl")[0]["request_id"], "7");
+}
+
+#[test]
+fn r_31_reported_or_not_an_unhealthy_engine_lets_the_selection_of_an_intent_pass() {
+    let bench = Bench::with(|builder| builder.health(|| async { Err::<(), _>("broken") }));
+    let (answer, report) = block_on(bench.engine.pre_tool_use_reported(&select("REQ-1")));
+    assert!(answer.unwrap().is_continue());
+    assert_eq!(
+        report.stopped_by().map(|entry| &*entry.name),
+        Some("fail-safe")
+    );
+}
+
+#[test]
 fn r_33_the_class_is_added_to_what_goes_on_and_to_nothing_else() {
     let bench = Bench::new();
     let class = |request: &ToolRequest| {
