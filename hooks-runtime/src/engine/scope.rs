@@ -51,11 +51,10 @@ impl EngineContext {
                 return Verdict::Violation(format!("`{path}` is the engine's own"));
             }
         }
-        let verdicts = names.map(|name| self.owned(intent, name));
-        let refused = verdicts
-            .into_iter()
-            .find(|verdict| *verdict != Verdict::Allowed);
-        refused.unwrap_or(Verdict::Allowed)
+        match self.owned(intent, &spelled) {
+            Verdict::Allowed => self.owned(intent, &real),
+            refused => refused,
+        }
     }
 
     /// As [`judge`](Self::judge), for what is still to be done: a folder is then refused, for
