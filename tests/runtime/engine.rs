@@ -1,8 +1,12 @@
 //! `HookEngine` and its sixteen hooks.
 
+mod files;
 mod gateway;
+mod intents;
 mod post;
 mod pre;
+mod scope;
+mod tools;
 mod writers;
 
 use std::path::{Path, PathBuf};

@@ -53,7 +53,8 @@ impl EngineBuilder {
         self
     }
 
-    /// The folder that hooks write to; a relative one is below the workspace.
+    /// The folder that hooks write to; a relative one begins at the workspace. It cannot be the
+    /// workspace, nor a folder that this lies in: no agent may change what is in it.
     pub fn storage(mut self, folder: impl Into<PathBuf>) -> Self {
         self.storage = Some(folder.into());
         self
@@ -78,6 +79,16 @@ impl EngineBuilder {
         paths: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
         self.tools = self.tools.file_tool(name, paths);
+        self
+    }
+
+    /// Adds a tool that changes files as a patch says, which one of these parameters holds.
+    pub fn patch_tool(
+        mut self,
+        name: impl Into<String>,
+        patches: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.tools = self.tools.patch_tool(name, patches);
         self
     }
 
@@ -106,7 +117,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Limits each intent.
+    /// Limits each intent that is there; those that are not share one such limit.
     pub fn intent_limits(mut self, limits: Limits) -> Self {
         self.intent_limits = limits;
         self
@@ -143,6 +154,12 @@ impl EngineBuilder {
             (None, None) => None,
         };
         let storage = storage.map(Storage::new).transpose()?;
+        if let (Some(storage), Some(workspace)) = (&storage, &workspace) {
+            if workspace.root().starts_with(storage.folder()) {
+                let folder = storage.folder().to_owned();
+                return Err(EngineError::StorageHoldsWorkspace(folder));
+            }
+        }
         let intents = match self.intents_file {
             Some(_) if !self.intents.is_empty() => return Err(EngineError::TwoSources),
             Some(file) => IntentCatalogue::load(below(file)?)?,

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::call::{ToolRequest, ToolResult};
+use super::call::ToolRequest;
 use super::error::EngineError;
 use super::intent::IntentCatalogue;
-use super::record::Touched;
+use super::post::FILES;
 use super::session::Session;
 use super::storage::Storage;
 use super::tools::{ToolRole, ToolTable};
-use super::workspace::{PathRefusal, Workspace, content_hash, normal};
+use super::workspace::{PathRefusal, Workspace, normal};
 use crate::HookError;
 
 /// What the hooks of an engine share (`R-22`): what is known about tools and intents, the
@@ -98,41 +98,9 @@ impl EngineContext {
         }
     }
 
-    /// The files that a call has touched, with what is in each: what the tool gave, else what
-    /// the workspace has.
-    pub(crate) async fn contents(&self, result: &ToolResult) -> Result<Vec<Touched>, HookError> {
-        let paths = self.tools().touched(result).into_iter();
-        let given: Vec<_> = paths
-            .map(|path| {
-                let content = result.files.get(&path).and_then(Option::as_ref);
-                let content = content.map(|text| (content_hash(text), text.len() as u64));
-                (path, content)
-            })
-            .collect();
-        if given.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.blocking(move |context| {
-            let given = given.into_iter();
-            given
-                .map(|(path, content)| context.look(path, content))
-                .collect()
-        })
-        .await
-    }
-
-    fn look(&self, path: String, given: Option<(String, u64)>) -> Touched {
-        let located = self.locate(&path).ok();
-        let content = given.or_else(|| {
-            let (workspace, path) = (self.workspace()?, located.as_deref()?);
-            // What cannot be read has no hash; whether it may be written is asked before.
-            workspace.hash(path).ok().flatten()
-        });
-        Touched {
-            path,
-            located,
-            content,
-        }
+    /// What tells it from others, while it lives.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.shared).addr()
     }
 
     /// Runs what may block away from the runtime, where there is one.
@@ -174,7 +142,7 @@ impl EngineContext {
     /// intents can be read.
     pub(crate) fn check_files(&self) -> Result<(), EngineError> {
         if let Some(storage) = self.storage() {
-            storage.probe().map_err(|source| EngineError::Path {
+            storage.probe(&FILES).map_err(|source| EngineError::Path {
                 path: storage.folder().to_owned(),
                 remedy: "make it a folder that can be written to",
                 source,

@@ -98,6 +98,16 @@ pub enum EngineError {
         /// Why.
         source: globset::Error,
     },
+    /// A glob of an intent's scope is one, and can match no file.
+    #[error("`{glob}`, in the scope of `{intent}`, matches no file; {remedy}")]
+    DeadGlob {
+        /// The intent.
+        intent: String,
+        /// What matches nothing.
+        glob: String,
+        /// What would help.
+        remedy: &'static str,
+    },
     /// Two intents have one id.
     #[error("there are two intents `{0}`; give each an id of its own")]
     TwoIntents(String),
@@ -112,12 +122,19 @@ pub enum EngineError {
     /// A call selected an intent that is not there, or may not be worked on.
     #[error("intent `{0}` cannot be selected; select one that is pending or active")]
     NotSelectable(String),
-    /// A limit that would never let anything pass, or that has no meaning.
+    /// A call is said to complete an intent that is not the one of the session, or that may not
+    /// be worked on.
+    #[error("intent `{0}` is not completed; complete the one that is selected, while it may act")]
+    NotCompletable(String),
+    /// A circuit breaker that would halt every call, or could not count.
     #[error("a circuit breaker cannot halt the call number {0}; give it 2 or more")]
     Threshold(u32),
     /// A relative path has nothing to begin at.
     #[error("a relative path begins at the workspace, and there is none; name one")]
     NoWorkspace,
+    /// The workspace is the storage, or lies in it; every file of it would be the engine's.
+    #[error("`{}` holds the workspace; name a storage below it, or elsewhere", .0.display())]
+    StorageHoldsWorkspace(PathBuf),
     /// Intents were given, and a file of them as well.
     #[error("intents come from the program or from a file; leave one of them out")]
     TwoSources,

@@ -109,9 +109,11 @@ impl HookEngine {
         Ok(response)
     }
 
-    /// Tells the POST hooks about a result. Those that fail are logged (`R-14`).
+    /// Tells the POST hooks about a result. Those that fail are logged (`R-14`). The built-in
+    /// ones look at each file of it once, together: what they note about it does not differ.
     pub async fn post_tool_use(&self, result: &ToolResult, request_id: Option<&str>) {
-        self.registry.execute_post(result, request_id).await;
+        let told = self.registry.execute_post(result, request_id);
+        self.context.seen_once(result, told).await;
     }
 
     /// As [`post_tool_use`](Self::post_tool_use), with what became of each hook.
@@ -120,9 +122,8 @@ impl HookEngine {
         result: &ToolResult,
         request_id: Option<&str>,
     ) -> Report {
-        self.registry
-            .execute_post_reported(result, request_id)
-            .await
+        let told = self.registry.execute_post_reported(result, request_id);
+        self.context.seen_once(result, told).await
     }
 
     /// Tells the POST hooks in a task of its own, for which the caller does not wait (`R-16`).
@@ -136,7 +137,10 @@ impl HookEngine {
         result: impl Into<Arc<ToolResult>>,
         request_id: Option<String>,
     ) -> tokio::task::JoinHandle<()> {
-        self.registry.execute_post_detached(result, request_id)
+        let (engine, result) = (self.clone(), result.into());
+        tokio::spawn(async move {
+            engine.post_tool_use(&result, request_id.as_deref()).await;
+        })
     }
 
     /// The hooks: one more is one registration, one less is one deregistration (`R-21`,

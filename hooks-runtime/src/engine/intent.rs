@@ -8,6 +8,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::error::EngineError;
+use super::files;
 
 /// A piece of work that somebody asked for, and the files that belong to it.
 ///
@@ -23,7 +24,8 @@ pub struct Intent {
     /// Its id, such as `REQ-12` (`R-29`).
     pub id: String,
     /// The files that it owns, as globs from the workspace on: `*` stays within a folder, `**`
-    /// does not. Nothing matches an empty scope.
+    /// does not. Nothing matches an empty scope. A glob that can match no file is refused: one
+    /// that begins or ends with `/`, or has `.`, `..` or nothing between two of them.
     #[serde(default)]
     pub owned_scope: Vec<String>,
     /// How far it is.
@@ -57,6 +59,20 @@ impl IntentStatus {
     /// Whether such an intent keeps others from its files.
     pub fn holds_files(self) -> bool {
         matches!(self, IntentStatus::Active | IntentStatus::Blocked)
+    }
+
+    /// The one of two that allows less.
+    fn stricter(self, other: Self) -> Self {
+        let strictness = |status| match status {
+            IntentStatus::Pending => 0,
+            IntentStatus::Active => 1,
+            IntentStatus::Completed => 2,
+            IntentStatus::Blocked => 3,
+        };
+        match strictness(other) > strictness(self) {
+            true => other,
+            false => self,
+        }
     }
 }
 
@@ -97,8 +113,25 @@ type Table = BTreeMap<String, Known>;
 /// The intents that there are. A clone is the same catalogue.
 #[derive(Debug, Clone, Default)]
 pub struct IntentCatalogue {
-    intents: Arc<RwLock<Table>>,
+    state: Arc<RwLock<State>>,
     file: Option<Arc<Path>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    intents: Table,
+    /// What was set since the file was read for the first time; reading it again does not
+    /// undo it.
+    set: BTreeMap<String, IntentStatus>,
+}
+
+impl State {
+    fn of(intents: Table) -> Self {
+        State {
+            intents,
+            set: BTreeMap::new(),
+        }
+    }
 }
 
 /// Whose a file is, as one intent sees it.
@@ -120,10 +153,10 @@ impl IntentCatalogue {
     /// These intents.
     ///
     /// # Errors
-    /// If a glob is none, or an id is there twice.
+    /// If a glob is none or matches nothing, or an id is there twice.
     pub fn new(intents: impl IntoIterator<Item = Intent>) -> Result<Self, EngineError> {
         Ok(IntentCatalogue {
-            intents: Arc::new(RwLock::new(table(intents)?)),
+            state: Arc::new(RwLock::new(State::of(table(intents)?))),
             file: None,
         })
     }
@@ -140,48 +173,87 @@ impl IntentCatalogue {
             .canonicalize()
             .map_err(|error| unusable(&file, error))?;
         Ok(IntentCatalogue {
-            intents: Arc::new(RwLock::new(intents)),
+            state: Arc::new(RwLock::new(State::of(intents))),
             file: Some(file.into()),
         })
     }
 
-    /// Reads the file again, where the intents come from one; what was set meanwhile is gone.
-    /// Without a file nothing happens.
+    /// Reads the file again, where the intents come from one. Without a file nothing happens.
+    ///
+    /// A status that was [set](Self::set_status) meanwhile, by the host or by the end of the
+    /// work, stays: of it and the status in the file the stricter one counts, in the order
+    /// pending, active, completed, blocked. Intents that were [added](Self::insert) are gone.
     ///
     /// # Errors
     /// As [`load`](Self::load); the intents then stay as they were.
     pub fn reload(&self) -> Result<(), EngineError> {
         if let Some(file) = &self.file {
-            let read = table(read(file)?)?;
-            *self.write() = read;
+            let mut read = table(read(file)?)?;
+            let mut state = self.write();
+            for (id, known) in &mut read {
+                if let Some(set) = state.set.get(id) {
+                    known.intent.status = known.intent.status.stricter(*set);
+                }
+            }
+            state.intents = read;
         }
         Ok(())
     }
 
-    /// Adds an intent, in the place of one with the same id.
+    /// Adds an intent, in the place of one with the same id, and of the status that was set
+    /// for that.
     ///
     /// # Errors
-    /// If a glob is none.
+    /// If a glob is none, or matches nothing.
     pub fn insert(&self, intent: Intent) -> Result<(), EngineError> {
         let known = Known::new(intent)?;
-        self.write().insert(known.intent.id.clone(), known);
+        let mut state = self.write();
+        state.set.remove(&known.intent.id);
+        state.intents.insert(known.intent.id.clone(), known);
         Ok(())
     }
 
-    /// Says how far an intent is, and whether there is one with this id.
+    /// Says how far an intent is, and whether there is one with this id. It stays said when the
+    /// file is [read again](Self::reload).
     pub fn set_status(&self, id: &str, status: IntentStatus) -> bool {
-        match self.write().get_mut(id) {
-            Some(known) => {
-                known.intent.status = status;
-                true
-            }
-            None => false,
+        self.set_if(id, status, |_| true)
+    }
+
+    /// Says that an intent is done, if it may be worked on. Answers whether it could be.
+    pub(crate) fn complete(&self, id: &str) -> bool {
+        self.set_if(id, IntentStatus::Completed, IntentStatus::may_act)
+    }
+
+    fn set_if(&self, id: &str, status: IntentStatus, test: fn(IntentStatus) -> bool) -> bool {
+        let mut state = self.write();
+        match state.intents.get_mut(id) {
+            Some(known) if test(known.intent.status) => known.intent.status = status,
+            _ => return false,
         }
+        state.set.insert(id.to_owned(), status);
+        true
     }
 
     /// The intent with this id.
     pub fn get(&self, id: &str) -> Option<Intent> {
-        self.read().get(id).map(|known| known.intent.clone())
+        let state = self.read();
+        state.intents.get(id).map(|known| known.intent.clone())
+    }
+
+    /// Whether there is an intent with this id.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.read().intents.contains_key(id)
+    }
+
+    /// How far the intent with this id is.
+    pub(crate) fn status(&self, id: &str) -> Option<IntentStatus> {
+        let state = self.read();
+        state.intents.get(id).map(|known| known.intent.status)
+    }
+
+    /// Whether anybody has said which intents there are, if only that there are none.
+    pub(crate) fn is_told(&self) -> bool {
+        self.file.is_some() || !self.read().intents.is_empty()
     }
 
     /// Reads the file without taking anything over, for probes.
@@ -199,8 +271,8 @@ impl IntentCatalogue {
 
     /// Whose this file is, from the workspace on, as the intent with this id sees it.
     pub(crate) fn ownership(&self, id: &str, path: &str) -> Ownership {
-        let intents = self.read();
-        let Some(own) = intents.get(id) else {
+        let state = self.read();
+        let Some(own) = state.intents.get(id) else {
             return Ownership::Unknown;
         };
         if !own.intent.status.may_act() {
@@ -209,7 +281,7 @@ impl IntentCatalogue {
         if !own.scope.is_match(path) {
             return Ownership::Outside(own.intent.owned_scope.clone());
         }
-        let other = intents.values().find(|other| {
+        let other = state.intents.values().find(|other| {
             other.intent.id != id && other.intent.status.holds_files() && other.scope.is_match(path)
         });
         match other {
@@ -218,13 +290,13 @@ impl IntentCatalogue {
         }
     }
 
-    // A table is replaced or changed in one step, so a panic elsewhere leaves no half of one.
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Table> {
-        self.intents.read().unwrap_or_else(PoisonError::into_inner)
+    // Nothing panics between two changes that belong together, so no half of them is seen.
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Table> {
-        self.intents.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -237,6 +309,13 @@ impl Known {
             source,
         };
         for glob in &intent.owned_scope {
+            if let Some(remedy) = dead(glob) {
+                return Err(EngineError::DeadGlob {
+                    intent: intent.id.clone(),
+                    glob: glob.clone(),
+                    remedy,
+                });
+            }
             // A `\` must not mean a separator on one system and an escape on another.
             let built = GlobBuilder::new(glob)
                 .literal_separator(true)
@@ -247,6 +326,18 @@ impl Known {
         let scope = scope.build().map_err(|source| error("", source))?;
         Ok(Known { intent, scope })
     }
+}
+
+/// What to write in the place of a glob that no file of the workspace has a name for.
+fn dead(glob: &str) -> Option<&'static str> {
+    if glob.starts_with('/') {
+        return Some("begin it at the workspace, without a `/`");
+    }
+    if glob.ends_with('/') {
+        return Some("write `**` behind the last `/`, for what is in the folder");
+    }
+    let odd = glob.split('/').any(|part| matches!(part, "" | "." | ".."));
+    odd.then_some("name the folders from the workspace on, without `.` and `..`")
 }
 
 fn table(intents: impl IntoIterator<Item = Intent>) -> Result<Table, EngineError> {
@@ -269,7 +360,7 @@ fn unusable(file: &Path, source: std::io::Error) -> EngineError {
 }
 
 fn read(file: &Path) -> Result<Vec<Intent>, EngineError> {
-    let text = std::fs::read_to_string(file).map_err(|error| unusable(file, error))?;
+    let text = files::read_text(file).map_err(|error| unusable(file, error))?;
     let read = if text.trim_start().starts_with('[') {
         serde_json::from_str(&text)
     } else {

@@ -17,6 +17,29 @@
 //! `read-file-baseline` notes what was seen. The call that selects an intent counts as one of
 //! the intent that it selects. Without a storage nothing is written.
 
+/// A hook that is made from a context alone, and appends to one file.
+macro_rules! hook_with_file {
+    ($(#[$doc:meta])* $name:ident, $file:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        pub struct $name {
+            context: $crate::engine::context::EngineContext,
+        }
+
+        impl $name {
+            /// The file that the lines go to.
+            pub const FILE: &'static str = $file;
+
+            /// Writes to the storage of this context.
+            pub fn new(context: &$crate::engine::context::EngineContext) -> Self {
+                $name {
+                    context: context.clone(),
+                }
+            }
+        }
+    };
+}
+
 mod agent_trace;
 mod general_trace;
 mod intent_progress;
@@ -36,3 +59,14 @@ pub use scope_drift::ScopeDrift;
 pub use shared_brain::SharedBrain;
 pub use turn_context::TurnUpdate;
 pub use verification_failure::VerificationFailure;
+
+/// The files that these hooks write to.
+pub(crate) const FILES: [&str; 7] = [
+    MutationLog::FILE,
+    AgentTrace::FILE,
+    GeneralTrace::FILE,
+    VerificationFailure::FILE,
+    IntentProgress::FILE,
+    ScopeDrift::FILE,
+    SharedBrain::FILE,
+];

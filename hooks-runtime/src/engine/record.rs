@@ -5,29 +5,6 @@ use serde::Serialize;
 
 use super::call::ToolResult;
 
-/// A file that a call has touched.
-#[derive(Debug, Clone)]
-pub(crate) struct Touched {
-    /// As the call spells it.
-    pub(crate) path: String,
-    /// From the workspace on, if it lies there.
-    pub(crate) located: Option<String>,
-    /// The hash and the size of what it holds; `None` if there is none, or nobody can tell.
-    pub(crate) content: Option<(String, u64)>,
-}
-
-impl Touched {
-    /// The name by which it is written down.
-    pub(crate) fn name(&self) -> &str {
-        self.located.as_deref().unwrap_or(&self.path)
-    }
-
-    /// The hash of what it holds.
-    pub(crate) fn hash(&self) -> Option<String> {
-        self.content.as_ref().map(|(hash, _)| hash.clone())
-    }
-}
-
 /// What every line says about the call that it is about.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Head {

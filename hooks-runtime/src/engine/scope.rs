@@ -16,6 +16,8 @@ pub(crate) enum Verdict {
     Violation(String),
     /// It is in the scope of another intent as well.
     Contention(String),
+    /// It is a folder, and what is in it may be anybody's.
+    Folder(String),
 }
 
 impl EngineContext {
@@ -29,9 +31,11 @@ impl EngineContext {
                 ));
             }
         };
+        // A link must not get round a rule, whether that names the link or its end.
+        let spelled = normal(path).unwrap_or_else(|_| real.clone());
+        let names = [&spelled, &real];
         if let Some(workspace) = self.workspace() {
-            // A link must not get round a pattern, whether that names the link or its end.
-            for name in [normal(path).as_deref().unwrap_or(&real), &real] {
+            for name in names {
                 match workspace.ignores(name) {
                     Ok(false) => {}
                     Ok(true) => {
@@ -43,11 +47,31 @@ impl EngineContext {
                     }
                 }
             }
-            if self.is_own(workspace, &real) {
+            if names.iter().any(|name| self.is_own(workspace, name)) {
                 return Verdict::Violation(format!("`{path}` is the engine's own"));
             }
         }
-        match self.intents().ownership(intent, &real) {
+        match self.owned(intent, &spelled) {
+            Verdict::Allowed => self.owned(intent, &real),
+            refused => refused,
+        }
+    }
+
+    /// As [`judge`](Self::judge), for what is still to be done: a folder is then refused, for
+    /// it would be changed with all that is in it.
+    pub(crate) fn judge_change(&self, intent: &str, path: &str) -> Verdict {
+        let verdict = self.judge(intent, path);
+        let workspace = self.workspace().filter(|_| verdict == Verdict::Allowed);
+        let folder = workspace.is_some_and(|workspace| workspace.is_folder(path));
+        match folder {
+            true => Verdict::Folder(format!("`{path}` is a folder")),
+            false => verdict,
+        }
+    }
+
+    /// Whether the intents let this intent change the file of this name.
+    fn owned(&self, intent: &str, name: &str) -> Verdict {
+        match self.intents().ownership(intent, name) {
             Ownership::Owned => Verdict::Allowed,
             Ownership::Contended(other) => Verdict::Contention(other),
             Ownership::Unknown => Verdict::Violation(format!("there is no intent `{intent}`")),
@@ -55,7 +79,7 @@ impl EngineContext {
                 Verdict::Violation(format!("intent `{intent}` is {status:?}"))
             }
             Ownership::Outside(scope) => Verdict::Violation(format!(
-                "`{real}` is not in the scope of `{intent}`, which is `{}`",
+                "`{name}` is not in the scope of `{intent}`, which is `{}`",
                 scope.join("`, `")
             )),
         }

@@ -19,6 +19,7 @@ use crate::Map;
 /// | `Action` | the next turn begins | every tool |
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
+#[non_exhaustive]
 pub enum Stage {
     /// Something was asked for.
     #[default]
@@ -213,14 +214,25 @@ impl Session {
     }
 
     /// Counts a call, unless the test has something against what was spent; in one step, so
-    /// that two calls do not both take the last place.
+    /// that two calls do not both take the last place. The test is given what the session has
+    /// spent, and the intent; to one that is not known, all that are not known have spent
+    /// together.
     pub(crate) fn count_call<E>(
         &self,
         intent: Option<&str>,
+        known: impl Fn(&str) -> bool,
         test: impl FnOnce(&Spent, Option<&Spent>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut meter = lock(&self.inner.meter);
-        let spent = intent.map(|id| meter.intents.get(id).copied().unwrap_or_default());
+        let spent = intent.map(|id| {
+            let same = |other: &str| other == id || !(known(id) || known(other));
+            let mut all = Spent::default();
+            for (_, spent) in meter.intents.iter().filter(|(other, _)| same(other)) {
+                all.calls = all.calls.saturating_add(spent.calls);
+                all.add(spent.usage);
+            }
+            all
+        });
         test(&meter.session, spent.as_ref())?;
         meter.session.calls = meter.session.calls.saturating_add(1);
         if let Some(id) = intent {
@@ -274,10 +286,17 @@ impl Session {
     /// way.
     pub fn learn(&self, lesson: Lesson) {
         let mut lessons = lock(&self.inner.lessons);
-        if lessons.len() == WAITING_LESSONS {
-            lessons.pop_front();
-        }
         lessons.push_back(lesson);
+        give_way(&mut lessons);
+    }
+
+    /// Keeps lessons that were taken and could not be written down: they are older than those
+    /// that wait by now.
+    pub(crate) fn give_back(&self, older: VecDeque<Lesson>) {
+        let mut lessons = lock(&self.inner.lessons);
+        let mut newer = std::mem::replace(&mut *lessons, older);
+        lessons.append(&mut newer);
+        give_way(&mut lessons);
     }
 
     /// Takes the lessons that wait, the oldest first.
@@ -288,6 +307,12 @@ impl Session {
     fn turn(&self) -> MutexGuard<'_, Turn> {
         lock(&self.inner.turn)
     }
+}
+
+/// Drops the oldest lessons, where too many wait.
+fn give_way(lessons: &mut VecDeque<Lesson>) {
+    let surplus = lessons.len().saturating_sub(WAITING_LESSONS);
+    lessons.drain(..surplus);
 }
 
 /// What is behind these locks is whole between any two lines, so a panic leaves it whole.
@@ -337,5 +362,18 @@ mod tests {
         let lessons = session.take_lessons();
         assert_eq!(lessons.len(), WAITING_LESSONS);
         assert_eq!(lessons[0].subject, "44");
+    }
+
+    #[test]
+    fn r_26_lessons_that_come_back_are_older_than_those_that_wait() {
+        let session = Session::new();
+        let learn = |n: u32| session.learn(Lesson::new("k", None, n.to_string(), ""));
+        (0..200).for_each(learn);
+        let taken = session.take_lessons();
+        (200..300).for_each(learn);
+        session.give_back(taken);
+        let lessons = session.take_lessons();
+        let ends = (&*lessons[0].subject, &*lessons[255].subject);
+        assert_eq!((lessons.len(), ends), (256, ("44", "299")));
     }
 }

@@ -4,10 +4,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use super::error::EngineError;
+use super::files;
 
 /// The folder, below the workspace, that the hooks write to unless the host names another one.
 pub const STORAGE_FOLDER: &str = ".orchestration";
@@ -19,10 +21,20 @@ pub const STORAGE_FOLDER: &str = ".orchestration";
 /// systems hold writers apart within one process only. A writer that died in the middle of a
 /// line leaves a torn one, which the next line does not continue. Nothing is flushed to the
 /// disk beyond what the system does by itself.
+///
+/// Whoever can read a file can lock it, so nobody is waited for without an end: a lock that
+/// another one holds for 2 seconds is an error, and the line is not written.
 #[derive(Debug, Clone)]
 pub struct Storage {
     folder: Arc<Path>,
+    patience: Duration,
 }
+
+/// How long a writer waits for another one.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long it waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(1);
 
 impl Storage {
     /// This folder, which is made if it is not there.
@@ -40,6 +52,7 @@ impl Storage {
         match folder.canonicalize() {
             Ok(folder) => Ok(Storage {
                 folder: folder.into(),
+                patience: PATIENCE,
             }),
             Err(source) => Err(unusable(&folder, source)),
         }
@@ -50,13 +63,14 @@ impl Storage {
         &self.folder
     }
 
-    /// Appends a line to a file of the folder. Blocks while another writer has the file.
+    /// Appends a line to a file of the folder. Blocks while another writer has the file, for 2
+    /// seconds at most.
     ///
     /// # Errors
-    /// If the line cannot be written.
+    /// If the line cannot be written, or another writer does not let go of the file.
     pub fn append(&self, file: &str, line: &impl Serialize) -> io::Result<()> {
         let mut file = self.open(file)?;
-        let _lock = lock(&file)?;
+        let _lock = lock(&file, self.patience)?;
         write(&mut file, line)
     }
 
@@ -69,7 +83,7 @@ impl Storage {
         known: impl Fn(&str) -> bool,
     ) -> io::Result<bool> {
         let mut file = self.open(file)?;
-        let _lock = lock(&file)?;
+        let _lock = lock(&file, self.patience)?;
         let mut written = Vec::new();
         file.read_to_end(&mut written)?;
         if String::from_utf8_lossy(&written).lines().any(known) {
@@ -81,20 +95,30 @@ impl Storage {
     fn open(&self, file: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
-        options.open(self.folder.join(file))
+        files::open(&mut options, &self.folder.join(file))
     }
 
-    /// Whether the folder takes new files, and those that are there take lines.
-    pub(crate) fn probe(&self) -> io::Result<()> {
-        let probe = self.folder.join(".probe");
-        OpenOptions::new().append(true).create(true).open(&probe)?;
-        std::fs::remove_file(&probe).or_else(|error| match error.kind() {
+    /// Whether the folder takes new files, and those of these that are there take lines.
+    pub(crate) fn probe(&self, known: &[&str]) -> io::Result<()> {
+        for file in known {
+            let mut options = OpenOptions::new();
+            options.read(true).append(true);
+            match files::open(&mut options, &self.folder.join(file)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        self.open(PROBE)?;
+        std::fs::remove_file(self.folder.join(PROBE)).or_else(|error| match error.kind() {
             // Another session has asked at the same time.
             io::ErrorKind::NotFound => Ok(()),
             _ => Err(error),
         })
     }
 }
+
+/// The file that is made and removed to see whether the folder takes files.
+const PROBE: &str = ".probe";
 
 /// Appends a line to a file that is locked.
 fn write(file: &mut File, line: &impl Serialize) -> io::Result<()> {
@@ -119,29 +143,55 @@ fn is_torn(file: &mut File) -> io::Result<bool> {
 
 /// Held until it is dropped, or the process ends.
 #[cfg(unix)]
-fn lock(file: &File) -> io::Result<impl Drop + use<>> {
+fn lock(file: &File, patience: Duration) -> io::Result<impl Drop + use<>> {
+    use rustix::fs::{FlockOperation, flock};
+    use rustix::io::Errno;
+
     struct Unlock(File);
     impl Drop for Unlock {
         fn drop(&mut self) {
-            let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
+            let _ = flock(&self.0, FlockOperation::Unlock);
         }
     }
     let held = file.try_clone()?;
-    loop {
-        match rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive) {
-            Err(rustix::io::Errno::INTR) => {}
-            taken => break taken?,
+    patiently(patience, || {
+        match flock(&held, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(())),
+            Err(Errno::INTR | Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
         }
-    }
+    })?;
     Ok(Unlock(held))
 }
 
 #[cfg(not(unix))]
-fn lock(_: &File) -> io::Result<std::sync::MutexGuard<'static, ()>> {
-    static WRITERS: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    Ok(WRITERS
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner))
+fn lock(_: &File, patience: Duration) -> io::Result<std::sync::MutexGuard<'static, ()>> {
+    use std::sync::{Mutex, TryLockError};
+
+    static WRITERS: Mutex<()> = Mutex::new(());
+    patiently(patience, || match WRITERS.try_lock() {
+        Ok(held) => Ok(Some(held)),
+        Err(TryLockError::Poisoned(held)) => Ok(Some(held.into_inner())),
+        Err(TryLockError::WouldBlock) => Ok(None),
+    })
+}
+
+/// Tries until it succeeds or fails, or this time is over. Blocks in between.
+fn patiently<T>(
+    patience: Duration,
+    mut attempt: impl FnMut() -> io::Result<Option<T>>,
+) -> io::Result<T> {
+    let begun = Instant::now();
+    loop {
+        if let Some(done) = attempt()? {
+            return Ok(done);
+        }
+        if begun.elapsed() >= patience {
+            let why = format!("another writer has held it for {patience:?}");
+            return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 #[cfg(test)]
@@ -168,6 +218,22 @@ mod tests {
         assert!(add("a").unwrap());
         assert!(add("b").unwrap());
         assert!(!add("a").unwrap());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn r_27_a_lock_that_nobody_lets_go_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut storage = Storage::new(folder.path()).unwrap();
+        storage.patience = 3 * PAUSE;
+        let file = storage.open("log").unwrap();
+        let held = lock(&file, PATIENCE).unwrap();
+        let error = storage.append("log", &"line").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        let error = storage.append_unless("log", &"line", |_| false);
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        drop(held);
+        storage.append("log", &"line").unwrap();
     }
 
     #[test]

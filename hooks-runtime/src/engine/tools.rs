@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call::{ToolRequest, ToolResult};
+use super::patch;
 
 /// Whether a tool only looks, or may change something (`R-32`). In JSON the names are in
 /// capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
+#[non_exhaustive]
 pub enum ToolClass {
     /// It only looks.
     Safe,
@@ -74,14 +76,27 @@ struct Tool {
     /// The parameters that name files; each holds a text, a list of texts, or a list of objects
     /// with a path.
     paths: Vec<String>,
+    /// The parameters that hold a patch, whose headers name files. Where there are any, one of
+    /// them has to be in the call.
+    patches: Vec<String>,
 }
 
-/// Parameters that name a file, for tools that nobody has said anything about.
+/// Parameters that name a file.
 const USUAL_PATHS: [&str; 3] = ["path", "file_path", "files"];
+
+/// Parameters that hold a patch.
+const USUAL_PATCHES: [&str; 2] = ["patch", "input"];
+
+/// The fields of an object in a list that name a file.
+const PATH_FIELDS: [&str; 2] = ["path", "file_path"];
+
+/// No parameters.
+const NONE: [&str; 0] = [];
 
 /// The tools that a coding agent has, and what is known about each.
 ///
-/// A tool that is not in the table changes files, so that every check applies to it (`R-32`).
+/// A tool that is not in the table changes files, so that every check applies to it (`R-32`);
+/// which ones is not known, so a call of it is denied where files have owners.
 ///
 /// ```
 /// use hooks_runtime::engine::{ToolClass, ToolTable};
@@ -107,7 +122,7 @@ impl ToolTable {
     /// Adds a tool that only looks.
     #[must_use]
     pub fn safe_tool(self, name: impl Into<String>) -> Self {
-        self.tool(name, ToolRole::Look, [""; 0])
+        self.tool(name, ToolRole::Look, NONE)
     }
 
     /// Adds a tool that changes files, which these parameters name.
@@ -120,9 +135,27 @@ impl ToolTable {
         self.tool(name, ToolRole::Write, paths)
     }
 
+    /// Adds a tool that changes files as a patch says, which one of these parameters holds. The
+    /// headers of the patch name the files: `*** Update File: …` and its like, `--- a/…`,
+    /// `+++ b/…`, and those of git.
+    #[must_use]
+    pub fn patch_tool(
+        mut self,
+        name: impl Into<String>,
+        patches: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        let tool = Tool {
+            role: ToolRole::Write,
+            paths: USUAL_PATHS.map(str::to_owned).into(),
+            patches: patches.into_iter().map(Into::into).collect(),
+        };
+        self.tools.insert(name.into(), tool);
+        self
+    }
+
     /// Adds a tool, in the place of one with the same name: what it does, and the parameters
     /// that name its files. Such a parameter is a text, a list of texts, or a list of objects
-    /// with a `path` or `file_path`.
+    /// with a `path`, a `file_path`, or both.
     #[must_use]
     pub fn tool(
         mut self,
@@ -130,8 +163,12 @@ impl ToolTable {
         role: ToolRole,
         paths: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
-        let paths = paths.into_iter().map(Into::into).collect();
-        self.tools.insert(name.into(), Tool { role, paths });
+        let tool = Tool {
+            role,
+            paths: paths.into_iter().map(Into::into).collect(),
+            patches: Vec::new(),
+        };
+        self.tools.insert(name.into(), tool);
         self
     }
 
@@ -156,33 +193,81 @@ impl ToolTable {
     /// The files that the parameters of a call name, as they are spelled there.
     ///
     /// # Errors
-    /// If a parameter that names files holds something else: what it names is then not known.
+    /// If a parameter that names files holds something else, if a patch names none, or if
+    /// nobody knows the tool: what the call changes is then not known.
     pub fn paths(&self, request: &ToolRequest) -> Result<Vec<String>, UnreadablePath> {
-        let mut found = Vec::new();
-        let mut take = |name: &str| match request.params.get(name) {
-            None | Some(Value::Null) => Ok(()),
-            Some(value) => named(value, &mut found).ok_or_else(|| UnreadablePath(name.to_owned())),
+        let Some(tool) = self.tools.get(&request.tool) else {
+            return Err(UnreadablePath::Unknown(request.tool.clone()));
         };
-        match self.tools.get(&request.tool) {
-            Some(tool) => tool.paths.iter().try_for_each(|name| take(name))?,
-            None => USUAL_PATHS.iter().try_for_each(|name| take(name))?,
+        let mut found = Vec::new();
+        for (name, value) in given(request, &tool.paths) {
+            let fits = named(value, &mut found);
+            fits.ok_or_else(|| UnreadablePath::Parameter(name.to_owned()))?;
+        }
+        let mut patches = given(request, &tool.patches).peekable();
+        if !tool.patches.is_empty() && patches.peek().is_none() {
+            return Err(UnreadablePath::NoPatch(tool.patches.clone()));
+        }
+        for (name, value) in patches {
+            let text = value.as_str().ok_or("it is no text");
+            let files = text.and_then(patch::files);
+            found.extend(files.map_err(|why| UnreadablePath::Patch {
+                parameter: name.to_owned(),
+                why,
+            })?);
         }
         Ok(unique(found))
     }
 
+    /// The files that a call is known to name, of whatever tool; what else it names is not
+    /// known.
+    pub(crate) fn mentioned(&self, request: &ToolRequest) -> Vec<String> {
+        self.paths(request).unwrap_or_else(|_| {
+            let mut found = Vec::new();
+            let names = self.tools.get(&request.tool).map(|tool| &tool.paths);
+            let usual = || USUAL_PATHS.map(str::to_owned).into();
+            for (_, value) in given(request, &names.cloned().unwrap_or_else(usual)) {
+                // What cannot be read is nothing that is known.
+                let _ = named(value, &mut found);
+            }
+            unique(found)
+        })
+    }
+
     /// The files of a result: those that the call named, and those that the tool has added.
     pub(crate) fn touched(&self, result: &ToolResult) -> Vec<String> {
-        // What cannot be read was refused before the call, or is no file of this tool's.
-        let mut found = self.paths(&result.request).unwrap_or_default();
+        let mut found = self.mentioned(&result.request);
         found.extend(result.files.keys().cloned());
         unique(found)
     }
 }
 
-/// The parameter holds no path, no list of paths, and no list of objects with a path.
+/// Why it is not known which files a call would change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("parameter `{0}` names no file; give it a text, a list of texts, or objects with a `path`")]
-pub struct UnreadablePath(pub String);
+#[non_exhaustive]
+pub enum UnreadablePath {
+    /// The parameter holds no path, no list of paths, and no list of objects with a path.
+    #[error(
+        "parameter `{0}` names no file; give it a text, a list of texts, or objects with a `path`"
+    )]
+    Parameter(String),
+    /// None of the parameters is there that may hold the patch.
+    #[error("there is no patch; give it in the parameter `{}`", .0.join("` or `"))]
+    NoPatch(Vec<String>),
+    /// It cannot be told which files the patch changes.
+    #[error(
+        "the patch in `{parameter}` cannot be read: {why}; name each file in a header of its own"
+    )]
+    Patch {
+        /// The parameter.
+        parameter: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Nobody has said which parameters of the tool name files.
+    #[error("nobody knows which files `{0}` changes; add it with `file_tool` or `safe_tool`")]
+    Unknown(String),
+}
 
 fn unique(mut paths: Vec<String>) -> Vec<String> {
     let mut seen = std::collections::BTreeSet::new();
@@ -190,19 +275,38 @@ fn unique(mut paths: Vec<String>) -> Vec<String> {
     paths
 }
 
-/// Adds the paths of a parameter; `None` if it holds anything else.
+/// Those of the parameters that the call has.
+fn given<'a>(
+    request: &'a ToolRequest,
+    names: &'a [String],
+) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    let values = names
+        .iter()
+        .filter_map(|name| Some((&**name, request.params.get(name)?)));
+    values.filter(|(_, value)| !value.is_null())
+}
+
+/// Adds the paths of a parameter, all of them; `None` if it holds anything else.
 fn named(value: &Value, found: &mut Vec<String>) -> Option<()> {
     match value {
         Value::String(path) => found.push(path.clone()),
         Value::Array(items) => {
             for item in items {
-                let path = match item {
+                match item {
                     Value::Object(fields) => {
-                        fields.get("path").or_else(|| fields.get("file_path"))?
+                        let paths: Vec<_> = PATH_FIELDS
+                            .iter()
+                            .filter_map(|field| fields.get(*field))
+                            .collect();
+                        if paths.is_empty() {
+                            return None;
+                        }
+                        for path in paths {
+                            found.push(path.as_str()?.to_owned());
+                        }
                     }
-                    other => other,
-                };
-                found.push(path.as_str()?.to_owned());
+                    other => found.push(other.as_str()?.to_owned()),
+                }
             }
         }
         _ => return None,
@@ -229,7 +333,6 @@ impl Default for ToolTable {
         for name in [
             "write_to_file",
             "apply_diff",
-            "apply_patch",
             "edit",
             "edit_file",
             "insert_content",
@@ -240,11 +343,12 @@ impl Default for ToolTable {
             table = table.file_tool(name, USUAL_PATHS);
         }
         table
+            .patch_tool("apply_patch", USUAL_PATCHES)
             .tool("read_file", ToolRole::Read, USUAL_PATHS)
-            .tool("select_active_intent", ToolRole::SelectIntent, [""; 0])
-            .tool("attempt_completion", ToolRole::Complete, [""; 0])
-            .tool("execute_command", ToolRole::Command, [""; 0])
-            .tool("new_task", ToolRole::Act, [""; 0])
+            .tool("select_active_intent", ToolRole::SelectIntent, NONE)
+            .tool("attempt_completion", ToolRole::Complete, NONE)
+            .tool("execute_command", ToolRole::Command, NONE)
+            .tool("new_task", ToolRole::Act, NONE)
     }
 }
 

@@ -1,20 +1,23 @@
 //! The folder that the agent works in: where a path leads, what may not be changed in it, and
 //! what its files hold.
 
-use std::fs::OpenOptions;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::error::EngineError;
+use super::files;
 use crate::digest;
 
 /// The file that names what no intent may change, in the syntax of a `.gitignore`.
 pub const IGNORE_FILE: &str = ".intentignore";
 
 /// The folder that the agent works in. A clone is the same.
+///
+/// Files in it are hashed in pieces. One of more than 256 MiB, and what is no regular file, is
+/// not read: it has no hash, and where there must be one that is an error.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: Arc<Path>,
@@ -93,23 +96,40 @@ impl Workspace {
         slashed(&inside).ok_or(PathRefusal::Unknown)
     }
 
-    /// Whether the ignore file names this path, or a folder on it.
+    /// Whether the ignore file names this path, or a folder on it. As in git, nothing below a
+    /// folder that it names can be taken back.
     ///
     /// # Errors
     /// If it is there and cannot be read, or holds what is no pattern.
     pub(crate) fn ignores(&self, path: &str) -> io::Result<bool> {
-        Ok(self.ignore_file()?.is_some_and(|file| {
-            let folder = self.root.join(path).is_dir();
-            file.matched_path_or_any_parents(path, folder).is_ignore()
-        }))
+        let Some(file) = self.ignore_file()? else {
+            return Ok(false);
+        };
+        let ends = path.match_indices('/').map(|(end, _)| (end, true));
+        let whole = (path.len(), self.is_folder(path));
+        let mut ends = ends.chain([whole]);
+        Ok(ends.any(|(end, folder)| file.matched(&path[..end], folder).is_ignore()))
+    }
+
+    /// Whether there is a folder of this path, or a link to one.
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        self.root.join(path).is_dir()
     }
 
     fn ignore_file(&self) -> io::Result<Option<Gitignore>> {
-        let text = match read_file(&self.root.join(IGNORE_FILE)) {
-            Ok(bytes) => String::from_utf8(bytes).map_err(io::Error::other)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        let path = self.root.join(IGNORE_FILE);
+        let text = match files::read_text(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A link that leads nowhere is there all the same.
+                return match path.symlink_metadata() {
+                    Err(gone) if gone.kind() == io::ErrorKind::NotFound => Ok(None),
+                    _ => Err(error),
+                };
+            }
             Err(error) => return Err(error),
         };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let mut builder = GitignoreBuilder::new("");
         for line in text.lines() {
             builder.add_line(None, line).map_err(io::Error::other)?;
@@ -120,36 +140,14 @@ impl Workspace {
     /// The hash of what a file holds, from the workspace on; `None` if there is none.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If it is there and cannot be read, is no regular file, or is too large.
     pub(crate) fn hash(&self, path: &str) -> io::Result<Option<(String, u64)>> {
-        match read_file(&self.root.join(path)) {
-            Ok(content) => Ok(Some((content_hash(&content), content.len() as u64))),
+        match files::digest(&self.root.join(path)) {
+            Ok((digest, size)) => Ok(Some((spelled(digest), size))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
-}
-
-/// What a regular file holds. A named pipe in its place, which an agent can make, would keep
-/// its reader waiting for ever, and so is an error.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        use std::os::unix::fs::OpenOptionsExt;
-
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        options.custom_flags(flags.bits() as i32);
-    }
-    let mut file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    let mut content = Vec::new();
-    file.read_to_end(&mut content)?;
-    Ok(content)
 }
 
 /// The path without what means nothing, with `/` between its parts; as far as it can be told
@@ -181,7 +179,11 @@ fn slashed(path: &Path) -> Option<String> {
 
 /// The hash by which the engine compares contents: SHA-256, in the form `sha256:…`.
 pub fn content_hash(content: impl AsRef<[u8]>) -> String {
-    format!("sha256:{}", digest::of_bytes(content.as_ref()))
+    spelled(digest::of_bytes(content.as_ref()))
+}
+
+fn spelled(digest: digest::Digest) -> String {
+    format!("sha256:{digest}")
 }
 
 #[cfg(test)]

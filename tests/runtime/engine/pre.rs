@@ -4,7 +4,8 @@ use std::future::pending;
 
 use futures::executor::block_on;
 use hooks_runtime::engine::{
-    Concurrency, ConcurrencyError, Intent, Limits, Stage, StateCheck, TraceabilityError, Usage,
+    Concurrency, ConcurrencyError, EngineBuilder, Intent, Limits, Stage, StateCheck,
+    TraceabilityError, Usage,
 };
 use hooks_runtime::{
     HookError, HookResponse, Phase, PhaseRegistry, ResponseAction, ToolRequest, ToolResult,
@@ -223,7 +224,8 @@ fn r_29_a_destructive_call_needs_an_intent_and_a_safe_one_does_not() {
 
 #[test]
 fn r_29_an_intent_has_the_form_that_is_asked_for() {
-    let bench = Bench::new().ready();
+    let others = ["REQ-a-B-9", "REQ--", "T12"].map(Intent::new);
+    let bench = Bench::with(|builder| builder.intents(others.clone())).ready();
     for id in [
         "", "REQ-", "REQ", "req-1", "REQ-1 ", "REQ-1\n", "xREQ-1", "REQ-ä", "REQ_1",
     ] {
@@ -242,7 +244,8 @@ fn r_29_an_intent_has_the_form_that_is_asked_for() {
             "{id:?}"
         );
     }
-    let bench = Bench::with(|builder| builder.intent_pattern("^T[0-9]+$")).ready();
+    let other = |builder: EngineBuilder| builder.intents(others).intent_pattern("^T[0-9]+$");
+    let bench = Bench::with(other).ready();
     assert!(block_on(bench.ask(&command("ls").intent("T12"))).is_continue());
     error(&bench, &command("ls").intent("REQ-1"));
 }

@@ -2,35 +2,24 @@
 
 use serde_json::json;
 
-use crate::engine::context::EngineContext;
 use crate::engine::record::Head;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Writes a line for each call that has changed files, with all of them.
-///
-/// | | |
-/// |---|---|
-/// | Input | results of tools that change files, if they succeeded, with an intent |
-/// | Effect | none but the line |
-/// | Storage | `agent_trace.jsonl`: time, intent, session, request (the intent where there is none), tool, the kind of change, a summary, the files with the hash of each |
-#[derive(Debug, Clone)]
-pub struct AgentTrace {
-    context: EngineContext,
+hook_with_file! {
+    /// Writes a line for each call that has changed files, with all of them.
+    ///
+    /// | | |
+    /// |---|---|
+    /// | Input | results of tools that change files, if they succeeded, with an intent |
+    /// | Effect | none but the line |
+    /// | Storage | `agent_trace.jsonl`: time, intent, session, request (the intent where there is none), tool, the kind of change, a summary, the files with the hash of each |
+    AgentTrace, "agent_trace.jsonl"
 }
 
 impl AgentTrace {
-    /// The file that the lines go to.
-    pub const FILE: &'static str = "agent_trace.jsonl";
     /// The kind of change, where neither the result nor the parameter `mutation_class` names
     /// one.
     pub const MUTATION_CLASS: &'static str = "INTENT_EVOLUTION";
-
-    /// Writes to the storage of this context.
-    pub fn new(context: &EngineContext) -> Self {
-        AgentTrace {
-            context: context.clone(),
-        }
-    }
 }
 
 impl PostHook<ToolResult> for AgentTrace {

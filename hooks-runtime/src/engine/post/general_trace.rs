@@ -2,40 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::context::EngineContext;
 use crate::engine::record::{Head, clip};
 use crate::engine::workspace::content_hash;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Writes a line for each call.
-///
-/// | | |
-/// |---|---|
-/// | Input | every result with an intent |
-/// | Effect | none but the line |
-/// | Storage | `trace.jsonl`: time, intent, session, request, tool, parameters, files, how it ended, the first 200 characters of what the tool said. A text of more than 200 characters in the parameters is cut, with the hash of the whole |
-///
-/// Parameters are written as they are: a host whose agents are given secrets in them replaces
-/// this hook.
-#[derive(Debug, Clone)]
-pub struct GeneralTrace {
-    context: EngineContext,
+hook_with_file! {
+    /// Writes a line for each call.
+    ///
+    /// | | |
+    /// |---|---|
+    /// | Input | every result with an intent |
+    /// | Effect | none but the line |
+    /// | Storage | `trace.jsonl`: time, intent, session, request, tool, parameters, files, how it ended, the first 200 characters of what the tool said. A text of more than 200 characters in the parameters is cut, with the hash of the whole |
+    ///
+    /// Parameters are written as they are: a host whose agents are given secrets in them replaces
+    /// this hook.
+    GeneralTrace, "trace.jsonl"
 }
 
 /// The characters that are written of a text.
 const LENGTH: usize = 200;
-
-impl GeneralTrace {
-    /// The file that the lines go to.
-    pub const FILE: &'static str = "trace.jsonl";
-
-    /// Writes to the storage of this context.
-    pub fn new(context: &EngineContext) -> Self {
-        GeneralTrace {
-            context: context.clone(),
-        }
-    }
-}
 
 /// The value with long texts cut.
 fn shortened(value: &Value) -> Value {
@@ -69,8 +55,11 @@ impl PostHook<ToolResult> for GeneralTrace {
         if self.context.storage().is_none() {
             return Ok(());
         }
+        let params = Value::Object(request.params.clone());
+        // What is cut is hashed, however long it is.
+        let params = self.context.blocking(move |_| shortened(&params)).await?;
         let line = Head::new(intent, result, request_id).with(json!({
-            "params": shortened(&Value::Object(request.params.clone())),
+            "params": params,
             "files": self.context.tools().touched(result),
             "status": if result.success { "SUCCESS" } else { "FAILURE" },
             "exit_code": result.exit_code,

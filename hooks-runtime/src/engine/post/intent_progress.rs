@@ -1,34 +1,31 @@
 //! `intent-progress`: how far the work on an intent is.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
-use crate::engine::context::EngineContext;
-use crate::engine::intent::IntentStatus;
+use crate::engine::error::EngineError;
 use crate::engine::record::Head;
 use crate::engine::tools::{ToolClass, ToolRole};
 use crate::{HookError, PostHook, ToolResult};
 
-/// Counts what is done for an intent, and marks it as done when the agent says so.
-///
-/// | | |
-/// |---|---|
-/// | Input | every result with an intent |
-/// | Effect | calls, failures and changed files of the intent are counted; a successful `attempt_completion` makes it `COMPLETED`, which ends its right to change files and its hold on them |
-/// | Storage | `intent_progress.jsonl`, a line for each destructive call and for the end: time, intent, session, request, tool, what was counted, the status. The counts are in the [`Session`](crate::engine::Session) |
-#[derive(Debug, Clone)]
-pub struct IntentProgress {
-    context: EngineContext,
+hook_with_file! {
+    /// Counts what is done for an intent, and marks it as done when the agent says so.
+    ///
+    /// | | |
+    /// |---|---|
+    /// | Input | every result with an intent |
+    /// | Effect | calls, failures and changed files of the intent are counted; a successful `attempt_completion` makes it `COMPLETED`, which ends its right to change files and its hold on them, if it is the intent that the session has selected and may be worked on; `Err` otherwise |
+    /// | Storage | `intent_progress.jsonl`, a line for each destructive call and for the end: time, intent, session, request, tool, what was counted, the status. The counts are in the [`Session`](crate::engine::Session) |
+    IntentProgress, "intent_progress.jsonl"
 }
 
 impl IntentProgress {
-    /// The file that the lines go to.
-    pub const FILE: &'static str = "intent_progress.jsonl";
-
-    /// Counts in the session of this context.
-    pub fn new(context: &EngineContext) -> Self {
-        IntentProgress {
-            context: context.clone(),
-        }
+    /// Marks the intent as done. The call only names it: it might be anybody's, and its end
+    /// would open its files.
+    fn complete(&self, intent: &str) -> bool {
+        let active = self.context.session().active_intent();
+        active.as_deref() == Some(intent) && self.context.intents().complete(intent)
     }
 }
 
@@ -50,7 +47,7 @@ impl PostHook<ToolResult> for IntentProgress {
         let destructive = role.class() == ToolClass::Destructive;
         let files = match result.success && destructive {
             true => self.context.contents(result).await?,
-            false => Vec::new(),
+            false => Arc::default(),
         };
         let progress = self.context.session().advance(intent, |progress| {
             progress.calls = progress.calls.saturating_add(1);
@@ -59,18 +56,13 @@ impl PostHook<ToolResult> for IntentProgress {
             progress.files.extend(files);
         });
         let done = result.success && role == ToolRole::Complete;
-        if done {
-            let intents = self.context.intents();
-            intents.set_status(intent, IntentStatus::Completed);
+        if done && !self.complete(intent) {
+            return Err(EngineError::NotCompletable(intent.to_owned()).into());
         }
         if !destructive && !done {
             return Ok(());
         }
-        let status = self
-            .context
-            .intents()
-            .get(intent)
-            .map(|intent| intent.status);
+        let status = self.context.intents().status(intent);
         let line = Head::new(intent, result, request_id).with(json!({
             "calls": progress.calls,
             "failures": progress.failures,

@@ -2,33 +2,19 @@
 
 use serde_json::json;
 
-use crate::engine::context::EngineContext;
 use crate::engine::record::Head;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Writes a line for each file that a destructive call has changed.
-///
-/// | | |
-/// |---|---|
-/// | Input | results of destructive tools that succeeded, with an intent and files |
-/// | Effect | none but the lines; a failure is logged and keeps no other hook from running (`R-14`) |
-/// | Storage | `mutations.jsonl`: time, intent, session, request, tool, file, the hash and the size of what it holds now; without these the file is gone, or cannot be read |
-#[derive(Debug, Clone)]
-pub struct MutationLog {
-    context: EngineContext,
-}
-
-impl MutationLog {
-    /// The file that the lines go to.
-    pub const FILE: &'static str = "mutations.jsonl";
-
-    /// Writes to the storage of this context.
-    pub fn new(context: &EngineContext) -> Self {
-        MutationLog {
-            context: context.clone(),
-        }
-    }
+hook_with_file! {
+    /// Writes a line for each file that a destructive call has changed.
+    ///
+    /// | | |
+    /// |---|---|
+    /// | Input | results of destructive tools that succeeded, with an intent and files |
+    /// | Effect | none but the lines; a failure is logged and keeps no other hook from running (`R-14`) |
+    /// | Storage | `mutations.jsonl`: time, intent, session, request, tool, file, the hash and the size of what it holds now; without these the file is gone, or cannot be read |
+    MutationLog, "mutations.jsonl"
 }
 
 impl PostHook<ToolResult> for MutationLog {

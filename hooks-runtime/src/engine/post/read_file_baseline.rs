@@ -36,7 +36,7 @@ impl PostHook<ToolResult> for ReadFileBaseline {
         if !result.success || role != ToolRole::Read {
             return Ok(());
         }
-        for file in self.context.contents(result).await? {
+        for file in self.context.contents(result).await?.iter() {
             if let (Some(path), Some(hash)) = (&file.located, file.hash()) {
                 self.context.session().set_baseline(path, Some(hash));
             }

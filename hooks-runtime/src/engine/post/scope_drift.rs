@@ -2,36 +2,22 @@
 
 use serde_json::json;
 
-use crate::engine::context::EngineContext;
 use crate::engine::record::Head;
 use crate::engine::scope::Verdict;
 use crate::engine::session::Lesson;
 use crate::engine::tools::ToolClass;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Notes files that were changed although they are not the intent's: by a command, a task, or a
-/// tool that did more than its parameters said.
-///
-/// | | |
-/// |---|---|
-/// | Input | results of destructive tools that succeeded, with an intent and files; the rules of [`ScopeEnforcement`](crate::engine::ScopeEnforcement) |
-/// | Effect | the session learns of it, for [`SharedBrain`](crate::engine::SharedBrain); nothing is undone |
-/// | Storage | `scope_drift.jsonl`: time, intent, session, request, tool, the file, what is wrong with it |
-#[derive(Debug, Clone)]
-pub struct ScopeDrift {
-    context: EngineContext,
-}
-
-impl ScopeDrift {
-    /// The file that the lines go to.
-    pub const FILE: &'static str = "scope_drift.jsonl";
-
-    /// Writes to the storage of this context.
-    pub fn new(context: &EngineContext) -> Self {
-        ScopeDrift {
-            context: context.clone(),
-        }
-    }
+hook_with_file! {
+    /// Notes files that were changed although they are not the intent's: by a command, a task, or a
+    /// tool that did more than its parameters said.
+    ///
+    /// | | |
+    /// |---|---|
+    /// | Input | results of destructive tools that succeeded, with an intent and files; the rules of [`ScopeEnforcement`](crate::engine::ScopeEnforcement) |
+    /// | Effect | the session learns of it, for [`SharedBrain`](crate::engine::SharedBrain); nothing is undone |
+    /// | Storage | `scope_drift.jsonl`: time, intent, session, request, tool, the file, what is wrong with it |
+    ScopeDrift, "scope_drift.jsonl"
 }
 
 impl PostHook<ToolResult> for ScopeDrift {
@@ -58,7 +44,7 @@ impl PostHook<ToolResult> for ScopeDrift {
             let judge = |path: String| {
                 let why = match context.judge(&owner, &path) {
                     Verdict::Allowed => return None,
-                    Verdict::Ignored(why) | Verdict::Violation(why) => why,
+                    Verdict::Ignored(why) | Verdict::Violation(why) | Verdict::Folder(why) => why,
                     Verdict::Contention(other) => format!("intent `{other}` owns it as well"),
                 };
                 Some((path, why))

@@ -5,26 +5,24 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::engine::context::EngineContext;
 use crate::engine::session::Lesson;
 use crate::engine::storage::Storage;
 use crate::engine::workspace::content_hash;
 use crate::{HookError, PostHook, ToolResult};
 
-/// Writes down what the session has learned since the last time: denials for scope, stale
-/// writes, halts, failed checks, drift, and whatever a host's own hooks
-/// [tell it](crate::engine::Session::learn).
-///
-/// | | |
-/// |---|---|
-/// | Input | the lessons that wait in the session, on every result with an intent |
-/// | Effect | they wait no longer; those that could not be written go on waiting |
-/// | Storage | `lessons.jsonl`, only ever appended to: time, kind, intent, subject, lesson, and a key by which the same lesson is not written twice, by any process |
-///
-/// Without a storage the lessons go on waiting, and the oldest give way.
-#[derive(Debug, Clone)]
-pub struct SharedBrain {
-    context: EngineContext,
+hook_with_file! {
+    /// Writes down what the session has learned since the last time: denials for scope, stale
+    /// writes, halts, failed checks, drift, and whatever a host's own hooks
+    /// [tell it](crate::engine::Session::learn).
+    ///
+    /// | | |
+    /// |---|---|
+    /// | Input | the lessons that wait in the session, on every result with an intent |
+    /// | Effect | they wait no longer; those that could not be written go on waiting |
+    /// | Storage | `lessons.jsonl`, only ever appended to: time, kind, intent, subject, lesson, and a key by which the same lesson is not written twice, by any process |
+    ///
+    /// Without a storage the lessons go on waiting, and the oldest give way.
+    SharedBrain, "lessons.jsonl"
 }
 
 #[derive(Serialize)]
@@ -33,18 +31,6 @@ struct Line<'a> {
     key: &'a str,
     #[serde(flatten)]
     lesson: &'a Lesson,
-}
-
-impl SharedBrain {
-    /// The file that the lines go to.
-    pub const FILE: &'static str = "lessons.jsonl";
-
-    /// Writes to the storage of this context.
-    pub fn new(context: &EngineContext) -> Self {
-        SharedBrain {
-            context: context.clone(),
-        }
-    }
 }
 
 fn write_down(storage: &Storage, lessons: &mut VecDeque<Lesson>) -> std::io::Result<()> {
@@ -76,9 +62,7 @@ impl PostHook<ToolResult> for SharedBrain {
         let written = self.context.blocking(move |context| {
             let mut lessons = context.session().take_lessons();
             let written = write_down(&storage, &mut lessons);
-            for lesson in lessons {
-                context.session().learn(lesson);
-            }
+            context.session().give_back(lessons);
             written
         });
         Ok(written.await??)

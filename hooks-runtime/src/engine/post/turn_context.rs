@@ -51,7 +51,7 @@ impl PostHook<ToolResult> for TurnUpdate {
         if class == ToolClass::Safe {
             return Ok(());
         }
-        for file in self.context.contents(result).await? {
+        for file in self.context.contents(result).await?.iter() {
             if let Some(path) = &file.located {
                 session.set_baseline(path, file.hash());
             }

@@ -67,7 +67,9 @@ impl Limits {
 ///
 /// Tokens and cost are known once a call is over, so the call that goes beyond a limit is the
 /// last one. The call that selects an intent is not held to the limits of an intent: it is the
-/// way to another one.
+/// way to another one. Intents that are neither in the
+/// [catalogue](crate::engine::IntentCatalogue) nor have limits of their own share what one
+/// intent is granted, or every new name would be a new grant.
 #[derive(Debug, Clone)]
 pub struct Budget {
     context: EngineContext,
@@ -114,19 +116,25 @@ impl Budget {
         let limits = intent
             .and_then(|id| self.intents.get(id))
             .unwrap_or(&self.each_intent);
-        let session = self.context.session();
-        session.count_call(intent, |all, own| {
-            if let Some(used) = self.session.exceeded(all) {
-                return Err(format!("{used} in this session"));
-            }
-            match own.and_then(|own| limits.exceeded(own)) {
-                Some(used) => Err(format!(
-                    "{used} for intent `{}`",
-                    intent.unwrap_or_default()
-                )),
-                None => Ok(()),
-            }
-        })
+        let known = |id: &str| self.intents.contains_key(id) || self.context.intents().has(id);
+        self.context
+            .session()
+            .count_call(intent, known, |all, own| {
+                if let Some(used) = self.session.exceeded(all) {
+                    return Err(format!("{used} in this session"));
+                }
+                match own.and_then(|own| limits.exceeded(own)) {
+                    Some(used) => {
+                        let id = intent.unwrap_or_default();
+                        let whose = match known(id) {
+                            true => format!("for intent `{id}`"),
+                            false => format!("for `{id}` and other intents that are not known"),
+                        };
+                        Err(format!("{used} {whose}"))
+                    }
+                    None => Ok(()),
+                }
+            })
     }
 }
 

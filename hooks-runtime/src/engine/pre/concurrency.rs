@@ -15,7 +15,8 @@ use crate::{HookError, HookResponse, PreHook, ToolRequest};
 /// | Storage | reads the files; what was seen is in the session, which [`ReadFileBaseline`](crate::engine::ReadFileBaseline) and [`TurnUpdate`](crate::engine::TurnUpdate) tell |
 ///
 /// A file that was never read may be written to, unless [reading is
-/// required](Self::require_read). Without a workspace there is nothing to compare, and every
+/// required](Self::require_read); one that was [too large to
+/// hash](crate::engine::Workspace) counts as never read. Without a workspace there is nothing to compare, and every
 /// call passes. A path that leaves the workspace is for
 /// [`ScopeEnforcement`](crate::engine::ScopeEnforcement) to refuse.
 #[derive(Debug, Clone)]
@@ -77,7 +78,7 @@ impl PreHook<ToolRequest> for Concurrency {
         if !tools.is_file_destructive(&request.tool) || self.context.workspace().is_none() {
             return Ok(HookResponse::default());
         }
-        let (paths, required) = (tools.paths(request).unwrap_or_default(), self.require_read);
+        let (paths, required) = (tools.mentioned(request), self.require_read);
         let compared = self.context.blocking(move |context| {
             let mut located = paths.iter().filter_map(|path| context.locate(path).ok());
             located.try_for_each(|path| compare(context, &path, required))

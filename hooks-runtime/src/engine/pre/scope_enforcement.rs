@@ -3,7 +3,7 @@
 use crate::engine::context::EngineContext;
 use crate::engine::scope::Verdict;
 use crate::engine::session::Lesson;
-use crate::engine::tools::ToolClass;
+use crate::engine::tools::{ToolClass, UnreadablePath};
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
 /// Denies changes to files that are not the intent's (`R-28`).
@@ -18,11 +18,15 @@ use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 ///
 /// | What is found | Reason |
 /// |---|---|
-/// | a path that is absolute, goes up, or follows a link out of the workspace; a call that names no file, or no intent | `Scope Violation` |
+/// | a tool that nobody knows, for nobody knows which parameters name its files | `Scope Violation` |
+/// | a path that is absolute, goes up, or follows a link out of the workspace; a call that names no file, or no intent; a patch without headers that name files | `Scope Violation` |
 /// | the ignore file names the file, or cannot be read | `Protected by .intentignore` |
 /// | the file is the engine's own: its storage, its intents, the ignore file | `Scope Violation` |
 /// | there is no such intent, or it may not be worked on, or no glob of it matches | `Scope Violation` |
 /// | another intent owns the file as well | `File Ownership Contention` |
+/// | it is a folder: with it goes what is in it | `Scope Violation` |
+///
+/// A link is judged by its own name and by where it leads; both have to be the intent's.
 #[derive(Debug, Clone)]
 pub struct ScopeEnforcement {
     context: EngineContext,
@@ -36,29 +40,84 @@ impl ScopeEnforcement {
         }
     }
 
-    /// What is wrong with the call, and with which file of it.
-    async fn wrong(&self, request: &ToolRequest) -> Result<Option<(String, Verdict)>, HookError> {
-        let violation = |why: String| {
-            let subject = request.tool.clone();
-            Ok(Some((subject, Verdict::Violation(why))))
+    /// What is wrong with the call, if anything is.
+    async fn wrong(&self, request: &ToolRequest) -> Result<Option<Denial>, HookError> {
+        let violation = |why: String, hint| {
+            let tool = request.tool.clone();
+            Ok(Some(Denial::violation(tool, why, hint)))
         };
         let paths = match self.context.tools().paths(request) {
             Ok(paths) if paths.is_empty() => {
-                return violation(format!("`{}` names no file that it changes", request.tool));
+                let why = format!("`{}` names no file that it changes", request.tool);
+                return violation(why, NAME_FILES);
             }
             Ok(paths) => paths,
-            Err(unreadable) => return violation(unreadable.to_string()),
+            Err(unknown @ UnreadablePath::Unknown(_)) => {
+                return violation(unknown.to_string(), DESCRIBE);
+            }
+            Err(unreadable) => return violation(unreadable.to_string(), NAME_FILES),
         };
         let Some(intent) = request.intent_id.clone() else {
-            return violation(format!("`{}` names no intent", request.tool));
+            return violation(format!("`{}` names no intent", request.tool), OWN_FILES);
         };
         let judged = self.context.blocking(move |context| {
             paths.into_iter().find_map(|path| {
-                let verdict = context.judge(&intent, &path);
-                (verdict != Verdict::Allowed).then_some((path, verdict))
+                let verdict = context.judge_change(&intent, &path);
+                Denial::of(path, verdict)
             })
         });
         judged.await
+    }
+}
+
+const OWN_FILES: &str = "change a file in the scope of the intent, named from the workspace on, or select the intent that owns it";
+const NAME_FILES: &str = "name the files that the call changes, from the workspace on";
+const DESCRIBE: &str =
+    "use a tool that is known; the host describes others with `file_tool` or `safe_tool`";
+
+/// Why a call is denied.
+struct Denial {
+    subject: String,
+    kind: &'static str,
+    reason: &'static str,
+    details: String,
+    hint: &'static str,
+}
+
+impl Denial {
+    fn violation(subject: String, details: String, hint: &'static str) -> Self {
+        Denial {
+            subject,
+            kind: "scope-violation",
+            reason: "Scope Violation",
+            details,
+            hint,
+        }
+    }
+
+    fn of(path: String, verdict: Verdict) -> Option<Self> {
+        match verdict {
+            Verdict::Allowed => None,
+            Verdict::Violation(why) => Some(Denial::violation(path, why, OWN_FILES)),
+            Verdict::Folder(why) => {
+                let hint = "name each file in it that the call is to change";
+                Some(Denial::violation(path, why, hint))
+            }
+            Verdict::Ignored(details) => Some(Denial {
+                subject: path,
+                kind: "protected-file",
+                reason: "Protected by .intentignore",
+                details,
+                hint: "no intent may change this file; change another one",
+            }),
+            Verdict::Contention(other) => Some(Denial {
+                details: format!("`{path}` is also owned by intent `{other}`"),
+                subject: path,
+                kind: "ownership-contention",
+                reason: "File Ownership Contention",
+                hint: "wait until the other intent is done, or select it",
+            }),
+        }
     }
 }
 
@@ -75,38 +134,17 @@ impl PreHook<ToolRequest> for ScopeEnforcement {
         if !self.context.tools().is_file_destructive(&request.tool) {
             return Ok(HookResponse::default());
         }
-        let Some((subject, verdict)) = self.wrong(request).await? else {
+        let Some(denial) = self.wrong(request).await? else {
             return Ok(HookResponse::default());
         };
-        let (kind, reason, details, hint) = match verdict {
-            Verdict::Allowed => return Ok(HookResponse::default()),
-            Verdict::Ignored(why) => (
-                "protected-file",
-                "Protected by .intentignore",
-                why,
-                "no intent may change this file; change another one",
-            ),
-            Verdict::Violation(why) => (
-                "scope-violation",
-                "Scope Violation",
-                why,
-                "change a file in the scope of the intent, named from the workspace on, or select the intent that owns it",
-            ),
-            Verdict::Contention(other) => (
-                "ownership-contention",
-                "File Ownership Contention",
-                format!("`{subject}` is also owned by intent `{other}`"),
-                "wait until the other intent is done, or select it",
-            ),
-        };
         let intent = request.intent_id.as_deref();
-        let session = self.context.session();
-        session.learn(Lesson::new(kind, intent, subject, &details));
+        let lesson = Lesson::new(denial.kind, intent, denial.subject, &denial.details);
+        self.context.session().learn(lesson);
         Ok(HookResponse::new(ResponseAction::Deny)
             .classification(ToolClass::Destructive.name())
-            .reason(reason)
-            .error_type(kind.replace('-', "_"))
-            .details(details)
-            .recovery_hint(hint))
+            .reason(denial.reason)
+            .error_type(denial.kind.replace('-', "_"))
+            .details(denial.details)
+            .recovery_hint(denial.hint))
     }
 }

@@ -5,15 +5,20 @@ use regex::Regex;
 use crate::engine::context::EngineContext;
 use crate::engine::error::{EngineError, TraceabilityError};
 use crate::engine::tools::ToolClass;
-use crate::{HookError, HookResponse, PreHook, ToolRequest};
+use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// Fails for destructive calls that name no intent, or what is no id of one (`R-29`).
+/// Fails for destructive calls that name no intent, or what is no id of one (`R-29`), and denies
+/// those for an intent that is not there or may not be worked on.
 ///
 /// | | |
 /// |---|---|
-/// | Input | the class of the tool, the intent of the call, a pattern; `^REQ-[a-zA-Z0-9\-]+$` by default |
-/// | Effect | `Err` with a [`TraceabilityError`]; safe tools pass without an intent |
+/// | Input | the class of the tool, the intent of the call, a pattern; `^REQ-[a-zA-Z0-9\-]+$` by default; the [intents](crate::engine::IntentCatalogue), where there are any |
+/// | Effect | `Err` with a [`TraceabilityError`]; `DENY` with the error type `unknown_intent` or `resting_intent`; safe tools pass without an intent |
 /// | Storage | none |
+///
+/// Whether the intent of a call that changes files is there and may be worked on is for
+/// [`ScopeEnforcement`](crate::engine::ScopeEnforcement) to say. An engine that was told of no
+/// intents asks for the form of the id alone.
 #[derive(Debug, Clone)]
 pub struct Traceability {
     context: EngineContext,
@@ -67,7 +72,38 @@ impl PreHook<ToolRequest> for Traceability {
                 intent: intent.clone(),
                 pattern: self.pattern.to_string(),
             })?,
-            Some(_) => Ok(HookResponse::default()),
+            Some(intent) => Ok(self.denied(&request.tool, intent).unwrap_or_default()),
         }
+    }
+}
+
+impl Traceability {
+    /// The denial of a call for an intent that is not there or may not be worked on.
+    fn denied(&self, tool: &str, intent: &str) -> Option<HookResponse> {
+        let (intents, tools) = (self.context.intents(), self.context.tools());
+        if tools.is_file_destructive(tool) || !intents.is_told() {
+            return None;
+        }
+        let (reason, kind, details) = match intents.status(intent) {
+            Some(status) if status.may_act() => return None,
+            Some(status) => (
+                "Intent May Not Act",
+                "resting_intent",
+                format!("intent `{intent}` is {status:?}"),
+            ),
+            None => (
+                "Unknown Intent",
+                "unknown_intent",
+                format!("there is no intent `{intent}`"),
+            ),
+        };
+        Some(
+            HookResponse::new(ResponseAction::Deny)
+                .classification(tools.classify(tool).name())
+                .reason(reason)
+                .error_type(kind)
+                .details(details)
+                .recovery_hint("select an intent that is pending or active, and name it"),
+        )
     }
 }
