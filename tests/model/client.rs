@@ -375,6 +375,6 @@ async fn t_70_a_stream_that_is_dropped_over_http_counts_as_estimated() {
     assert_eq!(log.take(), ["settle 10"]);
     assert_eq!(
         (books.budget.used().tokens, books.budget.reserved().tokens),
-        (0, 0)
+        (10, 0)
     );
 }
