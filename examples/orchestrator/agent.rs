@@ -1,7 +1,7 @@
 //! The loop between the model and its tools.
 
 use hooks_runtime::Message;
-use hooks_runtime::model::{HookedModel, ModelReply, ToolCall as AskedCall, ToolSpec};
+use hooks_runtime::model::{HookedModel, ModelReply, ModelToolCall, ToolSpec};
 use hooks_runtime::toolset::{ToolCall, ToolRunner};
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ impl Agent {
     }
 
     /// Calls a tool, if the hooks let it pass, with what they make of its input.
-    async fn call(&self, host: &mut Host, call: AskedCall) -> Result<Value, String> {
+    async fn call(&self, host: &mut Host, call: ModelToolCall) -> Result<Value, String> {
         let wanted = json!({"tool_name": call.name});
         let votes = host.decide("decision:tool_resolution", wanted).await;
         let offers = |vote: &hooks_runtime::Map| {

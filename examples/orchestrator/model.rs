@@ -11,13 +11,8 @@ use hooks_runtime::model::{
 
 /// The answers, in order.
 pub(crate) fn script() -> Scripted {
-    let call = |id: &str, name: &str, arguments: &str| {
-        Line::Calls(RawToolCall {
-            id: id.to_owned(),
-            name: name.to_owned(),
-            arguments: arguments.to_owned(),
-        })
-    };
+    let call =
+        |id: &str, name: &str, arguments: &str| Line::Calls(RawToolCall::new(id, name, arguments));
     Scripted(Mutex::new(VecDeque::from([
         Line::Fails,
         call("call-1", "run", r#"{"command": "cargo test"}"#),

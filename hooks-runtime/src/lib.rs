@@ -80,6 +80,7 @@ pub mod toolset;
 
 mod digest;
 mod error;
+mod lock;
 mod options;
 mod shared;
 mod timer;

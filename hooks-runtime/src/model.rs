@@ -27,8 +27,8 @@
 //! 7. the budget is settled with what was used.
 //!
 //! An error or a panic on the way, and a stream that is dropped, end the operation: no hook
-//! runs any more, and what was reserved is released, but for what the adapter has reported
-//! as used by then.
+//! runs any more. What was reserved is released as long as the adapter has not answered, and
+//! counts afterwards: see [`Budget`].
 //!
 //! Hooks are typed slots: a panic in one goes to whoever polls the stream.
 
@@ -50,7 +50,7 @@ pub use budget::{Budget, BudgetError, Unlimited, Usage, UsageBudget, UsageEstima
 pub use call::{Json, ModelCall, ModelOutput, ModelStream, Text};
 pub use conversation::InvalidMessage;
 pub use error::{ModelError, emit_provider_error};
-pub use event::{FinishReason, ModelEvent, ModelReply, ToolCall};
+pub use event::{FinishReason, ModelEvent, ModelReply, ModelToolCall};
 pub use hooks::{
     ModelHooks, ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
     UsageHookContext,

@@ -5,9 +5,13 @@
 
 #![cfg(unix)]
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
+use hooks_runtime::CommandHook;
+use hooks_runtime::testing::contract::{Stop, Subject, case};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
 const VALIDATE: &str = env!("CARGO_BIN_EXE_hooks-validate");
@@ -347,4 +351,92 @@ fn e_160_the_help_names_every_option_and_exit_status() {
         assert!(said.contains(word), "{word}: {said}");
     }
     assert_eq!(validate(&["--version"]).status.code(), Some(0));
+}
+
+/// The processes that have written their ids into a file and run still, once there are so
+/// many, or when they do not come. The run that only looks whether a program starts may have
+/// written its id as well.
+fn pids(file: &Path, count: usize) -> Vec<i32> {
+    let mut ids = Vec::new();
+    for _ in 0..6000 {
+        let lines = std::fs::read_to_string(file).unwrap_or_default();
+        ids = lines.lines().filter_map(|id| id.parse().ok()).collect();
+        ids.retain(|id| runs(*id));
+        if ids.len() >= count {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    ids
+}
+
+/// Whether a process runs; one that has ended, and that nobody asks how, does not.
+fn runs(pid: i32) -> bool {
+    if cfg!(target_os = "linux") {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").map(|(_, rest)| &rest[..1]);
+        return state.is_some_and(|state| state != "Z");
+    }
+    Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok())
+}
+
+/// Whether none of these runs. What was killed ends when the system comes to it.
+fn have_ended(pids: &[i32]) -> bool {
+    (0..2000).any(|_| {
+        std::thread::sleep(Duration::from_millis(5));
+        !pids.iter().any(|pid| runs(*pid))
+    })
+}
+
+/// Starts a validation of a script, which writes the ids of so many processes that hang into
+/// the file `$0`; sends the signal then.
+fn stopped(options: &[&str], script: &str, count: usize, signal: Signal) -> (Output, Vec<i32>) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pids");
+    let validation = Command::new(VALIDATE)
+        .args(options)
+        .args(["--timeout", "3600", "--", "/bin/sh", "-c", script])
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pids = pids(&file, count);
+    kill_process(Pid::from_child(&validation), signal).unwrap();
+    let output = validation.wait_with_output().unwrap();
+    assert!(pids.len() >= count, "{pids:?}: {}", said(&output));
+    (output, pids)
+}
+
+#[test]
+fn e_160_a_signal_ends_the_program_before_the_validation() {
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let script = r#"echo $$ >>"$0"; exec sleep 3600"#;
+        let (output, pids) = stopped(&[], script, 1, signal);
+        assert_eq!(output.status.code(), Some(status));
+        assert!(have_ended(&pids), "{pids:?}");
+        assert_eq!(failed(&output), [""; 0], "{}", said(&output));
+    }
+    let script = r#"echo $$ >>"$0"; exec sleep 3600"#;
+    let (output, _) = stopped(&["--json"], script, 1, Signal::INT);
+    assert_eq!((output.status.code(), &*said(&output)), (Some(130), ""));
+}
+
+#[test]
+fn e_160_a_stop_ends_programs_that_run_at_once_and_what_they_have_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pids");
+    let script = r#"sleep 3600 & echo $! >>"$0"; echo $$ >>"$0"; wait"#;
+    let program = CommandHook::new("/bin/sh").args(["-c", script]).arg(&file);
+    let stop = Stop::new();
+    let subject = Subject::program(program)
+        .time_limit(Duration::from_secs(3600))
+        .stopped_by(&stop);
+    let case = case("answers_concurrently").unwrap();
+    let check = std::thread::spawn(move || case.check(&subject));
+    let pids = pids(&file, 16);
+    stop.stop();
+    let failure = check.join().unwrap().unwrap_err();
+    assert!(failure.came.contains("was stopped"), "{failure}");
+    assert_eq!(pids.len(), 16);
+    assert!(have_ended(&pids), "{pids:?}");
 }

@@ -77,11 +77,7 @@ async fn t_71_tool_calls_and_their_results_come_through_a_conversation_as_they_w
             is_error,
         });
     }
-    let calls = vec![RawToolCall {
-        id: "call-1".to_owned(),
-        name: "weather".to_owned(),
-        arguments: "{\"city\":\"Oslo\"}".to_owned(),
-    }];
+    let calls = vec![RawToolCall::new("call-1", "weather", "{\"city\":\"Oslo\"}")];
     assert_eq!(
         messages[2],
         ModelMessage::Assistant {

@@ -172,11 +172,9 @@ pub(crate) fn used(input: u64, output: u64) -> Scripted {
 }
 
 pub(crate) fn call(name: &str, arguments: &str) -> Scripted {
-    Ok(AdapterEvent::ToolCall(RawToolCall {
-        id: "call-1".to_owned(),
-        name: name.to_owned(),
-        arguments: arguments.to_owned(),
-    }))
+    Ok(AdapterEvent::ToolCall(RawToolCall::new(
+        "call-1", name, arguments,
+    )))
 }
 
 pub(crate) fn stop() -> Scripted {

@@ -6,6 +6,7 @@ mod budget;
 mod client;
 mod conversation;
 mod kit;
+mod limits;
 mod mapping;
 mod order;
 mod owner;

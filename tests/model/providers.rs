@@ -299,11 +299,7 @@ async fn t_73_t_75_hooks_of_an_adapter_are_added_behind_those_there_are() {
 }
 
 fn conversation() -> ModelInput {
-    let call = |id: &str, arguments: &str| RawToolCall {
-        id: id.to_owned(),
-        name: "weather".to_owned(),
-        arguments: arguments.to_owned(),
-    };
+    let call = |id: &str, arguments: &str| RawToolCall::new(id, "weather", arguments);
     let result = |call_id: &str, is_error| ModelMessage::ToolResult {
         call_id: call_id.to_owned(),
         content: "cold".to_owned(),
@@ -609,11 +605,7 @@ async fn t_75_what_goes_wrong_amid_an_answer_is_an_error_and_never_an_answer() {
 #[tokio::test]
 async fn t_75_claude_is_not_asked_with_arguments_that_are_no_json() {
     let provider = StandIn::new(&Log::new(), []).await;
-    let call = RawToolCall {
-        id: "1".to_owned(),
-        name: "weather".to_owned(),
-        arguments: "{".to_owned(),
-    };
+    let call = RawToolCall::new("1", "weather", "{");
     let input = ModelInput::user("hi").message(ModelMessage::Assistant {
         text: "a".to_owned(),
         tool_calls: vec![call],

@@ -3,6 +3,7 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::Ident;
+use syn::ext::IdentExt;
 
 use super::model::{Tool, ToolSet};
 use crate::attrs;
@@ -155,15 +156,16 @@ fn impls(set: &ToolSet<'_>, toolset: &TokenStream) -> TokenStream {
 }
 
 /// A name for the type of what runs the tools: the compiler shows it beside errors of the
-/// user's, so it is a plain one, and none that the types of the tools contain.
+/// user's, so it is a plain one, and none that the set or the types of the tools contain.
 fn executor(set: &ToolSet<'_>) -> Ident {
     let types = set.tools.iter().map(|tool| {
         let (input, output) = (tool.input, &tool.output);
         quote!(#input #output)
     });
-    let types: TokenStream = types.collect();
+    let set = set.name;
+    let taken = quote!(#set #(#types)*);
     let mut name = "Executor".to_owned();
-    while contains(types.clone(), &name) {
+    while contains(taken.clone(), &name) {
         name.push('_');
     }
     Ident::new(&name, Span::call_site())
@@ -171,7 +173,7 @@ fn executor(set: &ToolSet<'_>) -> Ident {
 
 fn contains(tokens: TokenStream, name: &str) -> bool {
     tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == name,
+        TokenTree::Ident(ident) => ident.unraw() == name,
         TokenTree::Group(group) => contains(group.stream(), name),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })

@@ -6,12 +6,14 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::Duration;
 
 use clap::Parser;
 use hooks_runtime::display::escape;
 use hooks_runtime::events::command::CommandError;
-use hooks_runtime::testing::contract::{ContractCase, ContractFailure, Subject, TIME_LIMIT};
+use hooks_runtime::testing::contract::{ContractCase, ContractFailure, Stop, Subject, TIME_LIMIT};
 use hooks_runtime::{CommandHook, EmitOptions, Fault, HookRegistry, RegisterOptions, events};
 use serde_json::{Value, json};
 
@@ -45,7 +47,8 @@ struct Args {
 
 const EXIT_STATUS: &str = "\
 Exit status: 0 when the program holds every case; 1 when it does not; 2 for a bad command \
-line, a program that cannot be started, or an outcome that cannot be printed";
+line, a program that cannot be started, or an outcome that cannot be printed; 128 and its \
+number when a signal ends it, which ends the program, too";
 
 /// A time that can be written and read as a number.
 #[derive(Debug, Clone, Copy)]
@@ -72,23 +75,129 @@ fn main() -> ExitCode {
     let Some((program, arguments)) = args.command.split_first() else {
         return ExitCode::from(2);
     };
+    let stop = Stop::new();
+    // Before the program is started: it is in a process group of its own, which a signal from
+    // the terminal does not reach.
+    let told = match on_signals(stop.clone()) {
+        Ok(told) => told,
+        Err(error) => return trouble(&error.to_string()),
+    };
     let hook = CommandHook::new(program).args(arguments);
     if let Err(why) = starts(&hook) {
         return trouble(&why);
     }
     let subject = Subject::program(hook)
         .events(args.events)
-        .time_limit(args.timeout.0);
+        .time_limit(args.timeout.0)
+        .stopped_by(&stop);
+    let outcomes = subject
+        .cases()
+        .map(|case| (case, case.check(&subject).err()))
+        // Of a case that was stopped there is nothing to say.
+        .take_while(|_| told.get().is_none());
     let mut out = io::stdout().lock();
     let printed = if args.json {
-        as_json(&mut out, &args.command, &subject)
+        let cases: Vec<_> = outcomes
+            .map(|(case, failure)| entry(case, failure))
+            .collect();
+        match told.get() {
+            None => as_json(&mut out, &args.command, cases),
+            Some(_) => Ok(0),
+        }
     } else {
-        as_list(&mut out, &subject)
+        as_list(&mut out, outcomes).and_then(|(passed, failed)| {
+            if told.get().is_none() {
+                writeln!(out, "{passed} passed, {failed} failed")?;
+            }
+            Ok(failed)
+        })
     };
+    if let Some(status) = told.get() {
+        return ExitCode::from(*status);
+    }
     match printed.and_then(|failed| out.flush().map(|()| failed)) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::from(1),
         Err(error) => trouble(&error.to_string()),
+    }
+}
+
+/// The time that this process has to end once it was told to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Ends the runs of the program when this process is told to end, and says with which exit
+/// status it then does.
+fn on_signals(stop: Stop) -> io::Result<Arc<OnceLock<u8>>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let signals = {
+        let _context = runtime.enter();
+        Signals::new()?
+    };
+    let told = Arc::new(OnceLock::new());
+    let tell = Arc::clone(&told);
+    thread::Builder::new().spawn(move || {
+        runtime.block_on(async {
+            let status = signals.status().await;
+            // In this order: whoever sees the end of a run has to know why.
+            let _ = tell.set(status);
+            stop.stop();
+            tokio::time::sleep(GRACE).await;
+            // Nobody reads what is printed, perhaps.
+            std::process::exit(i32::from(status));
+        });
+    })?;
+    Ok(told)
+}
+
+/// The signals that tell a process to end, with the exit statuses that say so.
+struct Signals {
+    #[cfg(unix)]
+    each: Vec<(u8, tokio::signal::unix::Signal)>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let kinds = [
+            (130, SignalKind::interrupt()),
+            (143, SignalKind::terminate()),
+            (129, SignalKind::hangup()),
+        ];
+        let signals = kinds.map(|(status, kind)| Ok((status, signal(kind)?)));
+        let each = signals.into_iter().collect::<io::Result<_>>()?;
+        Ok(Signals { each })
+    }
+
+    async fn status(mut self) -> u8 {
+        std::future::poll_fn(|cx| {
+            let mut each = self.each.iter_mut();
+            match each
+                .find_map(|(status, signal)| signal.poll_recv(cx).is_ready().then_some(*status))
+            {
+                Some(status) => std::task::Poll::Ready(status),
+                None => std::task::Poll::Pending,
+            }
+        })
+        .await
+    }
+}
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Signals {})
+    }
+
+    async fn status(self) -> u8 {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => 130,
+            // Then nobody tells this process anything.
+            Err(_) => std::future::pending().await,
+        }
     }
 }
 
@@ -122,16 +231,19 @@ fn starts(hook: &CommandHook) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints each case once it is done, and says how many do not hold.
-fn as_list(out: &mut impl Write, subject: &Subject) -> io::Result<usize> {
+/// Prints each case once it is done, and says how many hold, and how many do not.
+fn as_list(
+    out: &mut impl Write,
+    outcomes: impl Iterator<Item = (&'static ContractCase, Option<ContractFailure>)>,
+) -> io::Result<(usize, usize)> {
     let (mut passed, mut failed) = (0, 0);
-    for case in subject.cases() {
-        match case.check(subject) {
-            Ok(()) => {
+    for (case, failure) in outcomes {
+        match failure {
+            None => {
                 passed += 1;
                 writeln!(out, "PASS  {}", case.name)?;
             }
-            Err(failure) => {
+            Some(failure) => {
                 failed += 1;
                 writeln!(out, "FAIL  {} ({})", case.name, failure.rule)?;
                 writeln!(out, "      sent:   {}", failure.sent)?;
@@ -142,18 +254,11 @@ fn as_list(out: &mut impl Write, subject: &Subject) -> io::Result<usize> {
         // A case may take its time.
         out.flush()?;
     }
-    writeln!(out, "{passed} passed, {failed} failed")?;
-    Ok(failed)
+    Ok((passed, failed))
 }
 
 /// Prints all cases as one object, and says how many do not hold.
-fn as_json(out: &mut impl Write, command: &[OsString], subject: &Subject) -> io::Result<usize> {
-    let outcomes = subject
-        .cases()
-        .map(|case| (case, case.check(subject).err()));
-    let cases: Vec<_> = outcomes
-        .map(|(case, failure)| entry(case, failure))
-        .collect();
+fn as_json(out: &mut impl Write, command: &[OsString], cases: Vec<Value>) -> io::Result<usize> {
     let failed = cases.iter().filter(|case| case["passed"] == false).count();
     let command: Vec<_> = command.iter().map(|part| part.to_string_lossy()).collect();
     let outcome = json!({

@@ -17,10 +17,14 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use group::Group;
+
 use super::event::Event;
 use super::handler::{EventHook, Handler, IntoHandler, Now, form};
 use super::result::{Action, HookResult};
 use crate::{HookError, Map};
+
+pub(crate) mod group;
 
 /// A program as an event hook.
 ///
@@ -426,50 +430,5 @@ fn remedy(error: &io::Error) -> &'static str {
             "; check its path and permissions"
         }
         _ => "",
-    }
-}
-
-/// The processes of a hook; they are killed when this is dropped.
-pub(crate) struct Group {
-    #[cfg(unix)]
-    leader: Option<rustix::process::Pid>,
-}
-
-impl Group {
-    #[cfg(unix)]
-    pub(crate) fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Group {
-            leader: id.and_then(rustix::process::Pid::from_raw),
-        }
-    }
-
-    // Where there are no process groups, tokio kills the program itself.
-    #[cfg(not(unix))]
-    pub(crate) fn of(_: &Child) -> Self {
-        Group {}
-    }
-
-    /// Whether one of the processes runs still.
-    #[cfg(unix)]
-    pub(crate) fn is_alive(&self) -> bool {
-        let alive = |leader| rustix::process::test_kill_process_group(leader).is_ok();
-        self.leader.is_some_and(alive)
-    }
-
-    // Nobody knows them there.
-    #[cfg(not(unix))]
-    pub(crate) fn is_alive(&self) -> bool {
-        false
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(leader) = self.leader {
-            // Where all of them have ended, there is nothing to kill.
-            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
-        }
     }
 }

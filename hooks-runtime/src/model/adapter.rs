@@ -49,6 +49,10 @@ pub trait ModelAdapter: Send + Sync {
     /// answer counts as cut off. It is not polled again after an error. Dropping the future
     /// or the stream has to end the operation.
     ///
+    /// Once it has given a stream, the operation costs, however it ends: see
+    /// [`Budget`](super::Budget). How large an answer may become is up to the adapter, too: the
+    /// text of its events is kept until the stream ends.
+    ///
     /// # Errors
     /// Before the first event as the `Err` of this, later as one of the stream.
     fn stream(
@@ -151,6 +155,18 @@ pub enum AdapterError {
     /// The provider answered what nobody understands.
     #[error("the provider's answer is not what its protocol says: {0}")]
     Protocol(#[source] Box<dyn Error + Send + Sync>),
+    /// The answer is larger than the adapter lets it become.
+    #[error(
+        "the answer has more than {limit} {what}; where that is not too many, raise `{setting}` of the adapter"
+    )]
+    TooLarge {
+        /// What there is too much of: `bytes`, `tool calls` or `bytes of arguments`.
+        what: &'static str,
+        /// How much of it there may be.
+        limit: usize,
+        /// The setting that raises the limit.
+        setting: &'static str,
+    },
     /// The adapter cannot ask for what the operation needs.
     #[error("the adapter cannot ask the provider for {what}")]
     Unsupported {
@@ -183,14 +199,15 @@ impl AdapterError {
         AdapterError::Other(error.into())
     }
 
-    /// What kind of error it is: `status`, `provider`, `transport`, `protocol`, `unsupported`
-    /// or `other`.
+    /// What kind of error it is: `status`, `provider`, `transport`, `protocol`, `too_large`,
+    /// `unsupported` or `other`.
     pub fn kind(&self) -> &'static str {
         match self {
             AdapterError::Status { .. } => "status",
             AdapterError::Provider { .. } => "provider",
             AdapterError::Transport(_) => "transport",
             AdapterError::Protocol(_) => "protocol",
+            AdapterError::TooLarge { .. } => "too_large",
             AdapterError::Unsupported { .. } => "unsupported",
             AdapterError::Other(_) => "other",
         }

@@ -2,10 +2,12 @@
 
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use hooks_core::RequestExtensions;
 use serde::{Deserialize, Serialize};
+
+use crate::lock::lock;
 
 /// What an operation may use at the most.
 ///
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 /// operations without a `resolve_usage_estimate` hook (`T-70`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct UsageEstimate {
     /// Tokens, in and out.
     pub tokens: u64,
@@ -40,6 +43,7 @@ impl UsageEstimate {
 /// What an operation has used so far, by its provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Usage {
     /// Tokens of the input.
     pub input_tokens: u64,
@@ -60,9 +64,26 @@ impl Usage {
         }
     }
 
+    /// Adds the price, in millionths.
+    #[must_use]
+    pub fn cost_micros(mut self, cost_micros: u64) -> Self {
+        self.cost_micros = Some(cost_micros);
+        self
+    }
+
     /// Tokens, in and out.
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    /// This, where it is more than the estimate, else the estimate.
+    fn at_least(mut self, estimate: &UsageEstimate) -> Self {
+        let missing = estimate.tokens.saturating_sub(self.total_tokens());
+        self.output_tokens = self.output_tokens.saturating_add(missing);
+        // Budgets count an unknown price as the estimated one.
+        let cost = self.cost_micros;
+        self.cost_micros = cost.map(|cost| cost.max(estimate.cost_micros));
+        self
     }
 }
 
@@ -71,6 +92,21 @@ impl Usage {
 /// Every reservation that was granted is followed by exactly one
 /// [`settle`](Budget::settle) or [`release`](Budget::release), also after a panic in a hook
 /// and where the caller drops the stream. These two must not panic.
+///
+/// What an operation counts as depends on how far it has come (`T-70`). Providers say what was
+/// used at the end of an answer, and charge for what nobody waited for, so half an answer is
+/// not taken for a free one:
+///
+/// | The operation ends | It counts as |
+/// |---|---|
+/// | before the adapter has answered: the budget or the adapter refuses, a hook panics, the caller drops the stream | nothing: it is released |
+/// | whole | what was reported, else the estimate |
+/// | after the adapter has begun to answer: an error, an answer that is cut off, a panic, a dropped stream | the estimate, or what was reported by then where that is more |
+///
+/// The adapter has answered once [`ModelAdapter::stream`](super::ModelAdapter::stream) has
+/// given a stream. Where a tool call cannot be read, the rest of the answer is still read for
+/// its usage, at most 1024 events and for a second; if its end comes by then, it counts as a
+/// whole one.
 ///
 /// A budget for each tenant finds the tenant among the extensions.
 pub trait Budget: Send + Sync {
@@ -215,7 +251,7 @@ impl UsageBudget {
     }
 
     fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.books)
     }
 }
 
@@ -303,6 +339,14 @@ pub(crate) struct Reservation<'a> {
     extensions: &'a RequestExtensions,
     estimate: UsageEstimate,
     used: Option<Usage>,
+    progress: Progress,
+}
+
+/// How far an operation has come.
+enum Progress {
+    Unanswered,
+    Answered,
+    Whole,
 }
 
 impl<'a> Reservation<'a> {
@@ -317,7 +361,13 @@ impl<'a> Reservation<'a> {
             extensions,
             estimate,
             used: None,
+            progress: Progress::Unanswered,
         })
+    }
+
+    /// The adapter has begun to answer: from now on the operation is not free.
+    pub(crate) fn answered(&mut self) {
+        self.progress = Progress::Answered;
     }
 
     /// What has been used so far.
@@ -325,22 +375,28 @@ impl<'a> Reservation<'a> {
         self.used = Some(used);
     }
 
-    /// The operation has come to its end. If nobody knows what it used, that is the estimate.
+    /// The answer has come to its end: no more will be reported.
     pub(crate) fn settle(mut self) {
-        self.used.get_or_insert(Usage {
-            input_tokens: self.estimate.tokens,
-            output_tokens: 0,
-            cost_micros: Some(self.estimate.cost_micros),
-        });
+        self.progress = Progress::Whole;
     }
 }
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        match &self.used {
-            Some(used) => self.budget.settle(&self.estimate, used, self.extensions),
-            None => self.budget.release(&self.estimate, self.extensions),
-        }
+        let Reservation {
+            budget,
+            extensions,
+            estimate,
+            ..
+        } = self;
+        let used = match (&self.progress, self.used) {
+            (Progress::Unanswered, _) => return budget.release(estimate, extensions),
+            (Progress::Whole, Some(used)) => used,
+            (Progress::Whole | Progress::Answered, used) => {
+                used.unwrap_or_default().at_least(estimate)
+            }
+        };
+        budget.settle(estimate, &used, extensions);
     }
 }
 
@@ -398,6 +454,18 @@ mod tests {
         let used = Usage::tokens(u64::MAX, u64::MAX);
         unlimited.settle(&UsageEstimate::default(), &used, &RequestExtensions::new());
         assert_eq!(unlimited.used().tokens, u64::MAX);
+    }
+
+    #[test]
+    fn t_70_half_an_answer_counts_as_no_less_than_the_estimate() {
+        let estimate = UsageEstimate::tokens(10).cost_micros(70);
+        let half = |used: Usage| used.at_least(&estimate);
+        assert_eq!(half(Usage::default()), Usage::tokens(0, 10));
+        assert_eq!(half(Usage::tokens(5, 1)), Usage::tokens(5, 5));
+        assert_eq!(half(Usage::tokens(5, 9)), Usage::tokens(5, 9));
+        let priced = |cost| Usage::tokens(5, 9).cost_micros(cost);
+        assert_eq!(half(priced(3)), priced(70));
+        assert_eq!(half(priced(71)), priced(71));
     }
 
     #[test]

@@ -3,15 +3,18 @@
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
+use futures_timer::Delay;
+use futures_util::future::{Either, select};
 use futures_util::{Stream, StreamExt};
 use hooks_core::{HookObject, RequestExtensions};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::adapter::AdapterEvent;
+use super::adapter::{AdapterEvent, AdapterEvents};
 use super::budget::Reservation;
 use super::coroutine::{Coroutine, Yielder};
 use super::error::ModelError;
@@ -225,6 +228,7 @@ async fn send<O: ModelOutput>(
 
     let mut mapper = Mapper::new(&request.operation);
     let mut events = parts.adapter.start(request).await?;
+    reservation.answered();
     while let Some(event) = events.next().await {
         let event = event?;
         if let AdapterEvent::Usage(used) = &event {
@@ -232,7 +236,17 @@ async fn send<O: ModelOutput>(
         }
         let cx = StreamEventHookContext::new(&extensions, kind, &event);
         hooks.on_stream_event(&cx).await;
-        tx.send(Ok(mapper.map(event)?)).await;
+        match mapper.map(event) {
+            Ok(event) => tx.send(Ok(event)).await,
+            Err(error) => {
+                let is_whole = read_on(&mut events, &mut reservation).await;
+                drop(events);
+                if is_whole {
+                    reservation.settle();
+                }
+                return Err(error);
+            }
+        }
     }
     drop(events);
 
@@ -243,4 +257,33 @@ async fn send<O: ModelOutput>(
         tx.send(Ok(ModelEvent::Output(output))).await;
     }
     Ok(())
+}
+
+/// The most events of an answer that nobody gets any more which are read for its usage.
+const READ_ON_EVENTS: usize = 1024;
+
+/// The most time that this may take.
+const READ_ON_TIME: Duration = Duration::from_secs(1);
+
+/// Reads the rest of an answer for what it has used, and says whether it came to its end. No
+/// hook sees it, and the caller waits for it: it is bounded.
+async fn read_on(events: &mut AdapterEvents<'_>, reservation: &mut Reservation<'_>) -> bool {
+    let rest = pin!(async {
+        let mut is_finished = false;
+        for _ in 0..READ_ON_EVENTS {
+            match events.next().await {
+                Some(Ok(AdapterEvent::Usage(used))) => reservation.note(used),
+                Some(Ok(AdapterEvent::Finished(_))) => is_finished = true,
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return false,
+                None => return is_finished,
+            }
+        }
+        false
+    });
+    // Not the timer of a runtime: a model works without one.
+    match select(rest, Delay::new(READ_ON_TIME)).await {
+        Either::Left((is_whole, _)) => is_whole,
+        Either::Right(_) => false,
+    }
 }

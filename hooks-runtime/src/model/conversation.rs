@@ -101,11 +101,10 @@ impl From<ModelMessage> for Message {
 impl ModelReply<String> {
     /// The answer as a message, for the conversation to go on.
     pub fn to_message(&self) -> ModelMessage {
-        let calls = self.tool_calls.iter().map(|call| RawToolCall {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            arguments: call.input.to_string(),
-        });
+        let calls = self
+            .tool_calls
+            .iter()
+            .map(|call| RawToolCall::new(&*call.id, &*call.name, call.input.to_string()));
         ModelMessage::Assistant {
             text: self.output.clone().unwrap_or_default(),
             tool_calls: calls.collect(),

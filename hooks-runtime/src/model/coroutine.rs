@@ -4,11 +4,13 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::mem;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
 use hooks_core::{BoxFuture, MaybeSend};
+
+use crate::lock::lock;
 
 /// The stream of what its body gives to a [`Yielder`].
 pub(crate) struct Coroutine<'a, T> {
@@ -76,10 +78,6 @@ impl<T> Yielder<T> {
         })
         .await;
     }
-}
-
-fn lock<T>(item: &Item<T>) -> std::sync::MutexGuard<'_, Option<T>> {
-    item.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub enum ModelEvent<T> {
     /// More of the text in which the model refuses to answer.
     Refusal(String),
     /// A call of one of the tools of the input.
-    ToolCall(ToolCall),
+    ToolCall(ModelToolCall),
     /// What has been used so far, in total.
     Usage(Usage),
     /// Why the model has stopped.
@@ -39,13 +39,24 @@ pub enum ModelEvent<T> {
 /// A tool call whose arguments are JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct ToolCall {
+pub struct ModelToolCall {
     /// Names the call, for its result.
     pub id: String,
     /// The name of the tool, one of the input's.
     pub name: String,
     /// The arguments.
     pub input: Value,
+}
+
+impl ModelToolCall {
+    /// A call.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: Value) -> Self {
+        ModelToolCall {
+            id: id.into(),
+            name: name.into(),
+            input,
+        }
+    }
 }
 
 /// Why a model has stopped.
@@ -75,7 +86,7 @@ pub struct ModelReply<T> {
     /// What the model thought aloud.
     pub reasoning: String,
     /// The tools to call.
-    pub tool_calls: Vec<ToolCall>,
+    pub tool_calls: Vec<ModelToolCall>,
     /// What was used, where the provider said so.
     pub usage: Option<Usage>,
     /// Why the model has stopped.
@@ -166,7 +177,7 @@ impl Mapper {
         })
     }
 
-    fn tool_call(&self, call: RawToolCall) -> Result<ToolCall, ModelError> {
+    fn tool_call(&self, call: RawToolCall) -> Result<ModelToolCall, ModelError> {
         if !self.tools.contains(&call.name) {
             return Err(ModelError::UnknownTool {
                 name: call.name,
@@ -179,7 +190,7 @@ impl Mapper {
             arguments => arguments,
         };
         match serde_json::from_str(arguments) {
-            Ok(input) => Ok(ToolCall {
+            Ok(input) => Ok(ModelToolCall {
                 id: call.id,
                 name: call.name,
                 input,

@@ -136,6 +136,7 @@ pub enum ModelMessage {
 
 /// A tool call as a model writes it: its arguments are a text that should be JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RawToolCall {
     /// Names the call, for its result.
     pub id: String,
@@ -143,6 +144,21 @@ pub struct RawToolCall {
     pub name: String,
     /// The arguments, as the model wrote them.
     pub arguments: String,
+}
+
+impl RawToolCall {
+    /// A call.
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        RawToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
 }
 
 /// A tool that a model may call.

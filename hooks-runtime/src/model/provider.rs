@@ -25,6 +25,8 @@ pub mod sse;
 
 mod answer;
 mod config;
+mod limits;
+mod protocol;
 
 pub use claude::{ClaudeAdapter, ClaudeHooks, ClaudeHooksSet};
 pub use config::ProviderConfig;

@@ -36,10 +36,13 @@ mod payloads;
 #[cfg(feature = "command")]
 mod program;
 mod stage;
+mod stop;
 mod tap;
 mod trial;
 
 use trial::Trial;
+
+pub use stop::Stop;
 
 /// The time that a hook has for one call unless [`Subject::time_limit`] says otherwise.
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -93,6 +96,7 @@ pub struct Subject {
     program: Option<CommandHook>,
     events: Vec<Arc<str>>,
     limit: Duration,
+    stop: Stop,
 }
 
 impl Subject {
@@ -108,6 +112,7 @@ impl Subject {
             program: None,
             events: vec![crate::events::TOOL_PRE.into()],
             limit: TIME_LIMIT,
+            stop: Stop::new(),
         }
     }
 
@@ -139,6 +144,13 @@ impl Subject {
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// Lets the cases be stopped from elsewhere.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: &Stop) -> Self {
+        self.stop = stop.clone();
         self
     }
 

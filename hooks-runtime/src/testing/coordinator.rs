@@ -1,10 +1,11 @@
 //! A host that acts on what hooks answer, and remembers everything.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::EventRecorder;
 use crate::approval::{ApprovalRequest, FixedAnswers};
+use crate::lock::lock;
 use crate::{
     Applied, Conversation, Coordinator, EventData, HookOutput, HookRegistry, Message, UserDisplay,
     UserMessage, events,
@@ -175,7 +176,7 @@ struct Seen {
 
 impl Screen {
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

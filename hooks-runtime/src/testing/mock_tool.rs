@@ -1,7 +1,7 @@
 //! A tool that does nothing but remember.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hooks_core::Timer;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::shown;
+use crate::lock::lock;
 use crate::{HookError, HostTimer};
 
 /// A tool for tests of what calls tools: it answers what it is told to, and remembers what it
@@ -96,7 +97,7 @@ impl MockTool {
     /// If it is told to fail, or the input has no JSON form.
     pub async fn call(&self, input: impl Serialize) -> Result<Value, HookError> {
         let input = serde_json::to_value(input)?;
-        self.lock().push(input.clone());
+        lock(&self.calls).push(input.clone());
         if !self.delay.is_zero() {
             HostTimer.sleep(self.delay).await;
         }
@@ -105,7 +106,7 @@ impl MockTool {
 
     /// What it was called with, in order.
     pub fn calls(&self) -> Vec<Value> {
-        self.lock().clone()
+        lock(&self.calls).clone()
     }
 
     /// Holds that one of its calls had this input.
@@ -151,10 +152,6 @@ impl MockTool {
     #[track_caller]
     pub fn assert_not_called(&self) {
         self.assert_called_times(0);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Value>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

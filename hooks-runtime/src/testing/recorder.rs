@@ -4,13 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Write};
 use std::future::poll_fn;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 
 use hooks_core::Registration;
 use jiff::Timestamp;
 
 use super::shown;
+use crate::lock::lock;
 use crate::{HookRegistry, HookResult, Map, RegisterOptions};
 
 /// Remembers the events that it is registered for, and answers them from a script; without
@@ -234,11 +235,6 @@ impl EventRecorder {
     fn log(&self) -> MutexGuard<'_, Log> {
         lock(&self.log)
     }
-}
-
-/// Nothing is half done in the log when something panics.
-fn lock(log: &Mutex<Log>) -> MutexGuard<'_, Log> {
-    log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Log {

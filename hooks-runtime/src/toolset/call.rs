@@ -1,13 +1,34 @@
 //! A call of a tool, as it comes from outside, and what hooks and tools know of it.
 
-use std::any::Any;
 use std::sync::Arc;
 
-use hooks_core::{HookObject, RequestExtensions};
+use hooks_core::RequestExtensions;
 use serde_json::Value;
+
+/// The methods that put values among the `extensions` of a builder.
+macro_rules! carries_extensions {
+    ($(#[$of_one:meta])* ext, $(#[$of_all:meta])* extensions $(,)?) => {
+        $(#[$of_one])*
+        #[must_use]
+        pub fn ext<T: std::any::Any + hooks_core::HookObject>(mut self, value: T) -> Self {
+            self.extensions.insert(value);
+            self
+        }
+
+        $(#[$of_all])*
+        #[must_use]
+        pub fn extensions(mut self, extensions: hooks_core::RequestExtensions) -> Self {
+            self.extensions.extend(extensions);
+            self
+        }
+    };
+}
+
+pub(crate) use carries_extensions;
 
 /// A call that a model or a host makes: a name and JSON, neither looked at yet.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// Tells the call from others of the conversation; the caller's choice.
     pub id: String,
@@ -30,18 +51,11 @@ impl ToolCall {
         }
     }
 
-    /// Attaches a value; replaces the one of the same type (`T-74`).
-    #[must_use]
-    pub fn ext<T: Any + HookObject>(mut self, value: T) -> Self {
-        self.extensions.insert(value);
-        self
-    }
-
-    /// Attaches all values of a map (`T-74`).
-    #[must_use]
-    pub fn extensions(mut self, extensions: RequestExtensions) -> Self {
-        self.extensions.extend(extensions);
-        self
+    carries_extensions! {
+        /// Attaches a value; replaces the one of the same type (`T-74`).
+        ext,
+        /// Attaches all values of a map (`T-74`).
+        extensions,
     }
 }
 

@@ -1,12 +1,11 @@
 //! The owner of an executor and of the hooks of its tools.
 
-use std::any::Any;
 use std::fmt;
 
-use hooks_core::{HookObject, RequestExtensions};
+use hooks_core::RequestExtensions;
 use serde_json::Value;
 
-use super::call::ToolCall;
+use super::call::{ToolCall, carries_extensions};
 use super::error::ToolError;
 use super::set::{RunTools, ToolSet};
 
@@ -26,18 +25,11 @@ impl<X> ToolParts<X> {
         }
     }
 
-    /// Adds a value that every call has whose own extensions lack its type (`T-74`).
-    #[must_use]
-    pub fn ext<T: Any + HookObject>(mut self, value: T) -> Self {
-        self.extensions.insert(value);
-        self
-    }
-
-    /// Adds all values of a map in this way (`T-74`).
-    #[must_use]
-    pub fn extensions(mut self, extensions: RequestExtensions) -> Self {
-        self.extensions.extend(extensions);
-        self
+    carries_extensions! {
+        /// Adds a value that every call has whose own extensions lack its type (`T-74`).
+        ext,
+        /// Adds all values of a map in this way (`T-74`).
+        extensions,
     }
 }
 

@@ -8,7 +8,9 @@ use hooks_core::RequestExtensions;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::http::{HttpRequest, HttpResponse, HttpTransport};
+use super::config::ProviderConfig;
+use super::http::{HttpResponse, HttpTransport};
+use super::protocol::Protocol;
 use super::sse::{SseEvent, SseParser};
 use crate::model::adapter::{AdapterError, AdapterEvent, AdapterEvents};
 use crate::model::coroutine::{Coroutine, Yielder};
@@ -16,6 +18,9 @@ use crate::model::coroutine::{Coroutine, Yielder};
 /// What makes an adapter's events of a provider's.
 pub(crate) trait Reader: Send {
     fn read(&mut self, event: &SseEvent) -> Result<Vec<AdapterEvent>, AdapterError>;
+
+    /// Whether this was the last event of the answer. What follows is not read, nor waited for.
+    fn is_over(&self) -> bool;
 }
 
 /// Who sees a provider's events as they come.
@@ -28,20 +33,23 @@ pub(crate) trait Observer: Send + Sync {
 }
 
 /// Sends a request, and reads the events of the response.
-pub(crate) async fn exchange<'a>(
+pub(crate) async fn exchange<'a, P: Protocol<Reader: 'a>>(
     transport: &'a impl HttpTransport,
-    request: HttpRequest,
+    config: &ProviderConfig,
+    body: Value,
     observer: &'a impl Observer,
     extensions: RequestExtensions,
-    mut reader: impl Reader + 'a,
 ) -> Result<AdapterEvents<'a>, AdapterError> {
-    let response = transport.send(request).await;
+    let limits = config.limits;
+    let mut reader = P::reader(limits);
+    let response = transport.send(P::request(config, body)).await;
     let response = response.map_err(AdapterError::Transport)?;
     if !(200..300).contains(&response.status) {
         return Err(refusal(response).await);
     }
     Ok(Box::pin(Coroutine::new(|tx| async move {
-        let read = read(response, observer, &extensions, &mut reader, &tx).await;
+        let most = limits.answer_bytes;
+        let read = read(response, most, observer, &extensions, &mut reader, &tx).await;
         if let Err(error) = read {
             tx.send(Err(error)).await;
         }
@@ -50,19 +58,31 @@ pub(crate) async fn exchange<'a>(
 
 async fn read(
     mut response: HttpResponse<'_>,
+    most: usize,
     observer: &impl Observer,
     extensions: &RequestExtensions,
     reader: &mut impl Reader,
     tx: &Yielder<Result<AdapterEvent, AdapterError>>,
 ) -> Result<(), AdapterError> {
     let mut parser = SseParser::new();
+    let mut left = most;
     while let Some(bytes) = response.body.next().await {
         let bytes = bytes.map_err(AdapterError::Transport)?;
+        left = left
+            .checked_sub(bytes.len())
+            .ok_or(AdapterError::TooLarge {
+                what: "bytes",
+                limit: most,
+                setting: "max_answer_bytes",
+            })?;
         let events = parser.push(&bytes).map_err(AdapterError::protocol)?;
         for event in events {
             observer.see(extensions, &event).await;
             for event in reader.read(&event)? {
                 tx.send(Ok(event)).await;
+            }
+            if reader.is_over() {
+                return Ok(());
             }
         }
     }

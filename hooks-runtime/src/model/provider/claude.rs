@@ -1,56 +1,32 @@
 //! Messages, in the style of Claude.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use hooks_core::{RequestExtensions, hooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{Observer, Reader, WireError, exchange, json as read_json};
+use super::answer::{Reader, WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
-use super::http::{HttpRequest, HttpTransport};
+use super::http::HttpRequest;
+use super::limits::{Calls, Limits};
+use super::protocol::{Protocol, adapter};
 use super::sse::SseEvent;
-use crate::model::adapter::{AdapterError, AdapterEvent, AdapterEvents, ModelAdapter};
+use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::budget::Usage;
 use crate::model::event::FinishReason;
-use crate::model::input::{ModelMessage, ModelOperation, ModelRequest, RawToolCall};
+use crate::model::input::{ModelMessage, ModelOperation, RawToolCall};
 
-/// The extension points of a [`ClaudeAdapter`] (`T-75`).
-#[hooks]
-pub trait ClaudeHooks {
-    /// The model that is asked. `requested` is that of the request's
-    /// [`GenerationOptions`](crate::model::GenerationOptions), else that of the adapter.
-    #[hook(fallback)]
-    async fn select_model(extensions: &RequestExtensions, requested: &str) -> String {
-        let _ = extensions;
-        requested.to_owned()
-    }
-
-    /// The JSON that is sent. A hook changes `last`, else `body`.
-    #[hook(fallback)]
-    async fn on_request_body(extensions: &RequestExtensions, body: Value) -> Value {
-        let _ = extensions;
-        body
-    }
-
-    /// An event of the provider's, as it came.
-    #[hook(always)]
-    async fn on_wire_event(extensions: &RequestExtensions, event: &SseEvent) {
-        let _ = (extensions, event);
-    }
-}
-
-/// Talks to what speaks the messages of Claude.
-///
-/// Completions are sent as a conversation of one message. A structured operation with a schema
-/// asks for an answer of that form; one without only asks, so its text has to say that the
-/// answer is JSON. An answer may have [`MAX_OUTPUT_TOKENS`](ClaudeAdapter::MAX_OUTPUT_TOKENS)
-/// tokens, if nothing else is said.
-pub struct ClaudeAdapter<'h, T> {
-    transport: T,
-    config: ProviderConfig,
-    hooks: ClaudeHooksSet<'h>,
+adapter! {
+    protocol: Messages,
+    /// The extension points of a [`ClaudeAdapter`] (`T-75`).
+    hooks: ClaudeHooks, ClaudeHooksSet,
+    /// Talks to what speaks the messages of Claude.
+    ///
+    /// Completions are sent as a conversation of one message. A structured operation with a schema
+    /// asks for an answer of that form; one without only asks, so its text has to say that the
+    /// answer is JSON. An answer may have [`MAX_OUTPUT_TOKENS`](ClaudeAdapter::MAX_OUTPUT_TOKENS)
+    /// tokens, if nothing else is said.
+    adapter: ClaudeAdapter,
 }
 
 impl<T> ClaudeAdapter<'_, T> {
@@ -59,78 +35,37 @@ impl<T> ClaudeAdapter<'_, T> {
     pub const MAX_OUTPUT_TOKENS: u32 = 4096;
 }
 
-impl<'h, T: HttpTransport> ClaudeAdapter<'h, T> {
-    /// An adapter without hooks.
-    pub fn new(transport: T, config: ProviderConfig) -> Self {
-        ClaudeAdapter::with_hooks(transport, config, ClaudeHooksSet::new())
+/// Messages.
+enum Messages {}
+
+impl Protocol for Messages {
+    type Reader = Message;
+
+    fn body(operation: &ModelOperation, options: Options) -> Result<Value, AdapterError> {
+        let most = ClaudeAdapter::<()>::MAX_OUTPUT_TOKENS;
+        let max_tokens = options.max_output_tokens.unwrap_or(most);
+        body(operation, options, max_tokens)
     }
 
-    /// An adapter with hooks (`T-75`).
-    pub fn with_hooks(transport: T, config: ProviderConfig, hooks: ClaudeHooksSet<'h>) -> Self {
-        ClaudeAdapter {
-            transport,
-            config,
-            hooks,
-        }
-    }
-
-    /// Adds hooks behind those there are (`T-73`).
-    pub fn extend_hooks(&mut self, hooks: ClaudeHooksSet<'h>) -> &mut Self {
-        self.hooks.extend(hooks);
-        self
-    }
-
-    /// Adds hooks, for builder chains (`T-73`).
-    #[must_use]
-    pub fn with_extended_hooks(mut self, hooks: ClaudeHooksSet<'h>) -> Self {
-        self.extend_hooks(hooks);
-        self
-    }
-}
-
-impl<T: HttpTransport> ModelAdapter for ClaudeAdapter<'_, T> {
-    async fn stream(&self, request: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
-        let ModelRequest {
-            operation,
-            extensions,
-        } = request;
-        let mut options = self.config.options(&extensions);
-        let hooks = &self.hooks;
-        options.model = hooks.select_model(&extensions, &options.model).await;
-        let max_tokens = options.max_output_tokens.unwrap_or(Self::MAX_OUTPUT_TOKENS);
-        let body = body(&operation, options, max_tokens)?;
-        let body = hooks.on_request_body(&extensions, body).await;
-        let request = HttpRequest::new(
-            self.config.url("https://api.anthropic.com/v1", "messages"),
+    fn request(config: &ProviderConfig, body: Value) -> HttpRequest {
+        HttpRequest::new(
+            config.url("https://api.anthropic.com/v1", "messages"),
             [
-                ("x-api-key", self.config.api_key.clone()),
+                ("x-api-key", config.api_key.clone()),
                 ("anthropic-version", "2023-06-01".to_owned()),
             ],
             body.to_string().into_bytes(),
-        );
-        exchange(
-            &self.transport,
-            request,
-            hooks,
-            extensions,
-            Message::default(),
         )
-        .await
     }
-}
 
-impl Observer for ClaudeHooksSet<'_> {
-    async fn see(&self, extensions: &RequestExtensions, event: &SseEvent) {
-        self.on_wire_event(extensions, event).await;
-    }
-}
-
-impl<T> fmt::Debug for ClaudeAdapter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClaudeAdapter")
-            .field("config", &self.config)
-            .field("hooks", &self.hooks)
-            .finish_non_exhaustive()
+    fn reader(limits: Limits) -> Message {
+        Message {
+            used: WireUsage::default(),
+            begun: Calls::within(limits),
+            calls: BTreeMap::new(),
+            stop_reason: None,
+            is_over: false,
+        }
     }
 }
 
@@ -247,11 +182,12 @@ fn arguments(call: &RawToolCall) -> Result<Value, AdapterError> {
 }
 
 /// Reads the events of one answer.
-#[derive(Default)]
 struct Message {
     used: WireUsage,
+    begun: Calls,
     calls: BTreeMap<u64, RawToolCall>,
     stop_reason: Option<String>,
+    is_over: bool,
 }
 
 #[derive(Deserialize)]
@@ -350,13 +286,7 @@ impl Reader for Message {
             } => match content_block {
                 Block::Text { text } if !text.is_empty() => events.push(AdapterEvent::Text(text)),
                 Block::ToolUse { id, name } => {
-                    let arguments = String::new();
-                    let call = RawToolCall {
-                        id,
-                        name,
-                        arguments,
-                    };
-                    self.calls.insert(index, call);
+                    self.calls.insert(index, self.begun.begin(id, name)?);
                 }
                 Block::Text { .. } | Block::Other => {}
             },
@@ -368,7 +298,7 @@ impl Reader for Message {
                 // Blocks that the provider runs itself are written in the same way.
                 Piece::InputJsonDelta { partial_json } => {
                     if let Some(call) = self.calls.get_mut(&index) {
-                        call.arguments.push_str(&partial_json);
+                        self.begun.grow(call, &partial_json)?;
                     }
                 }
                 Piece::Other => {}
@@ -384,6 +314,7 @@ impl Reader for Message {
                 let Some(reason) = self.stop_reason.take() else {
                     return Err(AdapterError::protocol("a message stops without a reason"));
                 };
+                self.is_over = true;
                 events.push(AdapterEvent::Finished(match &*reason {
                     "end_turn" | "stop_sequence" => FinishReason::Stop,
                     "max_tokens" => FinishReason::Length,
@@ -396,6 +327,10 @@ impl Reader for Message {
             Wire::Other => {}
         }
         Ok(events)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
     }
 }
 

@@ -1,126 +1,56 @@
 //! Chat completions, in the style of OpenAI.
 
-use std::fmt;
-
-use hooks_core::{RequestExtensions, hooks};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{Observer, Reader, WireError, exchange, json as read_json};
+use super::answer::{Reader, WireError, json as read_json};
 use super::config::{Options, ProviderConfig};
-use super::http::{HttpRequest, HttpTransport};
+use super::http::HttpRequest;
+use super::limits::{Calls, Limits};
+use super::protocol::{Protocol, adapter};
 use super::sse::SseEvent;
-use crate::model::adapter::{AdapterError, AdapterEvent, AdapterEvents, ModelAdapter};
+use crate::model::adapter::{AdapterError, AdapterEvent};
 use crate::model::budget::Usage;
 use crate::model::event::FinishReason;
-use crate::model::input::{ModelMessage, ModelOperation, ModelRequest, RawToolCall};
+use crate::model::input::{ModelMessage, ModelOperation, RawToolCall};
 
-/// The extension points of an [`OpenAiAdapter`] (`T-75`).
-#[hooks]
-pub trait OpenAiHooks {
-    /// The model that is asked. `requested` is that of the request's
-    /// [`GenerationOptions`](crate::model::GenerationOptions), else that of the adapter.
-    #[hook(fallback)]
-    async fn select_model(extensions: &RequestExtensions, requested: &str) -> String {
-        let _ = extensions;
-        requested.to_owned()
-    }
-
-    /// The JSON that is sent. A hook changes `last`, else `body`.
-    #[hook(fallback)]
-    async fn on_request_body(extensions: &RequestExtensions, body: Value) -> Value {
-        let _ = extensions;
-        body
-    }
-
-    /// An event of the provider's, as it came.
-    #[hook(always)]
-    async fn on_wire_event(extensions: &RequestExtensions, event: &SseEvent) {
-        let _ = (extensions, event);
-    }
+adapter! {
+    protocol: Chat,
+    /// The extension points of an [`OpenAiAdapter`] (`T-75`).
+    hooks: OpenAiHooks, OpenAiHooksSet,
+    /// Talks to what speaks OpenAI's chat completions.
+    ///
+    /// Completions are sent as a conversation of one message. A structured operation with a schema
+    /// asks for `json_schema`, in its strict form; one without asks for `json_object`, for which
+    /// the word JSON has to be somewhere in the conversation.
+    adapter: OpenAiAdapter,
 }
 
-/// Talks to what speaks OpenAI's chat completions.
-///
-/// Completions are sent as a conversation of one message. A structured operation with a schema
-/// asks for `json_schema`, in its strict form; one without asks for `json_object`, for which
-/// the word JSON has to be somewhere in the conversation.
-pub struct OpenAiAdapter<'h, T> {
-    transport: T,
-    config: ProviderConfig,
-    hooks: OpenAiHooksSet<'h>,
-}
+/// Chat completions.
+enum Chat {}
 
-impl<'h, T: HttpTransport> OpenAiAdapter<'h, T> {
-    /// An adapter without hooks.
-    pub fn new(transport: T, config: ProviderConfig) -> Self {
-        OpenAiAdapter::with_hooks(transport, config, OpenAiHooksSet::new())
+impl Protocol for Chat {
+    type Reader = Chunks;
+
+    fn body(operation: &ModelOperation, options: Options) -> Result<Value, AdapterError> {
+        Ok(body(operation, options))
     }
 
-    /// An adapter with hooks (`T-75`).
-    pub fn with_hooks(transport: T, config: ProviderConfig, hooks: OpenAiHooksSet<'h>) -> Self {
-        OpenAiAdapter {
-            transport,
-            config,
-            hooks,
-        }
-    }
-
-    /// Adds hooks behind those there are (`T-73`).
-    pub fn extend_hooks(&mut self, hooks: OpenAiHooksSet<'h>) -> &mut Self {
-        self.hooks.extend(hooks);
-        self
-    }
-
-    /// Adds hooks, for builder chains (`T-73`).
-    #[must_use]
-    pub fn with_extended_hooks(mut self, hooks: OpenAiHooksSet<'h>) -> Self {
-        self.extend_hooks(hooks);
-        self
-    }
-}
-
-impl<T: HttpTransport> ModelAdapter for OpenAiAdapter<'_, T> {
-    async fn stream(&self, request: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
-        let ModelRequest {
-            operation,
-            extensions,
-        } = request;
-        let mut options = self.config.options(&extensions);
-        let hooks = &self.hooks;
-        options.model = hooks.select_model(&extensions, &options.model).await;
-        let body = hooks
-            .on_request_body(&extensions, body(&operation, options))
-            .await;
-        let request = HttpRequest::new(
-            self.config
-                .url("https://api.openai.com/v1", "chat/completions"),
-            [("authorization", format!("Bearer {}", self.config.api_key))],
+    fn request(config: &ProviderConfig, body: Value) -> HttpRequest {
+        HttpRequest::new(
+            config.url("https://api.openai.com/v1", "chat/completions"),
+            [("authorization", format!("Bearer {}", config.api_key))],
             body.to_string().into_bytes(),
-        );
-        exchange(
-            &self.transport,
-            request,
-            hooks,
-            extensions,
-            Chunks::default(),
         )
-        .await
     }
-}
 
-impl Observer for OpenAiHooksSet<'_> {
-    async fn see(&self, extensions: &RequestExtensions, event: &SseEvent) {
-        self.on_wire_event(extensions, event).await;
-    }
-}
-
-impl<T> fmt::Debug for OpenAiAdapter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAiAdapter")
-            .field("config", &self.config)
-            .field("hooks", &self.hooks)
-            .finish_non_exhaustive()
+    fn reader(limits: Limits) -> Chunks {
+        Chunks {
+            has_started: false,
+            is_over: false,
+            begun: Calls::within(limits),
+            calls: Vec::new(),
+        }
     }
 }
 
@@ -190,9 +120,10 @@ fn message(message: &ModelMessage) -> Value {
 }
 
 /// Reads the chunks of one answer.
-#[derive(Default)]
 struct Chunks {
     has_started: bool,
+    is_over: bool,
+    begun: Calls,
     calls: Vec<RawToolCall>,
 }
 
@@ -247,6 +178,7 @@ impl Reader for Chunks {
     fn read(&mut self, event: &SseEvent) -> Result<Vec<AdapterEvent>, AdapterError> {
         let mut events = Vec::new();
         if event.data == "[DONE]" {
+            self.is_over = true;
             return Ok(events);
         }
         let chunk: Chunk = read_json(event)?;
@@ -266,6 +198,10 @@ impl Reader for Chunks {
             events.push(AdapterEvent::Usage(used));
         }
         Ok(events)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
     }
 }
 
@@ -298,11 +234,8 @@ impl Chunks {
     /// A call comes in pieces, and is complete when the answer is.
     fn call(&mut self, delta: CallDelta) -> Result<(), AdapterError> {
         if delta.index == self.calls.len() {
-            self.calls.push(RawToolCall {
-                id: String::new(),
-                name: String::new(),
-                arguments: String::new(),
-            });
+            let call = self.begun.begin(String::new(), String::new())?;
+            self.calls.push(call);
         }
         let Some(call) = self.calls.get_mut(delta.index) else {
             let error = format!(
@@ -316,8 +249,8 @@ impl Chunks {
         }
         if let Some(function) = delta.function {
             call.name.push_str(&function.name.unwrap_or_default());
-            call.arguments
-                .push_str(&function.arguments.unwrap_or_default());
+            let arguments = function.arguments.unwrap_or_default();
+            self.begun.grow(call, &arguments)?;
         }
         Ok(())
     }

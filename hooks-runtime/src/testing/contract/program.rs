@@ -14,7 +14,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::trial::Trial;
 use super::{ContractCase, Finding, contract_case, payloads};
-use crate::events::command::{CommandError, DENIES, GRACE, Group, capture, feed, input, keep};
+use crate::events::command::group::Group;
+use crate::events::command::{CommandError, DENIES, GRACE, capture, feed, input, keep};
 use crate::events::data::type_name;
 use crate::testing::shown;
 use crate::{Action, CommandHook, HookResult, Map};
@@ -104,13 +105,15 @@ async fn for_each(
         for data in [&ordinary, &Map::new(), &wrong] {
             let sent = trial.sends(&event, &Value::Object(data.clone()));
             let limit = trial.limit();
-            let came = match timeout(limit, observe(&program, &event, data)).await {
-                Ok(Ok(seen)) => match holds(&seen) {
+            let run = timeout(limit, observe(&program, &event, data));
+            let came = match trial.subject.stop.unless(run).await {
+                Ok(Ok(Ok(seen))) => match holds(&seen) {
                     Ok(()) => continue,
                     Err(came) => came,
                 },
-                Ok(Err(error)) => shown::display(&error),
-                Err(_) => format!("no end after {limit:?}"),
+                Ok(Ok(Err(error))) => shown::display(&error),
+                Ok(Err(_)) => format!("no end after {limit:?}"),
+                Err(came) => came,
             };
             return Err(Finding { sent, came });
         }

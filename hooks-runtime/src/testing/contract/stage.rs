@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use tokio::runtime::Builder;
 
 use super::trial::Trial;
 use super::{ContractCase, Finding, Subject};
+use crate::lock::lock;
 
 /// The time that a call has beyond its limit until its thread counts as blocked.
 const GRACE: Duration = Duration::from_secs(1);
@@ -26,15 +27,11 @@ impl Watch {
 
     /// Says that this is sent to the hook now.
     pub(super) fn begin(&self, sent: &str) {
-        *self.lock() = (Instant::now(), sent.to_owned());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, (Instant, String)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0) = (Instant::now(), sent.to_owned());
     }
 
     fn sent(&self) -> String {
-        self.lock().1.clone()
+        lock(&self.0).1.clone()
     }
 }
 
@@ -60,7 +57,7 @@ pub(super) fn perform(case: &ContractCase, subject: &Subject) -> Result<(), Find
     }
     let limit = subject.limit.saturating_add(GRACE);
     loop {
-        let left = limit.saturating_sub(watch.lock().0.elapsed());
+        let left = limit.saturating_sub(lock(&watch.0).0.elapsed());
         if left.is_zero() {
             return Err(Finding {
                 sent: watch.sent(),

@@ -1,12 +1,13 @@
 //! A handler that passes everything on to another, and looks at what comes back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hooks_core::{Answer, EntryMeta};
 
 use crate::HookResult;
 use crate::events::event::Scene;
 use crate::events::handler::{Handler, IntoHandler, Reply, Spoken};
+use crate::lock::lock;
 
 /// The handler of a subject, with what it was called with and what was wrong with its answers.
 pub(super) struct Tap {
@@ -38,10 +39,6 @@ impl Tap {
     pub(super) fn take(&self) -> Seen {
         std::mem::take(&mut *lock(&self.seen))
     }
-}
-
-fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
-    seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Looks whether an answer holds, and also its JSON form: what a foreign host is sent.

@@ -68,8 +68,9 @@ impl Trial {
         self.register(event);
         let sent = self.sends(event, data);
         let options = EmitOptions::new().deadline(self.limit());
-        let emission = self.registry.emit_with(event, data.clone(), options).await;
-        self.judge(answered(emission), event, 1)
+        let emission = self.registry.emit_with(event, data.clone(), options);
+        let answer = self.subject.stop.unless(emission).await.and_then(answered);
+        self.judge(answer, event, 1)
             .map_err(|came| Finding { sent, came })
     }
 
@@ -84,18 +85,19 @@ impl Trial {
             .map(|_| {
                 let start = Arc::clone(&start);
                 let (registry, runtime) = (self.registry.clone(), Handle::current());
+                let stop = self.subject.stop.clone();
                 let (event, data) = (Arc::clone(&event), data.clone());
                 let options = EmitOptions::new().deadline(self.limit());
                 spawn_blocking(move || {
                     start.wait();
-                    runtime.block_on(registry.emit_with(&event, data, options))
+                    runtime.block_on(stop.unless(registry.emit_with(&event, data, options)))
                 })
             })
             .collect();
         let mut answers = Ok(());
         for ask in asks {
             let answer = match ask.await {
-                Ok(emission) => answered(emission),
+                Ok(emission) => emission.and_then(answered),
                 Err(error) => Err(shown::display(&error)),
             };
             answers = answers.and(answer);
@@ -109,10 +111,11 @@ impl Trial {
         self.register(event);
         let sent = format!("to be collected {}", self.sends(event, data));
         let collected = self.registry.collect(event, data.clone(), self.limit());
-        let answer = match collected.await {
+        let collected = self.subject.stop.unless(collected).await;
+        let answer = collected.and_then(|collected| match collected {
             Ok(collected) => no_fault(&collected.faults),
             Err(error) => Err(shown::display(&error)),
-        };
+        });
         self.judge(answer, event, 1)
             .map_err(|came| Finding { sent, came })
     }
@@ -124,7 +127,7 @@ impl Trial {
         self.sends(&event, data);
         let emission = self.registry.emit(&event, data.clone());
         // What it answers, if it does, is the subject of other cases.
-        let _ = timeout(after, emission).await;
+        let _ = self.subject.stop.unless(timeout(after, emission)).await;
         self.hook.take();
     }
 
@@ -132,8 +135,9 @@ impl Trial {
     pub(super) async fn ask_nobody(&mut self, event: &str, data: &Value) -> Result<(), Finding> {
         let sent = self.sends(event, data);
         let options = EmitOptions::new().deadline(self.limit());
-        let emission = self.registry.emit_with(event, data.clone(), options).await;
-        self.judge(answered(emission), event, 0)
+        let emission = self.registry.emit_with(event, data.clone(), options);
+        let answer = self.subject.stop.unless(emission).await.and_then(answered);
+        self.judge(answer, event, 0)
             .map_err(|came| Finding { sent, came })
     }
 
