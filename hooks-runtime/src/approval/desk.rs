@@ -7,7 +7,7 @@ use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures_util::future::{Either, FutureExt, Shared, WeakShared, select};
@@ -22,6 +22,7 @@ use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::digest::Digest;
 use crate::display::escape;
 use crate::error::text;
+use crate::lock::lock;
 
 /// The questions of a host.
 pub(crate) struct Desk {
@@ -249,8 +250,4 @@ fn decision(request: &ApprovalRequest, answer: &ApprovalAnswer) -> ApprovalDecis
         Some(option) => ApprovalDecision::Chosen(option.clone()),
         None => ApprovalDecision::NotOffered(answer.label.clone()),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hooks_core::BoxFuture;
 
 use super::option::ApprovalEffect;
 use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::HookError;
+use crate::lock::lock;
 
 /// Puts questions to somebody, and brings the answers.
 ///
@@ -133,14 +134,14 @@ impl FixedAnswers {
 
     /// What has been asked, in order.
     pub fn asked(&self) -> Vec<Arc<ApprovalRequest>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = lock(&self.state);
         state.asked.clone()
     }
 }
 
 impl ApprovalProvider for FixedAnswers {
     async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         state.asked.push(Arc::clone(request));
         let label = match &mut state.script {
             Script::Labels(labels) => labels.pop_front(),

@@ -2,13 +2,14 @@
 //! any task and in any order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::{Notify, oneshot};
 
 use super::provider::ApprovalProvider;
 use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::HookError;
+use crate::lock::lock;
 
 /// The questions that wait for an answer. A clone is the same queue.
 ///
@@ -137,8 +138,7 @@ impl ApprovalQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        let waiting = self.inner.waiting.lock();
-        waiting.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.waiting)
     }
 }
 

@@ -2,12 +2,13 @@
 //! never across a wait.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::Serialize;
 
 use super::call::{ToolRequest, Usage};
 use crate::Map;
+use crate::lock::lock;
 
 /// How far the turn of an agent is. It goes forward by itself, and back with
 /// [`Session::begin_turn`].
@@ -313,11 +314,6 @@ impl Session {
 fn give_way(lessons: &mut VecDeque<Lesson>) {
     let surplus = lessons.len().saturating_sub(WAITING_LESSONS);
     lessons.drain(..surplus);
-}
-
-/// What is behind these locks is whole between any two lines, so a panic leaves it whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
