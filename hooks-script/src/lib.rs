@@ -17,25 +17,40 @@
 // `sandbox::image` allows it for one call.
 #![deny(unsafe_code)]
 
+mod consent;
 mod decision;
 mod engine;
 mod error;
 mod fields;
+mod history;
 mod hook;
 mod limits;
 mod manifest;
 mod run;
 mod sandbox;
+mod scope;
 mod source;
+mod store;
 
+pub use consent::{
+    Consent, ConsentChange, ConsentError, ConsentRequest, ConsentStore, Decision, Missing, Permit, PermitVoid,
+};
 pub use decision::Rejection;
 pub use engine::{ScriptEngine, ScriptEngineBuilder};
 pub use error::{BuildError, RegisterError};
 pub use fields::{ContextData, DataError, Field, PublicFields};
+pub use history::{
+    AnonymizerKey, Histogram, KeyTooShort, OutcomeKind, RunGroup, RunHistory, RunOutcome, RunPage, RunQuery, RunRecord,
+    mask,
+};
 pub use hook::ScriptHook;
 pub use limits::Limits;
 pub use manifest::{ContextKey, MANIFEST_SCHEMA, Manifest, ManifestError};
 pub use run::{ConsoleLevel, ConsoleLine, Failure, Position, Run, Stage, Stop, Verdict};
+pub use scope::Scope;
+#[cfg(feature = "sqlite")]
+pub use store::Database;
+pub use store::StoreError;
 
 /// `hook-stop.js`: the definition of `HookStopException` that hooks find, for their authors
 /// (`S-15`). The engine runs this very text.
