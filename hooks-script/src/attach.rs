@@ -132,10 +132,7 @@ impl ScriptHook {
 impl ScriptEventHook {
     /// What the hook is told of user, channel and guild, made of the data of the event.
     #[must_use]
-    pub fn with_data(
-        mut self,
-        data: impl Fn(&Map) -> ContextData + Send + Sync + 'static,
-    ) -> Self {
+    pub fn with_data(mut self, data: impl Fn(&Map) -> ContextData + Send + Sync + 'static) -> Self {
         self.data = Arc::new(data);
         self
     }
@@ -145,7 +142,9 @@ impl ScriptEventHook {
         Ok(match self.hook.answer(run)? {
             Ok(Some(out)) if out != *message => HookResult::modify(out),
             Ok(_) => HookResult::proceed(),
-            Err(Rejection { class, message, .. }) => HookResult::deny(format!("{class}: {message}")),
+            Err(Rejection { class, message, .. }) => {
+                HookResult::deny(format!("{class}: {message}"))
+            }
         })
     }
 }
@@ -153,10 +152,7 @@ impl ScriptEventHook {
 impl ScriptPhaseHook {
     /// What the hook is told of user, channel and guild, made of the request or the result.
     #[must_use]
-    pub fn with_data(
-        mut self,
-        data: impl Fn(&Map) -> ContextData + Send + Sync + 'static,
-    ) -> Self {
+    pub fn with_data(mut self, data: impl Fn(&Map) -> ContextData + Send + Sync + 'static) -> Self {
         self.data = Arc::new(data);
         self
     }
@@ -195,9 +191,8 @@ impl IntoHandler<Script> for ScriptEventHook {
     where
         Self::Answer: HookAnswer<Time> + Send,
     {
-        let function = move |_: Arc<str>, data: Arc<Map>| -> Self::Answer {
-            Box::pin(self.clone().run(data))
-        };
+        let function =
+            move |_: Arc<str>, data: Arc<Map>| -> Self::Answer { Box::pin(self.clone().run(data)) };
         function.into_handler::<Time>()
     }
 

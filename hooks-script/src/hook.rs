@@ -13,8 +13,8 @@ use crate::consent::Permit;
 use crate::engine::Shared;
 use crate::fields::ContextData;
 use crate::manifest::Manifest;
-use crate::run::{Failure, Run, Stage, Stop, Verdict};
 use crate::outbox::permits_http;
+use crate::run::{Failure, Run, Stage, Stop, Verdict};
 use crate::sandbox::{Allowance, Ended, Report, Said, Snapshot, Start, Status};
 
 /// A hook that is registered with an engine. A clone is the same hook.

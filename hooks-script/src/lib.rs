@@ -42,15 +42,16 @@ mod store;
 pub use address::is_public_address;
 pub use attach::{ScriptEventHook, ScriptPhaseHook};
 pub use consent::{
-    Consent, ConsentChange, ConsentError, ConsentRequest, ConsentStore, Decision, Missing, Permit, PermitVoid,
+    Consent, ConsentChange, ConsentError, ConsentRequest, ConsentStore, Decision, Missing, Permit,
+    PermitVoid,
 };
 pub use decision::Rejection;
 pub use engine::{ScriptEngine, ScriptEngineBuilder};
 pub use error::{BuildError, RegisterError};
 pub use fields::{ContextData, DataError, Field, PublicFields};
 pub use history::{
-    AnonymizerKey, Histogram, KeyTooShort, OutcomeKind, RunGroup, RunHistory, RunOutcome, RunPage, RunQuery, RunRecord,
-    mask,
+    AnonymizerKey, Histogram, KeyTooShort, OutcomeKind, RunGroup, RunHistory, RunOutcome, RunPage,
+    RunQuery, RunRecord, mask,
 };
 pub use hook::ScriptHook;
 pub use limits::Limits;

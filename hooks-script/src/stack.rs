@@ -24,8 +24,8 @@ use crate::scope::Scope;
 use self::budget::Budget;
 pub use self::member::HookState;
 use self::member::Member;
-pub use self::order::UnknownHook;
 use self::order::Orders;
+pub use self::order::UnknownHook;
 use self::turn::{Done, Turns};
 
 const FUEL: u64 = 1_000_000_000;
@@ -191,11 +191,7 @@ impl ScriptStack {
     ///
     /// The rejection, for the client: a hook stopped the action (`S-15`), or one failed, or is
     /// disabled, that [has to agree](ScriptHook::fail_closed). No hook behind it has run.
-    pub async fn run_pre(
-        &self,
-        message: Map,
-        data: &ContextData,
-    ) -> Result<PreOutcome, Rejection> {
+    pub async fn run_pre(&self, message: Map, data: &ContextData) -> Result<PreOutcome, Rejection> {
         self.run_pre_on(&Occasion::new(), message, data).await
     }
 

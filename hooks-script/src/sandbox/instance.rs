@@ -259,7 +259,10 @@ impl Sandbox {
         let fuel = fuel.map_or(self.limits.fuel, |fuel| fuel.min(self.limits.fuel));
         let call = |instance: &mut Instance, (address, length)| {
             let run = instance.run.clone();
-            run.call(&mut instance.store, (address, length, now, seed, jobs, mode))
+            run.call(
+                &mut instance.store,
+                (address, length, now, seed, jobs, mode),
+            )
         };
         self.call(instance, hook, fuel, input, given, call)
     }
@@ -317,7 +320,11 @@ impl Sandbox {
             peak: heap.peak,
             console: std::mem::take(&mut host.console),
             console_dropped: host.console_dropped,
-            outbox: host.outbox.take().map(Outbox::into_requests).unwrap_or_default(),
+            outbox: host
+                .outbox
+                .take()
+                .map(Outbox::into_requests)
+                .unwrap_or_default(),
             memory_hash: hash,
         }
     }
@@ -509,7 +516,10 @@ impl Host {
             return REFUSED;
         };
         let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
-        let (url, body) = (slice(memory, url, url_length), slice(memory, body, body_length));
+        let (url, body) = (
+            slice(memory, url, url_length),
+            slice(memory, body, body_length),
+        );
         match (&mut host.outbox, url, body) {
             (Some(outbox), Some(url), Some(body)) => u32::from(!outbox.put(url, body)),
             _ => REFUSED,

@@ -1,8 +1,8 @@
 //! One hook of a stack, and how it has been doing.
 
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::hook::ScriptHook;
 use crate::run::{Failure, Run, Verdict};

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_runtime::{Answer, Combine, EntryMeta, Fault, Map, Never, Step};
+use hooks_runtime::dispatch::Step;
+use hooks_runtime::{Answer, Combine, EntryMeta, Fault, Map, Never};
 
 use super::budget::Budget;
 use super::member::Member;
@@ -183,7 +184,10 @@ impl Combine<Member> for Turns<'_> {
             Fault::Timeout(limit) => format!("no worker was free within {} ms", limit.as_millis()),
             fault => fault.to_string(),
         });
-        let run = self.member.as_ref().map(|member| member.hook.not_run(failure));
+        let run = self
+            .member
+            .as_ref()
+            .map(|member| member.hook.not_run(failure));
         match run {
             Some(run) => self.take(Some((run, None))),
             None => Step::Stop,

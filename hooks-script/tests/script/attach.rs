@@ -2,8 +2,7 @@
 
 use futures_executor::block_on;
 use hooks_runtime::{
-    Action, FailurePolicy, HookRegistry, HookResult, PhaseRegistry, RegisterOptions,
-    ResponseAction,
+    Action, FailurePolicy, HookRegistry, HookResult, PhaseRegistry, RegisterOptions, ResponseAction,
 };
 use hooks_script::{ContextData, Field, Manifest, PublicFields, ScriptEngine, ScriptHook};
 use serde_json::{Value, json};
@@ -37,7 +36,10 @@ fn s_11_e_25_what_a_hook_returns_takes_the_place_of_the_events_data() {
     let hooks = events(&hook(SHOUTS), RegisterOptions::new());
     let emission = block_on(hooks.emit("e", json!({"text": "hi", "n": 1}))).unwrap();
     assert_eq!(emission.action, Action::Modify);
-    assert_eq!(Value::Object((*emission.data).clone()), json!({"text": "HI", "n": 1}));
+    assert_eq!(
+        Value::Object((*emission.data).clone()),
+        json!({"text": "HI", "n": 1})
+    );
     assert_eq!(emission.decided_by.as_deref(), Some("A hook"));
 }
 
@@ -70,7 +72,11 @@ fn s_16_e_36_a_failure_is_isolated_unless_somebody_says_otherwise() {
 
     let closed = failing.fail_closed(true);
     let emission = emit(events(&closed, RegisterOptions::new()));
-    assert_eq!(emission.action, Action::Deny, "its registration does not have to know");
+    assert_eq!(
+        emission.action,
+        Action::Deny,
+        "its registration does not have to know"
+    );
 }
 
 #[test]
@@ -137,7 +143,10 @@ fn r_11_a_stop_denies_the_call_with_class_and_message() {
 
 #[test]
 fn r_12_what_a_pre_hook_returns_has_no_effect() {
-    let registry = pre(&hook("export default () => ({ out: { action: 'DENY' } });"), RegisterOptions::new());
+    let registry = pre(
+        &hook("export default () => ({ out: { action: 'DENY' } });"),
+        RegisterOptions::new(),
+    );
     let response = block_on(registry.execute_pre(&json!({}))).unwrap();
     assert!(response.is_continue());
 }
@@ -145,13 +154,18 @@ fn r_12_what_a_pre_hook_returns_has_no_effect() {
 #[test]
 fn r_13_a_failure_ends_the_run_unless_somebody_says_otherwise() {
     let failing = hook(FAILS);
-    let execute = |registry: PhaseRegistry<Value, Value>| block_on(registry.execute_pre(&json!({})));
+    let execute =
+        |registry: PhaseRegistry<Value, Value>| block_on(registry.execute_pre(&json!({})));
 
     let error = execute(pre(&failing, RegisterOptions::new())).unwrap_err();
     assert_eq!(error.to_string(), "threw Error: broken");
 
     let options = RegisterOptions::new().on_failure(FailurePolicy::Isolate);
-    assert!(execute(pre(&failing, options.clone())).unwrap().is_continue());
+    assert!(
+        execute(pre(&failing, options.clone()))
+            .unwrap()
+            .is_continue()
+    );
 
     let closed = failing.fail_closed(true);
     let response = execute(pre(&closed, options)).unwrap();
@@ -174,6 +188,13 @@ fn r_14_s_18_after_a_call_stops_and_failures_are_nobodys_business() {
         registry.register_post(hook(source).as_phase_hook(id), RegisterOptions::new());
     }
     let report = block_on(registry.execute_post_reported(&json!({"text": "hi"}), Some("r-1")));
-    let runs: Vec<_> = report.entries.iter().map(|entry| entry.run.to_string()).collect();
-    assert_eq!(runs, ["ran", "failed: threw Error: broken; left out", "ran"]);
+    let runs: Vec<_> = report
+        .entries
+        .iter()
+        .map(|entry| entry.run.to_string())
+        .collect();
+    assert_eq!(
+        runs,
+        ["ran", "failed: threw Error: broken; left out", "ran"]
+    );
 }

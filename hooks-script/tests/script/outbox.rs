@@ -61,7 +61,10 @@ fn s_21_without_consent_nothing_leads_to_the_capability() {
     }
     let failure = failure(run(&hook));
     assert!(failure.to_string().contains("context.http"), "{failure}");
-    assert!(matches!(post(&hook).verdict, Verdict::Out(_)), "nothing of it is left");
+    assert!(
+        matches!(post(&hook).verdict, Verdict::Out(_)),
+        "nothing of it is left"
+    );
 }
 
 #[test]
@@ -71,12 +74,20 @@ fn s_21_a_permit_for_something_else_gives_nothing() {
     let other = register(&engine, &body(SEARCHES));
     let store = ConsentStore::in_memory();
     let run = permitted(&hook, &permit(&store, &other));
-    assert!(matches!(run.verdict, Verdict::Failed(_)), "{:?}", run.verdict);
+    assert!(
+        matches!(run.verdict, Verdict::Failed(_)),
+        "{:?}",
+        run.verdict
+    );
 
     let request = ConsentRequest::of(&hook, "clock", Scope::user("u-1"));
     block_on(store.approve(&request, "u-1")).unwrap();
     let run = permitted(&hook, &block_on(store.permit(&request)).unwrap());
-    assert!(matches!(run.verdict, Verdict::Failed(_)), "{:?}", run.verdict);
+    assert!(
+        matches!(run.verdict, Verdict::Failed(_)),
+        "{:?}",
+        run.verdict
+    );
     assert!(run.outbox.is_empty());
 }
 
@@ -86,7 +97,10 @@ fn s_21_a_permit_that_was_revoked_gives_nothing() {
     let store = ConsentStore::in_memory();
     let permit = permit(&store, &hook);
     block_on(store.revoke(permit.request(), "u-1")).unwrap();
-    assert!(matches!(permitted(&hook, &permit).verdict, Verdict::Failed(_)));
+    assert!(matches!(
+        permitted(&hook, &permit).verdict,
+        Verdict::Failed(_)
+    ));
 }
 
 #[test]
@@ -106,7 +120,10 @@ fn s_22_the_outbox_has_room_for_so_many_requests_and_so_many_bytes() {
 #[test]
 fn s_17_a_run_that_fails_leaves_nothing_to_be_sent_and_one_that_stops_does() {
     let engine = engine();
-    let fails = run(&register(&engine, &body(&format!("{POSTS} throw new Error('no');"))));
+    let fails = run(&register(
+        &engine,
+        &body(&format!("{POSTS} throw new Error('no');")),
+    ));
     assert!(fails.outbox.is_empty());
     let stops = body(&format!("{POSTS} throw new HookStopException('noted');"));
     let stops = run(&register(&engine, &stops));
@@ -156,5 +173,8 @@ fn s_21_a_stack_gives_the_capability_where_its_occasion_has_consent() {
     let occasion = Occasion::new().scope(Scope::user("u-1"));
     let outcome = block_on(stack.run_pre_on(&occasion, message(), &ContextData::new())).unwrap();
     let run = outcome.runs[0].run.as_ref().unwrap();
-    assert!(matches!(run.verdict, Verdict::Failed(_)), "it is for after the action");
+    assert!(
+        matches!(run.verdict, Verdict::Failed(_)),
+        "it is for after the action"
+    );
 }

@@ -14,10 +14,16 @@ use crate::support::{body, engine, engine_with, map, register};
 
 /// Appends a text to what came before.
 fn append(text: &str) -> String {
-    body(&format!("return {{ out: {{ text: context.in.text + '{text}' }} }};"))
+    body(&format!(
+        "return {{ out: {{ text: context.in.text + '{text}' }} }};"
+    ))
 }
 
-fn stack_of(engine: &ScriptEngine, build: ScriptStackBuilder, hooks: &[(&str, &str)]) -> ScriptStack {
+fn stack_of(
+    engine: &ScriptEngine,
+    build: ScriptStackBuilder,
+    hooks: &[(&str, &str)],
+) -> ScriptStack {
     let stack = build.build();
     for (id, source) in hooks {
         stack.insert(*id, register(engine, source));
@@ -59,7 +65,11 @@ const LOOPS: &str = "export default () => { for (;;); };";
 
 #[test]
 fn s_09_s_11_each_hook_is_given_what_the_one_before_it_returned() {
-    let stack = stack(&[("a", &append("a")), ("b", &append("b")), ("c", &append("c"))]);
+    let stack = stack(&[
+        ("a", &append("a")),
+        ("b", &append("b")),
+        ("c", &append("c")),
+    ]);
     assert_eq!(text(pre(&stack)), "abc");
 }
 
@@ -134,26 +144,43 @@ fn s_17_s_18_after_an_action_all_hooks_run_whatever_they_do() {
 
 #[test]
 fn s_17_after_an_action_every_hook_sees_the_same_message() {
-    let sees = body("if (context.in.text !== '') throw new Error(context.in.text); return { out: { text: 'x' } };");
+    let sees = body(
+        "if (context.in.text !== '') throw new Error(context.in.text); return { out: { text: 'x' } };",
+    );
     let outcome = post(&stack(&[("a", &sees), ("b", &sees)]));
     for run in &outcome.runs {
-        assert!(matches!(run.run.as_ref().unwrap().verdict, Verdict::Out(_)), "{run:?}");
+        assert!(
+            matches!(run.run.as_ref().unwrap().verdict, Verdict::Out(_)),
+            "{run:?}"
+        );
     }
 }
 
 #[test]
 fn s_09_a_scope_has_an_order_of_its_own() {
-    let stack = stack(&[("a", &append("a")), ("b", &append("b")), ("c", &append("c"))]);
+    let stack = stack(&[
+        ("a", &append("a")),
+        ("b", &append("b")),
+        ("c", &append("c")),
+    ]);
     stack.set_order(&["c", "a"]).unwrap();
     stack.set_order_in("guild 7", &["b", "c"]).unwrap();
     let in_scope = |scope| pre_on(&stack, &Occasion::new().order(scope));
     assert_eq!(text(pre(&stack)), "cab", "what is not named comes behind");
     assert_eq!(text(in_scope("guild 7")), "bca");
-    assert_eq!(text(in_scope("guild 8")), "cab", "it has no order of its own");
+    assert_eq!(
+        text(in_scope("guild 8")),
+        "cab",
+        "it has no order of its own"
+    );
 
     let unknown = stack.set_order_in("guild 7", &["d"]).unwrap_err();
     assert_eq!(unknown.id, "d");
-    assert_eq!(text(in_scope("guild 7")), "bca", "a mistake changes nothing");
+    assert_eq!(
+        text(in_scope("guild 7")),
+        "bca",
+        "a mistake changes nothing"
+    );
 
     assert!(stack.remove("b"));
     stack.insert("d", register(&engine(), &append("d")));
