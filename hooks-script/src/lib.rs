@@ -80,3 +80,8 @@ pub const HOOK_TYPES: &str = include_str!("../js/hook.d.ts");
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/script-hooks.md")]
 mod page {}
+
+/// The page about stacks, likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/script-stacks.md")]
+mod stacks_page {}

@@ -11,5 +11,7 @@ mod manifest;
 mod outbox;
 mod pages;
 mod pitfalls;
+#[cfg(feature = "fetch")]
+mod sender;
 mod stack;
 mod support;
