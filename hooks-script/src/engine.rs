@@ -13,7 +13,7 @@ use crate::hook::ScriptHook;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::run::Failure;
-use crate::sandbox::{self, Ended, Load, Pool, Sandbox, Status};
+use crate::sandbox::{self, Allowance, Ended, Load, Pool, Sandbox, Status};
 use crate::source;
 
 /// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly.
@@ -101,7 +101,7 @@ impl ScriptEngine {
         }
         let load = Load {
             source: source.as_bytes().to_vec(),
-            given: self.shared.given(Arc::default()),
+            given: self.shared.given(Arc::default(), Allowance::default()),
         };
         let gone = || RegisterError::Engine("its worker is gone".to_owned());
         let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
@@ -160,11 +160,12 @@ fn exports(source: &str, extra: &str) -> RegisterError {
 }
 
 impl Shared {
-    pub(crate) fn given(&self, cancelled: Arc<AtomicBool>) -> sandbox::Given {
+    pub(crate) fn given(&self, cancelled: Arc<AtomicBool>, allowance: Allowance) -> sandbox::Given {
         sandbox::Given {
             now_ms: (self.clock)(),
             seed: (self.random)(),
             cancelled,
+            allowance,
         }
     }
 }

@@ -8,7 +8,7 @@ mod result;
 mod watch;
 
 pub(crate) use image::module;
-pub(crate) use instance::{Given, Sandbox, Snapshot, hex};
+pub(crate) use instance::{Allowance, Given, Sandbox, Snapshot, hex};
 pub(crate) use pool::{Load, Pool, Start};
 pub(crate) use result::{Ended, Report, Said, Status};
 pub(crate) use watch::watch;

@@ -19,6 +19,7 @@ use wasmtime::{
 
 use crate::error::BuildError;
 use crate::limits::Limits;
+use crate::outbox::Outbox;
 use crate::run::{ConsoleLevel, ConsoleLine, Failure, Stage};
 use crate::sandbox::image::module;
 use crate::sandbox::result::{Ended, Fields, Report, Status, cut, slice};
@@ -59,6 +60,18 @@ pub(crate) struct Given {
     pub(crate) now_ms: i64,
     pub(crate) seed: u64,
     pub(crate) cancelled: Arc<AtomicBool>,
+    pub(crate) allowance: Allowance,
+}
+
+/// What one run may use, where that is not what every run of the engine may.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Fuel, at most that of the limits.
+    pub(crate) fuel: Option<u64>,
+    /// Time, at most that of the limits.
+    pub(crate) wall: Option<Duration>,
+    /// Whether it has `context.http`. The import refuses it to every other run.
+    pub(crate) http: bool,
 }
 
 pub(crate) struct Instance {
@@ -81,6 +94,9 @@ struct Host {
     console_dropped: usize,
     console_lines: usize,
     console_line: usize,
+    /// Requests that the run made; none where it may make none.
+    outbox: Option<Outbox>,
+    wall: Duration,
     deadline: Instant,
     cancelled: Arc<AtomicBool>,
 }
@@ -147,6 +163,8 @@ impl Sandbox {
             console_dropped: 0,
             console_lines: limits.console_lines,
             console_line: limits.console_line,
+            outbox: None,
+            wall: limits.wall,
             deadline: Instant::now() + limits.wall + Duration::from_secs(10),
             cancelled: Arc::default(),
         };
@@ -164,6 +182,7 @@ impl Sandbox {
         store.set_fuel(BOOT_FUEL)?;
         let mut linker = Linker::new(engine);
         linker.func_wrap("host", "console", Host::write)?;
+        linker.func_wrap("host", "post", Host::post)?;
         let wasm = linker.instantiate(&mut store, module)?;
         let missing = |name| wasmtime::format_err!("the engine does not export `{name}`");
         let memory = wasm
@@ -235,12 +254,17 @@ impl Sandbox {
     ) -> Report {
         let jobs = self.limits.jobs;
         let (now, seed) = (given.now_ms as f64, given.seed);
-        let pre = u32::from(stage == Stage::Pre);
+        let Allowance { fuel, http, .. } = given.allowance;
+        let mode = u32::from(stage == Stage::Pre) | u32::from(http) << 1;
+        let fuel = fuel.map_or(self.limits.fuel, |fuel| fuel.min(self.limits.fuel));
         let call = |instance: &mut Instance, (address, length)| {
             let run = instance.run.clone();
-            run.call(&mut instance.store, (address, length, now, seed, jobs, pre))
+            run.call(
+                &mut instance.store,
+                (address, length, now, seed, jobs, mode),
+            )
         };
-        self.call(instance, hook, self.limits.fuel, input, given, call)
+        self.call(instance, hook, fuel, input, given, call)
     }
 
     fn call(
@@ -254,7 +278,13 @@ impl Sandbox {
     ) -> Report {
         let watched = Watched::new();
         let host = instance.store.data_mut();
-        host.deadline = Instant::now() + self.limits.wall;
+        let wall = given.allowance.wall;
+        host.wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
+        host.deadline = Instant::now() + host.wall;
+        host.outbox = given
+            .allowance
+            .http
+            .then(|| Outbox::new(self.limits.outbox, self.limits.outbox_bytes));
         host.cancelled = Arc::clone(&given.cancelled);
         host.console.clear();
         host.console_dropped = 0;
@@ -290,6 +320,11 @@ impl Sandbox {
             peak: heap.peak,
             console: std::mem::take(&mut host.console),
             console_dropped: host.console_dropped,
+            outbox: host
+                .outbox
+                .take()
+                .map(Outbox::into_requests)
+                .unwrap_or_default(),
             memory_hash: hash,
         }
     }
@@ -306,7 +341,7 @@ impl Sandbox {
             Some(Trap::Interrupt) if instance.store.data().cancelled.load(Relaxed) => {
                 return Ended::Cancelled;
             }
-            Some(Trap::Interrupt) => Failure::Wall(self.limits.wall),
+            Some(Trap::Interrupt) => Failure::Wall(instance.store.data().wall),
             Some(Trap::StackOverflow) => Failure::Stack(self.limits.stack),
             // The engine gives up in places where it has no memory to say why.
             _ if heap.refused => Failure::Heap(self.limits.heap),
@@ -464,6 +499,32 @@ impl Host {
         );
         host.console.push(ConsoleLine { level, text });
     }
+
+    /// The import `post`: what it answers is `enum posted` of the shim.
+    fn post(
+        mut caller: Caller<'_, Host>,
+        url: u32,
+        url_length: u32,
+        body: u32,
+        body_length: u32,
+    ) -> u32 {
+        const REFUSED: u32 = 2;
+        let Some(memory) = caller
+            .get_export("memory")
+            .and_then(wasmtime::Extern::into_memory)
+        else {
+            return REFUSED;
+        };
+        let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
+        let (url, body) = (
+            slice(memory, url, url_length),
+            slice(memory, body, body_length),
+        );
+        match (&mut host.outbox, url, body) {
+            (Some(outbox), Some(url), Some(body)) => u32::from(!outbox.put(url, body)),
+            _ => REFUSED,
+        }
+    }
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -487,6 +548,7 @@ mod tests {
             now_ms: 0,
             seed: 7,
             cancelled: Default::default(),
+            allowance: Default::default(),
         }
     }
 
