@@ -179,7 +179,12 @@ impl ConsentRequest {
 
     /// The request of a registered hook.
     pub fn of(hook: &ScriptHook, capability: impl Into<String>, scope: Scope) -> Self {
-        ConsentRequest::new(hook.manifest().source(), &**hook.code_hash(), capability, scope)
+        ConsentRequest::new(
+            hook.manifest().source(),
+            &**hook.code_hash(),
+            capability,
+            scope,
+        )
     }
 
     /// What the hook would be able to do.
@@ -215,7 +220,11 @@ impl ConsentStore {
     ///
     /// [`ConsentError::Everything`] for a scope that names nobody and no place, or that of the
     /// store: whether the approval counts is then for a check to say.
-    pub async fn approve(&self, request: &ConsentRequest, by: &str) -> Result<ConsentChange, ConsentError> {
+    pub async fn approve(
+        &self,
+        request: &ConsentRequest,
+        by: &str,
+    ) -> Result<ConsentChange, ConsentError> {
         if request.scope == Scope::everything() {
             return Err(ConsentError::Everything);
         }
@@ -227,7 +236,11 @@ impl ConsentStore {
     /// # Errors
     ///
     /// That of the store. An approval from before may still count.
-    pub async fn deny(&self, request: &ConsentRequest, by: &str) -> Result<ConsentChange, ConsentError> {
+    pub async fn deny(
+        &self,
+        request: &ConsentRequest,
+        by: &str,
+    ) -> Result<ConsentChange, ConsentError> {
         self.append(request, Decision::Deny, by).await
     }
 
@@ -238,7 +251,11 @@ impl ConsentStore {
     /// # Errors
     ///
     /// That of the store. An approval from before may still count: try again.
-    pub async fn revoke(&self, request: &ConsentRequest, by: &str) -> Result<ConsentChange, ConsentError> {
+    pub async fn revoke(
+        &self,
+        request: &ConsentRequest,
+        by: &str,
+    ) -> Result<ConsentChange, ConsentError> {
         self.append(request, Decision::Revoke, by).await
     }
 
@@ -319,7 +336,9 @@ impl ConsentStore {
     /// That of the store.
     pub async fn history_of_user(&self, user: &str) -> Result<Vec<ConsentChange>, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(memory.changes(|change| change.scope.user.as_deref() == Some(user))),
+            Backend::Memory(memory) => {
+                Ok(memory.changes(|change| change.scope.user.as_deref() == Some(user)))
+            }
             #[cfg(feature = "sqlite")]
             Backend::Sqlite(database) => sqlite::changes(database, None, Some(user)).await,
         }
@@ -365,6 +384,8 @@ impl fmt::Debug for ConsentStore {
             #[cfg(feature = "sqlite")]
             Backend::Sqlite(_) => "sqlite",
         };
-        f.debug_struct("ConsentStore").field("backend", &backend).finish()
+        f.debug_struct("ConsentStore")
+            .field("backend", &backend)
+            .finish()
     }
 }

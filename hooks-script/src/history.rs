@@ -125,7 +125,10 @@ impl RunHistory {
     /// That of the store.
     pub async fn record(&self, record: RunRecord) -> Result<RunRecord, StoreError> {
         let mut record = self.presentable(record);
-        self.summary.lock().unwrap_or_else(PoisonError::into_inner).count(&record);
+        self.summary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .count(&record);
         record.id = match &self.backend {
             Backend::Memory(memory) => memory.append(&record),
             #[cfg(feature = "sqlite")]
@@ -135,16 +138,32 @@ impl RunHistory {
     }
 
     fn presentable(&self, mut record: RunRecord) -> RunRecord {
-        let ids = self.anonymizer.as_ref().map(|key| key.replace(&mut record.scope)).unwrap_or_default();
+        let ids = self
+            .anonymizer
+            .as_ref()
+            .map(|key| key.replace(&mut record.scope))
+            .unwrap_or_default();
         let clean = |text: &str, most: usize| {
-            let text = ids.iter().fold(text::manageable(text), |text, (id, hash)| text.replace(id, hash));
+            let text = ids.iter().fold(text::manageable(text), |text, (id, hash)| {
+                text.replace(id, hash)
+            });
             text::cut(&(self.masker)(&text), most)
         };
         let most = self.text_chars;
         match &mut record.outcome {
             RunOutcome::Success => {}
             RunOutcome::Skipped { reason } => *reason = clean(reason, most),
-            RunOutcome::Stopped { class, message, trace } | RunOutcome::Failure { class, message, trace, .. } => {
+            RunOutcome::Stopped {
+                class,
+                message,
+                trace,
+            }
+            | RunOutcome::Failure {
+                class,
+                message,
+                trace,
+                ..
+            } => {
                 *class = clean(class, text::CLASS_CHARS);
                 *message = clean(message, most);
                 *trace = clean(trace, most);
@@ -183,7 +202,10 @@ impl RunHistory {
     /// class: how many, how long, how much fuel. With the feature `metrics` the same goes to
     /// the recorder of the crate `metrics`.
     pub fn summary(&self) -> Vec<RunGroup> {
-        self.summary.lock().unwrap_or_else(PoisonError::into_inner).groups()
+        self.summary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .groups()
     }
 }
 

@@ -11,11 +11,15 @@
 //! | [`PublicFields`], [`ContextData`] | what the host lets hooks see |
 //! | [`Limits`] | what a run may use |
 //! | [`ScriptHook`] | a registered hook: [`run_pre`](ScriptHook::run_pre), [`run_post`](ScriptHook::run_post) |
+//! | [`Sources`], [`Versions`] | where hooks come from, and every version of them |
+//! | [`ConsentStore`], [`Permit`] | who agreed to what hooks may do beyond computing |
+//! | [`RunHistory`], [`RunRecord`] | what hooks did |
 //! | [`Run`], [`Verdict`], [`Failure`] | what a run comes to |
 
 // `sandbox::image` allows it for one call.
 #![deny(unsafe_code)]
 
+mod address;
 mod consent;
 mod engine;
 mod error;
@@ -28,23 +32,29 @@ mod run;
 mod sandbox;
 mod scope;
 mod source;
+mod sources;
 mod store;
 
+pub use address::is_public_address;
 pub use consent::{
-    Consent, ConsentChange, ConsentError, ConsentRequest, ConsentStore, Decision, Missing, Permit, PermitVoid,
+    Consent, ConsentChange, ConsentError, ConsentRequest, ConsentStore, Decision, Missing, Permit,
+    PermitVoid,
 };
 pub use engine::{ScriptEngine, ScriptEngineBuilder};
 pub use error::{BuildError, RegisterError};
 pub use fields::{ContextData, DataError, Field, PublicFields};
 pub use history::{
-    AnonymizerKey, Histogram, KeyTooShort, OutcomeKind, RunGroup, RunHistory, RunOutcome, RunPage, RunQuery, RunRecord,
-    mask,
+    AnonymizerKey, Histogram, KeyTooShort, OutcomeKind, RunGroup, RunHistory, RunOutcome, RunPage,
+    RunQuery, RunRecord, mask,
 };
 pub use hook::ScriptHook;
 pub use limits::Limits;
 pub use manifest::{ContextKey, MANIFEST_SCHEMA, Manifest, ManifestError};
 pub use run::{ConsoleLevel, ConsoleLine, Failure, Position, Run, Stage, Stop, Verdict};
 pub use scope::Scope;
+#[cfg(feature = "fetch")]
+pub use sources::{FetchError, Fetcher, FetcherBuilder};
+pub use sources::{Freshness, Loaded, Source, SourceError, SourceVersion, Sources, Versions};
 #[cfg(feature = "sqlite")]
 pub use store::Database;
 pub use store::StoreError;

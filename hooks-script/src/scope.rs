@@ -67,7 +67,8 @@ impl Scope {
 
     /// Whether `other` lies within this: every id that this one names is the same there.
     pub fn covers(&self, other: &Scope) -> bool {
-        let covers = |mine: &Option<String>, other: &Option<String>| mine.is_none() || mine == other;
+        let covers =
+            |mine: &Option<String>, other: &Option<String>| mine.is_none() || mine == other;
         covers(&self.user, &other.user)
             && covers(&self.guild, &other.guild)
             && covers(&self.channel, &other.channel)

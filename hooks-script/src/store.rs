@@ -20,7 +20,9 @@ pub enum StoreError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The database holds what this version does not know.
-    #[error("the database has `{value}` as `{column}`; it was written by a newer version, or damaged")]
+    #[error(
+        "the database has `{value}` as `{column}`; it was written by a newer version, or damaged"
+    )]
     Unknown {
         /// Where.
         column: &'static str,
@@ -42,13 +44,17 @@ impl StoreError {
 #[cfg(feature = "sqlite")]
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        StoreError::Database { source: error.into() }
+        StoreError::Database {
+            source: error.into(),
+        }
     }
 }
 
 #[cfg(feature = "sqlite")]
 impl From<sqlx::migrate::MigrateError> for StoreError {
     fn from(error: sqlx::migrate::MigrateError) -> Self {
-        StoreError::Database { source: error.into() }
+        StoreError::Database {
+            source: error.into(),
+        }
     }
 }

@@ -20,14 +20,18 @@ impl Memory {
 
     pub(super) fn standing(&self, request: &ConsentRequest) -> Standing {
         let changes = self.lock();
-        let about = changes
-            .iter()
-            .filter(|change| change.hook == request.hook && change.capability == request.capability);
+        let about = changes.iter().filter(|change| {
+            change.hook == request.hook && change.capability == request.capability
+        });
         rule::standing(request, about)
     }
 
     pub(super) fn changes(&self, wanted: impl Fn(&ConsentChange) -> bool) -> Vec<ConsentChange> {
-        self.lock().iter().filter(|change| wanted(change)).cloned().collect()
+        self.lock()
+            .iter()
+            .filter(|change| wanted(change))
+            .cloned()
+            .collect()
     }
 
     // Nothing that holds the lock can panic halfway through a change.

@@ -38,7 +38,10 @@ pub(super) fn standing<'a>(
             *word = change;
         }
     }
-    if last_word.values().any(|word| word.decision == Decision::Deny) {
+    if last_word
+        .values()
+        .any(|word| word.decision == Decision::Deny)
+    {
         return Standing::Denied;
     }
     let approval = last_word
@@ -78,7 +81,11 @@ mod tests {
             .collect();
         let request = ConsentRequest::new("hook", "v1", "http", for_whom.clone());
         let forwards = standing(&request, &changes);
-        assert_eq!(forwards, standing(&request, changes.iter().rev()), "whatever the order they are read in");
+        assert_eq!(
+            forwards,
+            standing(&request, changes.iter().rev()),
+            "whatever the order they are read in"
+        );
         forwards
     }
 
@@ -92,52 +99,98 @@ mod tests {
 
     #[test]
     fn s_21_an_approval_covers_what_lies_within_its_scope() {
-        assert_eq!(after(&here(), &[(Approve, user(), "v1")]), Standing::Approved(1));
-        assert_eq!(after(&user(), &[(Approve, here(), "v1")]), Standing::Missing(Missing::Never));
+        assert_eq!(
+            after(&here(), &[(Approve, user(), "v1")]),
+            Standing::Approved(1)
+        );
+        assert_eq!(
+            after(&user(), &[(Approve, here(), "v1")]),
+            Standing::Missing(Missing::Never)
+        );
         let elsewhere = user().in_guild("other");
-        assert_eq!(after(&elsewhere, &[(Approve, user().in_guild("g"), "v1")]), Standing::Missing(Missing::Never));
+        assert_eq!(
+            after(&elsewhere, &[(Approve, user().in_guild("g"), "v1")]),
+            Standing::Missing(Missing::Never)
+        );
     }
 
     #[test]
     fn s_21_a_guild_does_not_agree_for_its_members() {
         let guild = [(Approve, Scope::guild("g"), "v1")];
         assert_eq!(after(&here(), &guild), Standing::Missing(Missing::Never));
-        assert_eq!(after(&Scope::guild("g").in_channel("c"), &guild), Standing::Approved(1));
+        assert_eq!(
+            after(&Scope::guild("g").in_channel("c"), &guild),
+            Standing::Approved(1)
+        );
     }
 
     #[test]
     fn s_21_a_changed_hook_asks_again() {
-        assert_eq!(after(&here(), &[(Approve, user(), "v0")]), Standing::Missing(Missing::Changed));
-        assert_eq!(after(&here(), &[(Deny, user(), "v0")]), Standing::Missing(Missing::Changed));
+        assert_eq!(
+            after(&here(), &[(Approve, user(), "v0")]),
+            Standing::Missing(Missing::Changed)
+        );
+        assert_eq!(
+            after(&here(), &[(Deny, user(), "v0")]),
+            Standing::Missing(Missing::Changed)
+        );
     }
 
     #[test]
     fn s_21_a_denial_stands_until_its_own_scope_decides_otherwise() {
         let guild = || Scope::guild("g");
-        let denied = [(Deny, guild(), "v1"), (Approve, user(), "v1"), (Approve, here(), "v1")];
+        let denied = [
+            (Deny, guild(), "v1"),
+            (Approve, user(), "v1"),
+            (Approve, here(), "v1"),
+        ];
         assert_eq!(after(&here(), &denied), Standing::Denied);
-        let changed = [(Deny, guild(), "v1"), (Approve, here(), "v1"), (Approve, guild(), "v1")];
+        let changed = [
+            (Deny, guild(), "v1"),
+            (Approve, here(), "v1"),
+            (Approve, guild(), "v1"),
+        ];
         assert_eq!(after(&here(), &changed), Standing::Approved(2));
         let taken_back = [(Deny, user(), "v1"), (Revoke, user(), "v1")];
-        assert_eq!(after(&here(), &taken_back), Standing::Missing(Missing::Revoked));
+        assert_eq!(
+            after(&here(), &taken_back),
+            Standing::Missing(Missing::Revoked)
+        );
     }
 
     #[test]
     fn s_21_a_revocation_voids_approvals_within_its_scope_and_around_it() {
-        for (approved, revoked) in [(user(), here()), (here(), user()), (here(), Scope::everything())] {
+        for (approved, revoked) in [
+            (user(), here()),
+            (here(), user()),
+            (here(), Scope::everything()),
+        ] {
             let changes = [(Approve, approved, "v1"), (Revoke, revoked, "v1")];
-            assert_eq!(after(&here(), &changes), Standing::Missing(Missing::Revoked));
+            assert_eq!(
+                after(&here(), &changes),
+                Standing::Missing(Missing::Revoked)
+            );
         }
         // But not beside it.
-        let beside = [(Approve, user(), "v1"), (Revoke, user().in_guild("other"), "v1")];
+        let beside = [
+            (Approve, user(), "v1"),
+            (Revoke, user().in_guild("other"), "v1"),
+        ];
         assert_eq!(after(&here(), &beside), Standing::Approved(1));
-        let again = [(Approve, user(), "v1"), (Revoke, here(), "v1"), (Approve, user(), "v1")];
+        let again = [
+            (Approve, user(), "v1"),
+            (Revoke, here(), "v1"),
+            (Approve, user(), "v1"),
+        ];
         assert_eq!(after(&here(), &again), Standing::Approved(3));
     }
 
     #[test]
     fn s_21_a_revocation_voids_every_version() {
         let changes = [(Approve, user(), "v1"), (Revoke, user(), "v2")];
-        assert_eq!(after(&here(), &changes), Standing::Missing(Missing::Revoked));
+        assert_eq!(
+            after(&here(), &changes),
+            Standing::Missing(Missing::Revoked)
+        );
     }
 }

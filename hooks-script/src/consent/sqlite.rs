@@ -8,7 +8,10 @@ use super::{ConsentChange, ConsentRequest, Decision};
 use crate::scope::Scope;
 use crate::store::{Database, StoreError, from_db_time, to_db_time};
 
-pub(super) async fn append(database: &Database, mut change: ConsentChange) -> Result<ConsentChange, StoreError> {
+pub(super) async fn append(
+    database: &Database,
+    mut change: ConsentChange,
+) -> Result<ConsentChange, StoreError> {
     let row = sqlx::query(
         "INSERT INTO consent_changes (time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
@@ -30,7 +33,10 @@ pub(super) async fn append(database: &Database, mut change: ConsentChange) -> Re
 
 /// The last of each kind for each scope around the request is all that the rule needs, however
 /// long the history has become.
-pub(super) async fn standing(database: &Database, request: &ConsentRequest) -> Result<Standing, StoreError> {
+pub(super) async fn standing(
+    database: &Database,
+    request: &ConsentRequest,
+) -> Result<Standing, StoreError> {
     let rows = sqlx::query(
         "SELECT max(id) AS id, time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id
          FROM consent_changes

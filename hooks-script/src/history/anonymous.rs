@@ -54,7 +54,11 @@ impl AnonymizerKey {
 
     /// Replaces the ids, and says which by which, for texts that name them.
     pub(super) fn replace(&self, scope: &mut Scope) -> Vec<(String, String)> {
-        let Scope { user, guild, channel } = scope;
+        let Scope {
+            user,
+            guild,
+            channel,
+        } = scope;
         let mut replaced = Vec::new();
         for (kind, id) in [("user", user), ("guild", guild), ("channel", channel)] {
             if let Some(id) = id {

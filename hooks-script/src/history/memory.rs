@@ -36,14 +36,24 @@ impl Memory {
         while ring.records.len() >= self.capacity {
             ring.records.pop_front();
         }
-        ring.records.push_back(RunRecord { id, ..record.clone() });
+        ring.records.push_back(RunRecord {
+            id,
+            ..record.clone()
+        });
         id
     }
 
     pub(super) fn query(&self, query: &RunQuery) -> RunPage {
         let ring = self.lock();
-        let matching = ring.records.iter().rev().filter(|record| query.matches(record));
-        RunPage::of(matching.take(query.limit + 1).cloned().collect(), query.limit)
+        let matching = ring
+            .records
+            .iter()
+            .rev()
+            .filter(|record| query.matches(record));
+        RunPage::of(
+            matching.take(query.limit + 1).cloned().collect(),
+            query.limit,
+        )
     }
 
     pub(super) fn forget_before(&self, time: Timestamp) -> u64 {

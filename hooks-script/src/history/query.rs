@@ -102,8 +102,13 @@ impl RunQuery {
 
     pub(super) fn matches(&self, record: &RunRecord) -> bool {
         self.hook.as_ref().is_none_or(|hook| *hook == record.source)
-            && self.outcome.is_none_or(|outcome| outcome == record.outcome.kind())
-            && self.action.as_ref().is_none_or(|action| *action == record.action)
+            && self
+                .outcome
+                .is_none_or(|outcome| outcome == record.outcome.kind())
+            && self
+                .action
+                .as_ref()
+                .is_none_or(|action| *action == record.action)
             && self.from.is_none_or(|from| record.time >= from)
             && self.until.is_none_or(|until| record.time < until)
             && self.before.is_none_or(|before| record.id < before)

@@ -96,7 +96,13 @@ impl RunRecord {
     /// The record of a run: the hook, and what it was run with. What of `message` and `data`
     /// stands in an exception is taken out of it: texts of eight and more characters, shorter
     /// ones of four and more if they stand there as a whole.
-    pub fn of(hook: &ScriptHook, stage: Stage, run: &Run, message: &Map, data: &ContextData) -> Self {
+    pub fn of(
+        hook: &ScriptHook,
+        stage: Stage,
+        run: &Run,
+        message: &Map,
+        data: &ContextData,
+    ) -> Self {
         let without = |text: &str| {
             let given = message.iter().chain(data.values().flatten());
             text::without(&text::manageable(text), given)
@@ -136,7 +142,13 @@ impl RunRecord {
 
     /// The record of a run that did not happen.
     pub fn skipped(hook: &ScriptHook, stage: Stage, reason: impl Into<String>) -> Self {
-        RunRecord::new(hook, stage, RunOutcome::Skipped { reason: reason.into() })
+        RunRecord::new(
+            hook,
+            stage,
+            RunOutcome::Skipped {
+                reason: reason.into(),
+            },
+        )
     }
 
     fn new(hook: &ScriptHook, stage: Stage, outcome: RunOutcome) -> Self {

@@ -17,7 +17,11 @@ pub(super) async fn append(database: &Database, record: &RunRecord) -> Result<u6
     let (kind, class, message, trace) = match &record.outcome {
         RunOutcome::Success => (None, None, None, None),
         RunOutcome::Skipped { reason } => (None, None, Some(reason), None),
-        RunOutcome::Stopped { class, message, trace } => (None, Some(class), Some(message), Some(trace)),
+        RunOutcome::Stopped {
+            class,
+            message,
+            trace,
+        } => (None, Some(class), Some(message), Some(trace)),
         RunOutcome::Failure {
             kind,
             class,
@@ -85,7 +89,8 @@ pub(super) async fn forget_before(database: &Database, time: Timestamp) -> Resul
 }
 
 fn record(row: &SqliteRow) -> Result<RunRecord, StoreError> {
-    let number = |column| -> Result<u64, StoreError> { Ok(row.try_get::<i64, _>(column)?.cast_unsigned()) };
+    let number =
+        |column| -> Result<u64, StoreError> { Ok(row.try_get::<i64, _>(column)?.cast_unsigned()) };
     Ok(RunRecord {
         id: number("id")?,
         time: from_db_time(row.try_get("time_us")?)?,

@@ -12,7 +12,8 @@ const REST: &str = "other";
 
 /// Upper bounds of the parts of a histogram.
 const MICROSECONDS: &[u64] = &[
-    50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
+    50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
+    1_000_000, 2_500_000,
 ];
 const FUEL: &[u64] = &[
     1_000,
@@ -72,14 +73,17 @@ impl Summary {
         let outcome = record.outcome.kind();
         #[cfg(feature = "metrics")]
         publish(&source, outcome, &class, record);
-        let group = self.groups.entry((source, outcome, class)).or_insert_with_key(|key| RunGroup {
-            source: key.0.clone(),
-            outcome,
-            class: key.2.clone(),
-            runs: 0,
-            duration_us: Histogram::new(MICROSECONDS),
-            fuel: Histogram::new(FUEL),
-        });
+        let group = self
+            .groups
+            .entry((source, outcome, class))
+            .or_insert_with_key(|key| RunGroup {
+                source: key.0.clone(),
+                outcome,
+                class: key.2.clone(),
+                runs: 0,
+                duration_us: Histogram::new(MICROSECONDS),
+                fuel: Histogram::new(FUEL),
+            });
         group.runs += 1;
         // What did not run took no time and no fuel.
         if outcome != OutcomeKind::Skipped {
@@ -90,9 +94,17 @@ impl Summary {
 
     fn names(&mut self, source: &str, class: &str) -> (String, String) {
         let known = self.classes.len();
-        let source = if known < MOST_HOOKS || self.classes.contains_key(source) { source } else { REST };
+        let source = if known < MOST_HOOKS || self.classes.contains_key(source) {
+            source
+        } else {
+            REST
+        };
         let classes = self.classes.entry(source.to_owned()).or_default();
-        let class = if class.is_empty() || classes.len() < MOST_CLASSES || classes.contains(class) { class } else { REST };
+        let class = if class.is_empty() || classes.len() < MOST_CLASSES || classes.contains(class) {
+            class
+        } else {
+            REST
+        };
         if !class.is_empty() {
             classes.insert(class.to_owned());
         }
@@ -113,7 +125,8 @@ fn publish(source: &str, outcome: OutcomeKind, class: &str, record: &RunRecord) 
     ];
     metrics::counter!("hooks_script_runs_total", &labels).increment(1);
     if outcome != OutcomeKind::Skipped {
-        metrics::histogram!("hooks_script_run_duration_seconds", &labels).record(record.duration.as_secs_f64());
+        metrics::histogram!("hooks_script_run_duration_seconds", &labels)
+            .record(record.duration.as_secs_f64());
         metrics::histogram!("hooks_script_run_fuel", &labels).record(record.fuel as f64);
     }
 }
@@ -159,8 +172,14 @@ mod tests {
         for number in 0..2 * MOST_HOOKS {
             summary.names(&number.to_string(), "class");
         }
-        assert_eq!(summary.names("new", "class"), (REST.to_owned(), "class".to_owned()));
-        assert_eq!(summary.names("hook", "0"), ("hook".to_owned(), "0".to_owned()));
+        assert_eq!(
+            summary.names("new", "class"),
+            (REST.to_owned(), "class".to_owned())
+        );
+        assert_eq!(
+            summary.names("hook", "0"),
+            ("hook".to_owned(), "0".to_owned())
+        );
         assert!(summary.classes.len() <= MOST_HOOKS + 1);
         assert!(summary.classes["hook"].len() <= MOST_CLASSES + 1);
     }

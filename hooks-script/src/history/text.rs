@@ -36,13 +36,18 @@ pub fn mask(text: &str) -> String {
             r#"(?:(?:basic|bearer)[ \t]+)?["']?[!#-&(-~]+["']?|\b(bearer[ \t]+)[!#-&(-~]+"#,
         ))
     });
-    static MAIL: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r#"[^ \t\r\n@<>"'`(),;:=]+@[^ \t\r\n@<>"'`(),;:=]+\.[^ \t\r\n@<>"'`(),;:=.]{2,}"#));
+    static MAIL: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r#"[^ \t\r\n@<>"'`(),;:=]+@[^ \t\r\n@<>"'`(),;:=]+\.[^ \t\r\n@<>"'`(),;:=.]{2,}"#)
+    });
     static TOKEN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9_+=-]{20,}"));
-    static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\+?\(?[0-9](?:[ ./()-]{0,2}[0-9]){6,}"));
+    static NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\+?\(?[0-9](?:[ ./()-]{0,2}[0-9]){6,}"));
 
     let text = NAMED.replace_all(text, |found: &Captures<'_>| {
-        let before = found.get(1).or(found.get(2)).map_or("", |name| name.as_str());
+        let before = found
+            .get(1)
+            .or(found.get(2))
+            .map_or("", |name| name.as_str());
         format!("{before}[secret]")
     });
     let text = MAIL.replace_all(&text, "[e-mail]");
@@ -50,7 +55,11 @@ pub fn mask(text: &str) -> String {
         // A long word is no token, nor is a long number: that is the next pattern's.
         let has = |test: fn(&u8) -> bool| found[0].as_bytes().iter().any(test);
         let is_token = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-        if is_token { "[secret]".to_owned() } else { found[0].to_owned() }
+        if is_token {
+            "[secret]".to_owned()
+        } else {
+            found[0].to_owned()
+        }
     });
     NUMBER.replace_all(&text, "[number]").into_owned()
 }
@@ -80,7 +89,10 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// The text without what it repeats of an input, in whatever case: `[input]` stands there.
-pub(super) fn without<'a>(text: &str, input: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
+pub(super) fn without<'a>(
+    text: &str,
+    input: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> String {
     if text.is_empty() {
         return String::new();
     }
@@ -146,7 +158,9 @@ impl Found {
             return;
         }
         for piece in input.windows(PIECE) {
-            let Ok(piece) = <[char; PIECE]>::try_from(piece) else { continue };
+            let Ok(piece) = <[char; PIECE]>::try_from(piece) else {
+                continue;
+            };
             // Found once is found for good.
             for at in self.pieces.remove(&piece).unwrap_or_default() {
                 self.marked[at..at + PIECE].fill(true);
@@ -185,7 +199,10 @@ mod tests {
     #[test]
     fn s_20_what_looks_private_is_masked() {
         for (text, masked) in [
-            ("from <Ada.Lovelace+x@mail.example.org>!", "from <[e-mail]>!"),
+            (
+                "from <Ada.Lovelace+x@mail.example.org>!",
+                "from <[e-mail]>!",
+            ),
             ("jürgen@bücher.example wrote", "[e-mail] wrote"),
             ("card 4111 1111-1111 1111.", "card [number]."),
             ("id 1234567", "id [number]"),
@@ -235,12 +252,18 @@ mod tests {
             ("bad: Meet me at the Harbour tonight", "bad: [input]"),
             ("bad: MEET ME AT THE HARBOUR TONIGHT!", "bad: [input]!"),
             ("bad word: 'the Harbour'", "bad word: '[input]'"),
-            ("Ada K and ada k in 123456", "[input] and [input] in [input]"),
+            (
+                "Ada K and ada k in 123456",
+                "[input] and [input] in [input]",
+            ),
             ("no links", "no links"),
         ] {
             assert_eq!(without(text, message.clone()), clean);
         }
         let nested = json!({"a": [{"b": ["deeply hidden"]}], "a long key too": 1});
-        assert_eq!(without("deeply hidden/a long key too", nested), "[input]/[input]");
+        assert_eq!(
+            without("deeply hidden/a long key too", nested),
+            "[input]/[input]"
+        );
     }
 }

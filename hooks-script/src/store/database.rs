@@ -7,7 +7,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
 
 use super::StoreError;
 
@@ -16,7 +18,11 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it
 /// is.
-const MIGRATIONS: [(i64, &str, &str); 1] = [(1, "records", include_str!("../../migrations/0001_records.sql"))];
+const MIGRATIONS: [(i64, &str, &str); 1] = [(
+    1,
+    "records",
+    include_str!("../../migrations/0001_records.sql"),
+)];
 
 /// A SQLite database for a [`ConsentStore`](crate::ConsentStore), a
 /// [`RunHistory`](crate::RunHistory) and [`Versions`](crate::Versions); one file can hold all
@@ -50,9 +56,17 @@ impl Database {
             .await?;
         let migrations = MIGRATIONS.map(|(version, name, sql)| {
             let kind = MigrationType::Simple;
-            Migration::new(version, Cow::Borrowed(name), kind, sql.into_sql_str(), false)
+            Migration::new(
+                version,
+                Cow::Borrowed(name),
+                kind,
+                sql.into_sql_str(),
+                false,
+            )
         });
-        Migrator::with_migrations(migrations.into()).run(&pool).await?;
+        Migrator::with_migrations(migrations.into())
+            .run(&pool)
+            .await?;
         Ok(Database { pool })
     }
 
