@@ -249,12 +249,11 @@ impl Sources {
     /// [`last_good`](Self::last_good).
     pub async fn load(&self, source: &Source, pin: Option<&str>) -> Result<Loaded, SourceError> {
         let key = source.to_string();
-        if let Some(pin) = pin {
-            if let Some(kept) = self.versions.kept(&key, Some(pin)).await? {
-                if let Some(loaded) = loaded(kept, Freshness::Pinned) {
-                    return Ok(loaded);
-                }
-            }
+        if let Some(pin) = pin
+            && let Some(kept) = self.versions.kept(&key, Some(pin)).await?
+            && let Some(loaded) = loaded(kept, Freshness::Pinned)
+        {
+            return Ok(loaded);
         }
         let loaded = match source {
             Source::Text { code, .. } => self.read(&key, code.clone()).await?,

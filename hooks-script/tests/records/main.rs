@@ -4,6 +4,8 @@ mod consent;
 mod history;
 #[cfg(feature = "sqlite")]
 mod killed;
+#[cfg(feature = "metrics")]
+mod metric;
 mod pins;
 #[cfg(feature = "fetch")]
 mod server;

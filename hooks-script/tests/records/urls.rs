@@ -569,6 +569,7 @@ async fn s_01_a_redirect_is_held_to_the_same_rules() {
         let error = fetch_error(load(lenient(), &server.url("/")).await);
         assert!(matches!(error, FetchError::Url { .. }), "{to}: {error}");
     }
+    server.requests();
     // From a name that may be reached to one that may not, and to addresses.
     for to in [
         "http://127.0.0.2/",
