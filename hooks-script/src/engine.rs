@@ -99,6 +99,13 @@ impl ScriptEngine {
             let bytes = source.len();
             return Err(RegisterError::TooLarge { bytes, limit });
         }
+        let hash = sandbox::hex(&Sha256::digest(source));
+        if let Some(expected) = manifest.pinned_hash().filter(|&expected| expected != hash) {
+            return Err(RegisterError::Pinned {
+                expected: expected.to_owned(),
+                found: hash,
+            });
+        }
         let load = Load {
             source: source.as_bytes().to_vec(),
             given: self.shared.given(Arc::default(), Allowance::default()),
@@ -107,15 +114,12 @@ impl ScriptEngine {
         let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
         match report.ended {
             Ended::Returned(status, said) => match (status, snapshot) {
-                (Status::Done, Some(snapshot)) => {
-                    let hash = sandbox::hex(&Sha256::digest(source));
-                    Ok(ScriptHook::new(
-                        Arc::clone(&self.shared),
-                        manifest,
-                        snapshot,
-                        hash,
-                    ))
-                }
+                (Status::Done, Some(snapshot)) => Ok(ScriptHook::new(
+                    Arc::clone(&self.shared),
+                    manifest,
+                    snapshot,
+                    hash,
+                )),
                 (Status::Syntax, _) => Err(RegisterError::Syntax {
                     position: said.position(),
                     message: said.message,

@@ -14,6 +14,9 @@
 //! | [`ScriptStack`] | hooks in an order, with a budget: the message goes from one to the next |
 //! | [`ScriptEventHook`], [`ScriptPhaseHook`] | a hook in a registry of `hooks-runtime` |
 //! | [`OutboundRequest`] | what a hook asks to be sent, where a [`Permit`] lets it |
+//! | [`Sources`], [`Versions`] | where hooks come from, and every version of them |
+//! | [`ConsentStore`], [`Permit`] | who agreed to what hooks may do beyond computing |
+//! | [`RunHistory`], [`RunRecord`] | what hooks did |
 //! | [`Run`], [`Verdict`], [`Failure`] | what a run comes to |
 //! | [`Rejection`] | what a run before an action means for the action: [`decide`](ScriptHook::decide) |
 
@@ -36,6 +39,7 @@ mod run;
 mod sandbox;
 mod scope;
 mod source;
+mod sources;
 mod stack;
 mod store;
 
@@ -61,6 +65,9 @@ pub use outbox::{HTTP, OutboundRequest};
 pub use outbox::{OutboxSender, OutboxSenderBuilder, SendError};
 pub use run::{ConsoleLevel, ConsoleLine, Failure, Position, Run, Stage, Stop, Verdict};
 pub use scope::Scope;
+#[cfg(feature = "fetch")]
+pub use sources::{FetchError, Fetcher, FetcherBuilder};
+pub use sources::{Freshness, Loaded, Source, SourceError, SourceVersion, Sources, Versions};
 pub use stack::{
     HookState, Occasion, PostOutcome, PreOutcome, ScriptStack, ScriptStackBuilder, StackRun,
     UnknownHook,

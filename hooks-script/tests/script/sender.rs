@@ -61,8 +61,9 @@ async fn asked(url: &str) -> Asked {
     let consent = ConsentRequest::of(&hook, HTTP, Scope::user("u-1"));
     store.approve(&consent, "u-1").await.unwrap();
     let permit = store.permit(&consent).await.unwrap();
-    let run = hook.run_post_permitted(&message(), &ContextData::new(), &permit);
-    let request = run.await.outbox.remove(0);
+    let (message, data) = (message(), ContextData::new());
+    let mut run = hook.run_post_permitted(&message, &data, &permit).await;
+    let request = run.outbox.remove(0);
     Asked {
         hook,
         store,
