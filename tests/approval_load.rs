@@ -7,7 +7,7 @@ use std::fs;
 
 use hooks_runtime::approval::{ApprovalQueue, ApprovalRequest};
 use hooks_runtime::{
-    Conversation, Coordinator, Event, HookRegistry, HookResult, RegisterOptions, Step,
+    Begun, Conversation, Coordinator, Event, HookRegistry, HookResult, RegisterOptions,
 };
 use serde_json::json;
 
@@ -41,7 +41,7 @@ async fn request(
     });
     let emission = hooks.emit("tool:pre", data).await.expect("an emission");
     match coordinator.begin(emission, &mut Conversation::new()) {
-        Ok(Step::Ask(request)) => *request,
+        Ok(Begun::Ask(request)) => *request,
         other => panic!("no question: {other:?}"),
     }
 }

@@ -67,7 +67,7 @@ pub struct Applied {
 /// How far an emission could be applied without asking.
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial, or a question"]
-pub enum Step {
+pub enum Begun {
     /// It is decided.
     Done(Applied),
     /// The user has to be asked.
@@ -147,8 +147,8 @@ impl Coordinator {
         conversation: &mut Conversation,
     ) -> Result<Applied, ApplyError> {
         Ok(match self.begin(emission, conversation)? {
-            Step::Done(applied) => applied,
-            Step::Ask(request) => self.ask(*request).await.into(),
+            Begun::Done(applied) => applied,
+            Begun::Ask(request) => self.ask(*request).await.into(),
         })
     }
 
@@ -162,7 +162,7 @@ impl Coordinator {
         &self,
         emission: Emission,
         conversation: &mut Conversation,
-    ) -> Result<Step, ApplyError> {
+    ) -> Result<Begun, ApplyError> {
         let request = ApprovalRequest::of(&emission, self.inner.session.as_ref());
         self.show(emission.output(), &emission.messages);
         let denial = emission.is_denied().then(|| refusal(&emission));
@@ -171,15 +171,15 @@ impl Coordinator {
         } = emission;
         self.inject(injections, conversation)?;
         Ok(match request {
-            None => Step::Done(Applied {
+            None => Begun::Done(Applied {
                 data,
                 denial,
                 approval: None,
             }),
             Some(request) => match self.inner.desk.known(&request) {
-                None => Step::Ask(Box::new(request)),
+                None => Begun::Ask(Box::new(request)),
                 Some(decision) => {
-                    Step::Done(self.inner.desk.conclude(request.into(), decision).into())
+                    Begun::Done(self.inner.desk.conclude(request.into(), decision).into())
                 }
             },
         })

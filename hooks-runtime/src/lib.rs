@@ -89,7 +89,7 @@ mod within;
 pub use hooks_core::*;
 
 pub use conversation::{Conversation, InjectionFate, InjectionRecord, Message, Role};
-pub use coordinator::{Applied, ApplyError, Coordinator, CoordinatorBuilder, Step};
+pub use coordinator::{Applied, ApplyError, Begun, Coordinator, CoordinatorBuilder};
 pub use display::UserDisplay;
 #[cfg(feature = "engine")]
 pub use engine::{HookEngine, ToolRequest, ToolResult};

@@ -16,7 +16,7 @@ use hooks_runtime::approval::{
     Approval, ApprovalAnswer, ApprovalProvider, ApprovalQueue, ApprovalRequest,
 };
 use hooks_runtime::{
-    Applied, Conversation, Coordinator, EventData, HookError, HookRegistry, HookResult, Map, Step,
+    Applied, Begun, Conversation, Coordinator, EventData, HookError, HookRegistry, HookResult, Map,
 };
 use serde_json::json;
 use tokio::task::{JoinHandle, yield_now};
@@ -67,7 +67,7 @@ async fn question(
 ) -> ApprovalRequest {
     let emission = hooks.emit(event, data).await.expect("an emission");
     match coordinator.begin(emission, &mut Conversation::new()) {
-        Ok(Step::Ask(request)) => *request,
+        Ok(Begun::Ask(request)) => *request,
         other => panic!("no question: {other:?}"),
     }
 }

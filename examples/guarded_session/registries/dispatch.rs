@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hooks_runtime::{
-    Applied, ApplyError, Emission, EmitError, EmitOptions, HookRegistry, Map, Report, Step,
+    Applied, ApplyError, Begun, Emission, EmitError, EmitOptions, HookRegistry, Map, Report,
     UserDisplay, UserMessage,
 };
 use serde::Serialize;
@@ -81,8 +81,8 @@ impl Registries {
                 let report = emission.report().cloned().unwrap_or_default();
                 let (step, mut told) = self.begin(emission, call).await;
                 let applied = match step {
-                    Ok(Step::Done(applied)) => Ok(applied),
-                    Ok(Step::Ask(request)) => Ok(self.coordinator.ask(*request).await.into()),
+                    Ok(Begun::Done(applied)) => Ok(applied),
+                    Ok(Begun::Ask(request)) => Ok(self.coordinator.ask(*request).await.into()),
                     Err(error) => Err(error),
                 };
                 told.extend(allowance(&applied));
@@ -118,7 +118,7 @@ impl Registries {
         &mut self,
         emission: Emission,
         call: Option<usize>,
-    ) -> (Result<Step, ApplyError>, Vec<String>) {
+    ) -> (Result<Begun, ApplyError>, Vec<String>) {
         let injections = emission.injections.iter();
         let mut told: Vec<_> = injections
             .map(|injection| {
