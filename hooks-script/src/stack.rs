@@ -41,7 +41,7 @@ const WALL: Duration = Duration::from_secs(5);
 /// use hooks_script::{ContextData, Manifest, ScriptEngine, ScriptStack};
 /// use serde_json::json;
 ///
-/// let engine = ScriptEngine::builder().build()?;
+/// let engine = ScriptEngine::builder().build().unwrap();
 /// let register = |name, source| engine.register(Manifest::new("text:", name, []).unwrap(), source);
 /// let stack = ScriptStack::builder().build();
 /// stack.insert("trim", register("Trim", "export default ({ in: m }) => ({ out: { text: m.text.trim() } });")?);
