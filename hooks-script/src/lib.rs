@@ -92,3 +92,8 @@ mod page {}
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/script-stacks.md")]
 mod stacks_page {}
+
+/// The page about running them, likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/script-operations.md")]
+mod operations_page {}
