@@ -1,0 +1,45 @@
+//! Two readings of one text, and whether they mean the same.
+
+use super::nesting::{CAP, SHALLOW, depth};
+use super::{Script, brush, tree};
+
+/// What the two parsers made of a text.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// Both read the same.
+    Agreed(Script),
+    /// Each read something else.
+    Disputed(Script, Script),
+    /// Only one could read it.
+    Single(Script),
+    /// Neither could, or the text nests too deeply to try.
+    Unreadable(&'static str),
+}
+
+/// Reads `text` with both parsers.
+pub(crate) fn parse(text: &str) -> Reading {
+    let depth = depth(text);
+    if depth > CAP {
+        return Reading::Unreadable("it is nested too deeply to be parsed");
+    }
+    if depth <= SHALLOW {
+        return compare(text);
+    }
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .stack_size(256 << 20)
+            .spawn_scoped(scope, || compare(text))
+            .ok()
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or(Reading::Unreadable("it could not be parsed"))
+    })
+}
+
+fn compare(text: &str) -> Reading {
+    match (brush::parse(text), tree::parse(text)) {
+        (Some(one), Some(other)) if one == other => Reading::Agreed(one),
+        (Some(one), Some(other)) => Reading::Disputed(one, other),
+        (Some(one), None) | (None, Some(one)) => Reading::Single(one),
+        (None, None) => Reading::Unreadable("it is no complete shell command"),
+    }
+}

@@ -1,0 +1,2 @@
+//! Permission service: what would this command do?
+pub mod classify;
