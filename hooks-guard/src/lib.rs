@@ -1,2 +1,18 @@
-//! Permission service: what would this command do?
+//! Permission service for programs that run shell commands on behalf of somebody else.
+//!
+//! | Module | Is |
+//! |---|---|
+//! | [`classify`] | what a command would do: read, create, update or delete, and why |
+//!
+//! ```
+//! use hooks_guard::classify::{Classifier, Crud, Decision};
+//!
+//! let classifier = Classifier::new();
+//! let verdict = classifier.classify("git status && rm -rf build")?;
+//! assert_eq!(verdict.crud, Crud::Delete);
+//! assert_eq!(verdict.decision, Decision::RequiresConfirmation);
+//! # Ok::<(), hooks_guard::classify::InputError>(())
+//! ```
+#![forbid(unsafe_code)]
+
 pub mod classify;

@@ -1,4 +1,188 @@
-//! x
-#![allow(missing_docs)]
+//! What a shell command would do, and why.
+//!
+//! [`Classifier::classify`] has two parsers read the command, judges every
+//! program that would run by the tables in `programs/`, and takes the
+//! strongest effect. What is not understood is never a read.
+
+mod explain;
+mod judge;
+mod language;
 mod shell;
-pub fn try_parse(text: &str) -> String { match shell::parse(text) { shell::Reading::Agreed(_) => "agreed".into(), shell::Reading::Disputed(a,b) => format!("DISPUTED\n  B {a:?}\n  T {b:?}"), shell::Reading::Single(_) => "SINGLE".into(), shell::Reading::Unreadable(_)=>"UNREADABLE".into() } }
+mod tables;
+mod verdict;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use explain::Explanation;
+pub use verdict::{Classification, Crud, Decision, Finding, Method};
+
+use judge::Judge;
+use tables::Tables;
+use thiserror::Error;
+
+/// The longest command, in characters (P-01).
+pub const MOST_CHARACTERS: usize = 10_000;
+/// The longest context, in characters (P-01).
+pub const MOST_CONTEXT: usize = 100;
+
+/// A command that is none.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InputError {
+    /// P-03.
+    #[error("the command is empty; say what is to be run")]
+    Empty,
+    /// P-04.
+    #[error("the {field} has {length} characters; at most {most} are allowed")]
+    TooLong {
+        /// `command` or `context`.
+        field: &'static str,
+        /// Its length in characters.
+        length: usize,
+        /// The limit in characters.
+        most: usize,
+    },
+    /// No shell can be given a NUL.
+    #[error("the command has a NUL character in it; remove it")]
+    Nul,
+    /// See [`Classifier::classify_bytes`].
+    #[error("the command is not valid UTF-8; encode it as UTF-8")]
+    Encoding,
+}
+
+/// Says of commands what they would do.
+///
+/// Cheap to make and to share: the tables are loaded once for the process.
+#[derive(Clone, Debug)]
+pub struct Classifier {
+    tables: Option<&'static Tables>,
+}
+
+impl Default for Classifier {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Classifier {
+    /// A classifier with the embedded tables.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { tables: Tables::embedded().ok() }
+    }
+
+    /// Judges a command.
+    ///
+    /// # Errors
+    /// When the command is empty, too long, or has a NUL in it.
+    pub fn classify(&self, command: &str) -> Result<Classification, InputError> {
+        self.classify_in(command, None)
+    }
+
+    /// Judges bytes that should be a command.
+    ///
+    /// # Errors
+    /// As [`classify`](Self::classify), and when they are not UTF-8.
+    pub fn classify_bytes(&self, command: &[u8]) -> Result<Classification, InputError> {
+        self.classify(std::str::from_utf8(command).map_err(|_| InputError::Encoding)?)
+    }
+
+    /// Judges a command of which the caller says where it belongs (`git`,
+    /// `npm`…). The context never lowers a class.
+    ///
+    /// # Errors
+    /// As [`classify`](Self::classify), and when the context is too long.
+    pub fn classify_in(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<Classification, InputError> {
+        check(command)?;
+        let length = context.map_or(0, |context| context.chars().count());
+        if length > MOST_CONTEXT {
+            return Err(InputError::TooLong { field: "context", length, most: MOST_CONTEXT });
+        }
+        let mut verdict = match self.judged(command) {
+            Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
+            None => Classification::fallback("the command could not be analysed"),
+        };
+        verdict.context = context.map(str::to_owned);
+        Ok(verdict)
+    }
+
+    /// Draws what would run, with effects and reasons.
+    ///
+    /// # Errors
+    /// As [`classify`](Self::classify).
+    pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
+        let verdict = self.classify(command)?;
+        let judged = self.judged(command);
+        Ok(Explanation::new(command, verdict, judged))
+    }
+
+    fn judged(&self, command: &str) -> Option<Judged> {
+        let tables = self.tables?;
+        let run = || {
+            catch_unwind(AssertUnwindSafe(|| {
+                let mut judge = Judge::new(tables);
+                judge.whole(command);
+                Judged { findings: judge.findings, steps: judge.steps, agreed: judge.agreed }
+            }))
+            .ok()
+        };
+        if !shell::deep(command) {
+            return run();
+        }
+        std::thread::scope(|scope| {
+            std::thread::Builder::new().stack_size(256 << 20).spawn_scoped(scope, run).ok()?.join().ok()?
+        })
+    }
+}
+
+/// What a walk found.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    findings: Vec<judge::Finding>,
+    steps: Vec<judge::Step>,
+    agreed: bool,
+}
+
+fn check(command: &str) -> Result<(), InputError> {
+    if command.trim().is_empty() {
+        return Err(InputError::Empty);
+    }
+    if command.len() > MOST_CHARACTERS {
+        let length = command.chars().count();
+        if length > MOST_CHARACTERS {
+            return Err(InputError::TooLong { field: "command", length, most: MOST_CHARACTERS });
+        }
+    }
+    if command.contains('\0') {
+        return Err(InputError::Nul);
+    }
+    Ok(())
+}
+
+/// The mistakes in the embedded tables: none, which a test holds.
+#[doc(hidden)]
+#[must_use]
+pub fn table_mistake() -> Option<String> {
+    Tables::embedded().err().map(|error| error.to_string())
+}
+
+/// The names of all programs in the embedded tables, with whether one effect
+/// is all that they have.
+#[doc(hidden)]
+#[must_use]
+pub fn programs() -> Vec<(String, bool)> {
+    Tables::embedded().map_or_else(
+        |_| Vec::new(),
+        |tables| {
+            tables
+                .programs
+                .iter()
+                .map(|(name, program)| (name.clone(), program.single()))
+                .collect()
+        },
+    )
+}

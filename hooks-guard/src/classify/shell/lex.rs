@@ -424,3 +424,14 @@ fn past_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String
     // The line break after the last line may open further documents' bodies.
     place.saturating_sub(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::scan;
+
+    #[test]
+    fn a_substitution_ends_after_the_documents_in_it() {
+        let text = "(cat <<'E'\ndon't (\nE\n)x";
+        assert_eq!(scan(text, 0, text.len(), b'(', b')'), text.len() - 2);
+    }
+}

@@ -214,3 +214,8 @@ fn duplicate(word: &Word) -> Operator {
         _ => Operator::Write,
     }
 }
+
+/// Whether a text nests so deeply that it needs a large stack.
+pub(crate) fn deep(text: &str) -> bool {
+    nesting::depth(text) > nesting::SHALLOW
+}

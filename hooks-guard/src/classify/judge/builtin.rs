@@ -1,0 +1,386 @@
+//! Simple commands: assignments, what a name stands for, the shell's own commands.
+
+use super::environment::Contents;
+use super::redirect::shown;
+use super::{Arg, Input, Judge, Output, Place, UNKNOWN};
+use crate::classify::shell::{Redirect, Span, Word};
+use crate::classify::tables::Effect;
+
+/// Folders whose programs are what their names say.
+const SYSTEM: &[&str] = &[
+    "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/usr/local/sbin/", "/opt/homebrew/bin/",
+    "/usr/lib/git-core/", "/usr/libexec/git-core/", "/busybox/",
+];
+
+impl Judge<'_> {
+    pub(super) fn simple(
+        &mut self,
+        assigns: &[Word],
+        words: &[Word],
+        redirects: &[Redirect],
+        span: Span,
+        input: &Input,
+    ) -> Output {
+        let mut set = Vec::new();
+        for assign in assigns {
+            let value = self.value(assign);
+            if let Some((name, value)) = split_assignment(&value) {
+                set.push((name, value));
+            }
+        }
+        let args: Vec<Arg> = words.iter().flat_map(|word| self.expand(word)).collect();
+        let label = args.iter().map(shown).collect::<Vec<_>>().join(" ");
+        self.step(span, || if label.is_empty() { "(assignment or redirection)".into() } else { label });
+        let sent = self.redirects(redirects, input);
+        let Some(name) = args.first() else {
+            for (name, value) in set {
+                self.sets(&name, &value);
+                self.assign(&name, &value);
+            }
+            self.written(&sent, Some(""), span, "");
+            return Some(String::new());
+        };
+        let program = name.text.clone();
+        let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
+        for (name, value) in &set {
+            self.sets(name, value);
+            let own = self.tables.program(&lookup).is_some_and(|table| {
+                table.variables.iter().any(|pattern| crate::classify::tables::matches(pattern, name))
+            });
+            let known = value.known().then_some(value.text.as_str());
+            if own && self.tables.variable(name, None).is_none() && known != Some("") {
+                self.find(Effect::Code, value.span, format!("sets `{name}`, which changes what `{program}` runs"));
+            }
+        }
+        let output = self.run(args, &sent.input.clone());
+        self.written(&sent, output.as_deref(), span, &program);
+        if sent.away { Some(String::new()) } else { output }
+    }
+
+    /// Notes that a variable is set that changes what programs run.
+    pub(super) fn sets(&mut self, name: &str, value: &Arg) {
+        let known = value.known().then_some(value.text.as_str());
+        let Some(variable) = self.tables.variable(name, known) else { return };
+        let reason = format!("sets `{name}`, {}", variable.why);
+        // The value itself may be a command line.
+        if variable.why.contains("is run") && value.known() && !value.text.is_empty() {
+            self.find(Effect::Code, value.span, reason);
+            self.text(&value.text, Place::Fixed(value.span), &Input::Unknown);
+        } else {
+            self.find(Effect::Code, value.span, reason);
+        }
+    }
+
+    fn assign(&mut self, name: &str, value: &Arg) {
+        let append = name.ends_with('+');
+        let name = name.trim_end_matches('+');
+        let base = name.split('[').next().unwrap_or(name);
+        let text = if !value.known() || base != name || value.text.starts_with('(') {
+            None
+        } else if append {
+            self.environment
+                .variables
+                .get(base)
+                .cloned()
+                .flatten()
+                .map(|before| before + &value.text)
+        } else {
+            Some(value.text.clone())
+        };
+        self.environment.variables.insert(base.to_owned(), text);
+    }
+
+    /// Runs a command of which the words are known as far as they are.
+    pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        let name = args.first()?.clone();
+        self.work += 1;
+        if self.work > super::STEPS || self.depth > super::DEPTH {
+            self.find(Effect::Unknown, name.span, "there is too much in it to follow");
+            return None;
+        }
+        if name.text.is_empty() {
+            return self.run_rest(&args, input);
+        }
+        if !name.known() || name.glob {
+            self.find(Effect::Code, name.span, "which program runs is only known when it runs");
+            return None;
+        }
+        if name.maybe {
+            self.find(Effect::Code, name.span, "a variable may name another program");
+        }
+        let whole = Span::new(name.span.start, args.iter().map(|arg| arg.span.end).max().unwrap_or(name.span.end));
+        let text = name.text.clone();
+        self.alias(&text, &args, input);
+        if self.environment.functions.contains_key(&text) {
+            let output = self.call_function(&text, &args[1..], input);
+            if self.tables.program(&text).is_none() {
+                return output;
+            }
+            // The definition may not have been reached.
+            self.external(&text, &args, whole, input);
+            return None;
+        }
+        if let Some(output) = self.builtin(&text, &args, whole, input) {
+            return output;
+        }
+        self.external(&text, &args, whole, input)
+    }
+
+    fn run_rest(&mut self, args: &[Arg], input: &Input) -> Output {
+        if args.len() < 2 {
+            return None;
+        }
+        self.run(args[1..].to_vec(), input)
+    }
+
+    fn alias(&mut self, name: &str, args: &[Arg], input: &Input) {
+        let Some(alias) = self.environment.aliases.get(name).cloned() else { return };
+        let span = args[0].span;
+        let Some(value) = alias else {
+            self.find(Effect::Code, span, format!("`{name}` is an alias that is not known"));
+            return;
+        };
+        self.environment.aliases.remove(name);
+        let rest: Vec<String> = args[1..].iter().map(quoted).collect();
+        self.text(&format!("{value} {}", rest.join(" ")), Place::Fixed(span), input);
+        self.environment.aliases.insert(name.to_owned(), Some(value));
+    }
+
+    /// The shell's own commands that run or set something; `None` for others.
+    fn builtin(&mut self, name: &str, args: &[Arg], whole: Span, input: &Input) -> Option<Output> {
+        let rest = &args[1..];
+        Some(match name {
+            ":" | "true" | "false" | "break" | "continue" | "return" | "exit" | "shift" | "wait" => Some(String::new()),
+            "eval" => {
+                let text = rest.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+                if text.is_empty() {
+                    return Some(Some(String::new()));
+                }
+                let start = rest.first().map_or(whole.start, |arg| arg.span.start);
+                self.shell_text(&Arg::new(text, Span::new(start, whole.end)), input)
+            }
+            "source" | "." => {
+                let Some(file) = rest.first() else { return Some(None) };
+                match self.environment.files.get(&file.text).cloned() {
+                    Some(Contents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
+                    _ => {
+                        self.find(Effect::Code, file.span, format!("runs what is in `{}`", shown(file)));
+                        None
+                    }
+                }
+            }
+            "exec" | "command" | "builtin" | "nohup" => self.wrapped(name, rest, whole, input),
+            "trap" => {
+                let Some(action) = rest.iter().find(|arg| !arg.text.starts_with('-') || arg.text == "-") else {
+                    return Some(None);
+                };
+                if rest.len() > 1 && action.text != "-" {
+                    self.shell_text(action, &Input::Unknown);
+                }
+                Some(String::new())
+            }
+            "alias" => {
+                for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
+                    if let Some((alias, value)) = arg.text.split_once('=') {
+                        let value = arg.with(value);
+                        let text = value.known().then(|| value.text.clone());
+                        self.environment.aliases.insert(alias.to_owned(), text);
+                        // An alias is only harmless if what it stands for is.
+                        self.shell_text(&value, &Input::Unknown);
+                    }
+                }
+                None
+            }
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
+                    if let Some((name, value)) = split_assignment(arg) {
+                        self.sets(&name, &value);
+                        self.assign(&name, &value);
+                    } else if !arg.known() {
+                        self.find(Effect::Code, arg.span, "which variable is set is only known when it runs");
+                    }
+                }
+                Some(String::new())
+            }
+            "unset" => {
+                for arg in rest {
+                    self.environment.variables.insert(arg.text.clone(), None);
+                }
+                Some(String::new())
+            }
+            "read" | "mapfile" | "readarray" | "getopts" => {
+                for arg in rest {
+                    if self.tables.variable(&arg.text, None).is_some() {
+                        self.find(Effect::Code, arg.span, format!("sets `{}` to what is read", arg.text));
+                    }
+                    if arg.text.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                        self.environment.variables.insert(arg.text.clone(), None);
+                    }
+                }
+                if name == "mapfile" || name == "readarray" {
+                    return self.callback(rest);
+                }
+                Some(String::new())
+            }
+            "set" => {
+                if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
+                    self.environment.positional = Some(rest[at + 1..].to_vec());
+                }
+                Some(String::new())
+            }
+            "enable" => {
+                if rest.iter().any(|arg| arg.text.starts_with("-f")) {
+                    self.find(Effect::Code, whole, "loads code into the shell");
+                }
+                Some(String::new())
+            }
+            _ => return None,
+        })
+    }
+
+    fn callback(&mut self, rest: &[Arg]) -> Option<Output> {
+        for (at, arg) in rest.iter().enumerate() {
+            if let Some(joined) = arg.text.strip_prefix("-C") {
+                let text = if joined.is_empty() { rest.get(at + 1).cloned() } else { Some(arg.with(joined)) };
+                if let Some(text) = text {
+                    self.shell_text(&text, &Input::Unknown);
+                }
+            }
+        }
+        Some(Some(String::new()))
+    }
+
+    /// `exec`, `command`, `builtin`, `nohup`: options, then a command.
+    fn wrapped(&mut self, name: &str, rest: &[Arg], whole: Span, input: &Input) -> Output {
+        let mut at = 0;
+        while let Some(arg) = rest.get(at) {
+            let text = arg.text.as_str();
+            if text == "--" {
+                at += 1;
+                break;
+            }
+            if !text.starts_with('-') {
+                break;
+            }
+            match (name, text) {
+                ("command", "-v" | "-V" | "-pv" | "-pV" | "-vp") => return None,
+                ("command", "-p") | ("exec", "-c" | "-l" | "-cl" | "-lc") => {}
+                ("exec", "-a" | "-ca" | "-la") => at += 1,
+                ("nohup", "--help" | "--version") => return None,
+                _ => self.find(Effect::Unknown, arg.span, format!("`{name}` has no known option `{text}`")),
+            }
+            at += 1;
+        }
+        if name == "nohup" {
+            self.find(Effect::Create, whole, "`nohup` may write `nohup.out`");
+        }
+        if at >= rest.len() {
+            return Some(String::new());
+        }
+        if name != "exec" && name != "nohup" {
+            // Functions and aliases are passed over.
+            let args = &rest[at..];
+            let text = args[0].text.clone();
+            if !args[0].known() || args[0].glob {
+                return self.run(args.to_vec(), input);
+            }
+            if let Some(output) = self.builtin(&text, args, whole, input) {
+                return output;
+            }
+            return self.external(&text, args, whole, input);
+        }
+        self.run(rest[at..].to_vec(), input)
+    }
+
+    /// A program that is not the shell's own.
+    fn external(&mut self, name: &str, args: &[Arg], whole: Span, input: &Input) -> Output {
+        if name.contains('/') {
+            return self.path(name, args, whole, input);
+        }
+        if let Some(program) = self.tables.program(name).cloned() {
+            return self.table(name, &program, args, whole, input);
+        }
+        if super::special::cmdlet(name) {
+            return self.cmdlet(args, whole);
+        }
+        let span = args[0].span;
+        self.find(Effect::Unknown, span, format!("`{name}` is no program that is known here"));
+        None
+    }
+
+    /// A program by its path.
+    fn path(&mut self, path: &str, args: &[Arg], whole: Span, input: &Input) -> Output {
+        let clean = path.replace("/./", "/").replace("//", "/");
+        for folder in SYSTEM {
+            if let Some(name) = clean.strip_prefix(folder)
+                && !name.contains('/')
+                && !self.environment.files.contains_key(&clean)
+            {
+                let mut args = args.to_vec();
+                args[0].text = name.to_owned();
+                if self.tables.program(name).is_some() || self.builtin_name(name) {
+                    return self.external_or_builtin(name, &args, whole, input);
+                }
+                self.find(Effect::Unknown, args[0].span, format!("`{path}` is no program that is known here"));
+                return None;
+            }
+        }
+        let short = path.trim_start_matches("./");
+        let contents = [path, short].iter().find_map(|name| self.environment.files.get(*name)).cloned();
+        let span = args[0].span;
+        self.find(Effect::Code, span, format!("runs `{path}`, whatever that is"));
+        match contents {
+            Some(Contents::Text(text)) => {
+                self.text(&text, Place::Fixed(span), input);
+            }
+            Some(Contents::Same(target)) => {
+                let mut args = args.to_vec();
+                args[0].text = target;
+                self.run(args, input);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn builtin_name(&self, name: &str) -> bool {
+        matches!(name, "true" | "false" | "nohup")
+    }
+
+    fn external_or_builtin(&mut self, name: &str, args: &[Arg], whole: Span, input: &Input) -> Output {
+        if self.builtin_name(name)
+            && let Some(output) = self.builtin(name, args, whole, input)
+        {
+            return output;
+        }
+        self.external(name, args, whole, input)
+    }
+}
+
+/// `NAME=VALUE`; the name keeps the `+` of `+=`.
+fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
+    let (name, value) = arg.text.split_once('=')?;
+    let base = name.trim_end_matches('+').split('[').next()?;
+    let good = !base.is_empty()
+        && base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !base.starts_with(|c: char| c.is_ascii_digit());
+    good.then(|| (name.to_owned(), arg.with(value)))
+}
+
+/// A word as shell text that means just it.
+pub(super) fn quoted(arg: &Arg) -> String {
+    if arg.known() {
+        format!("'{}'", arg.text.replace('\'', "'\\''"))
+    } else {
+        let text: String = arg
+            .text
+            .chars()
+            .map(|c| match c {
+                UNKNOWN => "$_".to_owned(),
+                '"' | '$' | '`' | '\\' => format!("\\{c}"),
+                _ => c.to_string(),
+            })
+            .collect();
+        format!("\"{text}\"")
+    }
+}

@@ -1,0 +1,100 @@
+//! Judges on top of a table, for what no table can say.
+//!
+//! Each is named in the tables, where the comment above the program says what
+//! it decides.
+
+mod files;
+mod forge;
+mod repository;
+mod runs;
+
+use super::{Arg, Input, Judge, Output};
+use crate::classify::shell::Span;
+use crate::classify::tables::{Call, Effect, Role};
+
+/// What a judge decided.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// Nothing: the table holds.
+    Table,
+    /// The table holds, but the judge dealt with the operands.
+    NoOperands,
+    /// This is the effect of the plain call.
+    Is(Effect),
+    /// All is said.
+    Done(Output),
+}
+
+type Special = fn(&mut Judge<'_>, &Call, Span, &Input) -> Outcome;
+
+/// The judges by the names that tables use.
+pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
+    ("maybe-command", SpecialFn(|_, _, _, _| Outcome::Table)),
+    ("cp", SpecialFn(files::cp)),
+    ("truncate", SpecialFn(files::truncate)),
+    ("dd", SpecialFn(files::dd)),
+    ("date", SpecialFn(files::date)),
+    ("find", SpecialFn(files::find)),
+    ("fd", SpecialFn(files::fd)),
+    ("tar", SpecialFn(files::tar)),
+    ("rename", SpecialFn(files::rename)),
+    ("less", SpecialFn(files::less)),
+    ("vim", SpecialFn(files::vim)),
+    ("pattern", SpecialFn(files::pattern)),
+    ("stdout-last", SpecialFn(files::stdout_last)),
+    ("git-config", SpecialFn(repository::config)),
+    ("git-push", SpecialFn(repository::push)),
+    ("git-checkout", SpecialFn(repository::checkout)),
+    ("gh-api", SpecialFn(forge::api)),
+    ("kubectl-get", SpecialFn(forge::kubectl_get)),
+    ("ansible", SpecialFn(forge::ansible)),
+    ("interpreter", SpecialFn(runs::interpreter)),
+    ("python", SpecialFn(runs::python)),
+    ("shell", SpecialFn(runs::shell)),
+    ("eval", SpecialFn(runs::eval)),
+    ("source", SpecialFn(runs::source)),
+    ("xargs", SpecialFn(runs::xargs)),
+    ("env", SpecialFn(runs::env)),
+    ("sed", SpecialFn(runs::sed)),
+    ("awk", SpecialFn(runs::awk)),
+    ("jq", SpecialFn(runs::jq)),
+    ("goals", SpecialFn(runs::goals)),
+    ("toolchain", SpecialFn(runs::toolchain)),
+    ("rustc", SpecialFn(runs::rustc)),
+    ("rustfmt", SpecialFn(runs::rustfmt)),
+    ("cargo-fmt", SpecialFn(runs::cargo_fmt)),
+];
+
+/// A judge; a type of its own so that its signature stays in here.
+#[derive(Clone, Copy)]
+pub(crate) struct SpecialFn(Special);
+
+/// The judge of this name; loading held that there is one.
+pub(super) fn special(name: &str) -> Special {
+    SPECIALS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map_or(|_, _, _, _| Outcome::Is(Effect::Unknown), |(_, special)| special.0)
+}
+
+/// Whether a name is that of a PowerShell command, `Verb-Noun`.
+pub(super) fn cmdlet(name: &str) -> bool {
+    crate::classify::language::powershell::cmdlet(name)
+}
+
+impl Judge<'_> {
+    pub(super) fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
+        let text = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+        crate::classify::language::powershell::judge(self, &Arg::new(text, whole));
+        None
+    }
+
+    /// Gives operands to a role after all.
+    pub(super) fn operands(&mut self, call: &Call, role: Role, args: &[Arg], input: &Input) -> Output {
+        if args.is_empty() { None } else { self.role(call, role, args, input) }
+    }
+}
+
+fn args(call: &Call) -> Vec<Arg> {
+    call.operands.iter().map(|operand| operand.arg.clone()).collect()
+}

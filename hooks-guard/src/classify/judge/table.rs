@@ -1,0 +1,231 @@
+//! Commands as their tables say.
+
+use std::sync::Arc;
+
+use super::redirect::{device, nowhere, shown};
+use super::special::{Outcome, special};
+use super::{Arg, Input, Judge, Output, UNKNOWN};
+use crate::classify::shell::Span;
+use crate::classify::tables::{Call, Effect, Program, Role, Verb, matches};
+
+impl Judge<'_> {
+    pub(super) fn table(
+        &mut self,
+        name: &str,
+        program: &Arc<Program>,
+        args: &[Arg],
+        whole: Span,
+        input: &Input,
+    ) -> Output {
+        let call = Call::read(name, program, &args[1..]);
+        self.call(&call, whole, input)
+    }
+
+    /// Notes what a call does; says what it prints.
+    pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
+        let program = Arc::clone(&call.program);
+        let outcome = match &program.judge {
+            Some(name) => special(name)(self, call, whole, input),
+            None => Outcome::Table,
+        };
+        let base = match outcome {
+            Outcome::Done(output) => return output,
+            Outcome::Is(effect) => Some(effect),
+            Outcome::Table | Outcome::NoOperands => None,
+        };
+        for (reason, span) in &call.strange {
+            self.find(Effect::Unknown, *span, reason.clone());
+        }
+        self.effect(call, base, whole);
+        self.options(call, input);
+        let mut output = None;
+        if !matches!(outcome, Outcome::NoOperands) {
+            let (roles, extra) = call.roles();
+            if let Some(extra) = extra.first() {
+                let path = &call.path;
+                self.find(Effect::Unknown, extra.span, format!("`{path}` takes no operand `{}`", shown(extra)));
+            }
+            for (role, args) in roles {
+                output = self.role(call, role, &args, input);
+            }
+        }
+        if program.sends {
+            for arg in call.args.iter().filter(|arg| !arg.known()) {
+                self.ask(arg.span, format!("`{}` sends what an expansion holds over the network", call.path));
+            }
+        }
+        if let Some(what) = &program.reveals {
+            self.ask(whole, format!("`{}` shows {what}", call.path));
+        }
+        output.or_else(|| self.printed(call, input))
+    }
+
+    fn effect(&mut self, call: &Call, special: Option<Effect>, whole: Span) {
+        let program = &call.program;
+        let mut means: Option<(Effect, Span, &str)> = None;
+        let mut only = means;
+        let mut raised = means;
+        for given in &call.options {
+            let entry = |effect| (effect, given.span, given.name.as_str());
+            let stronger = |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
+            match given.option.verb {
+                Some(Verb::Means(effect)) if stronger(means, effect) => means = Some(entry(effect)),
+                Some(Verb::Only(effect)) if stronger(only, effect) => only = Some(entry(effect)),
+                Some(Verb::Raises(effect)) if stronger(raised, effect) => raised = Some(entry(effect)),
+                Some(Verb::Reveals) => {
+                    self.ask(given.span, format!("`{}` shows secrets", given.name));
+                }
+                _ => {}
+            }
+        }
+        let given = program.given.filter(|_| !call.operands.is_empty());
+        let plain = special.or(given).unwrap_or(program.effect);
+        let (mut effect, mut span, mut option) = (plain, whole, None);
+        if let Some((strongest, at, name)) = means {
+            (effect, span, option) = (strongest, at, Some(name));
+            if special.is_some_and(|special| special > effect) {
+                (effect, span, option) = (plain, whole, None);
+            }
+        }
+        if let Some((strongest, at, name)) = raised
+            && strongest > effect
+        {
+            (effect, span, option) = (strongest, at, Some(name));
+        }
+        if let Some((strongest, _, _)) = only {
+            (effect, span, option) = (strongest, whole, None);
+        }
+        let path = &call.path;
+        let reason = match (option, effect) {
+            (Some(option), effect) => format!("`{path}` with `{option}` {}", verb(effect)),
+            (None, Effect::Unknown) => format!("`{path}` is not understood"),
+            (None, Effect::Code) => format!("`{path}` {}, and so runs code that is not shown", program.does),
+            (None, _) => format!("`{path}` {}", program.does),
+        };
+        self.find(effect, span, reason);
+    }
+
+    fn options(&mut self, call: &Call, input: &Input) {
+        for given in &call.options {
+            if matches!(given.option.role, Role::Argv { .. }) {
+                self.role(call, given.option.role, &given.rest, input);
+            } else if let Some(value) = &given.value {
+                self.role(call, given.option.role, std::slice::from_ref(value), input);
+            }
+        }
+    }
+
+    /// Notes what happens with words in a role.
+    pub(super) fn role(&mut self, call: &Call, role: Role, args: &[Arg], input: &Input) -> Output {
+        let path = call.path.as_str();
+        match role {
+            Role::Text => {}
+            Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
+            Role::Output => {
+                for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                    let effect = if device(&arg.text) { Effect::Delete } else { Effect::Create };
+                    self.find(effect, arg.span, format!("`{path}` writes `{}`", shown(arg)));
+                    self.unknown_file(arg);
+                }
+            }
+            Role::Append | Role::Update => {
+                for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                    let effect = if device(&arg.text) { Effect::Delete } else { Effect::Update };
+                    self.find(effect, arg.span, format!("`{path}` changes `{}`", shown(arg)));
+                }
+            }
+            Role::Delete => {
+                for arg in args {
+                    self.find(Effect::Delete, arg.span, format!("`{path}` deletes `{}`", shown(arg)));
+                }
+            }
+            Role::Argv { more } => {
+                let mut words = args.to_vec();
+                let last = words.last().map_or(Span::default(), |arg| arg.span);
+                if more {
+                    words.push(Arg::unknown(last));
+                }
+                return if words.is_empty() { None } else { self.run(words, input) };
+            }
+            Role::Shell => {
+                let text = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+                let (Some(first), Some(last)) = (args.first(), args.last()) else { return None };
+                return self.shell_text(&Arg::new(text, Span::new(first.span.start, last.span.end)), input);
+            }
+            Role::Program => {
+                for arg in args {
+                    self.find(Effect::Code, arg.span, format!("`{path}` runs `{}`", shown(arg)));
+                    self.shell_text(&arg.with(&format!("{} \"$_\"", arg.text)), &Input::Unknown);
+                }
+            }
+            Role::Script(language) => {
+                for arg in args {
+                    self.script_in(language, arg, path);
+                }
+            }
+            Role::ScriptFile => {
+                for arg in args {
+                    self.find(Effect::Code, arg.span, format!("`{path}` runs what is in `{}`", shown(arg)));
+                }
+            }
+            Role::Url | Role::Send => {
+                for arg in args.iter().filter(|arg| !arg.known()) {
+                    self.ask(arg.span, format!("`{path}` sends what an expansion holds over the network"));
+                }
+                for arg in args {
+                    if let Some(file) = arg.text.strip_prefix("file://") {
+                        self.input_file(&arg.with(file));
+                    }
+                    if role == Role::Send
+                        && let Some(file) = arg.text.strip_prefix('@')
+                    {
+                        self.input_file(&arg.with(file));
+                    }
+                }
+            }
+            Role::Config => args.iter().for_each(|arg| self.config(call, arg)),
+        }
+        None
+    }
+
+    fn config(&mut self, call: &Call, arg: &Arg) {
+        let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, ""));
+        let key = key.to_ascii_lowercase();
+        let pair = format!("{key}={value}");
+        let harmless = |pattern: &String| {
+            let pattern = pattern.to_ascii_lowercase();
+            if pattern.contains('=') {
+                matches(&pattern, &pair) && !value.contains(['!', ';', '|', '&', '`', '$', UNKNOWN])
+            } else {
+                matches(&pattern, &key)
+            }
+        };
+        if !key.contains(UNKNOWN) && call.program.harmless_config.iter().any(harmless) {
+            return;
+        }
+        let path = &call.path;
+        self.find(Effect::Code, arg.span, format!("`{path}` is told `{key}`, which may change what runs"));
+        let command = value.trim_start_matches('!');
+        let runs = value.starts_with('!') || ["pager", "editor", "command", "alias", "exec", "helper", "textconv", "external"].iter().any(|w| key.contains(w));
+        if runs && !command.is_empty() {
+            self.shell_text(&arg.with(command), &Input::Unknown);
+        }
+    }
+
+    fn unknown_file(&mut self, arg: &Arg) {
+        if arg.known() {
+            self.environment.files.insert(arg.text.clone(), super::environment::Contents::Unknown);
+        }
+    }
+}
+
+fn verb(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "only reads",
+        Effect::Create => "creates something",
+        Effect::Code => "runs code that is not shown",
+        Effect::Unknown => "is not understood",
+        Effect::Update => "changes something",
+        Effect::Delete => "deletes or discards something",
+    }
+}

@@ -1,0 +1,299 @@
+//! Words as far as their values are known.
+
+use super::environment::Contents;
+use super::{Input, Judge};
+use crate::classify::shell::{Change, Piece, Span, Word};
+
+/// Stands in a value for what is only known when the command runs.
+pub(crate) const UNKNOWN: char = '\u{F0000}';
+
+/// More words than this are not made out of braces.
+const MOST: usize = 64;
+
+/// A word after expansion.
+#[derive(Clone, Debug)]
+pub(crate) struct Arg {
+    /// The value, with [`UNKNOWN`] for every part that is not known.
+    pub(crate) text: String,
+    pub(crate) span: Span,
+    /// Whether a pattern in it stands for names of files.
+    pub(crate) glob: bool,
+    /// Whether the value is a default that a variable may replace.
+    pub(crate) maybe: bool,
+}
+
+impl Arg {
+    pub(crate) fn new(text: impl Into<String>, span: Span) -> Self {
+        Self { text: text.into(), span, glob: false, maybe: false }
+    }
+
+    pub(crate) fn unknown(span: Span) -> Self {
+        Self::new(UNKNOWN, span)
+    }
+
+    pub(crate) fn known(&self) -> bool {
+        !self.text.contains(UNKNOWN)
+    }
+
+    /// The same word with a part of its text.
+    pub(crate) fn with(&self, text: &str) -> Self {
+        Self { text: text.to_owned(), ..self.clone() }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    character: char,
+    quoted: bool,
+    /// Came out of an expansion: blanks split it, braces mean nothing.
+    value: bool,
+}
+
+#[derive(Debug, Default)]
+struct Cells {
+    all: Vec<Cell>,
+    quotes: bool,
+    maybe: bool,
+}
+
+impl Cells {
+    fn push(&mut self, text: &str, quoted: bool, value: bool) {
+        self.all.extend(text.chars().map(|character| Cell { character, quoted, value }));
+    }
+}
+
+impl Judge<'_> {
+    /// The words that a word becomes.
+    pub(crate) fn expand(&mut self, word: &Word) -> Vec<Arg> {
+        let span = self.place.map(word.span);
+        if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
+            && (*quoted || !text.contains(['{', '*', '?', '[']))
+        {
+            return vec![Arg::new(text.clone(), span)];
+        }
+        let mut cells = Cells::default();
+        self.cells(word, &mut cells);
+        let mut out = Vec::new();
+        for word in braces(&cells.all) {
+            for field in fields(&word, cells.quotes) {
+                let glob = field
+                    .iter()
+                    .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
+                let text = field.iter().map(|cell| cell.character).collect();
+                out.push(Arg { text, span, glob, maybe: cells.maybe });
+            }
+        }
+        out
+    }
+
+    /// The value of a word that is not split: of an assignment, a redirection.
+    pub(crate) fn value(&mut self, word: &Word) -> Arg {
+        let mut cells = Cells::default();
+        self.cells(word, &mut cells);
+        let glob = cells.all.iter().any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?'));
+        let text = cells.all.iter().map(|cell| cell.character).collect();
+        Arg { text, span: self.place.map(word.span), glob, maybe: cells.maybe }
+    }
+
+    fn cells(&mut self, word: &Word, out: &mut Cells) {
+        for piece in &word.pieces {
+            match piece {
+                Piece::Text { text, quoted } => {
+                    out.quotes |= quoted;
+                    out.push(text, *quoted, false);
+                }
+                Piece::Variable { name, change, quoted } => {
+                    out.quotes |= *quoted && name != "@";
+                    self.variable(name, change, *quoted, out);
+                }
+                Piece::Substitution { text, quoted } => {
+                    out.quotes |= quoted;
+                    let place = self.place.inner(text, word.span);
+                    let before = self.environment.clone();
+                    let output = self.text(&text.text, place, &Input::Inherited);
+                    self.leave(before);
+                    match output {
+                        Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
+                        None => out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true),
+                    }
+                }
+                Piece::Process { text } => {
+                    let place = self.place.inner(text, word.span);
+                    let before = self.environment.clone();
+                    let output = self.text(&text.text, place, &Input::Unknown);
+                    self.leave(before);
+                    let path = format!("/dev/fd/{}", 63 + self.environment.files.len());
+                    let contents = output.map_or(Contents::Unknown, Contents::Text);
+                    self.environment.files.insert(path.clone(), contents);
+                    out.push(&path, true, true);
+                }
+                Piece::Arithmetic { inner } => {
+                    self.cells(inner, &mut Cells::default());
+                    // Some number.
+                    out.push("1", true, true);
+                }
+            }
+        }
+    }
+
+    fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
+        let mut known = self.known_variable(name);
+        if let Change::Other(inner) = change {
+            self.cells(inner, &mut Cells::default());
+            known = None;
+        }
+        if let Change::Default(inner) = change {
+            let mut default = Cells::default();
+            self.cells(inner, &mut default);
+            let text: String = default.all.iter().map(|cell| cell.character).collect();
+            let set = self.environment.variables.contains_key(name);
+            if !set || known.as_deref() == Some("") {
+                out.maybe |= !set;
+                known = Some(text);
+            }
+        }
+        if name == "IFS" && known.is_none() && !self.environment.variables.contains_key("IFS") {
+            known = Some(" \t\n".to_owned());
+        }
+        // How a value splits is not followed where the text changes `IFS`.
+        let splits = !quoted && self.environment.variables.contains_key("IFS");
+        match known {
+            Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
+                out.push(&text, quoted, true);
+            }
+            _ => out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true),
+        }
+    }
+
+    fn known_variable(&self, name: &str) -> Option<String> {
+        let positional = self.environment.positional.as_ref();
+        if let Ok(index) = name.parse::<usize>() {
+            let args = positional?;
+            return match index {
+                0 => None,
+                _ => args.get(index - 1).filter(|arg| !arg.glob).map_or(Some(String::new()), |arg| Some(arg.text.clone())),
+            };
+        }
+        match name {
+            "@" | "*" => {
+                let words: Vec<&str> = positional?.iter().map(|arg| arg.text.as_str()).collect();
+                Some(words.join(" "))
+            }
+            "?" | "#" | "$" | "!" | "-" => Some("1".to_owned()),
+            _ => self.environment.variables.get(name)?.clone(),
+        }
+    }
+}
+
+fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
+    let mut out = Vec::new();
+    let mut current = Vec::new();
+    let mut split = false;
+    for cell in cells {
+        if cell.value && !cell.quoted && cell.character.is_ascii_whitespace() {
+            split = true;
+            if !current.is_empty() {
+                out.push(std::mem::take(&mut current));
+            }
+        } else {
+            current.push(*cell);
+        }
+    }
+    if !current.is_empty() || (quotes && !split) || (quotes && out.is_empty()) {
+        out.push(current);
+    }
+    out
+}
+
+/// `a{b,c}` and `{1..3}`; what would be more than [`MOST`] words stays as it is.
+fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
+    let is = |cell: &Cell, c: char| cell.character == c && !cell.quoted && !cell.value;
+    let mut open = 0;
+    while let Some(start) = cells[open..].iter().position(|c| is(c, '{')).map(|i| i + open) {
+        let mut depth = 0usize;
+        let mut commas = Vec::new();
+        let mut end = None;
+        for (at, cell) in cells.iter().enumerate().skip(start) {
+            if is(cell, '{') {
+                depth += 1;
+            } else if is(cell, '}') {
+                depth -= 1;
+                if depth == 0 {
+                    end = Some(at);
+                    break;
+                }
+            } else if is(cell, ',') && depth == 1 {
+                commas.push(at);
+            }
+        }
+        let Some(end) = end else {
+            open = start + 1;
+            continue;
+        };
+        let middle: Vec<Vec<Cell>> = if commas.is_empty() {
+            match sequence(&cells[start + 1..end]) {
+                Some(words) => words,
+                None => {
+                    open = start + 1;
+                    continue;
+                }
+            }
+        } else {
+            let mut from = start + 1;
+            let mut parts = Vec::new();
+            for at in commas.into_iter().chain([end]) {
+                parts.push(cells[from..at].to_vec());
+                from = at + 1;
+            }
+            parts
+        };
+        let tails = braces(&cells[end + 1..]);
+        let mut out = Vec::new();
+        for part in middle {
+            for part in braces(&part) {
+                for tail in &tails {
+                    if out.len() >= MOST {
+                        return vec![vec![Cell { character: UNKNOWN, quoted: true, value: true }]];
+                    }
+                    let mut word = cells[..start].to_vec();
+                    word.extend_from_slice(&part);
+                    word.extend_from_slice(tail);
+                    out.push(word);
+                }
+            }
+        }
+        return out;
+    }
+    vec![cells.to_vec()]
+}
+
+fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
+    let text: String = cells.iter().map(|cell| cell.character).collect();
+    let mut parts = text.split("..");
+    let (from, to) = (parts.next()?, parts.next()?);
+    let step = parts.next().map_or(Some(1), |step| step.parse::<i64>().ok())?.unsigned_abs().max(1);
+    let word = |text: String| -> Vec<Cell> {
+        text.chars().map(|character| Cell { character, quoted: true, value: true }).collect()
+    };
+    if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
+        if from.abs_diff(to) / step >= MOST as u64 {
+            return Some(vec![word(UNKNOWN.to_string())]);
+        }
+        let (low, high) = (from.min(to), from.max(to));
+        let mut all: Vec<_> =
+            (low..=high).step_by(step as usize).map(|n| word(n.to_string())).collect();
+        if from > to {
+            all.reverse();
+        }
+        return Some(all);
+    }
+    let (mut a, mut b) = (from.chars(), to.chars());
+    let (Some(from), None, Some(to), None) = (a.next(), a.next(), b.next(), b.next()) else {
+        return None;
+    };
+    if !from.is_ascii() || !to.is_ascii() {
+        return None;
+    }
+    let (low, high) = (from.min(to), from.max(to));
+    Some((low..=high).map(|c| word(c.into())).collect())
+}

@@ -1,0 +1,218 @@
+//! What is known about programs: the tables in `programs/`, loaded once.
+
+mod call;
+mod load;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+pub(crate) use call::{Call, Operand};
+pub(crate) use load::TableError;
+
+use super::Crud;
+
+/// The embedded tables of programs, by file name.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+const VARIABLES: &str = include_str!("../../../programs/variables.toml");
+const SECRETS: &str = include_str!("../../../programs/secrets.toml");
+
+/// What a call does, as a table says it. The strongest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Effect {
+    Read,
+    Create,
+    /// Runs code that the command line does not show.
+    Code,
+    /// Not understood.
+    Unknown,
+    Update,
+    Delete,
+}
+
+impl Effect {
+    pub(crate) fn crud(self) -> Crud {
+        match self {
+            Self::Read => Crud::Read,
+            Self::Create | Self::Code | Self::Unknown => Crud::Create,
+            Self::Update => Crud::Update,
+            Self::Delete => Crud::Delete,
+        }
+    }
+}
+
+/// How the options of a program are told apart from its operands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Style {
+    Gnu,
+    Posix,
+    Single,
+    Bundled,
+    Assign,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Role {
+    Text,
+    Input,
+    Output,
+    Append,
+    Update,
+    Delete,
+    Argv { more: bool },
+    Shell,
+    Program,
+    Script(Language),
+    ScriptFile,
+    Url,
+    Send,
+    Config,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Language {
+    Sed,
+    Awk,
+    Python,
+    Perl,
+    Ruby,
+    Node,
+    Php,
+    Lua,
+    Jq,
+    Sql,
+    Redis,
+    PowerShell,
+    Mongo,
+    Cmd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Takes {
+    Nothing,
+    Value,
+    /// Only where it is joined to the option.
+    Maybe,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Verb {
+    Raises(Effect),
+    Means(Effect),
+    Only(Effect),
+    Reveals,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Opt {
+    pub(crate) takes: Takes,
+    pub(crate) role: Role,
+    pub(crate) verb: Option<Verb>,
+}
+
+/// How many operands a role takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Count {
+    One,
+    Maybe,
+    Many,
+}
+
+/// A program or one of its commands.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) does: String,
+    pub(crate) effect: Effect,
+    pub(crate) given: Option<Effect>,
+    pub(crate) operands: Vec<(Role, Count)>,
+    pub(crate) options: HashMap<String, Opt>,
+    pub(crate) style: Style,
+    pub(crate) judge: Option<String>,
+    pub(crate) commands: HashMap<String, Arc<Program>>,
+    pub(crate) options_anywhere: bool,
+    pub(crate) reveals: Option<String>,
+    pub(crate) sends: bool,
+    pub(crate) variables: Vec<String>,
+    pub(crate) harmless_config: Vec<String>,
+}
+
+impl Program {
+    /// Whether every call has the one effect.
+    pub(crate) fn single(&self) -> bool {
+        self.commands.is_empty()
+            && self.given.is_none()
+            && self.judge.is_none()
+            && self.options.values().all(|option| option.verb.is_none())
+    }
+}
+
+/// A variable that changes what programs do.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) pattern: String,
+    pub(crate) why: String,
+    pub(crate) harmless: Vec<String>,
+}
+
+/// All tables.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    pub(crate) programs: HashMap<String, Arc<Program>>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) secrets: Vec<String>,
+    pub(crate) harmless_secrets: Vec<String>,
+}
+
+impl Tables {
+    /// The embedded tables.
+    ///
+    /// # Errors
+    /// The first mistake in them; a test holds that there is none.
+    pub(crate) fn embedded() -> Result<&'static Self, &'static TableError> {
+        static TABLES: OnceLock<Result<Tables, TableError>> = OnceLock::new();
+        TABLES.get_or_init(|| load::load(FILES, VARIABLES, SECRETS)).as_ref()
+    }
+
+    pub(crate) fn program(&self, name: &str) -> Option<&Arc<Program>> {
+        self.programs.get(name).or_else(|| {
+            let stem = name.get(..name.len().checked_sub(4)?)?;
+            name.to_ascii_lowercase().ends_with(".exe").then(|| self.programs.get(stem))?
+        })
+    }
+
+    /// Why setting `name` to `value` changes what runs, if it does.
+    pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&Variable> {
+        self.variables.iter().find(|variable| {
+            matches(&variable.pattern, name)
+                && !value.is_some_and(|value| variable.harmless.iter().any(|h| matches(h, value)))
+        })
+    }
+
+    /// Whether a path is one of those that hold secrets.
+    pub(crate) fn secret(&self, path: &str) -> bool {
+        let home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| path.strip_prefix(home));
+        let path = home.unwrap_or(path);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let hit = |pattern: &String| {
+            if pattern.contains('/') {
+                matches(pattern, path) || matches(&format!("*/{}", pattern.trim_start_matches('/')), path)
+            } else {
+                matches(pattern, name)
+            }
+        };
+        self.secrets.iter().any(hit) && !self.harmless_secrets.iter().any(hit)
+    }
+}
+
+/// Whether `text` matches a pattern in which `*` stands for anything.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or("");
+    for part in parts {
+        let Some(at) = text.find(part) else { return false };
+        text = &text[at + part.len()..];
+    }
+    text.ends_with(last)
+}
