@@ -1,5 +1,8 @@
 //! What commands print whose output follows from their words.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 use base64::Engine;
 
 use crate::classify::judge::environment::Contents;
@@ -125,27 +128,12 @@ fn unescape(text: &str) -> String {
             bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
             continue;
         }
-        let mut number = |radix: u32, most: usize, start: u32| {
-            let mut value = start;
-            for _ in 0..most {
-                let Some(digit) = characters.peek().and_then(|c| c.to_digit(radix)) else { break };
-                value = value * radix + digit;
-                characters.next();
-            }
-            value as u8
-        };
         match characters.peek().copied() {
             Some('x') => {
                 characters.next();
-                let mut value = 0;
-                for _ in 0..2 {
-                    let Some(digit) = characters.peek().and_then(|c| c.to_digit(16)) else { break };
-                    value = value * 16 + digit;
-                    characters.next();
-                }
-                bytes.push(value as u8);
+                bytes.push(number(&mut characters, 16, 2));
             }
-            Some('0'..='7') => bytes.push(number(8, 4, 0)),
+            Some('0'..='7') => bytes.push(number(&mut characters, 8, 4)),
             Some(other) => {
                 characters.next();
                 bytes.push(match other {
@@ -171,6 +159,16 @@ fn unescape(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> u8 {
+    let mut value = 0u32;
+    for _ in 0..most {
+        let Some(digit) = characters.peek().and_then(|c| c.to_digit(radix)) else { break };
+        value = value * radix + digit;
+        characters.next();
+    }
+    value as u8
 }
 
 fn tr(words: &[&str], text: &str) -> Option<String> {
