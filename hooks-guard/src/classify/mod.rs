@@ -166,23 +166,38 @@ fn check(command: &str) -> Result<(), InputError> {
 /// The mistakes in the embedded tables: none, which a test holds.
 #[doc(hidden)]
 #[must_use]
-pub fn table_mistake() -> Option<String> {
-    Tables::embedded().err().map(|error| error.to_string())
+pub fn table_mistakes() -> Vec<String> {
+    match Tables::embedded() {
+        Ok(tables) => tables.missing_judges(),
+        Err(error) => vec![error.to_string()],
+    }
 }
 
-/// The names of all programs in the embedded tables, with whether one effect
-/// is all that they have.
+/// A program of the tables.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct ProgramEntry {
+    /// What it is called.
+    pub names: Vec<String>,
+    /// Whether every call has the one effect.
+    pub one_effect: bool,
+}
+
+/// All programs of the embedded tables.
 #[doc(hidden)]
 #[must_use]
-pub fn programs() -> Vec<(String, bool)> {
-    Tables::embedded().map_or_else(
-        |_| Vec::new(),
-        |tables| {
-            tables
-                .programs
-                .iter()
-                .map(|(name, program)| (name.clone(), program.single()))
-                .collect()
-        },
-    )
+pub fn programs() -> Vec<ProgramEntry> {
+    let Ok(tables) = Tables::embedded() else { return Vec::new() };
+    let mut entries: Vec<(*const tables::Program, ProgramEntry)> = Vec::new();
+    for (name, program) in &tables.programs {
+        let key = std::sync::Arc::as_ptr(program);
+        match entries.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, entry)) => entry.names.push(name.clone()),
+            None => {
+                let entry = ProgramEntry { names: vec![name.clone()], one_effect: program.single() };
+                entries.push((key, entry));
+            }
+        }
+    }
+    entries.into_iter().map(|(_, entry)| entry).collect()
 }

@@ -193,6 +193,9 @@ impl Judge<'_> {
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
+                    if arg.text.split('=').next().is_some_and(|name| name.contains('[')) {
+                        self.computed(arg);
+                    }
                     if let Some((name, value)) = split_assignment(arg) {
                         self.sets(&name, &value);
                         self.assign(&name, &value);
@@ -204,12 +207,14 @@ impl Judge<'_> {
             }
             "unset" => {
                 for arg in rest {
+                    self.computed(arg);
                     self.environment.variables.insert(arg.text.clone(), None);
                 }
                 Some(String::new())
             }
-            "read" | "mapfile" | "readarray" | "getopts" => {
+            "read" | "mapfile" | "readarray" => {
                 for arg in rest {
+                    self.computed(arg);
                     if self.tables.variable(&arg.text, None).is_some() {
                         self.find(Effect::Code, arg.span, format!("sets `{}` to what is read", arg.text));
                     }

@@ -98,7 +98,8 @@ impl Judge<'_> {
         match kind {
             Kind::Simple { .. } => None,
             Kind::Test(word) => {
-                self.value(word);
+                let value = self.value(word);
+                self.computed(&value);
                 Some(String::new())
             }
             Kind::Group(script) => self.script(script, input),

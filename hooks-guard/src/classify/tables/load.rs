@@ -7,7 +7,6 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::{Count, Effect, Language, Opt, Program, Role, Style, Tables, Takes, Variable, Verb};
-use crate::classify::judge::SPECIALS;
 
 /// A mistake in a table.
 #[derive(Debug, Error)]
@@ -132,11 +131,6 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     };
     if operands.iter().filter(|(_, count)| *count == Count::Many).count() > 1 {
         return Err("more than one operand with `*`".into());
-    }
-    if let Some(name) = &raw.judge
-        && !SPECIALS.iter().any(|(known, _)| known == name)
-    {
-        return Err(format!("there is no judge `{name}`"));
     }
     let mut own = Program {
         does: raw.does,

@@ -40,6 +40,28 @@ impl Effect {
     }
 }
 
+impl Tables {
+    /// Judges that tables name and that do not exist.
+    pub(crate) fn missing_judges(&self) -> Vec<String> {
+        fn visit(name: &str, program: &Program, missing: &mut Vec<String>) {
+            if let Some(judge) = &program.judge
+                && !super::judge::SPECIALS.iter().any(|(known, _)| known == judge)
+            {
+                missing.push(format!("`{name}` names the judge `{judge}`, which does not exist"));
+            }
+            for (name, command) in &program.commands {
+                visit(name, command, missing);
+            }
+        }
+        let mut missing = Vec::new();
+        for (name, program) in &self.programs {
+            visit(name, program, &mut missing);
+        }
+        missing.sort();
+        missing
+    }
+}
+
 /// How the options of a program are told apart from its operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Style {

@@ -3,14 +3,18 @@
 //! Each is named in the tables, where the comment above the program says what
 //! it decides.
 
+mod builds;
+mod builtins;
 mod files;
 mod forge;
 mod repository;
 mod runs;
+mod services;
+mod wrappers;
 
 use super::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Role};
+use crate::classify::tables::{Call, Effect};
 
 /// What a judge decided.
 #[derive(Debug)]
@@ -63,6 +67,33 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("rustc", SpecialFn(runs::rustc)),
     ("rustfmt", SpecialFn(runs::rustfmt)),
     ("cargo-fmt", SpecialFn(runs::cargo_fmt)),
+    ("assign", SpecialFn(builtins::assign)),
+    ("test", SpecialFn(builtins::test)),
+    ("arithmetic", SpecialFn(builtins::arithmetic)),
+    ("compgen", SpecialFn(builtins::compgen)),
+    ("jobs", SpecialFn(builtins::jobs)),
+    ("fish", SpecialFn(builtins::fish)),
+    ("curl", SpecialFn(services::curl)),
+    ("httpie", SpecialFn(services::httpie)),
+    ("grpcurl", SpecialFn(services::grpcurl)),
+    ("ssh", SpecialFn(services::ssh)),
+    ("rsync", SpecialFn(services::rsync)),
+    ("flyway", SpecialFn(services::flyway)),
+    ("sql-client", SpecialFn(services::sql_client)),
+    ("watch", SpecialFn(wrappers::watch)),
+    ("sudo", SpecialFn(wrappers::sudo)),
+    ("parallel", SpecialFn(wrappers::parallel)),
+    ("flock", SpecialFn(wrappers::flock)),
+    ("tmux", SpecialFn(wrappers::tmux)),
+    ("cc", SpecialFn(builds::cc)),
+    ("ninja", SpecialFn(builds::ninja)),
+    ("cmake", SpecialFn(builds::cmake)),
+    ("buildifier", SpecialFn(builds::buildifier)),
+    // The shell's own: `builtin` deals with them before any table is asked.
+    ("set", SpecialFn(|_, _, _, _| Outcome::Table)),
+    ("trap", SpecialFn(|_, _, _, _| Outcome::Table)),
+    ("command", SpecialFn(|_, _, _, _| Outcome::Table)),
+    ("alias", SpecialFn(|_, _, _, _| Outcome::Table)),
 ];
 
 /// A judge; a type of its own so that its signature stays in here.
@@ -87,11 +118,6 @@ impl Judge<'_> {
         let text = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
         crate::classify::language::powershell::judge(self, &Arg::new(text, whole));
         None
-    }
-
-    /// Gives operands to a role after all.
-    pub(super) fn operands(&mut self, call: &Call, role: Role, args: &[Arg], input: &Input) -> Output {
-        if args.is_empty() { None } else { self.role(call, role, args, input) }
     }
 }
 
