@@ -55,7 +55,7 @@ pub enum InputError {
 /// Cheap to make and to share: the tables are loaded once for the process.
 #[derive(Clone, Debug)]
 pub struct Classifier {
-    tables: Option<&'static Tables>,
+    tables: &'static Tables,
 }
 
 impl Default for Classifier {
@@ -68,7 +68,7 @@ impl Classifier {
     /// A classifier with the embedded tables.
     #[must_use]
     pub fn new() -> Self {
-        Self { tables: Tables::embedded().ok() }
+        Self { tables: Tables::embedded() }
     }
 
     /// Judges a command.
@@ -121,7 +121,7 @@ impl Classifier {
     }
 
     fn judged(&self, command: &str) -> Option<Judged> {
-        let tables = self.tables?;
+        let tables = self.tables;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
                 let mut judge = Judge::new(tables);
@@ -167,10 +167,7 @@ fn check(command: &str) -> Result<(), InputError> {
 #[doc(hidden)]
 #[must_use]
 pub fn table_mistakes() -> Vec<String> {
-    match Tables::embedded() {
-        Ok(tables) => tables.missing_judges(),
-        Err(error) => vec![error.to_string()],
-    }
+    Tables::embedded().mistakes.clone()
 }
 
 /// A program of the tables.
@@ -187,7 +184,7 @@ pub struct ProgramEntry {
 #[doc(hidden)]
 #[must_use]
 pub fn programs() -> Vec<ProgramEntry> {
-    let Ok(tables) = Tables::embedded() else { return Vec::new() };
+    let tables = Tables::embedded();
     let mut entries: Vec<(*const tables::Program, ProgramEntry)> = Vec::new();
     for (name, program) in &tables.programs {
         let key = std::sync::Arc::as_ptr(program);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Count, Opt, Program, Role, Style, Takes};
+use super::{Count, Opt, Program, Role, Style, Takes, Verb};
 use crate::classify::judge::Arg;
 use crate::classify::shell::Span;
 
@@ -54,15 +54,27 @@ impl Call {
         loop {
             let current = Arc::clone(&call.program);
             // Of goals there may be several; a judge of their own reads them.
-            if current.commands.is_empty() || current.judge.as_deref() == Some("goals") {
+            if !current.has_commands() || current.judge.as_deref() == Some("goals") {
                 call.split(&current, &parents, rest, false);
                 return call;
+            }
+            // A name that begins with a dash is a command where it comes first.
+            if let Some(first) = rest.first()
+                && first.text.starts_with('-')
+                && let Some(command) = current.commands.get(&first.text)
+            {
+                call.path = format!("{} {}", call.path, first.text);
+                call.program = Arc::clone(command);
+                parents.push(Arc::clone(&current));
+                rest = &rest[1..];
+                call.args = rest.to_vec();
+                continue;
             }
             let before = call.operands.len();
             let used = call.split(&current, &parents, rest, true);
             let Some(operand) = call.operands.get(before) else { return call };
             let word = operand.arg.text.clone();
-            match current.commands.get(word.as_str()).or_else(|| current.commands.get("*")) {
+            match current.command(program, &word) {
                 Some(command) if !operand.after => {
                     call.operands.truncate(before);
                     call.path = format!("{} {word}", call.path);
@@ -144,40 +156,69 @@ impl Call {
             }
             return;
         }
+        let slash;
+        let text = if style == Style::Slash {
+            slash = text.replacen('/', "-", usize::from(text.starts_with('/'))).replacen(':', "=", 1).to_ascii_lowercase();
+            slash.as_str()
+        } else {
+            text
+        };
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
-        // The whole word, as it stands in the table.
-        for name in [text, name] {
-            if let Some(option) = scope.exact(name) {
-                let value = if name == text { None } else { value };
-                if value.is_some() && option.takes == Takes::Nothing && !name.starts_with("--") && style != Style::Single {
-                    break;
-                }
-                if value.is_some() && option.takes == Takes::Nothing {
-                    // `--flag=false` may mean the opposite of the flag.
-                    if !matches!(value, Some("true" | "false" | "1" | "0" | "yes" | "no")) {
-                        self.unknown(text, arg.span);
+        let loose = matches!(style, Style::Single | Style::Slash);
+        let other = |name: &str| {
+            let rest = name.trim_start_matches('-');
+            if name.starts_with("--") { format!("-{rest}") } else { format!("--{rest}") }
+        };
+        // The whole word as it stands in the table, then the name.
+        let whole = scope.exact(text).map(|option| (text.to_owned(), option)).or_else(|| {
+            let other = other(text);
+            if loose { scope.exact(&other).map(|option| (other, option)) } else { None }
+        });
+        if let Some((name, option)) = whole {
+            self.give(name, option, None, arg.span, next);
+            return;
+        }
+        let named = scope.exact(name).map(|option| (name.to_owned(), option)).or_else(|| {
+            let other = other(name);
+            if loose { scope.exact(&other).map(|option| (other, option)) } else { None }
+        });
+        let named = named.filter(|(_, option)| {
+            value.is_none() || option.takes != Takes::Nothing || loose || name.starts_with("--")
+        });
+        if let Some((name, option)) = named {
+            match value {
+                Some("false" | "0" | "no") if option.takes == Takes::Nothing => {
+                    // The opposite of the flag: what it would promise does not hold.
+                    if matches!(option.verb, Some(Verb::Raises(_) | Verb::Reveals)) {
+                        self.give(name, option, None, arg.span, next);
                     }
                 }
-                let value = value.map(|value| arg.with(value));
-                self.give(name.to_owned(), option, value, arg.span, next);
-                return;
-            }
-        }
-        if style == Style::Single {
-            let other = match name.strip_prefix("--") {
-                Some(rest) => format!("-{rest}"),
-                None => format!("-{name}"),
-            };
-            match scope.exact(&other) {
-                Some(option) => {
-                    let value = value.map(|value| arg.with(value));
-                    self.give(other, option, value, arg.span, next);
+                Some("true" | "1" | "yes") if option.takes == Takes::Nothing => {
+                    self.give(name, option, None, arg.span, next);
                 }
-                None => self.unknown(name, arg.span),
+                Some(_) if option.takes == Takes::Nothing => self.unknown(text, arg.span),
+                _ => {
+                    let value = value.map(|value| arg.with(value));
+                    self.give(name, option, value, arg.span, next);
+                }
             }
+            return;
+        }
+        let pattern = if text.starts_with("--") || loose { scope.pattern(text, loose) } else { None };
+        if let Some((pattern, option)) = pattern {
+            let value = value.map(|value| arg.with(value));
+            let taken = value.is_none() && option.takes == Takes::Value;
+            self.give(pattern, option, value, arg.span, next);
+            if taken {
+                next.at = next.at.min(next.args.len());
+            }
+            return;
+        }
+        if loose {
+            self.unknown(name, arg.span);
             return;
         }
         if text.starts_with("--") {
@@ -191,7 +232,13 @@ impl Call {
             }
             return;
         }
-        self.cluster(scope, arg, &text[1..], next);
+        if text.starts_with('+')
+            && let Some(option) = scope.exact("+*")
+        {
+            self.give("+*".to_owned(), option, None, arg.span, next);
+            return;
+        }
+        self.cluster(scope, arg, text.get(1..).unwrap_or(""), next);
     }
 
     fn cluster(&mut self, scope: &Scope<'_>, arg: &Arg, letters: &str, next: &mut Next<'_>) {
@@ -320,10 +367,16 @@ impl<'a> Scope<'a> {
     }
 
     fn exact(&self, name: &str) -> Option<&'a Opt> {
-        self.all().find_map(|program| program.options.get(name)).or_else(|| {
-            let any = if name.starts_with("--") { "--*" } else { return None };
-            self.all().find_map(|program| program.options.get(any))
-        })
+        self.all().find_map(|program| program.options.get(name))
+    }
+
+    /// An option that stands for all others.
+    fn pattern(&self, text: &str, loose: bool) -> Option<(String, &'a Opt)> {
+        let names: &[&str] = if loose { &["--*", "-*"] } else { &["--*"] };
+        names
+            .iter()
+            .filter(|name| loose || text.starts_with(&name[..2]))
+            .find_map(|name| self.exact(name).map(|option| ((*name).to_owned(), option)))
     }
 
     /// The long options that an abbreviation could be: several may be meant.
@@ -352,7 +405,13 @@ fn is_option(text: &str, style: Style, scope: &Scope<'_>) -> bool {
     if style == Style::Assign {
         return true;
     }
+    if style == Style::Slash && text.starts_with('/') {
+        return text.len() > 1 && !text[1..].contains('/');
+    }
     if text.starts_with('+') {
+        if text.len() > 1 && scope.exact("+*").is_some() {
+            return true;
+        }
         return text.len() > 1 && (scope.exact(text).is_some() || text.get(..2).is_some_and(|flag| scope.exact(flag).is_some()));
     }
     text.len() > 1 && text.starts_with('-')

@@ -41,6 +41,7 @@ struct Raw {
     command: Vec<Raw>,
     #[serde(default)]
     options_anywhere: bool,
+    commands_of: Option<String>,
     reveals: Option<String>,
     #[serde(default)]
     sends: bool,
@@ -76,50 +77,66 @@ fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableErr
     toml::from_str(text).map_err(|source| TableError::Syntax { file: file.to_owned(), source })
 }
 
-pub(super) fn load(
-    files: &[(&str, &str)],
-    variables: &str,
-    secrets: &str,
-) -> Result<Tables, TableError> {
+/// Loads tables. What is wrong in one is kept as a mistake, and the program
+/// that it is about is then unknown.
+pub(super) fn load(files: &[(&str, &str)], variables: &str, secrets: &str) -> Tables {
     let mut tables = Tables::default();
     for (file, text) in files {
-        let parsed: File = read(file, text)?;
-        for raw in parsed.program {
-            let names = raw.names.clone();
-            let label = names.first().cloned().unwrap_or_default();
-            let entry = |what: String| TableError::Entry {
-                file: (*file).to_owned(),
-                program: label.clone(),
-                what,
-            };
-            let program = Arc::new(program(raw, None).map_err(&entry)?);
+        match read::<File>(file, text) {
+            Ok(parsed) => parsed.program.into_iter().for_each(|raw| add(&mut tables, file, raw)),
+            Err(error) => tables.mistakes.push(error.to_string()),
+        }
+    }
+    match read::<Variables>("variables.toml", variables) {
+        Ok(parsed) => {
+            for raw in parsed.variable {
+                tables.variables.extend(raw.names.into_iter().map(|pattern| Variable {
+                    pattern,
+                    why: raw.why.clone(),
+                    harmless: raw.harmless.clone(),
+                }));
+            }
+        }
+        Err(error) => tables.mistakes.push(error.to_string()),
+    }
+    match read::<Secrets>("secrets.toml", secrets) {
+        Ok(parsed) => {
+            tables.secrets = parsed.paths;
+            tables.harmless_secrets = parsed.harmless;
+        }
+        Err(error) => tables.mistakes.push(error.to_string()),
+    }
+    tables.mistakes.extend(tables.missing_judges());
+    tables
+}
+
+fn add(tables: &mut Tables, file: &str, raw: Raw) {
+    let names = raw.names.clone();
+    let label = names.first().cloned().unwrap_or_default();
+    let entry = |what: String| {
+        let (file, program) = (file.to_owned(), label.clone());
+        TableError::Entry { file, program, what }.to_string()
+    };
+    match program(raw, None) {
+        Ok(program) => {
+            let program = Arc::new(program);
             for name in names {
                 if tables.programs.insert(name.clone(), Arc::clone(&program)).is_some() {
-                    return Err(entry(format!("`{name}` is in the tables twice")));
+                    tables.mistakes.push(entry(format!("`{name}` is in the tables twice")));
                 }
             }
         }
+        Err(what) => tables.mistakes.push(entry(what)),
     }
-    let parsed: Variables = read("variables.toml", variables)?;
-    for raw in parsed.variable {
-        for pattern in raw.names {
-            tables.variables.push(Variable {
-                pattern,
-                why: raw.why.clone(),
-                harmless: raw.harmless.clone(),
-            });
-        }
-    }
-    let parsed: Secrets = read("secrets.toml", secrets)?;
-    tables.secrets = parsed.paths;
-    tables.harmless_secrets = parsed.harmless;
-    Ok(tables)
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     let mut options = HashMap::new();
     for line in &raw.options {
-        for (name, option) in option_line(line)? {
+        for (mut name, option) in option_line(line)? {
+            if raw.style.as_deref() == Some("slash") {
+                name.make_ascii_lowercase();
+            }
             if options.insert(name.clone(), option).is_some() {
                 return Err(format!("option `{name}` stands there twice"));
             }
@@ -141,6 +158,8 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         style: style(raw.style.as_deref())?,
         judge: raw.judge,
         commands: HashMap::new(),
+        patterns: Vec::new(),
+        commands_of: raw.commands_of,
         options_anywhere: raw.options_anywhere || parent.is_some_and(|p| p.options_anywhere),
         reveals: raw.reveals,
         sends: raw.sends || parent.is_some_and(|p| p.sends),
@@ -155,6 +174,10 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         let names = raw.names.clone();
         let command = Arc::new(program(raw, Some(&own))?);
         for name in names {
+            if name.contains('*') {
+                own.patterns.push((name, Arc::clone(&command)));
+                continue;
+            }
             if own.commands.insert(name.clone(), Arc::clone(&command)).is_some() {
                 return Err(format!("command `{name}` stands there twice"));
             }
@@ -170,6 +193,7 @@ fn style(name: Option<&str>) -> Result<Style, String> {
         Some("single") => Style::Single,
         Some("bundled") => Style::Bundled,
         Some("assign") => Style::Assign,
+        Some("slash") => Style::Slash,
         Some("none") => Style::None,
         Some(other) => return Err(format!("unknown style `{other}`")),
     })
@@ -246,7 +270,7 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     let mut words = line.split_whitespace().peekable();
     let mut names = Vec::new();
     while let Some(word) = words.peek() {
-        let named = word.starts_with(['-', '+']) || (word.len() > 1 && word.ends_with('='));
+        let named = word.starts_with(['-', '+']) || word.starts_with('/') || (word.len() > 1 && word.ends_with('='));
         if !named {
             break;
         }

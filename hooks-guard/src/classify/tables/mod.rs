@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) use call::{Call, Operand};
-pub(crate) use load::TableError;
 
 use super::Crud;
 
@@ -42,14 +41,14 @@ impl Effect {
 
 impl Tables {
     /// Judges that tables name and that do not exist.
-    pub(crate) fn missing_judges(&self) -> Vec<String> {
+    fn missing_judges(&self) -> Vec<String> {
         fn visit(name: &str, program: &Program, missing: &mut Vec<String>) {
             if let Some(judge) = &program.judge
                 && !super::judge::SPECIALS.iter().any(|(known, _)| known == judge)
             {
                 missing.push(format!("`{name}` names the judge `{judge}`, which does not exist"));
             }
-            for (name, command) in &program.commands {
+            for (name, command) in program.commands.iter().map(|(n, c)| (n, c)).chain(program.patterns.iter().map(|(n, c)| (n, c))) {
                 visit(name, command, missing);
             }
         }
@@ -70,6 +69,8 @@ pub(crate) enum Style {
     Single,
     Bundled,
     Assign,
+    /// As `Single`, with `/name:value` for `-name=value`, in any case.
+    Slash,
     None,
 }
 
@@ -151,6 +152,11 @@ pub(crate) struct Program {
     pub(crate) style: Style,
     pub(crate) judge: Option<String>,
     pub(crate) commands: HashMap<String, Arc<Program>>,
+    /// Commands whose names are patterns, in the order of the table.
+    pub(crate) patterns: Vec<(String, Arc<Program>)>,
+    /// The path of a command of the same program whose commands are tried
+    /// after its own.
+    pub(crate) commands_of: Option<String>,
     pub(crate) options_anywhere: bool,
     pub(crate) reveals: Option<String>,
     pub(crate) sends: bool,
@@ -159,9 +165,33 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// The command that a word names: by name, then by pattern, then among
+    /// those of the command that `commands_of` names.
+    pub(crate) fn command<'a>(&'a self, root: &'a Self, word: &str) -> Option<&'a Arc<Self>> {
+        self.own_command(word).or_else(|| {
+            let mut place = root;
+            for name in self.commands_of.as_deref()?.split_whitespace().skip(1) {
+                place = place.commands.get(name).or_else(|| {
+                    place.patterns.iter().find(|(pattern, _)| pattern == name).map(|(_, c)| c)
+                })?;
+            }
+            place.own_command(word)
+        })
+    }
+
+    fn own_command(&self, word: &str) -> Option<&Arc<Self>> {
+        self.commands.get(word).or_else(|| {
+            self.patterns.iter().find(|(pattern, _)| matches(pattern, word)).map(|(_, command)| command)
+        })
+    }
+
+    pub(crate) fn has_commands(&self) -> bool {
+        !self.commands.is_empty() || !self.patterns.is_empty() || self.commands_of.is_some()
+    }
+
     /// Whether every call has the one effect.
     pub(crate) fn single(&self) -> bool {
-        self.commands.is_empty()
+        !self.has_commands()
             && self.given.is_none()
             && self.judge.is_none()
             && self.options.values().all(|option| option.verb.is_none())
@@ -183,16 +213,15 @@ pub(crate) struct Tables {
     pub(crate) variables: Vec<Variable>,
     pub(crate) secrets: Vec<String>,
     pub(crate) harmless_secrets: Vec<String>,
+    pub(crate) mistakes: Vec<String>,
 }
 
 impl Tables {
-    /// The embedded tables.
-    ///
-    /// # Errors
-    /// The first mistake in them; a test holds that there is none.
-    pub(crate) fn embedded() -> Result<&'static Self, &'static TableError> {
-        static TABLES: OnceLock<Result<Tables, TableError>> = OnceLock::new();
-        TABLES.get_or_init(|| load::load(FILES, VARIABLES, SECRETS)).as_ref()
+    /// The embedded tables. What is wrong in them makes programs unknown; a
+    /// test holds that nothing is.
+    pub(crate) fn embedded() -> &'static Self {
+        static TABLES: OnceLock<Tables> = OnceLock::new();
+        TABLES.get_or_init(|| load::load(FILES, VARIABLES, SECRETS))
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<&Arc<Program>> {

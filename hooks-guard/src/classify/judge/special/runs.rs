@@ -383,7 +383,7 @@ pub(super) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outco
     let effect = call
         .operands
         .iter()
-        .map(|operand| call.program.commands.get(&operand.arg.text).map_or(Effect::Code, |goal| goal.effect))
+        .map(|operand| call.program.command(&call.program, &operand.arg.text).map_or(Effect::Code, |goal| goal.effect))
         .max();
     Outcome::Is(effect.unwrap_or(Effect::Code))
 }
