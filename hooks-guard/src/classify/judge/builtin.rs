@@ -101,6 +101,9 @@ impl Judge<'_> {
         if name.text.is_empty() {
             return self.run_rest(&args, input);
         }
+        if name.glob && name.known() {
+            self.patterned(&args, input);
+        }
         if !name.known() || name.glob {
             self.find(Effect::Code, name.span, "which program runs is only known when it runs");
             return None;
@@ -124,6 +127,24 @@ impl Judge<'_> {
             return output;
         }
         self.external(&text, &args, whole, input)
+    }
+
+    /// A pattern as a program's name: every program that fits may run.
+    fn patterned(&mut self, args: &[Arg], input: &Input) {
+        let pattern = args[0].text.rsplit('/').next().unwrap_or("").to_owned();
+        let names: Vec<String> = self
+            .tables
+            .programs
+            .keys()
+            .filter(|name| fits(pattern.as_bytes(), name.as_bytes()))
+            .take(20)
+            .cloned()
+            .collect();
+        for name in names {
+            let mut args = args.to_vec();
+            args[0] = Arg::new(name, args[0].span);
+            self.run(args, input);
+        }
     }
 
     fn run_rest(&mut self, args: &[Arg], input: &Input) -> Output {
@@ -171,6 +192,9 @@ impl Judge<'_> {
             }
             "exec" | "command" | "builtin" | "nohup" => self.wrapped(name, rest, whole, input),
             "trap" => {
+                if rest.iter().any(|arg| matches!(arg.text.as_str(), "-p" | "-l" | "-lp" | "-P")) {
+                    return Some(None);
+                }
                 let Some(action) = rest.iter().find(|arg| !arg.text.starts_with('-') || arg.text == "-") else {
                     return Some(None);
                 };
@@ -234,8 +258,8 @@ impl Judge<'_> {
                 Some(String::new())
             }
             "enable" => {
-                if rest.iter().any(|arg| arg.text.starts_with("-f")) {
-                    self.find(Effect::Code, whole, "loads code into the shell");
+                if rest.iter().any(|arg| !matches!(arg.text.as_str(), "-a" | "-p" | "-s" | "-ap" | "-as")) {
+                    self.find(Effect::Code, whole, "changes which of the shell's commands there are");
                 }
                 Some(String::new())
             }
@@ -280,7 +304,8 @@ impl Judge<'_> {
             self.find(Effect::Create, whole, "`nohup` may write `nohup.out`");
         }
         if at >= rest.len() {
-            return Some(String::new());
+            // A redirection without a command: `exec > file` writes later.
+            return None;
         }
         if name != "exec" && name != "nohup" {
             // Functions and aliases are passed over.
@@ -334,6 +359,19 @@ impl Judge<'_> {
         let contents = [path, short].iter().find_map(|name| self.environment.files.get(*name)).cloned();
         let span = args[0].span;
         self.find(Effect::Code, span, format!("runs `{path}`, whatever that is"));
+        let name = path.rsplit('/').next().unwrap_or("");
+        let stands_for = match name {
+            "gradlew" => "gradle",
+            "mvnw" => "mvn",
+            _ => name,
+        };
+        if (stands_for != name || path.contains("bin/"))
+            && contents.is_none()
+            && let Some(program) = self.tables.program(stands_for).cloned()
+        {
+            // Most likely that program; it is confirmed in any case.
+            self.table(stands_for, &program, args, whole, input);
+        }
         match contents {
             Some(Contents::Text(text)) => {
                 self.text(&text, Place::Fixed(span), input);
@@ -359,6 +397,21 @@ impl Judge<'_> {
             return output;
         }
         self.external(name, args, whole, input)
+    }
+}
+
+/// Whether a name fits a pattern of `*`, `?` and `[…]` (which fits any character here).
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern.first(), name.first()) {
+        (None, None) => true,
+        (Some(b'*'), _) => fits(&pattern[1..], name) || (!name.is_empty() && fits(pattern, &name[1..])),
+        (Some(b'?'), Some(_)) => fits(&pattern[1..], &name[1..]),
+        (Some(b'['), Some(_)) => pattern
+            .iter()
+            .position(|byte| *byte == b']')
+            .is_some_and(|end| fits(&pattern[end + 1..], &name[1..])),
+        (Some(a), Some(b)) if a == b => fits(&pattern[1..], &name[1..]),
+        _ => false,
     }
 }
 

@@ -156,6 +156,10 @@ impl<'t> Judge<'t> {
             Reading::Unreadable(why) => {
                 self.agreed = false;
                 self.find(Effect::Unknown, span, why);
+                // It may be another shell's.
+                if self.depth == 1 && text.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(special::cmdlet) || text.contains("$_") {
+                    super::language::powershell::judge(self, &Arg::new(text, span));
+                }
                 None
             }
         };

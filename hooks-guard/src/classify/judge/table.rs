@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::environment::Contents;
 use super::redirect::{device, nowhere, shown};
 use super::special::{Outcome, special};
 use super::{Arg, Input, Judge, Output, UNKNOWN};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Program, Role, Verb, matches};
+use crate::classify::tables::{Call, Effect, Language, Program, Role, Verb, matches};
 
 impl Judge<'_> {
     pub(super) fn table(
@@ -57,7 +58,27 @@ impl Judge<'_> {
         if let Some(what) = &program.reveals {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
+        self.same(call);
         output.or_else(|| self.printed(call, input))
+    }
+
+    /// Remembers that a file is now another's twin.
+    fn same(&mut self, call: &Call) {
+        if !matches!(call.path.as_str(), "ln" | "cp" | "mv" | "install") {
+            return;
+        }
+        if let [source, target] = call.operands.as_slice()
+            && source.arg.known()
+            && target.arg.known()
+        {
+            let (source, mut target) = (source.arg.text.clone(), target.arg.text.clone());
+            if target.ends_with('/') || target == "." {
+                target = format!("{}/{}", target.trim_end_matches('/'), source.rsplit('/').next().unwrap_or(""));
+            }
+            let contents = self.environment.files.get(&source).cloned().unwrap_or(Contents::Same(source));
+            self.environment.files.insert(target.trim_start_matches("./").to_owned(), contents.clone());
+            self.environment.files.insert(target, contents);
+        }
     }
 
     fn effect(&mut self, call: &Call, special: Option<Effect>, whole: Span) {
@@ -103,6 +124,20 @@ impl Judge<'_> {
             (None, _) => format!("`{path}` {}", program.does),
         };
         self.find(effect, span, reason);
+    }
+
+    /// Notes what options say of themselves, for judges that do the rest.
+    pub(super) fn verbs(&mut self, call: &Call) {
+        for given in &call.options {
+            match given.option.verb {
+                Some(Verb::Raises(effect) | Verb::Means(effect)) => {
+                    let reason = format!("`{}` with `{}` {}", call.path, given.name, verb(effect));
+                    self.find(effect, given.span, reason);
+                }
+                Some(Verb::Reveals) => self.ask(given.span, format!("`{}` shows secrets", given.name)),
+                _ => {}
+            }
+        }
     }
 
     fn options(&mut self, call: &Call, input: &Input) {
@@ -158,6 +193,13 @@ impl Judge<'_> {
                     self.shell_text(&arg.with(&format!("{} \"$_\"", arg.text)), &Input::Unknown);
                 }
             }
+            Role::Script(language @ (Language::Redis | Language::PowerShell | Language::Mongo | Language::Cmd)) => {
+                if let (Some(first), Some(last)) = (args.first(), args.last()) {
+                    let text = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+                    let span = Span::new(first.span.start, last.span.end);
+                    self.script_in(language, &Arg::new(text, span), path);
+                }
+            }
             Role::Script(language) => {
                 for arg in args {
                     self.script_in(language, arg, path);
@@ -204,6 +246,15 @@ impl Judge<'_> {
             return;
         }
         let path = &call.path;
+        // Without a list of its own the program sets variables of an environment.
+        if call.program.harmless_config.is_empty() {
+            let name = arg.text.split('=').next().unwrap_or("");
+            if name.contains(UNKNOWN) {
+                self.find(Effect::Code, arg.span, "which variable is set is only known when it runs");
+            }
+            self.sets(name, &arg.with(value));
+            return;
+        }
         self.find(Effect::Code, arg.span, format!("`{path}` is told `{key}`, which may change what runs"));
         let command = value.trim_start_matches('!');
         let runs = value.starts_with('!') || ["pager", "editor", "command", "alias", "exec", "helper", "textconv", "external"].iter().any(|w| key.contains(w));
@@ -214,7 +265,7 @@ impl Judge<'_> {
 
     fn unknown_file(&mut self, arg: &Arg) {
         if arg.known() {
-            self.environment.files.insert(arg.text.clone(), super::environment::Contents::Unknown);
+            self.environment.files.insert(arg.text.clone(), Contents::Unknown);
         }
     }
 }

@@ -100,6 +100,7 @@ impl Judge<'_> {
             Kind::Test(word) => {
                 let value = self.value(word);
                 self.computed(&value);
+                self.computed_values(span);
                 Some(String::new())
             }
             Kind::Group(script) => self.script(script, input),
@@ -128,6 +129,7 @@ impl Judge<'_> {
             Kind::While { head, scripts } => {
                 if let Some(head) = head {
                     self.value(head);
+                    self.computed_values(span);
                 }
                 self.repeat(|judge| {
                     for script in scripts {

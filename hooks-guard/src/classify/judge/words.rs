@@ -96,6 +96,7 @@ impl Judge<'_> {
     }
 
     fn cells(&mut self, word: &Word, out: &mut Cells) {
+        let span = self.place.map(word.span);
         for piece in &word.pieces {
             match piece {
                 Piece::Text { text, quoted } => {
@@ -129,6 +130,7 @@ impl Judge<'_> {
                 }
                 Piece::Arithmetic { inner } => {
                     self.cells(inner, &mut Cells::default());
+                    self.computed_values(span);
                     // Some number.
                     out.push("1", true, true);
                 }
@@ -136,10 +138,45 @@ impl Judge<'_> {
         }
     }
 
+    /// In arithmetic a variable's value is computed in its turn, and with it
+    /// what stands in the index of an array.
+    pub(super) fn computed_values(&mut self, span: Span) {
+        let values: Vec<String> = self
+            .environment
+            .variables
+            .values()
+            .flatten()
+            .filter(|value| value.contains('[') && (value.contains("$(") || value.contains('`')))
+            .cloned()
+            .collect();
+        for value in values {
+            self.computed(&Arg::new(value, span));
+        }
+    }
+
     fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
+        if (name == "@" || (name == "*" && !quoted))
+            && *change == Change::None
+            && let Some(args) = self.environment.positional.clone()
+        {
+            for (at, arg) in args.iter().enumerate() {
+                if at > 0 {
+                    out.push(" ", false, true);
+                }
+                out.push(&arg.text, quoted, true);
+            }
+            return;
+        }
         let mut known = self.known_variable(name);
         if let Change::Other(inner) = change {
-            self.cells(inner, &mut Cells::default());
+            let mut operator = Cells::default();
+            self.cells(inner, &mut operator);
+            // `${name@P}` runs the substitutions in the value.
+            if operator.all.first().is_some_and(|cell| cell.character == '@') && name != "@" {
+                let value = known.take().unwrap_or_else(|| UNKNOWN.to_string());
+                let span = self.place.map(inner.span);
+                self.computed(&Arg::new(value, span));
+            }
             known = None;
         }
         if let Change::Default(inner) = change {

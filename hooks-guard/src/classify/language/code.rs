@@ -24,7 +24,7 @@ const SHELLS: &[&str] = &[
 
 pub(super) fn judge(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
     let text = &arg.text;
-    if !text.contains(UNKNOWN) && harmless(language, text) {
+    if !text.contains(UNKNOWN) && (harmless(language, text) || (language == Language::Perl && filter(text))) {
         judge.find(Effect::Read, arg.span, "a script that only prints");
         return;
     }
@@ -94,7 +94,7 @@ fn harmless(language: Language, text: &str) -> bool {
         Language::Python => &[
             "print", "len", "str", "int", "float", "repr", "sorted", "sum", "min", "max", "range", "list", "dict", "set", "tuple", "abs",
             "round", "hex", "bin", "ord", "chr", "oct", "enumerate", "zip", "bool", "type", "any", "all", "reversed", "divmod", "pow", "format",
-            "json.load", "json.loads", "json.dumps", "sys.stdin.read", "sys.stdin.readlines", "sys.stdin.readline", "platform.python_version", "platform.platform", "platform.machine",
+            "json.load", "json.loads", "ast.dump", "ast.parse", "tomllib.load", "tomllib.loads", "csv.reader", "glob.glob", "json.dumps", "sys.stdin.read", "sys.stdin.readlines", "sys.stdin.readline", "platform.python_version", "platform.platform", "platform.machine",
             "platform.system", "os.getcwd", "os.listdir", "os.cpu_count", "math.sqrt", "math.floor", "math.ceil", "math.log", "math.log2", "datetime.datetime.now", "datetime.date.today", "datetime.now", "datetime.utcnow", "date.today", "time.time", "hashlib.sha256", "hashlib.md5", "hashlib.sha1",
             "base64.b64encode", "base64.b64decode", "sysconfig.get_paths", "sysconfig.get_path", "site.getsitepackages", "urllib.parse.quote", "urllib.parse.unquote", "uuid.uuid4", "secrets.token_hex", "random.randint", "random.random", "statistics.mean", "statistics.median",
             "join", "split", "strip", "upper", "lower", "keys", "values", "items", "get", "startswith", "endswith", "decode", "encode", "hexdigest", "replace", "isoformat", "strftime", "count", "index", "splitlines", "title", "rstrip", "lstrip", "zfill", "re.findall", "re.search", "re.sub", "re.match", "group", "groups", "collections.Counter", "Counter", "most_common", "timestamp", "textwrap.dedent", "read",
@@ -119,6 +119,7 @@ fn harmless(language: Language, text: &str) -> bool {
         "eval", "exec", "open", "import_module", "getattr", "setattr", "globals", "compile", "system", "popen", "spawn", "socket", "urlopen", "Function", "process.binding",
         "child_process", "writeFile", "unlink", "write_text", "write_bytes", "ctypes", "requests", "fetch", "file_put_contents", "fopen", "backtick", "`", "qx", "%x", "process.exit", "process.kill", "mkdir", "touch", "chmod", "rename", "kill", "subprocess", "shutil", "pickle", "marshal",
     ];
+    let bare = if language == Language::Python { bare.replace("open( 0 )", "len( 0 )").replace("open( 0 , 0 )", "open( 0 , 0 )") } else { bare };
     if NEVER.iter().any(|word| bare.contains(word)) {
         return false;
     }
@@ -167,6 +168,65 @@ fn harmless(language: Language, text: &str) -> bool {
     true
 }
 
+/// Whether a Perl text only prints and replaces in lines: statements such as
+/// `print if /x/`, `s/a/b/g`, `print "$1\n" while /(x)/g`.
+fn filter(text: &str) -> bool {
+    if ["@{", "${", "(?{", "(??{", "`", "qx", "<", ">", "|&", "open", "system", "exec", "eval", "do ", "require", "use ", "&"].iter().any(|bad| text.contains(bad)) {
+        return false;
+    }
+    // Regular expressions and strings out, then only these words may be left.
+    let characters: Vec<char> = text.chars().collect();
+    let mut left = String::new();
+    let mut at = 0;
+    while let Some(&c) = characters.get(at) {
+        at += 1;
+        let word: String = left.chars().rev().take_while(|c| c.is_alphanumeric()).collect::<Vec<_>>().into_iter().rev().collect();
+        match c {
+            '"' | '\'' => match skip(&characters, at, c) {
+                Some(end) => at = end,
+                None => return false,
+            },
+            '/' if word == "s" || word == "y" || word == "tr" => {
+                let Some(middle) = skip(&characters, at, '/') else { return false };
+                let Some(end) = skip(&characters, middle, '/') else { return false };
+                at = end;
+                while let Some(flag) = characters.get(at).filter(|c| c.is_alphabetic()) {
+                    if !"gimsxrc".contains(*flag) {
+                        return false;
+                    }
+                    at += 1;
+                }
+                left.truncate(left.len() - word.len());
+            }
+            '/' => {
+                let Some(end) = skip(&characters, at, '/') else { return false };
+                at = end;
+                while characters.get(at).is_some_and(|c| "gimsx".contains(*c)) {
+                    at += 1;
+                }
+                if word == "m" {
+                    left.pop();
+                }
+            }
+            _ => left.push(c),
+        }
+    }
+    left.split(|c: char| !(c.is_alphanumeric() || "_$@%.".contains(c)))
+        .filter(|word| !word.is_empty() && !word.starts_with(['$', '@', '%', '.']) && !word.chars().all(|c| c.is_ascii_digit()))
+        .all(|word| matches!(word, "print" | "if" | "unless" | "and" | "or" | "not" | "while" | "printf" | "next" | "last" | "END" | "BEGIN" | "uc" | "lc" | "length" | "join" | "eof" | "say" | "my" | "chomp" | "split" | "x" | "eq" | "ne" | "sum" | "sort" | "keys" | "scalar" | "substr" | "reverse" | "close" | "ARGV" | "for" | "foreach"))
+}
+
+fn skip(characters: &[char], mut at: usize, end: char) -> Option<usize> {
+    loop {
+        match characters.get(at)? {
+            '\\' => at += 1,
+            c if *c == end => return Some(at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
 fn is_module(language: Language, word: &str) -> bool {
     let head = word.split('.').next().unwrap_or("");
     match language {
@@ -180,7 +240,7 @@ fn imports_harmless(language: Language, text: &str, bare: &str) -> bool {
         Language::Python => {
             const MODULES: &[&str] = &[
                 "sys", "json", "os", "platform", "math", "datetime", "time", "hashlib", "base64", "sysconfig", "site", "urllib.parse", "uuid", "secrets",
-                "random", "statistics", "re", "collections", "string", "textwrap", "struct", "importlib.metadata", "importlib.util", "fractions", "decimal", "pprint", "itertools", "functools", "ssl", "sqlite3", "locale", "calendar", "ipaddress", "unicodedata", "html", "keyword", "zlib",
+                "random", "statistics", "ast", "tomllib", "csv", "glob", "re", "collections", "string", "textwrap", "struct", "importlib.metadata", "importlib.util", "fractions", "decimal", "pprint", "itertools", "functools", "ssl", "sqlite3", "locale", "calendar", "ipaddress", "unicodedata", "html", "keyword", "zlib",
             ];
             let bare = bare.replace(['\n', ';'], " ; ");
             let mut words = bare.split_whitespace().peekable();
@@ -312,7 +372,7 @@ pub(super) fn mongo(judge: &mut Judge<'_>, arg: &Arg) {
     let text: String = arg.text.split_whitespace().collect();
     let lower = text.to_ascii_lowercase();
     let any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let effect = if any(&["delete", "remove(", "drop(", "dropdatabase", "dropindex", "dropindexes", "dropuser"]) {
+    let effect = if any(&["deleteone", "deletemany", "findoneanddelete", ".delete(", "remove(", "drop(", "dropdatabase", "dropindex", "dropindexes", "dropuser"]) {
         Effect::Delete
     } else if any(&["update", "replaceone", "findandmodify", "findoneand", "bulkwrite", "rename", "grant", "revoke"]) {
         Effect::Update

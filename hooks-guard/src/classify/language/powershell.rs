@@ -43,9 +43,20 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     if plain.contains('>') {
         judge.find(Effect::Create, arg.span, "writes a file");
     }
+    let lower = plain.to_ascii_lowercase();
+    for (mark, effect) in [
+        ("::delete", Effect::Delete), (".delete(", Effect::Delete), ("::write", Effect::Create), ("::create", Effect::Create), ("::append", Effect::Update),
+        ("::move", Effect::Update), ("::copy", Effect::Create), (".kill(", Effect::Update), (".moveto(", Effect::Update), (".copyto(", Effect::Create),
+        ("::start", Effect::Code), ("downloadstring", Effect::Code), ("invoke-expression", Effect::Code),
+    ] {
+        if lower.contains(mark) {
+            judge.find(effect, arg.span, format!("PowerShell: `{mark}`"));
+        }
+    }
     if !arg.known() {
         judge.find(Effect::Code, arg.span, "a part is only known when it runs");
     }
+    let plain = strings_out(&plain);
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
         let words: Vec<&str> = part.split_whitespace().collect();
         let Some(first) = words.first() else { continue };
@@ -53,6 +64,25 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         let (effect, what) = one(&first, &words);
         judge.find(effect, arg.span, format!("PowerShell: {what}"));
     }
+}
+
+/// The text with an empty string for every one in quotes.
+fn strings_out(text: &str) -> String {
+    let mut out = String::new();
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        out.push(c);
+        if matches!(c, '\'' | '"') {
+            let rest = characters.as_str();
+            // What `$( )` in double quotes runs stays.
+            if let Some(end) = rest.find(c)
+                && (c == '\'' || !rest[..end].contains("$("))
+            {
+                characters = rest[end..].chars();
+            }
+        }
+    }
+    out
 }
 
 fn one(name: &str, words: &[&str]) -> (Effect, String) {
@@ -93,7 +123,10 @@ fn one(name: &str, words: &[&str]) -> (Effect, String) {
             Some((verb, noun)) => by_verb(verb, noun, words),
             None if name.chars().all(|c| c.is_ascii_digit() || c == '.' || c == ',') => Effect::Read,
             // The words of a condition or the arguments of a call.
-            None if original.starts_with(['-', '[']) => Effect::Code,
+            None if original.starts_with("[") => Effect::Code,
+            // An operator, or a property of what stands in brackets before it.
+            None if original.starts_with(['-', '.', ',']) => Effect::Read,
+            None if words.len() == 1 && original.chars().all(|c| !c.is_alphabetic()) => Effect::Read,
             None => Effect::Unknown,
         },
     };

@@ -184,12 +184,17 @@ impl Reader<'_> {
                         return None;
                     }
                     self.until(end)?;
+                    let start = self.at;
                     self.replacement(end)?;
+                    let text: String = self.text[start..self.at - 1].iter().collect();
                     while let Some(flag) = self.peek() {
                         self.at += 1;
                         match flag {
                             'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => {}
-                            'e' => judge.find(Effect::Code, arg.span, "`sed` runs what the flag `e` finds"),
+                            'e' => {
+                                judge.find(Effect::Code, arg.span, "`sed` runs what the flag `e` finds");
+                                judge.shell_text(&arg.with(&text), &Input::Unknown);
+                            }
                             'w' => {
                                 let file = self.line();
                                 written(judge, arg, file.trim());

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement, Visit, Visitor};
+use sqlparser::ast::{CopyTarget, Expr, ObjectName, Query, SetExpr, Statement, Visit, Visitor};
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
@@ -43,12 +43,16 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
     match parsed {
         Ok(statements) => {
             for statement in &statements {
+                if let Statement::Copy { target: CopyTarget::Program { command }, .. } = statement {
+                    judge.shell_text(&arg.with(command), &Input::Unknown);
+                }
                 let (effect, what) = statement_effect(statement);
                 judge.find(effect, arg.span, what);
             }
         }
         Err(_) => {
             let mut strongest = Effect::Unknown;
+            let mut effects = Vec::new();
             for part in text.split(';') {
                 let words: Vec<String> = part
                     .split(|c: char| !c.is_alphanumeric() && c != '_')
@@ -61,13 +65,33 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
                     judge.find(Effect::Read, arg.span, "shows facts about the database");
                     return;
                 }
+                if first == "PRAGMA" {
+                    let reads = part.find('=').is_none()
+                        && words.get(1).is_some_and(|name| PRAGMAS.contains(&name.as_str()) || words.len() == 2 && !pragma_writes(name));
+                    effects.push(if reads { Effect::Read } else { Effect::Update });
+                    continue;
+                }
+                if first == "VACUUM" && words.get(1).is_some_and(|w| w == "INTO") {
+                    effects.push(Effect::Create);
+                    continue;
+                }
+                if words.is_empty() {
+                    continue;
+                }
+                match Parser::parse_sql(&GenericDialect {}, part) {
+                    Ok(statements) => effects.extend(statements.iter().map(|s| statement_effect(s).0)),
+                    Err(_) => effects.push(Effect::Unknown),
+                }
                 if words.iter().any(|w| matches!(w.as_str(), "DELETE" | "DROP" | "TRUNCATE")) {
                     strongest = strongest.max(Effect::Delete);
                 } else if words.iter().any(|w| matches!(w.as_str(), "UPDATE" | "ALTER" | "GRANT" | "REVOKE" | "VACUUM" | "REINDEX" | "REFRESH")) {
                     strongest = strongest.max(Effect::Update);
                 }
             }
-            judge.find(strongest, arg.span, "this SQL is not understood");
+            if strongest == Effect::Unknown {
+                strongest = effects.into_iter().max().unwrap_or(Effect::Unknown);
+            }
+            judge.find(strongest, arg.span, "this SQL was judged by its words");
         }
     }
 }
@@ -82,7 +106,7 @@ fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
             | ".explain" | ".help" | ".quit" | ".exit" | ".print" | ".echo" | ".bail" | ".changes" | ".version" | ".lint" | ".sha3sum" => Effect::Read,
             ".shell" | ".system" => {
                 judge.shell_text(&arg.with(rest), &Input::Unknown);
-                Effect::Read
+                Effect::Code
             }
             ".output" | ".once" | ".backup" | ".save" | ".import" | ".clone" | ".log" | ".excel" | ".open" | ".restore" => {
                 if rest.starts_with('|') {
@@ -186,6 +210,11 @@ fn own_effect(statement: &Statement) -> Effect {
         },
     }
 }
+
+/// Settings that are read although they are given an argument.
+const PRAGMAS: &[&str] = &[
+    "TABLE_INFO", "TABLE_XINFO", "TABLE_LIST", "INDEX_LIST", "INDEX_INFO", "INDEX_XINFO", "FOREIGN_KEY_LIST", "FOREIGN_KEY_CHECK", "INTEGRITY_CHECK", "QUICK_CHECK",
+];
 
 fn pragma_writes(name: &str) -> bool {
     ["WAL_CHECKPOINT", "OPTIMIZE", "INCREMENTAL_VACUUM", "SHRINK_MEMORY", "JOURNAL_MODE(", "USER_VERSION("]

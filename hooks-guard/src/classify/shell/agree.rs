@@ -43,3 +43,26 @@ fn compare(text: &str) -> Reading {
         (None, None) => Reading::Unreadable("it is no complete shell command"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_parsers_mean_the_same() {
+        for text in [
+            "a && b > c",
+            "a && b 2>&1 | d",
+            "a && b < c | d && e",
+            "pid=$(ss -l 'sport = :3000' | grep -oP 'pid=\\K\\d+' | head -1); [ -n \"$pid\" ] && tr '\\0' ' ' < \"/proc/$pid/cmdline\"",
+            "psql \"$U\" <<'SQL'\n\\timing on\nSELECT a\nLIMIT 5;\nSQL",
+            "a <<X && b\nt\nX",
+            "cat <<X | grep y > z\nt $(ls)\nX",
+        ] {
+            match parse(text) {
+                Reading::Agreed(_) => {}
+                other => panic!("{text:?}: {other:#?}"),
+            }
+        }
+    }
+}

@@ -99,11 +99,44 @@ impl Lower<'_> {
             list.rest.push((join, right.first));
             list.rest.extend(right.rest);
             list
+        } else if let Some(list) = self.below(node) {
+            // What follows a list, a pipe or a redirection, belongs to its end.
+            let mut list = self.and_or(list)?;
+            let last = list.rest.last_mut().map_or(&mut list.first, |(_, last)| last);
+            if node.kind() == "pipeline" {
+                for part in children(node).into_iter().filter(Node::is_named).skip(1) {
+                    last.commands.extend(self.pipeline(part)?.commands);
+                }
+                let inner = children(node).into_iter().find(Node::is_named)?;
+                if inner.kind() == "redirected_statement" {
+                    let at = last.commands.len() - (children(node).iter().filter(|n| n.is_named()).count() - 1);
+                    let mut own = Pipeline { commands: last.commands.drain(..at).collect() };
+                    self.redirect_all(inner, &mut own)?;
+                    own.commands.append(&mut last.commands);
+                    *last = own;
+                }
+            } else {
+                self.redirect_all(node, last)?;
+            }
+            list
         } else {
             AndOr { first: self.pipeline(node)?, rest: Vec::new() }
         };
         self.after_document(node, &mut list)?;
         Some(list)
+    }
+
+    /// The list that the grammar put below a pipeline or a redirection.
+    fn below<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
+        let first = match node.kind() {
+            "redirected_statement" => node.child_by_field_name("body")?,
+            "pipeline" => {
+                let first = children(node).into_iter().find(Node::is_named)?;
+                if first.kind() == "redirected_statement" { first.child_by_field_name("body")? } else { first }
+            }
+            _ => return None,
+        };
+        (first.kind() == "list").then_some(first)
     }
 
     fn after_document(&self, node: Node<'_>, list: &mut AndOr) -> Option<()> {
@@ -176,8 +209,12 @@ impl Lower<'_> {
                 }],
             },
         };
-        // Redirections belong to the last command of a pipeline that the
-        // grammar put below them, a document's to the first.
+        self.redirect_all(node, &mut pipeline)?;
+        Some(pipeline)
+    }
+
+    /// Redirections belong to the last command of what the grammar put below them.
+    fn redirect_all(&self, node: Node<'_>, pipeline: &mut Pipeline) -> Option<()> {
         let mut following = Vec::new();
         for part in children(node) {
             match part.kind() {
@@ -188,12 +225,12 @@ impl Lower<'_> {
                     self.more(last, more);
                     last.span.end = last.span.end.max(part.end_byte());
                 }
-                "heredoc_redirect" => self.document(part, &mut pipeline, &mut following)?,
+                "heredoc_redirect" => self.document(part, pipeline, &mut following)?,
                 _ => {}
             }
         }
         pipeline.commands.extend(following);
-        Some(pipeline)
+        Some(())
     }
 
     fn more(&self, command: &mut Command, more: Vec<Word>) {
@@ -237,8 +274,13 @@ impl Lower<'_> {
                 _ => {}
             }
         }
-        let at = body.map_or(span(node), span);
-        let text = body.map_or("", |body| self.slice(body));
+        let at = body.map_or(span(node), |body| {
+            // The grammar leaves out what a body begins with if it is a backslash.
+            let line = self.text[..body.start_byte()].rfind('\n').map_or(0, |line| line + 1);
+            let start = if line > node.start_byte() { line } else { body.start_byte() };
+            Span::new(start, body.end_byte())
+        });
+        let text = if body.is_some() { self.text.get(at.start..at.end).unwrap_or("") } else { "" };
         let text = if tabs {
             text.lines().map(|l| l.trim_start_matches('\t').to_owned() + "\n").collect()
         } else {

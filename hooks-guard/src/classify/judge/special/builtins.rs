@@ -88,12 +88,13 @@ pub(super) fn jobs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
 pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let text = call.options.iter().find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
     let Some(text) = text.and_then(|g| g.value.clone()) else {
-        if args(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
+        if call.has(&["-n", "--no-execute"]) || (args(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"])) {
             return Outcome::Table;
         }
         judge.find(Effect::Code, whole, "`fish` runs what it reads");
         return Outcome::Done(None);
     };
+    judge.verbs(call);
     if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
         judge.find(Effect::Code, text.span, "`fish` runs text in a language that is not followed");
     }

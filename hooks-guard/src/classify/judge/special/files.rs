@@ -126,14 +126,24 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             _ => folders.push(arg.clone()),
         }
     }
+    let names: Vec<Arg> = args
+        .windows(2)
+        .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
+        .map(|pair| pair[1].clone())
+        .collect();
+    let runs = args.iter().any(|arg| matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
     for folder in &folders {
         judge.input_file(folder);
+        // What is found is read where a command is run on it.
+        for name in names.iter().filter(|_| runs) {
+            judge.input_file(&folder.with(&format!("{}/{}", folder.text.trim_end_matches('/'), name.text)));
+        }
     }
     judge.find(base, whole, "`find` looks for files");
     Outcome::Done(None)
 }
 
-pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;
     let start = args.iter().position(|arg| {
         let text = arg.text.as_str();
@@ -165,12 +175,9 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> 
     judge.run(words, &Input::Inherited);
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
+    // There may be another command.
     let inner = Call::read(&call.path, &call.program, &rest);
-    for (reason, span) in &inner.strange {
-        judge.find(Effect::Unknown, *span, reason.clone());
-    }
-    judge.find(Effect::Read, whole, "`fd` looks for files");
-    Outcome::Done(None)
+    Outcome::Done(judge.call(&inner, whole, input))
 }
 
 pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {

@@ -111,6 +111,9 @@ pub(super) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &I
 
 /// `ansible`: the module decides.
 pub(super) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    if call.has(&["--tree", "-t"]) {
+        judge.find(Effect::Create, call.args.first().map_or_else(Span::default, |arg| arg.span), "`ansible` writes what it found");
+    }
     let value = |names: [&str; 2]| {
         call.options.iter().rev().find(|g| names.contains(&g.name.as_str())).and_then(|g| g.value.clone())
     };

@@ -10,6 +10,7 @@ mod forge;
 mod repository;
 mod runs;
 mod services;
+mod system;
 mod wrappers;
 
 use super::{Arg, Input, Judge, Output};
@@ -89,6 +90,16 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("ninja", SpecialFn(builds::ninja)),
     ("cmake", SpecialFn(builds::cmake)),
     ("buildifier", SpecialFn(builds::buildifier)),
+    ("sysctl", SpecialFn(system::sysctl)),
+    ("nft", SpecialFn(system::nft)),
+    ("service", SpecialFn(system::service)),
+    ("powershell", SpecialFn(system::powershell)),
+    ("cmd", SpecialFn(system::cmd)),
+    ("iwr", SpecialFn(system::request)),
+    ("wmic", SpecialFn(system::wmic)),
+    ("wsl", SpecialFn(system::wsl)),
+    // All abbreviations stand in the table.
+    ("ip", SpecialFn(|_, _, _, _| Outcome::Table)),
     // The shell's own: `builtin` deals with them before any table is asked.
     ("set", SpecialFn(|_, _, _, _| Outcome::Table)),
     ("trap", SpecialFn(|_, _, _, _| Outcome::Table)),

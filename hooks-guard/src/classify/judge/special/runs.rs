@@ -32,10 +32,17 @@ fn code(judge: &mut Judge<'_>, call: &Call, text: &str, span: Span) {
 /// Where no option gave the text, the first operand is a file or the input is the program.
 pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let given = call.options.iter().any(|g| matches!(g.option.role, Role::Script(_)));
-    let only = call.options.iter().any(|g| matches!(g.option.verb, Some(Verb::Only(_))));
+    let only = call.options.iter().any(|g| matches!(g.option.verb, Some(Verb::Only(_))))
+        || (call.operands.is_empty() && call.options.iter().any(|g| matches!(g.option.verb, Some(Verb::Means(_)))));
     if given || only {
         for operand in &call.operands {
             judge.input_file(&operand.arg);
+            // Perl opens what `-n` and `-p` read in its old way: a name may be a command.
+            let text = &operand.arg.text;
+            if call.path.ends_with("perl") && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace)) {
+                judge.find(Effect::Code, operand.arg.span, "`perl` runs or writes what a name with `|` or `>` says");
+                judge.shell_text(&operand.arg.with(text.trim_matches(['|', '>', '<', ' '])), &Input::Unknown);
+            }
         }
         // The texts decide: a plain call would run code.
         if given && !only && !call.options.iter().any(|g| matches!(g.option.verb, Some(Verb::Means(_)))) {
@@ -47,6 +54,7 @@ pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call, whole: Span, input
 }
 
 fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+    judge.verbs(call);
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
             if let Some(Contents::Text(text)) = judge.environment.files.get(&file.arg.text).cloned() {
@@ -88,6 +96,9 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                 return Outcome::Done(None);
             }
             continue;
+        }
+        if !text.contains(['c', 'm']) && text.contains('i') {
+            judge.find(Effect::Code, arg.span, "`-i` stays in the interpreter afterwards");
         }
         let mut letters = text[1..].char_indices();
         while let Some((place, letter)) = letters.next() {
@@ -191,10 +202,10 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
             }
         }
     }
-    if call.has(&["-n"]) && !text {
+    {
         // Only checks syntax.
         let n = args[..at].iter().any(|a| a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('n'));
-        if n && at < args.len() {
+        if n && (!text || at < args.len()) {
             judge.find(Effect::Read, whole, format!("`{}` checks syntax", call.path));
             return Outcome::Done(None);
         }
@@ -255,6 +266,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
     if words.is_empty() {
         return Outcome::NoOperands;
     }
+    judge.verbs(call);
     let last = words.last().map_or(Span::default(), |arg| arg.span);
     let read = match input {
         // One line is one word, or several: what it holds is then known.
@@ -292,6 +304,7 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
 
 /// `env`: assignments, then a command; without one it prints the variables.
 pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    judge.verbs(call);
     let words = args(call);
     let mut at = 0;
     while let Some(arg) = words.get(at)
@@ -368,7 +381,8 @@ pub(super) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
         let inner = Call::read(&call.path, &call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
-    for operand in &call.operands {
+    let skip = usize::from(!call.has(&["-f", "--from-file"]));
+    for operand in call.operands.iter().skip(skip) {
         judge.input_file(&operand.arg);
     }
     // A filter can neither write nor run anything.

@@ -13,6 +13,7 @@ fn joined(words: &[Arg]) -> Option<Arg> {
 }
 
 fn strange(judge: &mut Judge<'_>, call: &Call) {
+    judge.verbs(call);
     for (reason, span) in &call.strange {
         judge.find(Effect::Unknown, *span, reason.clone());
     }
@@ -40,7 +41,7 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         judge.find(Effect::Update, whole, format!("`{}` edits files", call.path));
         return Outcome::Done(None);
     }
-    let facts = ["-l", "--list", "-V", "--version", "-h", "--help"];
+    let facts = ["-l", "--list", "-V", "--version", "--help"];
     if call.has(&facts) && !call.has(&["-i", "-s", "--login", "--shell"]) {
         // With a command `-l` only says whether it is allowed.
         judge.find(Effect::Read, whole, format!("`{}` shows what is allowed", call.path));
