@@ -140,7 +140,7 @@ impl Judge<'_> {
         }
     }
 
-    fn options(&mut self, call: &Call, input: &Input) {
+    pub(super) fn options(&mut self, call: &Call, input: &Input) {
         for given in &call.options {
             if matches!(given.option.role, Role::Argv { .. }) {
                 self.role(call, given.option.role, &given.rest, input);
@@ -200,6 +200,9 @@ impl Judge<'_> {
                     self.script_in(language, &Arg::new(text, span), path);
                 }
             }
+            // What `only` reads does not run.
+            Role::Script(Language::Sql)
+                if call.options.iter().any(|given| given.option.verb == Some(Verb::Only(Effect::Read))) => {}
             Role::Script(language) => {
                 for arg in args {
                     self.script_in(language, arg, path);
@@ -247,8 +250,9 @@ impl Judge<'_> {
         }
         let path = &call.path;
         // Without a list of its own the program sets variables of an environment.
-        if call.program.harmless_config.is_empty() {
-            let name = arg.text.split('=').next().unwrap_or("");
+        let name = arg.text.split('=').next().unwrap_or("");
+        let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == UNKNOWN);
+        if call.program.harmless_config.is_empty() && plain {
             if name.contains(UNKNOWN) {
                 self.find(Effect::Code, arg.span, "which variable is set is only known when it runs");
             }

@@ -47,7 +47,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     for (mark, effect) in [
         ("::delete", Effect::Delete), (".delete(", Effect::Delete), ("::write", Effect::Create), ("::create", Effect::Create), ("::append", Effect::Update),
         ("::move", Effect::Update), ("::copy", Effect::Create), (".kill(", Effect::Update), (".moveto(", Effect::Update), (".copyto(", Effect::Create),
-        ("::start", Effect::Code), ("downloadstring", Effect::Code), ("invoke-expression", Effect::Code),
+        ("::start", Effect::Code), ("downloadstring", Effect::Code),
     ] {
         if lower.contains(mark) {
             judge.find(effect, arg.span, format!("PowerShell: `{mark}`"));
@@ -61,6 +61,10 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         let words: Vec<&str> = part.split_whitespace().collect();
         let Some(first) = words.first() else { continue };
         let first = first.trim_start_matches(['$', '@', '.', '"', '\'']).to_ascii_lowercase();
+        if matches!(first.as_str(), "invoke-expression" | "iex") && words.len() > 1 && !part.contains(['$', '"', '\'']) {
+            self::judge(judge, &arg.with(&words[1..].join(" ")));
+            continue;
+        }
         let (effect, what) = one(&first, &words);
         judge.find(effect, arg.span, format!("PowerShell: {what}"));
     }

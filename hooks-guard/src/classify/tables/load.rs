@@ -137,7 +137,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
             if raw.style.as_deref() == Some("slash") {
                 name.make_ascii_lowercase();
             }
-            if options.insert(name.clone(), option).is_some() {
+            if options.insert(name.clone(), option.clone()).is_some_and(|before| before != option || raw.style.as_deref() != Some("slash")) {
                 return Err(format!("option `{name}` stands there twice"));
             }
         }
@@ -149,6 +149,8 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     if operands.iter().filter(|(_, count)| *count == Count::Many).count() > 1 {
         return Err("more than one operand with `*`".into());
     }
+    // Formats may stand in the words of every command of it.
+    let judge = raw.judge.or_else(|| parent.and_then(|p| p.judge.clone()).filter(|judge| judge == "tmux"));
     let mut own = Program {
         does: raw.does,
         effect: effect(&raw.effect)?,
@@ -156,7 +158,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         operands,
         options,
         style: style(raw.style.as_deref())?,
-        judge: raw.judge,
+        judge,
         commands: HashMap::new(),
         patterns: Vec::new(),
         commands_of: raw.commands_of,

@@ -86,15 +86,24 @@ pub(super) fn jobs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
 
 /// `fish`: only a plain command is understood.
 pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    if call.has(&["-n", "--no-execute"]) {
+        judge.find(Effect::Read, whole, "`fish` checks syntax");
+        return Outcome::Done(None);
+    }
     let text = call.options.iter().find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
     let Some(text) = text.and_then(|g| g.value.clone()) else {
-        if call.has(&["-n", "--no-execute"]) || (args(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"])) {
+        if args(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
             return Outcome::Table;
         }
         judge.find(Effect::Code, whole, "`fish` runs what it reads");
         return Outcome::Done(None);
     };
     judge.verbs(call);
+    for given in call.options.iter().filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str())) {
+        if let Some(value) = &given.value {
+            judge.role(call, given.option.role, std::slice::from_ref(value), &Input::Unknown);
+        }
+    }
     if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
         judge.find(Effect::Code, text.span, "`fish` runs text in a language that is not followed");
     }

@@ -1,7 +1,7 @@
 //! Judges of programs about the machine, and of Windows.
 
 use super::{Outcome, args};
-use crate::classify::judge::{Arg, Input, Judge};
+use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::language::powershell;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Verb};
@@ -47,7 +47,8 @@ pub(super) fn powershell(judge: &mut Judge<'_>, call: &Call, whole: Span, input:
             text.push(' ');
             text.push_str(&arg.text);
         }
-        powershell::judge(judge, &Arg::new(text, whole));
+        // The shell here would take `$_` away; another one is meant.
+        powershell::judge(judge, &Arg::new(text.replace(UNKNOWN, "$_"), whole));
         return Outcome::Done(None);
     }
     let valued = ["executionpolicy", "ep", "ex", "windowstyle", "w", "outputformat", "o", "of", "inputformat", "if", "configurationname", "workingdirectory", "wd", "version", "psconsolefile", "settingsfile", "custompipename"];
