@@ -75,7 +75,12 @@ impl Judge<'_> {
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = name.split('[').next().unwrap_or(name);
-        let text = if !value.known() || base != name || value.text.starts_with('(') {
+        let text = if !value.known() || base != name {
+            None
+        } else if value.text.starts_with('(') && value.text.ends_with(')') && !value.text.contains(['\'', '"', '$', '*', '[']) {
+            // A list of plain words.
+            Some(value.text[1..value.text.len() - 1].to_owned())
+        } else if value.text.starts_with('(') {
             None
         } else if append {
             self.environment
@@ -92,6 +97,13 @@ impl Judge<'_> {
 
     /// Runs a command of which the words are known as far as they are.
     pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        self.depth += 1;
+        let output = self.run_here(args, input);
+        self.depth -= 1;
+        output
+    }
+
+    fn run_here(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         let name = args.first()?.clone();
         self.work += 1;
         if self.work > super::STEPS || self.depth > super::DEPTH {
@@ -182,6 +194,11 @@ impl Judge<'_> {
             }
             "source" | "." => {
                 let Some(file) = rest.first() else { return Some(None) };
+                if matches!(file.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+                    && let Input::Known(text) = input
+                {
+                    return Some(self.text(text, Place::Fixed(file.span), &Input::Unknown));
+                }
                 match self.environment.files.get(&file.text).cloned() {
                     Some(Contents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
                     _ => {
@@ -246,6 +263,21 @@ impl Judge<'_> {
                         self.environment.variables.insert(arg.text.clone(), None);
                     }
                 }
+                // One line, parted at blanks.
+                if let Input::Known(text) = input
+                    && name == "read"
+                {
+                    let names: Vec<&str> = rest.iter().map(|arg| arg.text.as_str()).filter(|n| !n.starts_with('-')).collect();
+                    let mut words = text.lines().next().unwrap_or("").split_whitespace();
+                    for (at, name) in names.iter().enumerate() {
+                        let value = if at + 1 == names.len() {
+                            words.by_ref().collect::<Vec<_>>().join(" ")
+                        } else {
+                            words.next().unwrap_or("").to_owned()
+                        };
+                        self.environment.variables.insert((*name).to_owned(), Some(value));
+                    }
+                }
                 if name == "mapfile" || name == "readarray" {
                     return self.callback(rest);
                 }
@@ -300,6 +332,10 @@ impl Judge<'_> {
             }
             at += 1;
         }
+        if self.depth > super::DEPTH {
+            self.find(Effect::Unknown, whole, "there is too much in it to follow");
+            return None;
+        }
         if name == "nohup" {
             self.find(Effect::Create, whole, "`nohup` may write `nohup.out`");
         }
@@ -314,10 +350,13 @@ impl Judge<'_> {
             if !args[0].known() || args[0].glob {
                 return self.run(args.to_vec(), input);
             }
-            if let Some(output) = self.builtin(&text, args, whole, input) {
-                return output;
-            }
-            return self.external(&text, args, whole, input);
+            self.depth += 1;
+            let output = match self.builtin(&text, args, whole, input) {
+                Some(output) => output,
+                None => self.external(&text, args, whole, input),
+            };
+            self.depth -= 1;
+            return output;
         }
         self.run(rest[at..].to_vec(), input)
     }

@@ -92,7 +92,7 @@ impl Place {
 }
 
 /// Texts within texts deeper than this are not followed.
-const DEPTH: usize = 40;
+const DEPTH: usize = 25;
 /// More commands than this are not followed: loops are walked more than once.
 const STEPS: usize = 3000;
 

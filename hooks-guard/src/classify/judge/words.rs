@@ -10,6 +10,9 @@ pub(crate) const UNKNOWN: char = '\u{F0000}';
 /// More words than this are not made out of braces.
 const MOST: usize = 64;
 
+/// Words with more braces than this are not followed.
+const BRACES: usize = 20;
+
 /// A word after expansion.
 #[derive(Clone, Debug)]
 pub(crate) struct Arg {
@@ -74,7 +77,13 @@ impl Judge<'_> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         let mut out = Vec::new();
-        for word in braces(&cells.all) {
+        let many = cells.all.iter().filter(|c| c.character == '{' && !c.quoted && !c.value).count() > BRACES;
+        let words = if many {
+            vec![vec![Cell { character: UNKNOWN, quoted: true, value: true }]]
+        } else {
+            braces(&cells.all)
+        };
+        for word in words {
             for field in fields(&word, cells.quotes) {
                 let glob = field
                     .iter()
@@ -171,13 +180,20 @@ impl Judge<'_> {
         if let Change::Other(inner) = change {
             let mut operator = Cells::default();
             self.cells(inner, &mut operator);
+            let operation: String = operator.all.iter().map(|cell| cell.character).collect();
+            let list = matches!(operation.as_str(), "[@]" | "[*]");
+            let changed = known.as_deref().and_then(|value| if list { Some(value.to_owned()) } else { changed(value, &operation) });
             // `${name@P}` runs the substitutions in the value.
             if operator.all.first().is_some_and(|cell| cell.character == '@') && name != "@" {
                 let value = known.take().unwrap_or_else(|| UNKNOWN.to_string());
                 let span = self.place.map(inner.span);
                 self.computed(&Arg::new(value, span));
             }
-            known = None;
+            if list && let Some(words) = changed {
+                out.push(&words, false, true);
+                return;
+            }
+            known = changed;
         }
         if let Change::Default(inner) = change {
             let mut default = Cells::default();
@@ -220,6 +236,46 @@ impl Judge<'_> {
             _ => self.environment.variables.get(name)?.clone(),
         }
     }
+}
+
+/// What simple operators make of a known value.
+fn changed(value: &str, operation: &str) -> Option<String> {
+    let characters: Vec<char> = value.chars().collect();
+    match operation {
+        ",," => return Some(value.to_lowercase()),
+        "^^" => return Some(value.to_uppercase()),
+        _ => {}
+    }
+    if let Some(rest) = operation.strip_prefix("//") {
+        let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+        return plain(from).then(|| value.replace(from, to));
+    }
+    if let Some(rest) = operation.strip_prefix('/') {
+        let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+        return plain(from).then(|| value.replacen(from, to, 1));
+    }
+    if let Some(rest) = operation.strip_prefix(':') {
+        let (from, length) = match rest.split_once(':') {
+            Some((from, length)) => (from, Some(length.trim().parse::<usize>().ok()?)),
+            None => (rest, None),
+        };
+        let from = from.trim().parse::<usize>().ok()?.min(characters.len());
+        let to = length.map_or(characters.len(), |length| (from + length).min(characters.len()));
+        return Some(characters[from..to].iter().collect());
+    }
+    for (mark, end) in [("%", true), ("#", false)] {
+        if let Some(rest) = operation.strip_prefix(mark)
+            && plain(rest)
+        {
+            let cut = if end { value.strip_suffix(rest) } else { value.strip_prefix(rest) };
+            return Some(cut.unwrap_or(value).to_owned());
+        }
+    }
+    None
+}
+
+fn plain(pattern: &str) -> bool {
+    !pattern.is_empty() && pattern.chars().all(|c| c.is_alphanumeric() || "._-+ ".contains(c))
 }
 
 fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {

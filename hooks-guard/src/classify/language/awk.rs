@@ -68,6 +68,19 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                     };
                     match command {
                         Some(Token::Text(text)) => {
+                            if !getline && matches!(text.trim(), "sh" | "bash" | "/bin/sh") {
+                                // What is printed is what runs.
+                                let start = tokens[..at].iter().rposition(|t| matches!(t, Token::Word(w) if w == "print" || w == "printf")).unwrap_or(at);
+                                let line: String = tokens[start..at]
+                                    .iter()
+                                    .map(|t| match t {
+                                        Token::Text(text) => text.clone(),
+                                        Token::Word(w) if w == "print" || w == "printf" => String::new(),
+                                        _ => " \"$_\" ".to_owned(),
+                                    })
+                                    .collect();
+                                run(judge, arg, &line);
+                            }
                             if !alone {
                                 judge.find(Effect::Code, arg.span, "`awk` runs a command that it puts together");
                             }

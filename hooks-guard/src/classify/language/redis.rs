@@ -21,12 +21,32 @@ const UPDATE: &[&str] = &[
     "LSET", "LINSERT", "SETRANGE", "SETBIT", "ZINCRBY", "MOVE", "SMOVE", "RPOPLPUSH", "REPLICAOF", "SLAVEOF", "BGREWRITEAOF",
 ];
 
+/// A script calls commands by their names.
+fn script(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
+    let calls: Vec<&str> = line.match_indices("call(").map(|(at, mark)| &line[at + mark.len()..]).collect();
+    for call in &calls {
+        let Some(quote) = call.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
+            judge.find(Effect::Code, arg.span, "a script calls what it computes");
+            continue;
+        };
+        let name = call[1..].split(quote).next().unwrap_or("");
+        self::judge(judge, &arg.with(name));
+    }
+    if calls.len() != line.matches("redis.").count() || line.contains(UNKNOWN) {
+        judge.find(Effect::Code, arg.span, "a script that is not followed");
+    }
+}
+
 pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     for line in arg.text.lines().filter(|line| !line.trim().is_empty()) {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or("").to_ascii_uppercase();
         let second = words.next().unwrap_or("").to_ascii_uppercase();
         let is = |list: &[&str]| list.contains(&name.as_str());
+        if name == "EVAL" || name == "EVAL_RO" {
+            script(judge, arg, line);
+            continue;
+        }
         let effect = if name.contains(UNKNOWN) {
             Effect::Unknown
         } else if is(READ) {

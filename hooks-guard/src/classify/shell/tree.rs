@@ -91,13 +91,21 @@ impl Lower<'_> {
     fn and_or(&self, node: Node<'_>) -> Option<AndOr> {
         // `a <<E && b` hangs the rest of the list below the document.
         let mut list = if node.kind() == "list" {
-            let parts = children(node);
-            let [left, operator, right] = parts.as_slice() else { return None };
-            let mut list = self.and_or(*left)?;
-            let right = self.and_or(*right)?;
-            let join = if self.slice(*operator) == "&&" { Join::And } else { Join::Or };
-            list.rest.push((join, right.first));
-            list.rest.extend(right.rest);
+            // Lists lean to the left: walked without recursion, since they may be long.
+            let mut right = Vec::new();
+            let mut place = node;
+            while place.kind() == "list" {
+                let parts = children(place);
+                let [first, operator, last] = parts.as_slice() else { return None };
+                right.push((if self.slice(*operator) == "&&" { Join::And } else { Join::Or }, *last));
+                place = *first;
+            }
+            let mut list = self.and_or(place)?;
+            for (join, node) in right.into_iter().rev() {
+                let more = self.and_or(node)?;
+                list.rest.push((join, more.first));
+                list.rest.extend(more.rest);
+            }
             list
         } else if let Some(list) = self.below(node) {
             // What follows a list, a pipe or a redirection, belongs to its end.
@@ -246,6 +254,7 @@ impl Lower<'_> {
         following: &mut Vec<Command>,
     ) -> Option<()> {
         let mut start = "";
+        let mut open = 0;
         let mut body = None;
         let mut tabs = false;
         let command = pipeline.commands.last_mut()?;
@@ -255,7 +264,10 @@ impl Lower<'_> {
             let field = node.field_name_for_child(index as u32);
             match part.kind() {
                 "<<-" => tabs = true,
-                "heredoc_start" => start = self.slice(part),
+                "heredoc_start" => {
+                    start = self.slice(part);
+                    open = part.end_byte();
+                }
                 "heredoc_body" => body = Some(part),
                 "file_redirect" | "herestring_redirect" => {
                     let (redirect, more) = self.redirect(part)?;
@@ -275,9 +287,10 @@ impl Lower<'_> {
             }
         }
         let at = body.map_or(span(node), |body| {
-            // The grammar leaves out what a body begins with if it is a backslash.
-            let line = self.text[..body.start_byte()].rfind('\n').map_or(0, |line| line + 1);
-            let start = if line > node.start_byte() { line } else { body.start_byte() };
+            // The grammar leaves out a first line that begins with a backslash.
+            let line = self.text[open..].find('\n').map_or(0, |line| open + line + 1);
+            let left_out = open > 0 && line < body.start_byte() && self.text[line..].starts_with('\\');
+            let start = if left_out { line } else { body.start_byte() };
             Span::new(start, body.end_byte())
         });
         let text = if body.is_some() { self.text.get(at.start..at.end).unwrap_or("") } else { "" };
