@@ -15,34 +15,80 @@ fn confirmed(command: &str) {
     let verdict = Classifier::new().classify(command).expect("a command");
     let shown: String = command.chars().take(40).collect();
     assert_eq!(verdict.decision, Decision::RequiresConfirmation, "{shown}");
-    assert_ne!(verdict.method, Method::Fallback, "something panicked at {shown}");
+    assert_ne!(
+        verdict.method,
+        Method::Fallback,
+        "something panicked at {shown}"
+    );
     assert!(start.elapsed() < LONG, "{shown} took {:?}", start.elapsed());
 }
 
 #[test]
 fn p_04_a_long_command_is_an_error() {
     let classifier = Classifier::new();
-    let error = classifier.classify(&"x".repeat(10_001)).expect_err("too long");
-    assert_eq!(error, InputError::TooLong { field: "command", length: 10_001, most: 10_000 });
-    assert!(classifier.classify(&"é".repeat(10_000)).is_ok(), "characters count, not bytes");
+    let error = classifier
+        .classify(&"x".repeat(10_001))
+        .expect_err("too long");
+    assert_eq!(
+        error,
+        InputError::TooLong {
+            field: "command",
+            length: 10_001,
+            most: 10_000
+        }
+    );
+    assert!(
+        classifier.classify(&"é".repeat(10_000)).is_ok(),
+        "characters count, not bytes"
+    );
 }
 
 #[test]
 fn a_nul_and_wrong_bytes_are_errors() {
     let classifier = Classifier::new();
-    assert_eq!(classifier.classify("ls\0rm").expect_err("a NUL"), InputError::Nul);
-    assert_eq!(classifier.classify_bytes(b"ls \xff").expect_err("no UTF-8"), InputError::Encoding);
-    assert_eq!(classifier.classify(" \n").expect_err("nothing"), InputError::Empty);
+    assert_eq!(
+        classifier.classify("ls\0rm").expect_err("a NUL"),
+        InputError::Nul
+    );
+    assert_eq!(
+        classifier.classify_bytes(b"ls \xff").expect_err("no UTF-8"),
+        InputError::Encoding
+    );
+    assert_eq!(
+        classifier.classify(" \n").expect_err("nothing"),
+        InputError::Empty
+    );
 }
 
 #[test]
 fn nested_brackets_are_confirmed() {
-    for open in ["(", "{ ", "[", "$(", "((", "${", "<(", "[[ ", "`", "\"$(", "if ", "! ", "while ", "case x in "] {
+    for open in [
+        "(",
+        "{ ",
+        "[",
+        "$(",
+        "((",
+        "${",
+        "<(",
+        "[[ ",
+        "`",
+        "\"$(",
+        "if ",
+        "! ",
+        "while ",
+        "case x in ",
+    ] {
         for count in [20, 90, 400, 10_000 / open.len()] {
             confirmed(&open.repeat(count).chars().take(10_000).collect::<String>());
         }
     }
-    for (open, close) in [("(", ")"), ("{ ", "; }"), ("$(", ")"), ("<(", ")"), ("if ", "; fi")] {
+    for (open, close) in [
+        ("(", ")"),
+        ("{ ", "; }"),
+        ("$(", ")"),
+        ("<(", ")"),
+        ("if ", "; fi"),
+    ] {
         for count in [20, 90, 1500] {
             let command = format!("{}rm x{}", open.repeat(count), close.repeat(count));
             confirmed(&command.chars().take(10_000).collect::<String>());
@@ -60,7 +106,11 @@ fn long_texts_take_bounded_time() {
     confirmed(&"f(){ f; f; }; f; rm x;".repeat(400));
     confirmed(&format!("eval {}rm x", "eval ".repeat(1_900)));
     confirmed(&format!("{}rm x", "sudo ".repeat(1_900)));
-    confirmed(&format!("{}rm x; {}", "for a in 1 2 3 4 5 6 7 8; do ".repeat(12), "done;".repeat(12)));
+    confirmed(&format!(
+        "{}rm x; {}",
+        "for a in 1 2 3 4 5 6 7 8; do ".repeat(12),
+        "done;".repeat(12)
+    ));
     confirmed(&format!("python3 -c '{}'", "print(".repeat(1_600)));
     confirmed(&format!("psql -c 'SELECT {}1'", "(".repeat(9_000)));
     confirmed(&format!("awk '{}'", "{".repeat(9_000)));
@@ -90,13 +140,26 @@ fn prefixes_do_not_panic() {
 #[test]
 fn the_context_never_lowers_a_class() {
     let classifier = Classifier::new();
-    let verdict = classifier.classify_in("rm x", Some("read only")).expect("a command");
+    let verdict = classifier
+        .classify_in("rm x", Some("read only"))
+        .expect("a command");
     assert_eq!(verdict.crud, Crud::Delete);
     assert_eq!(verdict.context.as_deref(), Some("read only"));
-    assert!(classifier.classify_in("ls", Some(&"x".repeat(101))).is_err());
+    assert!(
+        classifier
+            .classify_in("ls", Some(&"x".repeat(101)))
+            .is_err()
+    );
 }
 
-const HARMLESS: &[&str] = &["ls -la src", "git status", "grep -r x . | head -3", "cat a.txt", "echo 'a b'", "for f in a b; do wc -l \"$f\"; done"];
+const HARMLESS: &[&str] = &[
+    "ls -la src",
+    "git status",
+    "grep -r x . | head -3",
+    "cat a.txt",
+    "echo 'a b'",
+    "for f in a b; do wc -l \"$f\"; done",
+];
 
 proptest! {
     #[test]

@@ -68,7 +68,9 @@ impl Classifier {
     /// A classifier with the embedded tables.
     #[must_use]
     pub fn new() -> Self {
-        Self { tables: Tables::embedded() }
+        Self {
+            tables: Tables::embedded(),
+        }
     }
 
     /// Judges a command.
@@ -100,7 +102,11 @@ impl Classifier {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
         if length > MOST_CONTEXT {
-            return Err(InputError::TooLong { field: "context", length, most: MOST_CONTEXT });
+            return Err(InputError::TooLong {
+                field: "context",
+                length,
+                most: MOST_CONTEXT,
+            });
         }
         let mut verdict = match self.judged(command) {
             Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
@@ -126,7 +132,11 @@ impl Classifier {
             catch_unwind(AssertUnwindSafe(|| {
                 let mut judge = Judge::new(tables);
                 judge.whole(command);
-                Judged { findings: judge.findings, steps: judge.steps, agreed: judge.agreed }
+                Judged {
+                    findings: judge.findings,
+                    steps: judge.steps,
+                    agreed: judge.agreed,
+                }
             }))
             .ok()
         };
@@ -134,7 +144,12 @@ impl Classifier {
             return run();
         }
         std::thread::scope(|scope| {
-            std::thread::Builder::new().stack_size(256 << 20).spawn_scoped(scope, run).ok()?.join().ok()?
+            std::thread::Builder::new()
+                .stack_size(256 << 20)
+                .spawn_scoped(scope, run)
+                .ok()?
+                .join()
+                .ok()?
         })
     }
 }
@@ -154,7 +169,11 @@ fn check(command: &str) -> Result<(), InputError> {
     if command.len() > MOST_CHARACTERS {
         let length = command.chars().count();
         if length > MOST_CHARACTERS {
-            return Err(InputError::TooLong { field: "command", length, most: MOST_CHARACTERS });
+            return Err(InputError::TooLong {
+                field: "command",
+                length,
+                most: MOST_CHARACTERS,
+            });
         }
     }
     if command.contains('\0') {
@@ -191,7 +210,10 @@ pub fn programs() -> Vec<ProgramEntry> {
         match entries.iter_mut().find(|(known, _)| *known == key) {
             Some((_, entry)) => entry.names.push(name.clone()),
             None => {
-                let entry = ProgramEntry { names: vec![name.clone()], one_effect: program.single() };
+                let entry = ProgramEntry {
+                    names: vec![name.clone()],
+                    one_effect: program.single(),
+                };
                 entries.push((key, entry));
             }
         }

@@ -27,7 +27,12 @@ pub(crate) struct Arg {
 
 impl Arg {
     pub(crate) fn new(text: impl Into<String>, span: Span) -> Self {
-        Self { text: text.into(), span, glob: false, maybe: false }
+        Self {
+            text: text.into(),
+            span,
+            glob: false,
+            maybe: false,
+        }
     }
 
     pub(crate) fn unknown(span: Span) -> Self {
@@ -40,7 +45,10 @@ impl Arg {
 
     /// The same word with a part of its text.
     pub(crate) fn with(&self, text: &str) -> Self {
-        Self { text: text.to_owned(), ..self.clone() }
+        Self {
+            text: text.to_owned(),
+            ..self.clone()
+        }
     }
 }
 
@@ -61,7 +69,11 @@ struct Cells {
 
 impl Cells {
     fn push(&mut self, text: &str, quoted: bool, value: bool) {
-        self.all.extend(text.chars().map(|character| Cell { character, quoted, value }));
+        self.all.extend(text.chars().map(|character| Cell {
+            character,
+            quoted,
+            value,
+        }));
     }
 }
 
@@ -77,9 +89,18 @@ impl Judge<'_> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         let mut out = Vec::new();
-        let many = cells.all.iter().filter(|c| c.character == '{' && !c.quoted && !c.value).count() > BRACES;
+        let many = cells
+            .all
+            .iter()
+            .filter(|c| c.character == '{' && !c.quoted && !c.value)
+            .count()
+            > BRACES;
         let words = if many {
-            vec![vec![Cell { character: UNKNOWN, quoted: true, value: true }]]
+            vec![vec![Cell {
+                character: UNKNOWN,
+                quoted: true,
+                value: true,
+            }]]
         } else {
             braces(&cells.all)
         };
@@ -89,7 +110,12 @@ impl Judge<'_> {
                     .iter()
                     .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
                 let text = field.iter().map(|cell| cell.character).collect();
-                out.push(Arg { text, span, glob, maybe: cells.maybe });
+                out.push(Arg {
+                    text,
+                    span,
+                    glob,
+                    maybe: cells.maybe,
+                });
             }
         }
         out
@@ -99,9 +125,17 @@ impl Judge<'_> {
     pub(crate) fn value(&mut self, word: &Word) -> Arg {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
-        let glob = cells.all.iter().any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?'));
+        let glob = cells
+            .all
+            .iter()
+            .any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?'));
         let text = cells.all.iter().map(|cell| cell.character).collect();
-        Arg { text, span: self.place.map(word.span), glob, maybe: cells.maybe }
+        Arg {
+            text,
+            span: self.place.map(word.span),
+            glob,
+            maybe: cells.maybe,
+        }
     }
 
     fn cells(&mut self, word: &Word, out: &mut Cells) {
@@ -112,7 +146,11 @@ impl Judge<'_> {
                     out.quotes |= quoted;
                     out.push(text, *quoted, false);
                 }
-                Piece::Variable { name, change, quoted } => {
+                Piece::Variable {
+                    name,
+                    change,
+                    quoted,
+                } => {
                     out.quotes |= *quoted && name != "@";
                     self.variable(name, change, *quoted, out);
                 }
@@ -182,9 +220,20 @@ impl Judge<'_> {
             self.cells(inner, &mut operator);
             let operation: String = operator.all.iter().map(|cell| cell.character).collect();
             let list = matches!(operation.as_str(), "[@]" | "[*]");
-            let changed = known.as_deref().and_then(|value| if list { Some(value.to_owned()) } else { changed(value, &operation) });
+            let changed = known.as_deref().and_then(|value| {
+                if list {
+                    Some(value.to_owned())
+                } else {
+                    changed(value, &operation)
+                }
+            });
             // `${name@P}` runs the substitutions in the value.
-            if operator.all.first().is_some_and(|cell| cell.character == '@') && name != "@" {
+            if operator
+                .all
+                .first()
+                .is_some_and(|cell| cell.character == '@')
+                && name != "@"
+            {
                 let value = known.take().unwrap_or_else(|| UNKNOWN.to_string());
                 let span = self.place.map(inner.span);
                 self.computed(&Arg::new(value, span));
@@ -224,7 +273,10 @@ impl Judge<'_> {
             let args = positional?;
             return match index {
                 0 => None,
-                _ => args.get(index - 1).filter(|arg| !arg.glob).map_or(Some(String::new()), |arg| Some(arg.text.clone())),
+                _ => args
+                    .get(index - 1)
+                    .filter(|arg| !arg.glob)
+                    .map_or(Some(String::new()), |arg| Some(arg.text.clone())),
             };
         }
         match name {
@@ -260,14 +312,20 @@ fn changed(value: &str, operation: &str) -> Option<String> {
             None => (rest, None),
         };
         let from = from.trim().parse::<usize>().ok()?.min(characters.len());
-        let to = length.map_or(characters.len(), |length| (from + length).min(characters.len()));
+        let to = length.map_or(characters.len(), |length| {
+            (from + length).min(characters.len())
+        });
         return Some(characters[from..to].iter().collect());
     }
     for (mark, end) in [("%", true), ("#", false)] {
         if let Some(rest) = operation.strip_prefix(mark)
             && plain(rest)
         {
-            let cut = if end { value.strip_suffix(rest) } else { value.strip_prefix(rest) };
+            let cut = if end {
+                value.strip_suffix(rest)
+            } else {
+                value.strip_prefix(rest)
+            };
             return Some(cut.unwrap_or(value).to_owned());
         }
     }
@@ -275,7 +333,10 @@ fn changed(value: &str, operation: &str) -> Option<String> {
 }
 
 fn plain(pattern: &str) -> bool {
-    !pattern.is_empty() && pattern.chars().all(|c| c.is_alphanumeric() || "._-+ ".contains(c))
+    !pattern.is_empty()
+        && pattern
+            .chars()
+            .all(|c| c.is_alphanumeric() || "._-+ ".contains(c))
 }
 
 fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
@@ -302,7 +363,11 @@ fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
 fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
     let is = |cell: &Cell, c: char| cell.character == c && !cell.quoted && !cell.value;
     let mut open = 0;
-    while let Some(start) = cells[open..].iter().position(|c| is(c, '{')).map(|i| i + open) {
+    while let Some(start) = cells[open..]
+        .iter()
+        .position(|c| is(c, '{'))
+        .map(|i| i + open)
+    {
         let mut depth = 0usize;
         let mut commas = Vec::new();
         let mut end = None;
@@ -346,7 +411,11 @@ fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
             for part in braces(&part) {
                 for tail in &tails {
                     if out.len() >= MOST {
-                        return vec![vec![Cell { character: UNKNOWN, quoted: true, value: true }]];
+                        return vec![vec![Cell {
+                            character: UNKNOWN,
+                            quoted: true,
+                            value: true,
+                        }]];
                     }
                     let mut word = cells[..start].to_vec();
                     word.extend_from_slice(&part);
@@ -364,17 +433,29 @@ fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
     let text: String = cells.iter().map(|cell| cell.character).collect();
     let mut parts = text.split("..");
     let (from, to) = (parts.next()?, parts.next()?);
-    let step = parts.next().map_or(Some(1), |step| step.parse::<i64>().ok())?.unsigned_abs().max(1);
+    let step = parts
+        .next()
+        .map_or(Some(1), |step| step.parse::<i64>().ok())?
+        .unsigned_abs()
+        .max(1);
     let word = |text: String| -> Vec<Cell> {
-        text.chars().map(|character| Cell { character, quoted: true, value: true }).collect()
+        text.chars()
+            .map(|character| Cell {
+                character,
+                quoted: true,
+                value: true,
+            })
+            .collect()
     };
     if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
         if from.abs_diff(to) / step >= MOST as u64 {
             return Some(vec![word(UNKNOWN.to_string())]);
         }
         let (low, high) = (from.min(to), from.max(to));
-        let mut all: Vec<_> =
-            (low..=high).step_by(step as usize).map(|n| word(n.to_string())).collect();
+        let mut all: Vec<_> = (low..=high)
+            .step_by(step as usize)
+            .map(|n| word(n.to_string()))
+            .collect();
         if from > to {
             all.reverse();
         }

@@ -5,7 +5,12 @@ use crate::classify::tables::Effect;
 
 pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     // A caret takes the meaning of the next character away.
-    let text = arg.text.replace('^', "").replace("2>nul", "").replace(">nul", "").replace("2>&1", "");
+    let text = arg
+        .text
+        .replace('^', "")
+        .replace("2>nul", "")
+        .replace(">nul", "")
+        .replace("2>&1", "");
     if text.contains('>') {
         judge.find(Effect::Create, arg.span, "writes a file");
     }
@@ -14,20 +19,32 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     }
     for part in text.split(['&', '|', '\n', '(', ')']) {
         let part = part.trim().trim_start_matches(['"', '@']).trim();
-        let first = part.split(|c: char| c.is_whitespace() || c == '/' || c == '.').next().unwrap_or("").to_ascii_lowercase();
+        let first = part
+            .split(|c: char| c.is_whitespace() || c == '/' || c == '.')
+            .next()
+            .unwrap_or("")
+            .to_ascii_lowercase();
         let effect = match first.as_str() {
             "" => continue,
             "del" | "erase" | "rd" | "rmdir" | "format" | "diskpart" => Effect::Delete,
-            "dir" | "type" | "ver" | "echo" | "where" | "findstr" | "tree" | "vol" | "path" | "find" | "more" | "sort" | "fc" | "comp"
-            | "assoc" | "ftype" | "help" | "cd" | "chdir" | "cls" | "exit" | "rem" | "pushd" | "popd" | "title" | "whoami" | "hostname" | "ipconfig" | "tasklist" | "systeminfo" | "if" | "set" => Effect::Read,
+            "dir" | "type" | "ver" | "echo" | "where" | "findstr" | "tree" | "vol" | "path"
+            | "find" | "more" | "sort" | "fc" | "comp" | "assoc" | "ftype" | "help" | "cd"
+            | "chdir" | "cls" | "exit" | "rem" | "pushd" | "popd" | "title" | "whoami"
+            | "hostname" | "ipconfig" | "tasklist" | "systeminfo" | "if" | "set" => Effect::Read,
             "copy" | "xcopy" | "robocopy" | "md" | "mkdir" | "mklink" => Effect::Create,
-            "move" | "ren" | "rename" | "attrib" | "icacls" | "taskkill" | "reg" | "setx" => Effect::Update,
+            "move" | "ren" | "rename" | "attrib" | "icacls" | "taskkill" | "reg" | "setx" => {
+                Effect::Update
+            }
             "start" | "call" | "for" => Effect::Code,
             _ => {
                 judge.shell_text(&arg.with(part), &Input::Unknown);
                 continue;
             }
         };
-        judge.find(effect, arg.span, format!("the command shell runs `{first}`"));
+        judge.find(
+            effect,
+            arg.span,
+            format!("the command shell runs `{first}`"),
+        );
     }
 }

@@ -24,7 +24,12 @@ impl Judge<'_> {
             Language::PowerShell => powershell::judge(self, arg),
             Language::Cmd => cmd::judge(self, arg),
             Language::Mongo => code::mongo(self, arg),
-            Language::Python | Language::Perl | Language::Ruby | Language::Node | Language::Php | Language::Lua => {
+            Language::Python
+            | Language::Perl
+            | Language::Ruby
+            | Language::Node
+            | Language::Php
+            | Language::Lua => {
                 code::judge(self, language, arg);
             }
         }

@@ -52,7 +52,9 @@ fn gather(root: Node<'_>, ends: &mut HashMap<usize, usize>) {
 
 fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
-    node.children(&mut cursor).filter(|child| child.kind() != "comment").collect()
+    node.children(&mut cursor)
+        .filter(|child| child.kind() != "comment")
+        .collect()
 }
 
 fn span(node: Node<'_>) -> Span {
@@ -66,11 +68,15 @@ struct Lower<'a> {
 
 impl Lower<'_> {
     fn slice(&self, node: Node<'_>) -> &str {
-        self.text.get(node.start_byte()..node.end_byte()).unwrap_or("")
+        self.text
+            .get(node.start_byte()..node.end_byte())
+            .unwrap_or("")
     }
 
     fn lex(&self, start: usize, end: usize, mode: Mode) -> Word {
-        let mut word = lex(self.text, start, end, mode, &|at| self.ends.get(&at).copied());
+        let mut word = lex(self.text, start, end, mode, &|at| {
+            self.ends.get(&at).copied()
+        });
         word.span = Span::new(start, end);
         word
     }
@@ -96,8 +102,17 @@ impl Lower<'_> {
             let mut place = node;
             while place.kind() == "list" {
                 let parts = children(place);
-                let [first, operator, last] = parts.as_slice() else { return None };
-                right.push((if self.slice(*operator) == "&&" { Join::And } else { Join::Or }, *last));
+                let [first, operator, last] = parts.as_slice() else {
+                    return None;
+                };
+                right.push((
+                    if self.slice(*operator) == "&&" {
+                        Join::And
+                    } else {
+                        Join::Or
+                    },
+                    *last,
+                ));
                 place = *first;
             }
             let mut list = self.and_or(place)?;
@@ -110,15 +125,21 @@ impl Lower<'_> {
         } else if let Some(list) = self.below(node) {
             // What follows a list, a pipe or a redirection, belongs to its end.
             let mut list = self.and_or(list)?;
-            let last = list.rest.last_mut().map_or(&mut list.first, |(_, last)| last);
+            let last = list
+                .rest
+                .last_mut()
+                .map_or(&mut list.first, |(_, last)| last);
             if node.kind() == "pipeline" {
                 for part in children(node).into_iter().filter(Node::is_named).skip(1) {
                     last.commands.extend(self.pipeline(part)?.commands);
                 }
                 let inner = children(node).into_iter().find(Node::is_named)?;
                 if inner.kind() == "redirected_statement" {
-                    let at = last.commands.len() - (children(node).iter().filter(|n| n.is_named()).count() - 1);
-                    let mut own = Pipeline { commands: last.commands.drain(..at).collect() };
+                    let at = last.commands.len()
+                        - (children(node).iter().filter(|n| n.is_named()).count() - 1);
+                    let mut own = Pipeline {
+                        commands: last.commands.drain(..at).collect(),
+                    };
                     self.redirect_all(inner, &mut own)?;
                     own.commands.append(&mut last.commands);
                     *last = own;
@@ -128,7 +149,10 @@ impl Lower<'_> {
             }
             list
         } else {
-            AndOr { first: self.pipeline(node)?, rest: Vec::new() }
+            AndOr {
+                first: self.pipeline(node)?,
+                rest: Vec::new(),
+            }
         };
         self.after_document(node, &mut list)?;
         Some(list)
@@ -140,7 +164,11 @@ impl Lower<'_> {
             "redirected_statement" => node.child_by_field_name("body")?,
             "pipeline" => {
                 let first = children(node).into_iter().find(Node::is_named)?;
-                if first.kind() == "redirected_statement" { first.child_by_field_name("body")? } else { first }
+                if first.kind() == "redirected_statement" {
+                    first.child_by_field_name("body")?
+                } else {
+                    first
+                }
             }
             _ => return None,
         };
@@ -156,7 +184,11 @@ impl Lower<'_> {
                 && let Some(right) = redirect.child_by_field_name("right")
             {
                 let operator = redirect.child_by_field_name("operator")?;
-                let join = if self.slice(operator) == "&&" { Join::And } else { Join::Or };
+                let join = if self.slice(operator) == "&&" {
+                    Join::And
+                } else {
+                    Join::Or
+                };
                 let right = self.and_or(right)?;
                 list.rest.push((join, right.first));
                 list.rest.extend(right.rest);
@@ -192,8 +224,10 @@ impl Lower<'_> {
 
     /// `time` before a pipeline is no program.
     fn untimed(&self, pipeline: &mut Pipeline) {
-        let Some(Command { kind: Kind::Simple { words, assigns }, .. }) =
-            pipeline.commands.first_mut()
+        let Some(Command {
+            kind: Kind::Simple { words, assigns },
+            ..
+        }) = pipeline.commands.first_mut()
         else {
             return;
         };
@@ -211,7 +245,10 @@ impl Lower<'_> {
             Some(body) => self.pipeline(body)?,
             None => Pipeline {
                 commands: vec![Command {
-                    kind: Kind::Simple { assigns: Vec::new(), words: Vec::new() },
+                    kind: Kind::Simple {
+                        assigns: Vec::new(),
+                        words: Vec::new(),
+                    },
                     redirects: Vec::new(),
                     span: span(node),
                 }],
@@ -288,14 +325,23 @@ impl Lower<'_> {
         }
         let at = body.map_or(span(node), |body| {
             // The grammar leaves out a first line that begins with a backslash.
-            let line = self.text[open..].find('\n').map_or(0, |line| open + line + 1);
-            let left_out = open > 0 && line < body.start_byte() && self.text[line..].starts_with('\\');
+            let line = self.text[open..]
+                .find('\n')
+                .map_or(0, |line| open + line + 1);
+            let left_out =
+                open > 0 && line < body.start_byte() && self.text[line..].starts_with('\\');
             let start = if left_out { line } else { body.start_byte() };
             Span::new(start, body.end_byte())
         });
-        let text = if body.is_some() { self.text.get(at.start..at.end).unwrap_or("") } else { "" };
+        let text = if body.is_some() {
+            self.text.get(at.start..at.end).unwrap_or("")
+        } else {
+            ""
+        };
         let text = if tabs {
-            text.lines().map(|l| l.trim_start_matches('\t').to_owned() + "\n").collect()
+            text.lines()
+                .map(|l| l.trim_start_matches('\t').to_owned() + "\n")
+                .collect()
         } else {
             text.to_owned()
         };
@@ -303,7 +349,11 @@ impl Lower<'_> {
         let target = super::document(&text, expands, at);
         command.redirects.insert(
             place,
-            Redirect { operator: Operator::HereDocument, span: at, target },
+            Redirect {
+                operator: Operator::HereDocument,
+                span: at,
+                target,
+            },
         );
         Some(())
     }
@@ -314,7 +364,11 @@ impl Lower<'_> {
             let word = children(node).into_iter().rfind(|n| n.is_named())?;
             let target = self.word(word);
             return Some((
-                Redirect { operator: Operator::HereString, span: target.span, target },
+                Redirect {
+                    operator: Operator::HereString,
+                    span: target.span,
+                    target,
+                },
                 Vec::new(),
             ));
         }
@@ -334,7 +388,11 @@ impl Lower<'_> {
         if operator.ends_with('-') && words.is_empty() {
             let target = lex("-", 0, 1, Mode::Word, &|_| None);
             return Some((
-                Redirect { operator: Operator::Duplicate, span: span(node), target },
+                Redirect {
+                    operator: Operator::Duplicate,
+                    span: span(node),
+                    target,
+                },
                 Vec::new(),
             ));
         }
@@ -349,7 +407,14 @@ impl Lower<'_> {
             ">&" => super::duplicate(&target),
             _ => return None,
         };
-        Some((Redirect { operator, span: target.span, target }, more))
+        Some((
+            Redirect {
+                operator,
+                span: target.span,
+                target,
+            },
+            more,
+        ))
     }
 
     fn command(&self, node: Node<'_>) -> Option<Command> {
@@ -373,12 +438,14 @@ impl Lower<'_> {
                 }
                 Kind::Simple { assigns, words }
             }
-            "declaration_command" | "unset_command" => {
-                Kind::Simple { assigns: Vec::new(), words: parts.into_iter().map(|p| self.word(p)).collect() }
-            }
-            "variable_assignment" => {
-                Kind::Simple { assigns: vec![self.word(node)], words: Vec::new() }
-            }
+            "declaration_command" | "unset_command" => Kind::Simple {
+                assigns: Vec::new(),
+                words: parts.into_iter().map(|p| self.word(p)).collect(),
+            },
+            "variable_assignment" => Kind::Simple {
+                assigns: vec![self.word(node)],
+                words: Vec::new(),
+            },
             "variable_assignments" => Kind::Simple {
                 assigns: parts.into_iter().map(|p| self.word(p)).collect(),
                 words: Vec::new(),
@@ -392,12 +459,20 @@ impl Lower<'_> {
             }
             "compound_statement" | "do_group" => Kind::Group(self.statements(&parts)?),
             "if_statement" => Kind::If(self.branches(&parts)?),
-            "while_statement" => Kind::While { head: None, scripts: self.loop_parts(&parts)? },
+            "while_statement" => Kind::While {
+                head: None,
+                scripts: self.loop_parts(&parts)?,
+            },
             "c_style_for_statement" => {
                 let open = parts.iter().find(|p| p.kind() == "((")?;
                 let close = parts.iter().find(|p| p.kind() == "))")?;
                 let head = self.text.get(open.end_byte()..close.start_byte())?;
-                let head = head.split(';').map(str::trim).filter(|p| !p.is_empty()).collect::<Vec<_>>().join(";");
+                let head = head
+                    .split(';')
+                    .map(str::trim)
+                    .filter(|p| !p.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(";");
                 let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
                 let body = node.child_by_field_name("body")?;
                 Kind::While {
@@ -435,15 +510,24 @@ impl Lower<'_> {
                 for redirect in node.children_by_field_name("redirect", &mut cursor) {
                     body.redirects.push(self.redirect(redirect)?.0);
                 }
-                Kind::Function { name, body: Box::new(body) }
+                Kind::Function {
+                    name,
+                    body: Box::new(body),
+                }
             }
             // A list, a pipeline or a redirection where one command is meant.
             "list" | "pipeline" | "redirected_statement" | "negated_command" => {
-                Kind::Group(Script { items: vec![self.and_or(node)?] })
+                Kind::Group(Script {
+                    items: vec![self.and_or(node)?],
+                })
             }
             _ => return None,
         };
-        Some(Command { kind, redirects, span: span(node) })
+        Some(Command {
+            kind,
+            redirects,
+            span: span(node),
+        })
     }
 
     fn arm(&self, item: Node<'_>) -> Option<(Vec<Word>, Script)> {
@@ -489,8 +573,14 @@ impl Lower<'_> {
 
     fn loop_parts(&self, parts: &[Node<'_>]) -> Option<Vec<Script>> {
         let body = parts.iter().find(|part| part.kind() == "do_group")?;
-        let condition: Vec<_> =
-            parts.iter().copied().filter(|part| part.kind() != "do_group").collect();
-        Some(vec![self.statements(&condition)?, self.statements(&children(*body))?])
+        let condition: Vec<_> = parts
+            .iter()
+            .copied()
+            .filter(|part| part.kind() != "do_group")
+            .collect();
+        Some(vec![
+            self.statements(&condition)?,
+            self.statements(&children(*body))?,
+        ])
     }
 }

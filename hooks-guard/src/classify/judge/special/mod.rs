@@ -113,10 +113,10 @@ pub(crate) struct SpecialFn(Special);
 
 /// The judge of this name; loading held that there is one.
 pub(super) fn special(name: &str) -> Special {
-    SPECIALS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map_or(|_, _, _, _| Outcome::Is(Effect::Unknown), |(_, special)| special.0)
+    SPECIALS.iter().find(|(known, _)| *known == name).map_or(
+        |_, _, _, _| Outcome::Is(Effect::Unknown),
+        |(_, special)| special.0,
+    )
 }
 
 /// Whether a name is that of a PowerShell command, `Verb-Noun`.
@@ -126,12 +126,19 @@ pub(super) fn cmdlet(name: &str) -> bool {
 
 impl Judge<'_> {
     pub(super) fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
-        let text = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+        let text = args
+            .iter()
+            .map(|arg| arg.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
         crate::classify::language::powershell::judge(self, &Arg::new(text, whole));
         None
     }
 }
 
 fn args(call: &Call) -> Vec<Arg> {
-    call.operands.iter().map(|operand| operand.arg.clone()).collect()
+    call.operands
+        .iter()
+        .map(|operand| operand.arg.clone())
+        .collect()
 }

@@ -7,12 +7,23 @@ use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Verb};
 
 pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let sets = call.operands.iter().any(|operand| operand.arg.text.contains('='));
-    if sets { Outcome::Is(Effect::Update) } else { Outcome::Table }
+    let sets = call
+        .operands
+        .iter()
+        .any(|operand| operand.arg.text.contains('='));
+    if sets {
+        Outcome::Is(Effect::Update)
+    } else {
+        Outcome::Table
+    }
 }
 
 pub(super) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let text = args(call).iter().map(|arg| arg.text.clone()).collect::<Vec<_>>().join(" ");
+    let text = args(call)
+        .iter()
+        .map(|arg| arg.text.clone())
+        .collect::<Vec<_>>()
+        .join(" ");
     let effect = text
         .split([';', '\n'])
         .filter_map(|part| part.split_whitespace().next())
@@ -23,7 +34,11 @@ pub(super) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
         })
         .max();
     effect.map_or(Outcome::Table, |effect| {
-        if call.options.iter().any(|given| matches!(given.option.verb, Some(Verb::Raises(_)))) {
+        if call
+            .options
+            .iter()
+            .any(|given| matches!(given.option.verb, Some(Verb::Raises(_))))
+        {
             Outcome::Is(effect.max(Effect::Update))
         } else {
             Outcome::Is(effect)
@@ -35,11 +50,20 @@ pub(super) fn service(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
     let words = args(call);
     let at = usize::from(call.path != "sv");
     let status = words.get(at).is_some_and(|arg| arg.text == "status");
-    if status { Outcome::Is(Effect::Read) } else { Outcome::Table }
+    if status {
+        Outcome::Is(Effect::Read)
+    } else {
+        Outcome::Table
+    }
 }
 
 /// PowerShell itself: what it is told to run.
-pub(super) fn powershell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn powershell(
+    judge: &mut Judge<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Outcome {
     let name = call.path.trim_end_matches(".exe");
     if name != "powershell" && name != "pwsh" {
         let mut text = call.path.clone();
@@ -51,12 +75,45 @@ pub(super) fn powershell(judge: &mut Judge<'_>, call: &Call, whole: Span, input:
         powershell::judge(judge, &Arg::new(text.replace(UNKNOWN, "$_"), whole));
         return Outcome::Done(None);
     }
-    let valued = ["executionpolicy", "ep", "ex", "windowstyle", "w", "outputformat", "o", "of", "inputformat", "if", "configurationname", "workingdirectory", "wd", "version", "psconsolefile", "settingsfile", "custompipename"];
-    let flags = ["noprofile", "nop", "noninteractive", "noni", "nologo", "nol", "noexit", "noe", "login", "l", "mta", "sta"];
+    let valued = [
+        "executionpolicy",
+        "ep",
+        "ex",
+        "windowstyle",
+        "w",
+        "outputformat",
+        "o",
+        "of",
+        "inputformat",
+        "if",
+        "configurationname",
+        "workingdirectory",
+        "wd",
+        "version",
+        "psconsolefile",
+        "settingsfile",
+        "custompipename",
+    ];
+    let flags = [
+        "noprofile",
+        "nop",
+        "noninteractive",
+        "noni",
+        "nologo",
+        "nol",
+        "noexit",
+        "noe",
+        "login",
+        "l",
+        "mta",
+        "sta",
+    ];
     let mut at = 0;
     while let Some(arg) = call.args.get(at) {
         let text = arg.text.to_ascii_lowercase().replace('\u{2013}', "-");
-        let Some(option) = text.strip_prefix(['-', '/']) else { break };
+        let Some(option) = text.strip_prefix(['-', '/']) else {
+            break;
+        };
         at += 1;
         let option = option.trim_start_matches('-');
         let begins = |long: &str, least: usize| option.len() >= least && long.starts_with(option);
@@ -82,7 +139,11 @@ pub(super) fn powershell(judge: &mut Judge<'_>, call: &Call, whole: Span, input:
                         judge.find(Effect::Code, value.span, "an encoded command");
                         powershell::judge(judge, &value.with(&text));
                     }
-                    None => judge.find(Effect::Code, value.span, "an encoded command that cannot be read"),
+                    None => judge.find(
+                        Effect::Code,
+                        value.span,
+                        "an encoded command that cannot be read",
+                    ),
                 },
                 None => judge.find(Effect::Unknown, arg.span, "an option without its value"),
             }
@@ -92,10 +153,20 @@ pub(super) fn powershell(judge: &mut Judge<'_>, call: &Call, whole: Span, input:
             judge.find(Effect::Code, whole, "PowerShell runs what is in a file");
             return Outcome::Done(None);
         }
-        if valued.iter().any(|v| *v == option || (v.len() > 3 && option.len() > 2 && v.starts_with(option))) {
+        if valued
+            .iter()
+            .any(|v| *v == option || (v.len() > 3 && option.len() > 2 && v.starts_with(option)))
+        {
             at += 1;
-        } else if !flags.iter().any(|v| *v == option || (v.len() > 4 && option.len() > 2 && v.starts_with(option))) {
-            judge.find(Effect::Unknown, arg.span, format!("PowerShell has no known option `{}`", arg.text));
+        } else if !flags
+            .iter()
+            .any(|v| *v == option || (v.len() > 4 && option.len() > 2 && v.starts_with(option)))
+        {
+            judge.find(
+                Effect::Unknown,
+                arg.span,
+                format!("PowerShell has no known option `{}`", arg.text),
+            );
         }
     }
     let rest = &call.args[at.min(call.args.len())..];
@@ -103,7 +174,11 @@ pub(super) fn powershell(judge: &mut Judge<'_>, call: &Call, whole: Span, input:
         return stdin(judge, whole, input);
     }
     if name == "pwsh" {
-        judge.find(Effect::Code, rest[0].span, "PowerShell runs what is in a file");
+        judge.find(
+            Effect::Code,
+            rest[0].span,
+            "PowerShell runs what is in a file",
+        );
     } else {
         text_of(judge, rest, whole);
     }
@@ -111,8 +186,14 @@ pub(super) fn powershell(judge: &mut Judge<'_>, call: &Call, whole: Span, input:
 }
 
 fn text_of(judge: &mut Judge<'_>, words: &[Arg], whole: Span) {
-    let text = words.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
-    let span = words.first().map_or(whole, |first| Span::new(first.span.start, whole.end));
+    let text = words
+        .iter()
+        .map(|arg| arg.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let span = words
+        .first()
+        .map_or(whole, |first| Span::new(first.span.start, whole.end));
     powershell::judge(judge, &Arg::new(text, span));
 }
 
@@ -126,13 +207,22 @@ fn stdin(judge: &mut Judge<'_>, whole: Span, input: &Input) -> Outcome {
 
 /// The command shell of Windows.
 pub(super) fn cmd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
-    let at = call.args.iter().position(|arg| matches!(arg.text.to_ascii_lowercase().as_str(), "/c" | "/k" | "/r" | "//c"));
+    let at = call.args.iter().position(|arg| {
+        matches!(
+            arg.text.to_ascii_lowercase().as_str(),
+            "/c" | "/k" | "/r" | "//c"
+        )
+    });
     let Some(at) = at else {
         judge.find(Effect::Code, whole, "opens a shell");
         return Outcome::Done(None);
     };
     let words = &call.args[at + 1..];
-    let text = words.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+    let text = words
+        .iter()
+        .map(|arg| arg.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
     judge.script_in(Language::Cmd, &Arg::new(text, whole), "cmd");
     Outcome::Done(None)
 }
@@ -152,7 +242,11 @@ pub(super) fn request(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input
 }
 
 pub(super) fn wmic(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let words: Vec<String> = call.args.iter().map(|arg| arg.text.to_ascii_lowercase()).collect();
+    let words: Vec<String> = call
+        .args
+        .iter()
+        .map(|arg| arg.text.to_ascii_lowercase())
+        .collect();
     let mut skip = false;
     for word in &words {
         if std::mem::take(&mut skip) {
@@ -162,7 +256,9 @@ pub(super) fn wmic(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcom
             "where" => skip = true,
             "/?" => return Outcome::Is(Effect::Read),
             "get" | "list" => {
-                let writes = words.iter().any(|w| w.starts_with("/output:") || w.starts_with("/append:"));
+                let writes = words
+                    .iter()
+                    .any(|w| w.starts_with("/output:") || w.starts_with("/append:"));
                 return Outcome::Is(if writes { Effect::Create } else { Effect::Read });
             }
             "create" => return Outcome::Is(Effect::Create),
@@ -176,6 +272,13 @@ pub(super) fn wmic(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcom
 
 pub(super) fn wsl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let lists = call.has(&["-l", "--list", "--status", "-v", "--version", "--help"]);
-    let verbs = call.options.iter().any(|given| given.option.verb.is_some() || !given.rest.is_empty());
-    if call.operands.is_empty() && !lists && !verbs { Outcome::Is(Effect::Code) } else { Outcome::Table }
+    let verbs = call
+        .options
+        .iter()
+        .any(|given| given.option.verb.is_some() || !given.rest.is_empty());
+    if call.operands.is_empty() && !lists && !verbs {
+        Outcome::Is(Effect::Code)
+    } else {
+        Outcome::Table
+    }
 }
