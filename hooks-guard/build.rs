@@ -8,7 +8,9 @@ fn main() {
     let mut names: Vec<String> = fs::read_dir(Path::new(&root).join("programs"))
         .expect("the folder of the tables")
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".toml") && name != "variables.toml" && name != "secrets.toml")
+        .filter(|name| {
+            name.ends_with(".toml") && name != "variables.toml" && name != "secrets.toml"
+        })
         .collect();
     names.sort();
     let mut code = String::from("&[\n");

@@ -64,7 +64,11 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let classifier = Classifier::new();
     let done = match arguments.command {
-        Action::Check { commands, json, context } => check(&classifier, commands, json, context.as_deref()),
+        Action::Check {
+            commands,
+            json,
+            context,
+        } => check(&classifier, commands, json, context.as_deref()),
         Action::Explain { command } => explain(&classifier, &command),
     };
     match done {
@@ -115,7 +119,10 @@ impl<R: BufRead> Iterator for Lines<R> {
         match self.0.read_until(b'\n', &mut line) {
             Ok(0) => None,
             Ok(_) => {
-                while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+                while line
+                    .last()
+                    .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
+                {
                     line.pop();
                 }
                 Some(Ok(line))
@@ -129,7 +136,10 @@ type Verdict = Result<Classification, InputError>;
 
 fn judge_line(classifier: &Classifier, line: &[u8], context: Option<&str>) -> (String, Verdict) {
     let Ok(text) = std::str::from_utf8(line) else {
-        return (String::from_utf8_lossy(line).into_owned(), Err(InputError::Encoding));
+        return (
+            String::from_utf8_lossy(line).into_owned(),
+            Err(InputError::Encoding),
+        );
     };
     if text.trim_start().starts_with('{')
         && let Ok(object) = serde_json::from_str::<Object>(text)
@@ -160,20 +170,37 @@ impl Output {
     fn add(&mut self, command: &str, verdict: Verdict) -> io::Result<bool> {
         let (crud, decision, confidence, method, reasoning) = match verdict {
             Ok(v) => (v.crud, v.decision, v.confidence, v.method, v.reasoning),
-            Err(error) => {
-                (Crud::Create, Decision::RequiresConfirmation, 0.0, Method::Fallback, error.to_string())
-            }
+            Err(error) => (
+                Crud::Create,
+                Decision::RequiresConfirmation,
+                0.0,
+                Method::Fallback,
+                error.to_string(),
+            ),
         };
         if self.json {
             let reasoning = reasoning.as_str();
-            let row = Row { command, classification: crud, decision, confidence, method, reasoning };
+            let row = Row {
+                command,
+                classification: crud,
+                decision,
+                confidence,
+                method,
+                reasoning,
+            };
             let mut out = io::stdout().lock();
             serde_json::to_writer(&mut out, &row)?;
             writeln!(out)?;
         } else {
             let short: String = command.chars().take(200).collect();
             let sure = format!("{confidence:.2}");
-            self.table.add_row([crud.to_string(), decision.to_string(), sure, short, reasoning]);
+            self.table.add_row([
+                crud.to_string(),
+                decision.to_string(),
+                sure,
+                short,
+                reasoning,
+            ]);
         }
         Ok(decision == Decision::AutoAllowed)
     }

@@ -20,18 +20,27 @@ fn cases() -> Vec<Case> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .expect("the folder of the tables")
         .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "cases"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "cases")
+        })
         .collect();
     files.sort();
     let mut cases = Vec::new();
     for path in files {
-        let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let file = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         let text = fs::read_to_string(&path).expect("a readable file");
         for (at, line) in text.lines().enumerate() {
             if line.trim().is_empty() || line.starts_with('#') {
                 continue;
             }
-            let (label, command) = line.split_once(' ').unwrap_or_else(|| panic!("{file}:{}: no label", at + 1));
+            let (label, command) = line
+                .split_once(' ')
+                .unwrap_or_else(|| panic!("{file}:{}: no label", at + 1));
             let want = match label.trim_end_matches('!') {
                 "READ" => Crud::Read,
                 "CREATE" => Crud::Create,
@@ -87,8 +96,18 @@ fn every_case_is_judged_as_it_says() {
         let ask = verdict.decision == Decision::RequiresConfirmation;
         if verdict.crud != case.want || ask != case.ask {
             count += 1;
-            let Case { file, line, want, command, .. } = case;
-            let mark = if case.ask && case.want == Crud::Read { "!" } else { "" };
+            let Case {
+                file,
+                line,
+                want,
+                command,
+                ..
+            } = case;
+            let mark = if case.ask && case.want == Crud::Read {
+                "!"
+            } else {
+                ""
+            };
             let _ = writeln!(
                 wrong,
                 "{file}:{line}: want {want}{mark}, is {}{}: {command:?}\n    {}",
@@ -98,7 +117,11 @@ fn every_case_is_judged_as_it_says() {
             );
         }
     }
-    assert!(count == 0, "{count} of {} cases are wrong:\n{wrong}", cases.len());
+    assert!(
+        count == 0,
+        "{count} of {} cases are wrong:\n{wrong}",
+        cases.len()
+    );
 }
 
 /// A program counts only with a reading and another form, or with one effect
@@ -107,7 +130,10 @@ fn every_case_is_judged_as_it_says() {
 fn every_program_has_its_cases() {
     let mut forms: BTreeMap<String, (bool, bool)> = BTreeMap::new();
     for case in cases() {
-        for word in case.command.split(|c: char| c.is_whitespace() || "|;&()'\"`".contains(c)) {
+        for word in case
+            .command
+            .split(|c: char| c.is_whitespace() || "|;&()'\"`".contains(c))
+        {
             let name = word.rsplit('/').next().unwrap_or(word);
             let entry = forms.entry(name.to_owned()).or_default();
             entry.0 |= !case.ask;
@@ -124,11 +150,20 @@ fn every_program_has_its_cases() {
             let (read, other) = forms.get(last).copied().unwrap_or_default();
             (all.0 || read, all.1 || other)
         });
-        let enough = if program.one_effect { seen.0 || seen.1 } else { seen.0 && seen.1 };
+        let enough = if program.one_effect {
+            seen.0 || seen.1
+        } else {
+            seen.0 && seen.1
+        };
         if !enough {
             missing.push(program.names[0].clone());
         }
     }
     missing.sort();
-    assert!(missing.is_empty(), "{} programs lack cases: {}", missing.len(), missing.join(", "));
+    assert!(
+        missing.is_empty(),
+        "{} programs lack cases: {}",
+        missing.len(),
+        missing.join(", ")
+    );
 }

@@ -24,7 +24,10 @@ impl Explanation {
         let mut lines = Vec::new();
         if let Some(judged) = judged {
             for (at, step) in judged.steps.iter().enumerate() {
-                let until = judged.steps.get(at + 1).map_or(judged.findings.len(), |next| next.before);
+                let until = judged
+                    .steps
+                    .get(at + 1)
+                    .map_or(judged.findings.len(), |next| next.before);
                 let reasons = judged.findings[step.before..until]
                     .iter()
                     .map(|finding| {
@@ -32,9 +35,15 @@ impl Explanation {
                         format!("{} ({}{ask})", finding.reason, finding.effect)
                     })
                     .collect();
-                let place = command.get(..step.span.start).map_or(0, |text| text.chars().count());
+                let place = command
+                    .get(..step.span.start)
+                    .map_or(0, |text| text.chars().count());
                 let text = format!("{} [{place}]", step.label);
-                lines.push(Line { depth: step.depth, text, reasons });
+                lines.push(Line {
+                    depth: step.depth,
+                    text,
+                    reasons,
+                });
             }
         }
         Self { verdict, lines }
@@ -50,11 +59,19 @@ impl Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = &self.verdict;
-        writeln!(f, "{} {} (confidence {:.2})", verdict.crud, verdict.decision, verdict.confidence)?;
+        writeln!(
+            f,
+            "{} {} (confidence {:.2})",
+            verdict.crud, verdict.decision, verdict.confidence
+        )?;
         let base = self.lines.iter().map(|line| line.depth).min().unwrap_or(0);
         for (at, line) in self.lines.iter().enumerate() {
             let next = self.lines.get(at + 1).map_or(0, |next| next.depth);
-            let branch = if next < line.depth || at + 1 == self.lines.len() { "└─" } else { "├─" };
+            let branch = if next < line.depth || at + 1 == self.lines.len() {
+                "└─"
+            } else {
+                "├─"
+            };
             let indent = "│  ".repeat(line.depth - base);
             writeln!(f, "{indent}{branch} {}", line.text)?;
             for reason in &line.reasons {

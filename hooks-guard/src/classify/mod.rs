@@ -15,9 +15,9 @@ mod verdict;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use explain::Explanation;
+pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
-pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 pub use verdict::{Classification, Crud, Decision, Finding, Method};
 
 use judge::{Judge, Sure};
@@ -75,7 +75,10 @@ impl Classifier {
     /// A classifier with the embedded tables.
     #[must_use]
     pub fn new() -> Self {
-        Self { tables: Tables::embedded(), semantic: None }
+        Self {
+            tables: Tables::embedded(),
+            semantic: None,
+        }
     }
 
     /// Asks this about commands that the tables are unsure about, in
@@ -152,14 +155,25 @@ impl Classifier {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
         if length > MOST_CONTEXT {
-            return Err(InputError::TooLong { field: "context", length, most: MOST_CONTEXT });
+            return Err(InputError::TooLong {
+                field: "context",
+                length,
+                most: MOST_CONTEXT,
+            });
         }
         let (mut verdict, unsure) = match self.judged(command) {
             Some(judged) => (
                 Classification::new(command, &judged.findings, judged.agreed),
-                !judged.agreed || judged.findings.iter().any(|finding| finding.sure == Sure::Guess),
+                !judged.agreed
+                    || judged
+                        .findings
+                        .iter()
+                        .any(|finding| finding.sure == Sure::Guess),
             ),
-            None => (Classification::fallback("the command could not be analysed"), true),
+            None => (
+                Classification::fallback("the command could not be analysed"),
+                true,
+            ),
         };
         verdict.context = context.map(str::to_owned);
         Ok((verdict, unsure))
@@ -181,7 +195,11 @@ impl Classifier {
             catch_unwind(AssertUnwindSafe(|| {
                 let mut judge = Judge::new(tables);
                 judge.whole(command);
-                Judged { findings: judge.findings, steps: judge.steps, agreed: judge.agreed }
+                Judged {
+                    findings: judge.findings,
+                    steps: judge.steps,
+                    agreed: judge.agreed,
+                }
             }))
             .ok()
         };
@@ -189,7 +207,12 @@ impl Classifier {
             return run();
         }
         std::thread::scope(|scope| {
-            std::thread::Builder::new().stack_size(256 << 20).spawn_scoped(scope, run).ok()?.join().ok()?
+            std::thread::Builder::new()
+                .stack_size(256 << 20)
+                .spawn_scoped(scope, run)
+                .ok()?
+                .join()
+                .ok()?
         })
     }
 }
@@ -209,7 +232,11 @@ fn check(command: &str) -> Result<(), InputError> {
     if command.len() > MOST_CHARACTERS {
         let length = command.chars().count();
         if length > MOST_CHARACTERS {
-            return Err(InputError::TooLong { field: "command", length, most: MOST_CHARACTERS });
+            return Err(InputError::TooLong {
+                field: "command",
+                length,
+                most: MOST_CHARACTERS,
+            });
         }
     }
     if command.contains('\0') {
@@ -246,7 +273,10 @@ pub fn programs() -> Vec<ProgramEntry> {
         match entries.iter_mut().find(|(known, _)| *known == key) {
             Some((_, entry)) => entry.names.push(name.clone()),
             None => {
-                let entry = ProgramEntry { names: vec![name.clone()], one_effect: program.single() };
+                let entry = ProgramEntry {
+                    names: vec![name.clone()],
+                    one_effect: program.single(),
+                };
                 entries.push((key, entry));
             }
         }

@@ -122,7 +122,11 @@ pub struct Classification {
 
 impl Classification {
     pub(crate) fn new(command: &str, found: &[judge::Finding], agreed: bool) -> Self {
-        let crud = found.iter().map(|finding| finding.effect).max().unwrap_or(Crud::Read);
+        let crud = found
+            .iter()
+            .map(|finding| finding.effect)
+            .max()
+            .unwrap_or(Crud::Read);
         let ask = crud != Crud::Read || found.iter().any(|finding| finding.ask);
         let deciding = found
             .iter()
@@ -130,7 +134,10 @@ impl Classification {
             .filter(|(_, finding)| finding.effect == crud)
             .min_by_key(|(at, finding)| (ask && !finding.ask, order(finding.sure), *at))
             .map_or(0, |(at, _)| at);
-        let mut findings: Vec<Finding> = found.iter().map(|finding| public(command, finding)).collect();
+        let mut findings: Vec<Finding> = found
+            .iter()
+            .map(|finding| public(command, finding))
+            .collect();
         if !findings.is_empty() {
             findings[..=deciding].rotate_right(1);
         }
@@ -148,7 +155,11 @@ impl Classification {
             Some(Sure::Guess) => 0.6,
         };
         let explanation = explanation(crud, ask, &findings);
-        let decision = if ask { Decision::RequiresConfirmation } else { Decision::AutoAllowed };
+        let decision = if ask {
+            Decision::RequiresConfirmation
+        } else {
+            Decision::AutoAllowed
+        };
         Self {
             decision,
             crud,
@@ -220,7 +231,11 @@ fn public(command: &str, finding: &judge::Finding) -> Finding {
 
 fn explanation(crud: Crud, ask: bool, findings: &[Finding]) -> String {
     let mut text = String::new();
-    for finding in findings.iter().filter(|f| f.effect == crud || f.ask).take(5) {
+    for finding in findings
+        .iter()
+        .filter(|f| f.effect == crud || f.ask)
+        .take(5)
+    {
         let part: String = finding.part.chars().take(80).collect();
         text.push_str(&format!("`{part}`: {}. ", finding.reason));
     }

@@ -8,8 +8,16 @@ use crate::classify::tables::Effect;
 
 /// Folders whose programs are what their names say.
 const SYSTEM: &[&str] = &[
-    "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/usr/local/sbin/", "/opt/homebrew/bin/",
-    "/usr/lib/git-core/", "/usr/libexec/git-core/", "/busybox/",
+    "/bin/",
+    "/usr/bin/",
+    "/usr/local/bin/",
+    "/sbin/",
+    "/usr/sbin/",
+    "/usr/local/sbin/",
+    "/opt/homebrew/bin/",
+    "/usr/lib/git-core/",
+    "/usr/libexec/git-core/",
+    "/busybox/",
 ];
 
 impl Judge<'_> {
@@ -30,7 +38,13 @@ impl Judge<'_> {
         }
         let args: Vec<Arg> = words.iter().flat_map(|word| self.expand(word)).collect();
         let label = args.iter().map(shown).collect::<Vec<_>>().join(" ");
-        self.step(span, || if label.is_empty() { "(assignment or redirection)".into() } else { label });
+        self.step(span, || {
+            if label.is_empty() {
+                "(assignment or redirection)".into()
+            } else {
+                label
+            }
+        });
         let sent = self.redirects(redirects, input);
         let Some(name) = args.first() else {
             for (name, value) in set {
@@ -45,22 +59,35 @@ impl Judge<'_> {
         for (name, value) in &set {
             self.sets(name, value);
             let own = self.tables.program(&lookup).is_some_and(|table| {
-                table.variables.iter().any(|pattern| crate::classify::tables::matches(pattern, name))
+                table
+                    .variables
+                    .iter()
+                    .any(|pattern| crate::classify::tables::matches(pattern, name))
             });
             let known = value.known().then_some(value.text.as_str());
             if own && self.tables.variable(name, None).is_none() && known != Some("") {
-                self.find(Effect::Code, value.span, format!("sets `{name}`, which changes what `{program}` runs"));
+                self.find(
+                    Effect::Code,
+                    value.span,
+                    format!("sets `{name}`, which changes what `{program}` runs"),
+                );
             }
         }
         let output = self.run(args, &sent.input.clone());
         self.written(&sent, output.as_deref(), span, &program);
-        if sent.away { Some(String::new()) } else { output }
+        if sent.away {
+            Some(String::new())
+        } else {
+            output
+        }
     }
 
     /// Notes that a variable is set that changes what programs run.
     pub(super) fn sets(&mut self, name: &str, value: &Arg) {
         let known = value.known().then_some(value.text.as_str());
-        let Some(variable) = self.tables.variable(name, known) else { return };
+        let Some(variable) = self.tables.variable(name, known) else {
+            return;
+        };
         let reason = format!("sets `{name}`, {}", variable.why);
         // The value itself may be a command line.
         if variable.why.contains("is run") && value.known() && !value.text.is_empty() {
@@ -75,7 +102,15 @@ impl Judge<'_> {
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = name.split('[').next().unwrap_or(name);
-        let text = if !value.known() || base != name || value.text.starts_with('(') {
+        let text = if !value.known() || base != name {
+            None
+        } else if value.text.starts_with('(')
+            && value.text.ends_with(')')
+            && !value.text.contains(['\'', '"', '$', '*', '['])
+        {
+            // A list of plain words.
+            Some(value.text[1..value.text.len() - 1].to_owned())
+        } else if value.text.starts_with('(') {
             None
         } else if append {
             self.environment
@@ -92,23 +127,51 @@ impl Judge<'_> {
 
     /// Runs a command of which the words are known as far as they are.
     pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        self.depth += 1;
+        let output = self.run_here(args, input);
+        self.depth -= 1;
+        output
+    }
+
+    fn run_here(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         let name = args.first()?.clone();
         self.work += 1;
         if self.work > super::STEPS || self.depth > super::DEPTH {
-            self.find(Effect::Unknown, name.span, "there is too much in it to follow");
+            self.find(
+                Effect::Unknown,
+                name.span,
+                "there is too much in it to follow",
+            );
             return None;
         }
         if name.text.is_empty() {
             return self.run_rest(&args, input);
         }
+        if name.glob && name.known() {
+            self.patterned(&args, input);
+        }
         if !name.known() || name.glob {
-            self.find(Effect::Code, name.span, "which program runs is only known when it runs");
+            self.find(
+                Effect::Code,
+                name.span,
+                "which program runs is only known when it runs",
+            );
             return None;
         }
         if name.maybe {
-            self.find(Effect::Code, name.span, "a variable may name another program");
+            self.find(
+                Effect::Code,
+                name.span,
+                "a variable may name another program",
+            );
         }
-        let whole = Span::new(name.span.start, args.iter().map(|arg| arg.span.end).max().unwrap_or(name.span.end));
+        let whole = Span::new(
+            name.span.start,
+            args.iter()
+                .map(|arg| arg.span.end)
+                .max()
+                .unwrap_or(name.span.end),
+        );
         let text = name.text.clone();
         self.alias(&text, &args, input);
         if self.environment.functions.contains_key(&text) {
@@ -126,6 +189,24 @@ impl Judge<'_> {
         self.external(&text, &args, whole, input)
     }
 
+    /// A pattern as a program's name: every program that fits may run.
+    fn patterned(&mut self, args: &[Arg], input: &Input) {
+        let pattern = args[0].text.rsplit('/').next().unwrap_or("").to_owned();
+        let names: Vec<String> = self
+            .tables
+            .programs
+            .keys()
+            .filter(|name| fits(pattern.as_bytes(), name.as_bytes()))
+            .take(20)
+            .cloned()
+            .collect();
+        for name in names {
+            let mut args = args.to_vec();
+            args[0] = Arg::new(name, args[0].span);
+            self.run(args, input);
+        }
+    }
+
     fn run_rest(&mut self, args: &[Arg], input: &Input) -> Output {
         if args.len() < 2 {
             return None;
@@ -134,25 +215,42 @@ impl Judge<'_> {
     }
 
     fn alias(&mut self, name: &str, args: &[Arg], input: &Input) {
-        let Some(alias) = self.environment.aliases.get(name).cloned() else { return };
+        let Some(alias) = self.environment.aliases.get(name).cloned() else {
+            return;
+        };
         let span = args[0].span;
         let Some(value) = alias else {
-            self.find(Effect::Code, span, format!("`{name}` is an alias that is not known"));
+            self.find(
+                Effect::Code,
+                span,
+                format!("`{name}` is an alias that is not known"),
+            );
             return;
         };
         self.environment.aliases.remove(name);
         let rest: Vec<String> = args[1..].iter().map(quoted).collect();
-        self.text(&format!("{value} {}", rest.join(" ")), Place::Fixed(span), input);
-        self.environment.aliases.insert(name.to_owned(), Some(value));
+        self.text(
+            &format!("{value} {}", rest.join(" ")),
+            Place::Fixed(span),
+            input,
+        );
+        self.environment
+            .aliases
+            .insert(name.to_owned(), Some(value));
     }
 
     /// The shell's own commands that run or set something; `None` for others.
     fn builtin(&mut self, name: &str, args: &[Arg], whole: Span, input: &Input) -> Option<Output> {
         let rest = &args[1..];
         Some(match name {
-            ":" | "true" | "false" | "break" | "continue" | "return" | "exit" | "shift" | "wait" => Some(String::new()),
+            ":" | "true" | "false" | "break" | "continue" | "return" | "exit" | "shift"
+            | "wait" => Some(String::new()),
             "eval" => {
-                let text = rest.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+                let text = rest
+                    .iter()
+                    .map(|arg| arg.text.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" ");
                 if text.is_empty() {
                     return Some(Some(String::new()));
                 }
@@ -160,18 +258,40 @@ impl Judge<'_> {
                 self.shell_text(&Arg::new(text, Span::new(start, whole.end)), input)
             }
             "source" | "." => {
-                let Some(file) = rest.first() else { return Some(None) };
+                let Some(file) = rest.first() else {
+                    return Some(None);
+                };
+                if matches!(
+                    file.text.as_str(),
+                    "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"
+                ) && let Input::Known(text) = input
+                {
+                    return Some(self.text(text, Place::Fixed(file.span), &Input::Unknown));
+                }
                 match self.environment.files.get(&file.text).cloned() {
                     Some(Contents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
                     _ => {
-                        self.find(Effect::Code, file.span, format!("runs what is in `{}`", shown(file)));
+                        self.find(
+                            Effect::Code,
+                            file.span,
+                            format!("runs what is in `{}`", shown(file)),
+                        );
                         None
                     }
                 }
             }
             "exec" | "command" | "builtin" | "nohup" => self.wrapped(name, rest, whole, input),
             "trap" => {
-                let Some(action) = rest.iter().find(|arg| !arg.text.starts_with('-') || arg.text == "-") else {
+                if rest
+                    .iter()
+                    .any(|arg| matches!(arg.text.as_str(), "-p" | "-l" | "-lp" | "-P"))
+                {
+                    return Some(None);
+                }
+                let Some(action) = rest
+                    .iter()
+                    .find(|arg| !arg.text.starts_with('-') || arg.text == "-")
+                else {
                     return Some(None);
                 };
                 if rest.len() > 1 && action.text != "-" {
@@ -193,14 +313,23 @@ impl Judge<'_> {
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
-                    if arg.text.split('=').next().is_some_and(|name| name.contains('[')) {
+                    if arg
+                        .text
+                        .split('=')
+                        .next()
+                        .is_some_and(|name| name.contains('['))
+                    {
                         self.computed(arg);
                     }
                     if let Some((name, value)) = split_assignment(arg) {
                         self.sets(&name, &value);
                         self.assign(&name, &value);
                     } else if !arg.known() {
-                        self.find(Effect::Code, arg.span, "which variable is set is only known when it runs");
+                        self.find(
+                            Effect::Code,
+                            arg.span,
+                            "which variable is set is only known when it runs",
+                        );
                     }
                 }
                 Some(String::new())
@@ -216,10 +345,35 @@ impl Judge<'_> {
                 for arg in rest {
                     self.computed(arg);
                     if self.tables.variable(&arg.text, None).is_some() {
-                        self.find(Effect::Code, arg.span, format!("sets `{}` to what is read", arg.text));
+                        self.find(
+                            Effect::Code,
+                            arg.span,
+                            format!("sets `{}` to what is read", arg.text),
+                        );
                     }
                     if arg.text.chars().all(|c| c.is_alphanumeric() || c == '_') {
                         self.environment.variables.insert(arg.text.clone(), None);
+                    }
+                }
+                // One line, parted at blanks.
+                if let Input::Known(text) = input
+                    && name == "read"
+                {
+                    let names: Vec<&str> = rest
+                        .iter()
+                        .map(|arg| arg.text.as_str())
+                        .filter(|n| !n.starts_with('-'))
+                        .collect();
+                    let mut words = text.lines().next().unwrap_or("").split_whitespace();
+                    for (at, name) in names.iter().enumerate() {
+                        let value = if at + 1 == names.len() {
+                            words.by_ref().collect::<Vec<_>>().join(" ")
+                        } else {
+                            words.next().unwrap_or("").to_owned()
+                        };
+                        self.environment
+                            .variables
+                            .insert((*name).to_owned(), Some(value));
                     }
                 }
                 if name == "mapfile" || name == "readarray" {
@@ -234,8 +388,15 @@ impl Judge<'_> {
                 Some(String::new())
             }
             "enable" => {
-                if rest.iter().any(|arg| arg.text.starts_with("-f")) {
-                    self.find(Effect::Code, whole, "loads code into the shell");
+                if rest
+                    .iter()
+                    .any(|arg| !matches!(arg.text.as_str(), "-a" | "-p" | "-s" | "-ap" | "-as"))
+                {
+                    self.find(
+                        Effect::Code,
+                        whole,
+                        "changes which of the shell's commands there are",
+                    );
                 }
                 Some(String::new())
             }
@@ -246,7 +407,11 @@ impl Judge<'_> {
     fn callback(&mut self, rest: &[Arg]) -> Option<Output> {
         for (at, arg) in rest.iter().enumerate() {
             if let Some(joined) = arg.text.strip_prefix("-C") {
-                let text = if joined.is_empty() { rest.get(at + 1).cloned() } else { Some(arg.with(joined)) };
+                let text = if joined.is_empty() {
+                    rest.get(at + 1).cloned()
+                } else {
+                    Some(arg.with(joined))
+                };
                 if let Some(text) = text {
                     self.shell_text(&text, &Input::Unknown);
                 }
@@ -272,15 +437,24 @@ impl Judge<'_> {
                 ("command", "-p") | ("exec", "-c" | "-l" | "-cl" | "-lc") => {}
                 ("exec", "-a" | "-ca" | "-la") => at += 1,
                 ("nohup", "--help" | "--version") => return None,
-                _ => self.find(Effect::Unknown, arg.span, format!("`{name}` has no known option `{text}`")),
+                _ => self.find(
+                    Effect::Unknown,
+                    arg.span,
+                    format!("`{name}` has no known option `{text}`"),
+                ),
             }
             at += 1;
+        }
+        if self.depth > super::DEPTH {
+            self.find(Effect::Unknown, whole, "there is too much in it to follow");
+            return None;
         }
         if name == "nohup" {
             self.find(Effect::Create, whole, "`nohup` may write `nohup.out`");
         }
         if at >= rest.len() {
-            return Some(String::new());
+            // A redirection without a command: `exec > file` writes later.
+            return None;
         }
         if name != "exec" && name != "nohup" {
             // Functions and aliases are passed over.
@@ -289,10 +463,13 @@ impl Judge<'_> {
             if !args[0].known() || args[0].glob {
                 return self.run(args.to_vec(), input);
             }
-            if let Some(output) = self.builtin(&text, args, whole, input) {
-                return output;
-            }
-            return self.external(&text, args, whole, input);
+            self.depth += 1;
+            let output = match self.builtin(&text, args, whole, input) {
+                Some(output) => output,
+                None => self.external(&text, args, whole, input),
+            };
+            self.depth -= 1;
+            return output;
         }
         self.run(rest[at..].to_vec(), input)
     }
@@ -309,7 +486,11 @@ impl Judge<'_> {
             return self.cmdlet(args, whole);
         }
         let span = args[0].span;
-        self.find(Effect::Unknown, span, format!("`{name}` is no program that is known here"));
+        self.find(
+            Effect::Unknown,
+            span,
+            format!("`{name}` is no program that is known here"),
+        );
         None
     }
 
@@ -326,14 +507,38 @@ impl Judge<'_> {
                 if self.tables.program(name).is_some() || self.builtin_name(name) {
                     return self.external_or_builtin(name, &args, whole, input);
                 }
-                self.find(Effect::Unknown, args[0].span, format!("`{path}` is no program that is known here"));
+                self.find(
+                    Effect::Unknown,
+                    args[0].span,
+                    format!("`{path}` is no program that is known here"),
+                );
                 return None;
             }
         }
         let short = path.trim_start_matches("./");
-        let contents = [path, short].iter().find_map(|name| self.environment.files.get(*name)).cloned();
+        let contents = [path, short]
+            .iter()
+            .find_map(|name| self.environment.files.get(*name))
+            .cloned();
         let span = args[0].span;
-        self.find(Effect::Code, span, format!("runs `{path}`, whatever that is"));
+        self.find(
+            Effect::Code,
+            span,
+            format!("runs `{path}`, whatever that is"),
+        );
+        let name = path.rsplit('/').next().unwrap_or("");
+        let stands_for = match name {
+            "gradlew" => "gradle",
+            "mvnw" => "mvn",
+            _ => name,
+        };
+        if (stands_for != name || path.contains("bin/"))
+            && contents.is_none()
+            && let Some(program) = self.tables.program(stands_for).cloned()
+        {
+            // Most likely that program; it is confirmed in any case.
+            self.table(stands_for, &program, args, whole, input);
+        }
         match contents {
             Some(Contents::Text(text)) => {
                 self.text(&text, Place::Fixed(span), input);
@@ -352,13 +557,36 @@ impl Judge<'_> {
         matches!(name, "true" | "false" | "nohup")
     }
 
-    fn external_or_builtin(&mut self, name: &str, args: &[Arg], whole: Span, input: &Input) -> Output {
+    fn external_or_builtin(
+        &mut self,
+        name: &str,
+        args: &[Arg],
+        whole: Span,
+        input: &Input,
+    ) -> Output {
         if self.builtin_name(name)
             && let Some(output) = self.builtin(name, args, whole, input)
         {
             return output;
         }
         self.external(name, args, whole, input)
+    }
+}
+
+/// Whether a name fits a pattern of `*`, `?` and `[…]` (which fits any character here).
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern.first(), name.first()) {
+        (None, None) => true,
+        (Some(b'*'), _) => {
+            fits(&pattern[1..], name) || (!name.is_empty() && fits(pattern, &name[1..]))
+        }
+        (Some(b'?'), Some(_)) => fits(&pattern[1..], &name[1..]),
+        (Some(b'['), Some(_)) => pattern
+            .iter()
+            .position(|byte| *byte == b']')
+            .is_some_and(|end| fits(&pattern[end + 1..], &name[1..])),
+        (Some(a), Some(b)) if a == b => fits(&pattern[1..], &name[1..]),
+        _ => false,
     }
 }
 

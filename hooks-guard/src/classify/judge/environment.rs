@@ -47,14 +47,21 @@ impl Environment {
             }
         }
         for (name, body) in &other.functions {
-            self.functions.entry(name.clone()).or_insert_with(|| Rc::clone(body));
+            self.functions
+                .entry(name.clone())
+                .or_insert_with(|| Rc::clone(body));
         }
         self.called.extend(other.called.iter().cloned());
         for (name, text) in &other.aliases {
-            self.aliases.entry(name.clone()).or_insert_with(|| text.clone());
+            self.aliases
+                .entry(name.clone())
+                .or_insert_with(|| text.clone());
         }
         for (name, contents) in &other.files {
-            let own = self.files.entry(name.clone()).or_insert_with(|| contents.clone());
+            let own = self
+                .files
+                .entry(name.clone())
+                .or_insert_with(|| contents.clone());
             if own != contents {
                 *own = Contents::Unknown;
             }

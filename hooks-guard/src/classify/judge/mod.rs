@@ -92,7 +92,7 @@ impl Place {
 }
 
 /// Texts within texts deeper than this are not followed.
-const DEPTH: usize = 40;
+const DEPTH: usize = 25;
 /// More commands than this are not followed: loops are walked more than once.
 const STEPS: usize = 3000;
 
@@ -136,7 +136,11 @@ impl<'t> Judge<'t> {
     pub(crate) fn text(&mut self, text: &str, place: Place, input: &Input) -> Output {
         let span = place.map(Span::new(0, text.len()));
         if self.depth >= DEPTH {
-            self.find(Effect::Unknown, span, "texts within texts are nested too deeply to follow");
+            self.find(
+                Effect::Unknown,
+                span,
+                "texts within texts are nested too deeply to follow",
+            );
             return None;
         }
         let outer = std::mem::replace(&mut self.place, place);
@@ -145,7 +149,11 @@ impl<'t> Judge<'t> {
             Reading::Agreed(script) => self.script(&script, input),
             Reading::Single(script) => {
                 self.agreed = false;
-                self.find(Effect::Unknown, span, "only one of two parsers can read this");
+                self.find(
+                    Effect::Unknown,
+                    span,
+                    "only one of two parsers can read this",
+                );
                 self.script(&script, input)
             }
             Reading::Disputed(one, other) => {
@@ -156,6 +164,15 @@ impl<'t> Judge<'t> {
             Reading::Unreadable(why) => {
                 self.agreed = false;
                 self.find(Effect::Unknown, span, why);
+                // It may be another shell's.
+                if self.depth == 1
+                    && text
+                        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+                        .any(special::cmdlet)
+                    || text.contains("$_")
+                {
+                    super::language::powershell::judge(self, &Arg::new(text, span));
+                }
                 None
             }
         };
@@ -179,7 +196,11 @@ impl<'t> Judge<'t> {
         if arg.known() {
             return self.text(&arg.text, Place::Fixed(arg.span), input);
         }
-        self.find(Effect::Code, arg.span, "runs text that is only known when it runs");
+        self.find(
+            Effect::Code,
+            arg.span,
+            "runs text that is only known when it runs",
+        );
         let text = arg.text.replace(UNKNOWN, "\"$_\"");
         self.text(&text, Place::Fixed(arg.span), input);
         None
@@ -204,7 +225,13 @@ impl<'t> Judge<'t> {
     /// Notes a read that must be asked about.
     pub(crate) fn ask(&mut self, span: Span, reason: impl Into<String>) {
         let reason = reason.into();
-        self.note(Finding { span, effect: Crud::Read, ask: true, reason, sure: Sure::Likely });
+        self.note(Finding {
+            span,
+            effect: Crud::Read,
+            ask: true,
+            reason,
+            sure: Sure::Likely,
+        });
     }
 
     fn note(&mut self, finding: Finding) {
@@ -226,6 +253,11 @@ impl<'t> Judge<'t> {
     /// Opens a line of the explanation.
     pub(crate) fn step(&mut self, span: Span, label: impl FnOnce() -> String) {
         let before = self.findings.len();
-        self.steps.push(Step { depth: self.depth, span, label: label(), before });
+        self.steps.push(Step {
+            depth: self.depth,
+            span,
+            label: label(),
+            before,
+        });
     }
 }

@@ -18,18 +18,31 @@ pub(crate) struct Sent {
 
 /// Files that are none: what is written to them is gone or shown.
 pub(crate) fn nowhere(path: &str) -> bool {
-    matches!(path, "-" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full" | "/dev/zero")
-        || path.strip_prefix("/dev/fd/").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+    matches!(
+        path,
+        "-" | "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full" | "/dev/zero"
+    ) || path
+        .strip_prefix("/dev/fd/")
+        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
 }
 
 /// Whether writing to a path destroys what is on a disk.
 pub(crate) fn device(path: &str) -> bool {
-    path.starts_with("/dev/") && !nowhere(path) && !path.starts_with("/dev/shm/") && !path.starts_with("/dev/tcp/") && !path.starts_with("/dev/udp/")
+    path.starts_with("/dev/")
+        && !nowhere(path)
+        && !path.starts_with("/dev/shm/")
+        && !path.starts_with("/dev/tcp/")
+        && !path.starts_with("/dev/udp/")
 }
 
 impl Judge<'_> {
     pub(crate) fn redirects(&mut self, list: &[Redirect], input: &Input) -> Sent {
-        let mut sent = Sent { input: input.clone(), files: Vec::new(), append: false, away: false };
+        let mut sent = Sent {
+            input: input.clone(),
+            files: Vec::new(),
+            append: false,
+            away: false,
+        };
         for redirect in list {
             let target = self.value(&redirect.target);
             let span = target.span;
@@ -40,7 +53,11 @@ impl Judge<'_> {
                     }
                 }
                 Operator::HereDocument | Operator::HereString => {
-                    sent.input = if target.known() { Input::Known(target.text) } else { Input::Unknown };
+                    sent.input = if target.known() {
+                        Input::Known(target.text)
+                    } else {
+                        Input::Unknown
+                    };
                 }
                 Operator::Read => {
                     self.input_file(&target);
@@ -53,7 +70,11 @@ impl Judge<'_> {
                 Operator::ReadWrite => {
                     self.network(&target);
                     if !nowhere(&target.text) {
-                        self.find(Effect::Update, span, format!("opens `{}` for writing", shown(&target)));
+                        self.find(
+                            Effect::Update,
+                            span,
+                            format!("opens `{}` for writing", shown(&target)),
+                        );
                     }
                     sent.input = Input::Unknown;
                 }
@@ -64,9 +85,17 @@ impl Judge<'_> {
                         continue;
                     }
                     if device(&target.text) {
-                        self.find(Effect::Delete, span, format!("overwrites the device `{}`", target.text));
+                        self.find(
+                            Effect::Delete,
+                            span,
+                            format!("overwrites the device `{}`", target.text),
+                        );
                     } else if redirect.operator == Operator::Append {
-                        self.find(Effect::Update, span, format!("appends to `{}`", shown(&target)));
+                        self.find(
+                            Effect::Update,
+                            span,
+                            format!("appends to `{}`", shown(&target)),
+                        );
                         sent.append = true;
                     } else {
                         sent.files.push(target);
@@ -79,7 +108,11 @@ impl Judge<'_> {
 
     fn network(&mut self, target: &Arg) {
         if target.text.starts_with("/dev/tcp/") || target.text.starts_with("/dev/udp/") {
-            self.find(Effect::Code, target.span, "opens a connection to the network");
+            self.find(
+                Effect::Code,
+                target.span,
+                "opens a connection to the network",
+            );
         }
     }
 
@@ -89,7 +122,10 @@ impl Judge<'_> {
             self.ask(file.span, "opens a connection to the network");
         }
         if self.tables.secret(&file.text) {
-            self.ask(file.span, format!("reads `{}`, which holds secrets", shown(file)));
+            self.ask(
+                file.span,
+                format!("reads `{}`, which holds secrets", shown(file)),
+            );
         }
     }
 
@@ -97,12 +133,22 @@ impl Judge<'_> {
     pub(crate) fn written(&mut self, sent: &Sent, output: Option<&str>, _: Span, program: &str) {
         for file in &sent.files {
             if output == Some("") {
-                self.find(Effect::Delete, file.span, format!("empties `{}`", shown(file)));
+                self.find(
+                    Effect::Delete,
+                    file.span,
+                    format!("empties `{}`", shown(file)),
+                );
             } else {
-                self.find(Effect::Create, file.span, format!("writes `{}`", shown(file)));
+                self.find(
+                    Effect::Create,
+                    file.span,
+                    format!("writes `{}`", shown(file)),
+                );
             }
             let contents = match output {
-                Some(text) if !program.is_empty() || !text.is_empty() => Contents::Text(text.to_owned()),
+                Some(text) if !program.is_empty() || !text.is_empty() => {
+                    Contents::Text(text.to_owned())
+                }
                 _ => Contents::Unknown,
             };
             if file.known() {

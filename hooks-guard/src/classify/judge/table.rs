@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::environment::Contents;
 use super::redirect::{device, nowhere, shown};
 use super::special::{Outcome, special};
 use super::{Arg, Input, Judge, Output, UNKNOWN};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Program, Role, Verb, matches};
+use crate::classify::tables::{Call, Effect, Language, Program, Role, Verb, matches};
 
 impl Judge<'_> {
     pub(super) fn table(
@@ -24,6 +25,17 @@ impl Judge<'_> {
     /// Notes what a call does; says what it prints.
     pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let program = Arc::clone(&call.program);
+        if let [operand] = call.operands.as_slice()
+            && operand.arg.text == "help"
+            && call.path.starts_with("aws ")
+        {
+            self.find(
+                Effect::Read,
+                whole,
+                format!("`{}` prints its help", call.path),
+            );
+            return None;
+        }
         let outcome = match &program.judge {
             Some(name) => special(name)(self, call, whole, input),
             None => Outcome::Table,
@@ -43,7 +55,11 @@ impl Judge<'_> {
             let (roles, extra) = call.roles();
             if let Some(extra) = extra.first() {
                 let path = &call.path;
-                self.find(Effect::Unknown, extra.span, format!("`{path}` takes no operand `{}`", shown(extra)));
+                self.find(
+                    Effect::Unknown,
+                    extra.span,
+                    format!("`{path}` takes no operand `{}`", shown(extra)),
+                );
             }
             for (role, args) in roles {
                 output = self.role(call, role, &args, input);
@@ -51,13 +67,50 @@ impl Judge<'_> {
         }
         if program.sends {
             for arg in call.args.iter().filter(|arg| !arg.known()) {
-                self.ask(arg.span, format!("`{}` sends what an expansion holds over the network", call.path));
+                self.ask(
+                    arg.span,
+                    format!(
+                        "`{}` sends what an expansion holds over the network",
+                        call.path
+                    ),
+                );
             }
         }
         if let Some(what) = &program.reveals {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
+        self.same(call);
         output.or_else(|| self.printed(call, input))
+    }
+
+    /// Remembers that a file is now another's twin.
+    fn same(&mut self, call: &Call) {
+        if !matches!(call.path.as_str(), "ln" | "cp" | "mv" | "install") {
+            return;
+        }
+        if let [source, target] = call.operands.as_slice()
+            && source.arg.known()
+            && target.arg.known()
+        {
+            let (source, mut target) = (source.arg.text.clone(), target.arg.text.clone());
+            if target.ends_with('/') || target == "." {
+                target = format!(
+                    "{}/{}",
+                    target.trim_end_matches('/'),
+                    source.rsplit('/').next().unwrap_or("")
+                );
+            }
+            let contents = self
+                .environment
+                .files
+                .get(&source)
+                .cloned()
+                .unwrap_or(Contents::Same(source));
+            self.environment
+                .files
+                .insert(target.trim_start_matches("./").to_owned(), contents.clone());
+            self.environment.files.insert(target, contents);
+        }
     }
 
     fn effect(&mut self, call: &Call, special: Option<Effect>, whole: Span) {
@@ -67,11 +120,14 @@ impl Judge<'_> {
         let mut raised = means;
         for given in &call.options {
             let entry = |effect| (effect, given.span, given.name.as_str());
-            let stronger = |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
+            let stronger =
+                |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
             match given.option.verb {
                 Some(Verb::Means(effect)) if stronger(means, effect) => means = Some(entry(effect)),
                 Some(Verb::Only(effect)) if stronger(only, effect) => only = Some(entry(effect)),
-                Some(Verb::Raises(effect)) if stronger(raised, effect) => raised = Some(entry(effect)),
+                Some(Verb::Raises(effect)) if stronger(raised, effect) => {
+                    raised = Some(entry(effect))
+                }
                 Some(Verb::Reveals) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name));
                 }
@@ -99,13 +155,32 @@ impl Judge<'_> {
         let reason = match (option, effect) {
             (Some(option), effect) => format!("`{path}` with `{option}` {}", verb(effect)),
             (None, Effect::Unknown) => format!("`{path}` is not understood"),
-            (None, Effect::Code) => format!("`{path}` {}, and so runs code that is not shown", program.does),
+            (None, Effect::Code) => format!(
+                "`{path}` {}, and so runs code that is not shown",
+                program.does
+            ),
             (None, _) => format!("`{path}` {}", program.does),
         };
         self.find(effect, span, reason);
     }
 
-    fn options(&mut self, call: &Call, input: &Input) {
+    /// Notes what options say of themselves, for judges that do the rest.
+    pub(super) fn verbs(&mut self, call: &Call) {
+        for given in &call.options {
+            match given.option.verb {
+                Some(Verb::Raises(effect) | Verb::Means(effect)) => {
+                    let reason = format!("`{}` with `{}` {}", call.path, given.name, verb(effect));
+                    self.find(effect, given.span, reason);
+                }
+                Some(Verb::Reveals) => {
+                    self.ask(given.span, format!("`{}` shows secrets", given.name))
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn options(&mut self, call: &Call, input: &Input) {
         for given in &call.options {
             if matches!(given.option.role, Role::Argv { .. }) {
                 self.role(call, given.option.role, &given.rest, input);
@@ -123,20 +198,40 @@ impl Judge<'_> {
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Output => {
                 for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
-                    let effect = if device(&arg.text) { Effect::Delete } else { Effect::Create };
-                    self.find(effect, arg.span, format!("`{path}` writes `{}`", shown(arg)));
+                    let effect = if device(&arg.text) {
+                        Effect::Delete
+                    } else {
+                        Effect::Create
+                    };
+                    self.find(
+                        effect,
+                        arg.span,
+                        format!("`{path}` writes `{}`", shown(arg)),
+                    );
                     self.unknown_file(arg);
                 }
             }
             Role::Append | Role::Update => {
                 for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
-                    let effect = if device(&arg.text) { Effect::Delete } else { Effect::Update };
-                    self.find(effect, arg.span, format!("`{path}` changes `{}`", shown(arg)));
+                    let effect = if device(&arg.text) {
+                        Effect::Delete
+                    } else {
+                        Effect::Update
+                    };
+                    self.find(
+                        effect,
+                        arg.span,
+                        format!("`{path}` changes `{}`", shown(arg)),
+                    );
                 }
             }
             Role::Delete => {
                 for arg in args {
-                    self.find(Effect::Delete, arg.span, format!("`{path}` deletes `{}`", shown(arg)));
+                    self.find(
+                        Effect::Delete,
+                        arg.span,
+                        format!("`{path}` deletes `{}`", shown(arg)),
+                    );
                 }
             }
             Role::Argv { more } => {
@@ -145,19 +240,58 @@ impl Judge<'_> {
                 if more {
                     words.push(Arg::unknown(last));
                 }
-                return if words.is_empty() { None } else { self.run(words, input) };
+                return if words.is_empty() {
+                    None
+                } else {
+                    self.run(words, input)
+                };
             }
             Role::Shell => {
-                let text = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
-                let (Some(first), Some(last)) = (args.first(), args.last()) else { return None };
-                return self.shell_text(&Arg::new(text, Span::new(first.span.start, last.span.end)), input);
+                let text = args
+                    .iter()
+                    .map(|arg| arg.text.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" ");
+                let (Some(first), Some(last)) = (args.first(), args.last()) else {
+                    return None;
+                };
+                return self.shell_text(
+                    &Arg::new(text, Span::new(first.span.start, last.span.end)),
+                    input,
+                );
             }
             Role::Program => {
                 for arg in args {
-                    self.find(Effect::Code, arg.span, format!("`{path}` runs `{}`", shown(arg)));
+                    self.find(
+                        Effect::Code,
+                        arg.span,
+                        format!("`{path}` runs `{}`", shown(arg)),
+                    );
                     self.shell_text(&arg.with(&format!("{} \"$_\"", arg.text)), &Input::Unknown);
                 }
             }
+            Role::Script(
+                language @ (Language::Redis
+                | Language::PowerShell
+                | Language::Mongo
+                | Language::Cmd),
+            ) => {
+                if let (Some(first), Some(last)) = (args.first(), args.last()) {
+                    let text = args
+                        .iter()
+                        .map(|arg| arg.text.as_str())
+                        .collect::<Vec<_>>()
+                        .join(" ");
+                    let span = Span::new(first.span.start, last.span.end);
+                    self.script_in(language, &Arg::new(text, span), path);
+                }
+            }
+            // What `only` reads does not run.
+            Role::Script(Language::Sql)
+                if call
+                    .options
+                    .iter()
+                    .any(|given| given.option.verb == Some(Verb::Only(Effect::Read))) => {}
             Role::Script(language) => {
                 for arg in args {
                     self.script_in(language, arg, path);
@@ -165,12 +299,19 @@ impl Judge<'_> {
             }
             Role::ScriptFile => {
                 for arg in args {
-                    self.find(Effect::Code, arg.span, format!("`{path}` runs what is in `{}`", shown(arg)));
+                    self.find(
+                        Effect::Code,
+                        arg.span,
+                        format!("`{path}` runs what is in `{}`", shown(arg)),
+                    );
                 }
             }
             Role::Url | Role::Send => {
                 for arg in args.iter().filter(|arg| !arg.known()) {
-                    self.ask(arg.span, format!("`{path}` sends what an expansion holds over the network"));
+                    self.ask(
+                        arg.span,
+                        format!("`{path}` sends what an expansion holds over the network"),
+                    );
                 }
                 for arg in args {
                     if let Some(file) = arg.text.strip_prefix("file://") {
@@ -204,9 +345,37 @@ impl Judge<'_> {
             return;
         }
         let path = &call.path;
-        self.find(Effect::Code, arg.span, format!("`{path}` is told `{key}`, which may change what runs"));
+        // Without a list of its own the program sets variables of an environment.
+        let name = arg.text.split('=').next().unwrap_or("");
+        let plain = name
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '_' || c == UNKNOWN);
+        let contained = ["docker", "podman", "nerdctl", "kubectl"]
+            .iter()
+            .any(|name| call.path.starts_with(name));
+        if (call.program.harmless_config.is_empty() || contained) && plain {
+            if name.contains(UNKNOWN) {
+                self.find(
+                    Effect::Code,
+                    arg.span,
+                    "which variable is set is only known when it runs",
+                );
+            }
+            self.sets(name, &arg.with(value));
+            return;
+        }
+        self.find(
+            Effect::Code,
+            arg.span,
+            format!("`{path}` is told `{key}`, which may change what runs"),
+        );
         let command = value.trim_start_matches('!');
-        let runs = value.starts_with('!') || ["pager", "editor", "command", "alias", "exec", "helper", "textconv", "external"].iter().any(|w| key.contains(w));
+        let runs = value.starts_with('!')
+            || [
+                "pager", "editor", "command", "alias", "exec", "helper", "textconv", "external",
+            ]
+            .iter()
+            .any(|w| key.contains(w));
         if runs && !command.is_empty() {
             self.shell_text(&arg.with(command), &Input::Unknown);
         }
@@ -214,7 +383,9 @@ impl Judge<'_> {
 
     fn unknown_file(&mut self, arg: &Arg) {
         if arg.known() {
-            self.environment.files.insert(arg.text.clone(), super::environment::Contents::Unknown);
+            self.environment
+                .files
+                .insert(arg.text.clone(), Contents::Unknown);
         }
     }
 }

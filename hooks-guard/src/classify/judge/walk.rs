@@ -68,7 +68,11 @@ impl Judge<'_> {
         self.work += 1;
         let span = self.place.map(command.span);
         if self.work > STEPS {
-            self.find(Effect::Unknown, span, "there are too many commands to follow");
+            self.find(
+                Effect::Unknown,
+                span,
+                "there are too many commands to follow",
+            );
             return None;
         }
         if let Kind::Simple { assigns, words } = &command.kind {
@@ -91,7 +95,11 @@ impl Judge<'_> {
         let output = self.compound(&command.kind, &sent.input.clone(), span);
         self.written(&sent, output.as_deref(), span, "");
         self.depth -= 1;
-        if sent.away { Some(String::new()) } else { output }
+        if sent.away {
+            Some(String::new())
+        } else {
+            output
+        }
     }
 
     fn compound(&mut self, kind: &Kind, input: &Input, span: Span) -> Output {
@@ -100,6 +108,7 @@ impl Judge<'_> {
             Kind::Test(word) => {
                 let value = self.value(word);
                 self.computed(&value);
+                self.computed_values(span);
                 Some(String::new())
             }
             Kind::Group(script) => self.script(script, input),
@@ -128,6 +137,7 @@ impl Judge<'_> {
             Kind::While { head, scripts } => {
                 if let Some(head) = head {
                     self.value(head);
+                    self.computed_values(span);
                 }
                 self.repeat(|judge| {
                     for script in scripts {
@@ -149,10 +159,18 @@ impl Judge<'_> {
                 None
             }
             Kind::Function { name, body } => {
-                if let Some(old) = self.environment.functions.insert(name.clone(), Rc::new((**body).clone())) {
+                if let Some(old) = self
+                    .environment
+                    .functions
+                    .insert(name.clone(), Rc::new((**body).clone()))
+                {
                     // Which of two definitions holds where is not followed.
                     if *old != **body {
-                        self.find(Effect::Code, span, format!("defines `{name}` more than once"));
+                        self.find(
+                            Effect::Code,
+                            span,
+                            format!("defines `{name}` more than once"),
+                        );
                     }
                 }
                 Some(String::new())
@@ -169,17 +187,29 @@ impl Judge<'_> {
         self.environment.merge(&before);
     }
 
-    fn each(&mut self, name: &str, words: Option<&[crate::classify::shell::Word]>, body: &Script, input: &Input) {
+    fn each(
+        &mut self,
+        name: &str,
+        words: Option<&[crate::classify::shell::Word]>,
+        body: &Script,
+        input: &Input,
+    ) {
         let values: Option<Vec<Arg>> =
             words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
         });
-        let inner = if *input == Input::Inherited { Input::Inherited } else { Input::Unknown };
+        let inner = if *input == Input::Inherited {
+            Input::Inherited
+        } else {
+            Input::Unknown
+        };
         if let (true, Some(values)) = (followed, values) {
             let before = self.environment.clone();
             for value in values {
-                self.environment.variables.insert(name.to_owned(), Some(value.text));
+                self.environment
+                    .variables
+                    .insert(name.to_owned(), Some(value.text));
                 self.script(body, &inner);
             }
             self.environment.merge(&before);
@@ -221,7 +251,11 @@ impl Judge<'_> {
             inner.command(&body, &Input::Unknown);
             if inner.findings.iter().any(|finding| finding.ask) {
                 let span = self.place.map(body.span);
-                self.find(Effect::Code, span, format!("defines a function `{name}` that does more than read"));
+                self.find(
+                    Effect::Code,
+                    span,
+                    format!("defines a function `{name}` that does more than read"),
+                );
             }
         }
     }

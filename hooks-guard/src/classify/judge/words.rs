@@ -10,6 +10,9 @@ pub(crate) const UNKNOWN: char = '\u{F0000}';
 /// More words than this are not made out of braces.
 const MOST: usize = 64;
 
+/// Words with more braces than this are not followed.
+const BRACES: usize = 20;
+
 /// A word after expansion.
 #[derive(Clone, Debug)]
 pub(crate) struct Arg {
@@ -24,7 +27,12 @@ pub(crate) struct Arg {
 
 impl Arg {
     pub(crate) fn new(text: impl Into<String>, span: Span) -> Self {
-        Self { text: text.into(), span, glob: false, maybe: false }
+        Self {
+            text: text.into(),
+            span,
+            glob: false,
+            maybe: false,
+        }
     }
 
     pub(crate) fn unknown(span: Span) -> Self {
@@ -37,7 +45,10 @@ impl Arg {
 
     /// The same word with a part of its text.
     pub(crate) fn with(&self, text: &str) -> Self {
-        Self { text: text.to_owned(), ..self.clone() }
+        Self {
+            text: text.to_owned(),
+            ..self.clone()
+        }
     }
 }
 
@@ -58,7 +69,11 @@ struct Cells {
 
 impl Cells {
     fn push(&mut self, text: &str, quoted: bool, value: bool) {
-        self.all.extend(text.chars().map(|character| Cell { character, quoted, value }));
+        self.all.extend(text.chars().map(|character| Cell {
+            character,
+            quoted,
+            value,
+        }));
     }
 }
 
@@ -74,13 +89,33 @@ impl Judge<'_> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         let mut out = Vec::new();
-        for word in braces(&cells.all) {
+        let many = cells
+            .all
+            .iter()
+            .filter(|c| c.character == '{' && !c.quoted && !c.value)
+            .count()
+            > BRACES;
+        let words = if many {
+            vec![vec![Cell {
+                character: UNKNOWN,
+                quoted: true,
+                value: true,
+            }]]
+        } else {
+            braces(&cells.all)
+        };
+        for word in words {
             for field in fields(&word, cells.quotes) {
                 let glob = field
                     .iter()
                     .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
                 let text = field.iter().map(|cell| cell.character).collect();
-                out.push(Arg { text, span, glob, maybe: cells.maybe });
+                out.push(Arg {
+                    text,
+                    span,
+                    glob,
+                    maybe: cells.maybe,
+                });
             }
         }
         out
@@ -90,19 +125,32 @@ impl Judge<'_> {
     pub(crate) fn value(&mut self, word: &Word) -> Arg {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
-        let glob = cells.all.iter().any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?'));
+        let glob = cells
+            .all
+            .iter()
+            .any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?'));
         let text = cells.all.iter().map(|cell| cell.character).collect();
-        Arg { text, span: self.place.map(word.span), glob, maybe: cells.maybe }
+        Arg {
+            text,
+            span: self.place.map(word.span),
+            glob,
+            maybe: cells.maybe,
+        }
     }
 
     fn cells(&mut self, word: &Word, out: &mut Cells) {
+        let span = self.place.map(word.span);
         for piece in &word.pieces {
             match piece {
                 Piece::Text { text, quoted } => {
                     out.quotes |= quoted;
                     out.push(text, *quoted, false);
                 }
-                Piece::Variable { name, change, quoted } => {
+                Piece::Variable {
+                    name,
+                    change,
+                    quoted,
+                } => {
                     out.quotes |= *quoted && name != "@";
                     self.variable(name, change, *quoted, out);
                 }
@@ -129,6 +177,7 @@ impl Judge<'_> {
                 }
                 Piece::Arithmetic { inner } => {
                     self.cells(inner, &mut Cells::default());
+                    self.computed_values(span);
                     // Some number.
                     out.push("1", true, true);
                 }
@@ -136,11 +185,64 @@ impl Judge<'_> {
         }
     }
 
+    /// In arithmetic a variable's value is computed in its turn, and with it
+    /// what stands in the index of an array.
+    pub(super) fn computed_values(&mut self, span: Span) {
+        let values: Vec<String> = self
+            .environment
+            .variables
+            .values()
+            .flatten()
+            .filter(|value| value.contains('[') && (value.contains("$(") || value.contains('`')))
+            .cloned()
+            .collect();
+        for value in values {
+            self.computed(&Arg::new(value, span));
+        }
+    }
+
     fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
+        if (name == "@" || (name == "*" && !quoted))
+            && *change == Change::None
+            && let Some(args) = self.environment.positional.clone()
+        {
+            for (at, arg) in args.iter().enumerate() {
+                if at > 0 {
+                    out.push(" ", false, true);
+                }
+                out.push(&arg.text, quoted, true);
+            }
+            return;
+        }
         let mut known = self.known_variable(name);
         if let Change::Other(inner) = change {
-            self.cells(inner, &mut Cells::default());
-            known = None;
+            let mut operator = Cells::default();
+            self.cells(inner, &mut operator);
+            let operation: String = operator.all.iter().map(|cell| cell.character).collect();
+            let list = matches!(operation.as_str(), "[@]" | "[*]");
+            let changed = known.as_deref().and_then(|value| {
+                if list {
+                    Some(value.to_owned())
+                } else {
+                    changed(value, &operation)
+                }
+            });
+            // `${name@P}` runs the substitutions in the value.
+            if operator
+                .all
+                .first()
+                .is_some_and(|cell| cell.character == '@')
+                && name != "@"
+            {
+                let value = known.take().unwrap_or_else(|| UNKNOWN.to_string());
+                let span = self.place.map(inner.span);
+                self.computed(&Arg::new(value, span));
+            }
+            if list && let Some(words) = changed {
+                out.push(&words, false, true);
+                return;
+            }
+            known = changed;
         }
         if let Change::Default(inner) = change {
             let mut default = Cells::default();
@@ -171,7 +273,10 @@ impl Judge<'_> {
             let args = positional?;
             return match index {
                 0 => None,
-                _ => args.get(index - 1).filter(|arg| !arg.glob).map_or(Some(String::new()), |arg| Some(arg.text.clone())),
+                _ => args
+                    .get(index - 1)
+                    .filter(|arg| !arg.glob)
+                    .map_or(Some(String::new()), |arg| Some(arg.text.clone())),
             };
         }
         match name {
@@ -183,6 +288,55 @@ impl Judge<'_> {
             _ => self.environment.variables.get(name)?.clone(),
         }
     }
+}
+
+/// What simple operators make of a known value.
+fn changed(value: &str, operation: &str) -> Option<String> {
+    let characters: Vec<char> = value.chars().collect();
+    match operation {
+        ",," => return Some(value.to_lowercase()),
+        "^^" => return Some(value.to_uppercase()),
+        _ => {}
+    }
+    if let Some(rest) = operation.strip_prefix("//") {
+        let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+        return plain(from).then(|| value.replace(from, to));
+    }
+    if let Some(rest) = operation.strip_prefix('/') {
+        let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+        return plain(from).then(|| value.replacen(from, to, 1));
+    }
+    if let Some(rest) = operation.strip_prefix(':') {
+        let (from, length) = match rest.split_once(':') {
+            Some((from, length)) => (from, Some(length.trim().parse::<usize>().ok()?)),
+            None => (rest, None),
+        };
+        let from = from.trim().parse::<usize>().ok()?.min(characters.len());
+        let to = length.map_or(characters.len(), |length| {
+            (from + length).min(characters.len())
+        });
+        return Some(characters[from..to].iter().collect());
+    }
+    for (mark, end) in [("%", true), ("#", false)] {
+        if let Some(rest) = operation.strip_prefix(mark)
+            && plain(rest)
+        {
+            let cut = if end {
+                value.strip_suffix(rest)
+            } else {
+                value.strip_prefix(rest)
+            };
+            return Some(cut.unwrap_or(value).to_owned());
+        }
+    }
+    None
+}
+
+fn plain(pattern: &str) -> bool {
+    !pattern.is_empty()
+        && pattern
+            .chars()
+            .all(|c| c.is_alphanumeric() || "._-+ ".contains(c))
 }
 
 fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
@@ -209,7 +363,11 @@ fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
 fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
     let is = |cell: &Cell, c: char| cell.character == c && !cell.quoted && !cell.value;
     let mut open = 0;
-    while let Some(start) = cells[open..].iter().position(|c| is(c, '{')).map(|i| i + open) {
+    while let Some(start) = cells[open..]
+        .iter()
+        .position(|c| is(c, '{'))
+        .map(|i| i + open)
+    {
         let mut depth = 0usize;
         let mut commas = Vec::new();
         let mut end = None;
@@ -253,7 +411,11 @@ fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
             for part in braces(&part) {
                 for tail in &tails {
                     if out.len() >= MOST {
-                        return vec![vec![Cell { character: UNKNOWN, quoted: true, value: true }]];
+                        return vec![vec![Cell {
+                            character: UNKNOWN,
+                            quoted: true,
+                            value: true,
+                        }]];
                     }
                     let mut word = cells[..start].to_vec();
                     word.extend_from_slice(&part);
@@ -271,17 +433,29 @@ fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
     let text: String = cells.iter().map(|cell| cell.character).collect();
     let mut parts = text.split("..");
     let (from, to) = (parts.next()?, parts.next()?);
-    let step = parts.next().map_or(Some(1), |step| step.parse::<i64>().ok())?.unsigned_abs().max(1);
+    let step = parts
+        .next()
+        .map_or(Some(1), |step| step.parse::<i64>().ok())?
+        .unsigned_abs()
+        .max(1);
     let word = |text: String| -> Vec<Cell> {
-        text.chars().map(|character| Cell { character, quoted: true, value: true }).collect()
+        text.chars()
+            .map(|character| Cell {
+                character,
+                quoted: true,
+                value: true,
+            })
+            .collect()
     };
     if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
         if from.abs_diff(to) / step >= MOST as u64 {
             return Some(vec![word(UNKNOWN.to_string())]);
         }
         let (low, high) = (from.min(to), from.max(to));
-        let mut all: Vec<_> =
-            (low..=high).step_by(step as usize).map(|n| word(n.to_string())).collect();
+        let mut all: Vec<_> = (low..=high)
+            .step_by(step as usize)
+            .map(|n| word(n.to_string()))
+            .collect();
         if from > to {
             all.reverse();
         }

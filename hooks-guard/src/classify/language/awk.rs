@@ -13,27 +13,45 @@ enum Token {
 
 pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     if !arg.known() {
-        judge.find(Effect::Code, arg.span, "`awk` runs a program that is only known when it runs");
+        judge.find(
+            Effect::Code,
+            arg.span,
+            "`awk` runs a program that is only known when it runs",
+        );
     }
     let Some(tokens) = tokens(&arg.text) else {
-        judge.find(Effect::Unknown, arg.span, "this `awk` program is not understood");
+        judge.find(
+            Effect::Unknown,
+            arg.span,
+            "this `awk` program is not understood",
+        );
         return;
     };
-    let sign = |token: Option<&Token>, text: &str| token.is_some_and(|t| *t == Token::Sign(text.into()));
+    let sign =
+        |token: Option<&Token>, text: &str| token.is_some_and(|t| *t == Token::Sign(text.into()));
     let mut printing = false;
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate() {
         let next = tokens.get(at + 1);
         match token {
-            Token::Word(word) if word == "system" => match (tokens.get(at + 2), tokens.get(at + 3)) {
+            Token::Word(word) if word == "system" => match (tokens.get(at + 2), tokens.get(at + 3))
+            {
                 (Some(Token::Text(text)), Some(Token::Sign(end))) if end == ")" => {
                     run(judge, arg, text);
                 }
                 (Some(Token::Text(text)), _) => {
-                    judge.find(Effect::Code, arg.span, "`awk` runs a command that it puts together");
+                    judge.find(
+                        Effect::Code,
+                        arg.span,
+                        "`awk` runs a command that it puts together",
+                    );
                     run(judge, arg, &format!("{text} \"$_\""));
                 }
-                _ => judge.find(Effect::Code, arg.span, "`awk` runs a command that it puts together"),
+                _ => judge.find(
+                    Effect::Code,
+                    arg.span,
+                    "`awk` runs a command that it puts together",
+                ),
             },
             Token::Word(word) if word == "print" || word == "printf" => {
                 printing = true;
@@ -47,11 +65,19 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                 "(" => depth += 1,
                 ")" => depth = depth.saturating_sub(1),
                 ";" | "}" | "{" => printing = false,
-                "@" => judge.find(Effect::Code, arg.span, "`awk` calls a function by a name that it computes"),
+                "@" => judge.find(
+                    Effect::Code,
+                    arg.span,
+                    "`awk` calls a function by a name that it computes",
+                ),
                 ">" | ">>" if printing && depth == 0 => match next {
                     Some(Token::Text(file)) if nowhere(file) => {}
                     Some(Token::Text(file)) => {
-                        let effect = if text == ">" { Effect::Create } else { Effect::Update };
+                        let effect = if text == ">" {
+                            Effect::Create
+                        } else {
+                            Effect::Update
+                        };
                         judge.find(effect, arg.span, format!("`awk` writes `{file}`"));
                     }
                     _ => judge.find(Effect::Create, arg.span, "`awk` writes a file"),
@@ -61,19 +87,46 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                     let getline = matches!(next, Some(Token::Word(word)) if word == "getline");
                     let command = if getline { before } else { next };
                     let alone = if getline {
-                        !at.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|t| matches!(t, Token::Text(_) | Token::Word(_)))
+                        !at.checked_sub(2)
+                            .and_then(|at| tokens.get(at))
+                            .is_some_and(|t| matches!(t, Token::Text(_) | Token::Word(_)))
                     } else {
-                        !tokens.get(at + 2).is_some_and(|t| matches!(t, Token::Text(_) | Token::Word(_)))
+                        !tokens
+                            .get(at + 2)
+                            .is_some_and(|t| matches!(t, Token::Text(_) | Token::Word(_)))
                             && !sign(tokens.get(at + 2), "$")
                     };
                     match command {
                         Some(Token::Text(text)) => {
+                            if !getline && matches!(text.trim(), "sh" | "bash" | "/bin/sh") {
+                                // What is printed is what runs.
+                                let start = tokens[..at].iter().rposition(|t| matches!(t, Token::Word(w) if w == "print" || w == "printf")).unwrap_or(at);
+                                let line: String = tokens[start..at]
+                                    .iter()
+                                    .map(|t| match t {
+                                        Token::Text(text) => text.clone(),
+                                        Token::Word(w) if w == "print" || w == "printf" => {
+                                            String::new()
+                                        }
+                                        _ => " \"$_\" ".to_owned(),
+                                    })
+                                    .collect();
+                                run(judge, arg, &line);
+                            }
                             if !alone {
-                                judge.find(Effect::Code, arg.span, "`awk` runs a command that it puts together");
+                                judge.find(
+                                    Effect::Code,
+                                    arg.span,
+                                    "`awk` runs a command that it puts together",
+                                );
                             }
                             run(judge, arg, text);
                         }
-                        _ => judge.find(Effect::Code, arg.span, "`awk` runs a command that it puts together"),
+                        _ => judge.find(
+                            Effect::Code,
+                            arg.span,
+                            "`awk` runs a command that it puts together",
+                        ),
                     }
                 }
                 _ => {}
@@ -132,7 +185,9 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 // After a value it divides, elsewhere it opens an expression.
                 let divides = match out.last() {
                     Some(Token::Text(_)) => true,
-                    Some(Token::Word(word)) => !matches!(word.as_str(), "print" | "return" | "in" | "case" | "printf"),
+                    Some(Token::Word(word)) => {
+                        !matches!(word.as_str(), "print" | "return" | "in" | "case" | "printf")
+                    }
                     Some(Token::Sign(sign)) => matches!(sign.as_str(), ")" | "]"),
                     _ => false,
                 };
@@ -155,9 +210,15 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 at += 1;
                 out.push(Token::Text("/dev/null".into()));
             }
-            c if c.is_alphanumeric() || c == '_' || (c == '@' && characters.get(at).is_some_and(|c| c.is_alphabetic())) => {
+            c if c.is_alphanumeric()
+                || c == '_'
+                || (c == '@' && characters.get(at).is_some_and(|c| c.is_alphabetic())) =>
+            {
                 let start = at - 1;
-                while characters.get(at).is_some_and(|c| c.is_alphanumeric() || *c == '_' || *c == '.') {
+                while characters
+                    .get(at)
+                    .is_some_and(|c| c.is_alphanumeric() || *c == '_' || *c == '.')
+                {
                     at += 1;
                 }
                 out.push(Token::Word(characters[start..at].iter().collect()));
@@ -165,7 +226,10 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
             c => {
                 let mut sign = c.to_string();
                 if let Some(&next) = characters.get(at)
-                    && matches!((c, next), ('>', '>' | '=') | ('|', '|' | '&') | ('&', '&') | ('<' | '=' | '!', '='))
+                    && matches!(
+                        (c, next),
+                        ('>', '>' | '=') | ('|', '|' | '&') | ('&', '&') | ('<' | '=' | '!', '=')
+                    )
                 {
                     sign.push(next);
                     at += 1;

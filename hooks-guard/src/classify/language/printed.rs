@@ -15,8 +15,11 @@ const MOST: usize = 20_000;
 impl Judge<'_> {
     /// What a call prints, where its words and its input say it.
     pub(crate) fn printed(&self, call: &Call, input: &Input) -> Output {
-        let words: Option<Vec<&str>> =
-            call.args.iter().map(|arg| (arg.known() && !arg.glob).then_some(arg.text.as_str())).collect();
+        let words: Option<Vec<&str>> = call
+            .args
+            .iter()
+            .map(|arg| (arg.known() && !arg.glob).then_some(arg.text.as_str()))
+            .collect();
         let words = words?;
         let output = match call.path.as_str() {
             "echo" => echo(&words),
@@ -37,30 +40,49 @@ impl Judge<'_> {
                 _ => return None,
             },
             "base64" | "gbase64" | "openssl" | "openssl base64" | "openssl enc" => {
-                let Input::Known(text) = input else { return None };
-                if !words.iter().any(|w| matches!(*w, "-d" | "-D" | "--decode" | "-di" | "-id")) {
+                let Input::Known(text) = input else {
+                    return None;
+                };
+                if !words
+                    .iter()
+                    .any(|w| matches!(*w, "-d" | "-D" | "--decode" | "-di" | "-id"))
+                {
                     return None;
                 }
                 let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-                let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
+                let bytes = base64::engine::general_purpose::STANDARD
+                    .decode(text)
+                    .ok()?;
                 String::from_utf8(bytes).ok()?
             }
             "rev" => {
-                let Input::Known(text) = input else { return None };
-                text.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect()
+                let Input::Known(text) = input else {
+                    return None;
+                };
+                text.lines()
+                    .map(|line| line.chars().rev().collect::<String>() + "\n")
+                    .collect()
             }
             "xxd" => {
-                let Input::Known(text) = input else { return None };
-                let plain = words.iter().any(|w| w.contains('p')) && words.iter().any(|w| w.contains('r'));
+                let Input::Known(text) = input else {
+                    return None;
+                };
+                let plain =
+                    words.iter().any(|w| w.contains('p')) && words.iter().any(|w| w.contains('r'));
                 if !plain {
                     return None;
                 }
                 let digits: Vec<u32> = text.chars().filter_map(|c| c.to_digit(16)).collect();
-                let bytes = digits.chunks_exact(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect();
+                let bytes = digits
+                    .chunks_exact(2)
+                    .map(|pair| (pair[0] * 16 + pair[1]) as u8)
+                    .collect();
                 String::from_utf8(bytes).ok()?
             }
             "tr" => {
-                let Input::Known(text) = input else { return None };
+                let Input::Known(text) = input else {
+                    return None;
+                };
                 tr(&words, text)?
             }
             _ => return None,
@@ -87,8 +109,14 @@ fn echo(words: &[&str]) -> String {
 }
 
 fn printf(words: &[&str]) -> String {
-    let words = if words.first() == Some(&"--") { &words[1..] } else { words };
-    let Some((format, mut args)) = words.split_first() else { return String::new() };
+    let words = if words.first() == Some(&"--") {
+        &words[1..]
+    } else {
+        words
+    };
+    let Some((format, mut args)) = words.split_first() else {
+        return String::new();
+    };
     let mut out = String::new();
     loop {
         let before = args.len();
@@ -103,9 +131,15 @@ fn printf(words: &[&str]) -> String {
             match characters.next() {
                 Some('%') => out.push('%'),
                 Some(kind @ ('s' | 'b' | 'q' | 'd' | 'i')) => {
-                    let (first, rest) = args.split_first().map_or(("", args), |(first, rest)| (*first, rest));
+                    let (first, rest) = args
+                        .split_first()
+                        .map_or(("", args), |(first, rest)| (*first, rest));
                     args = rest;
-                    if kind == 'b' { out.push_str(&unescape(first)) } else { out.push_str(first) }
+                    if kind == 'b' {
+                        out.push_str(&unescape(first))
+                    } else {
+                        out.push_str(first)
+                    }
                 }
                 Some(other) => {
                     out.push(other);
@@ -164,7 +198,9 @@ fn unescape(text: &str) -> String {
 fn number(characters: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> u8 {
     let mut value = 0u32;
     for _ in 0..most {
-        let Some(digit) = characters.peek().and_then(|c| c.to_digit(radix)) else { break };
+        let Some(digit) = characters.peek().and_then(|c| c.to_digit(radix)) else {
+            break;
+        };
         value = value * radix + digit;
         characters.next();
     }
@@ -200,7 +236,11 @@ fn tr(words: &[&str], text: &str) -> Option<String> {
             let last = *to.last()?;
             Some(
                 text.chars()
-                    .map(|c| from.iter().position(|f| *f == c).map_or(c, |i| *to.get(i).unwrap_or(&last)))
+                    .map(|c| {
+                        from.iter()
+                            .position(|f| *f == c)
+                            .map_or(c, |i| *to.get(i).unwrap_or(&last))
+                    })
                     .collect(),
             )
         }

@@ -6,23 +6,59 @@ use crate::classify::tables::Effect;
 pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     if !arg.known() {
         // `s/a/$X/` with an unknown text may end the command and start another.
-        let risky = arg.text.trim_end().ends_with(crate::classify::judge::UNKNOWN);
-        if risky || arg.text.starts_with(crate::classify::judge::UNKNOWN) && !starts_with_address(&arg.text) {
-            judge.find(Effect::Code, arg.span, "`sed` runs a script that is only known when it runs");
+        let risky = arg
+            .text
+            .trim_end()
+            .ends_with(crate::classify::judge::UNKNOWN);
+        if risky
+            || arg.text.starts_with(crate::classify::judge::UNKNOWN)
+                && !starts_with_address(&arg.text)
+        {
+            judge.find(
+                Effect::Code,
+                arg.span,
+                "`sed` runs a script that is only known when it runs",
+            );
             return;
         }
     }
     let characters: Vec<char> = arg.text.chars().collect();
-    let mut reader = Reader { text: &characters, at: 0 };
+    let mut reader = Reader {
+        text: &characters,
+        at: 0,
+    };
     if reader.script(judge, arg).is_none() {
-        judge.find(Effect::Unknown, arg.span, "this `sed` script is not understood");
+        judge.find(
+            Effect::Unknown,
+            arg.span,
+            "this `sed` script is not understood",
+        );
     }
 }
 
 /// `${FROM},${TO}p`: numbers of lines.
 fn starts_with_address(text: &str) -> bool {
-    let rest = text.trim_start_matches([crate::classify::judge::UNKNOWN, ',', '1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '+', '~', '$']);
-    matches!(rest, "p" | "q" | "d" | "Q" | "=" | "!d" | "!p" | "p;q" | "{p;q}")
+    let rest = text.trim_start_matches([
+        crate::classify::judge::UNKNOWN,
+        ',',
+        '1',
+        '2',
+        '3',
+        '4',
+        '5',
+        '6',
+        '7',
+        '8',
+        '9',
+        '0',
+        '+',
+        '~',
+        '$',
+    ]);
+    matches!(
+        rest,
+        "p" | "q" | "d" | "Q" | "=" | "!d" | "!p" | "p;q" | "{p;q}"
+    )
 }
 
 struct Reader<'a> {
@@ -42,7 +78,10 @@ impl Reader<'_> {
     }
 
     fn skip(&mut self, set: &[char]) {
-        while self.peek().is_some_and(|c| set.contains(&c) || (c.is_whitespace() && set.contains(&' '))) {
+        while self
+            .peek()
+            .is_some_and(|c| set.contains(&c) || (c.is_whitespace() && set.contains(&' ')))
+        {
             self.at += 1;
         }
     }
@@ -74,7 +113,11 @@ impl Reader<'_> {
                         self.at += 1;
                     }
                     // Without an end there is no class.
-                    if !self.text[self.at..].iter().take_while(|c| **c != '\n').any(|c| *c == ']') {
+                    if !self.text[self.at..]
+                        .iter()
+                        .take_while(|c| **c != '\n')
+                        .any(|c| *c == ']')
+                    {
                         class = false;
                     }
                 }
@@ -101,7 +144,13 @@ impl Reader<'_> {
     fn address(&mut self) -> Option<()> {
         loop {
             match self.peek() {
-                Some(c) if c.is_ascii_digit() || matches!(c, '$' | ',' | '+' | '~' | ' ' | '!') || c == crate::classify::judge::UNKNOWN => self.at += 1,
+                Some(c)
+                    if c.is_ascii_digit()
+                        || matches!(c, '$' | ',' | '+' | '~' | ' ' | '!')
+                        || c == crate::classify::judge::UNKNOWN =>
+                {
+                    self.at += 1
+                }
                 Some('/') => {
                     self.at += 1;
                     self.until('/')?;
@@ -132,20 +181,26 @@ impl Reader<'_> {
             }
             self.address()?;
             self.skip(&[' ']);
-            let Some(command) = self.next() else { return None };
+            let Some(command) = self.next() else {
+                return None;
+            };
             match command {
                 '{' | '}' => {}
                 '#' => {
                     self.line();
                 }
-                '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => {}
+                '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z'
+                | 'F' => {}
                 'l' | 'L' | 'q' | 'Q' => {
                     while self.peek().is_some_and(|c| c == ' ' || c.is_ascii_digit()) {
                         self.at += 1;
                     }
                 }
                 'b' | 't' | 'T' | ':' | 'v' => {
-                    while self.peek().is_some_and(|c| c != '\n' && c != ';' && c != '}') {
+                    while self
+                        .peek()
+                        .is_some_and(|c| c != '\n' && c != ';' && c != '}')
+                    {
                         self.at += 1;
                     }
                 }
@@ -184,12 +239,21 @@ impl Reader<'_> {
                         return None;
                     }
                     self.until(end)?;
+                    let start = self.at;
                     self.replacement(end)?;
+                    let text: String = self.text[start..self.at - 1].iter().collect();
                     while let Some(flag) = self.peek() {
                         self.at += 1;
                         match flag {
                             'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => {}
-                            'e' => judge.find(Effect::Code, arg.span, "`sed` runs what the flag `e` finds"),
+                            'e' => {
+                                judge.find(
+                                    Effect::Code,
+                                    arg.span,
+                                    "`sed` runs what the flag `e` finds",
+                                );
+                                judge.shell_text(&arg.with(&text), &Input::Unknown);
+                            }
                             'w' => {
                                 let file = self.line();
                                 written(judge, arg, file.trim());

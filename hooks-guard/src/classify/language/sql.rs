@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, ObjectName, Query, SetExpr, Statement, Visit, Visitor};
+use sqlparser::ast::{CopyTarget, Expr, ObjectName, Query, SetExpr, Statement, Visit, Visitor};
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
@@ -27,28 +27,44 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
     let unknown = rest.contains(UNKNOWN);
     let text = rest.replace(UNKNOWN, "x");
     if unknown {
-        judge.find(Effect::Code, arg.span, "a part of the SQL is only known when it runs");
+        judge.find(
+            Effect::Code,
+            arg.span,
+            "a part of the SQL is only known when it runs",
+        );
     }
     let dialect: &dyn Dialect = if path.contains("mysql") || path.contains("maria") {
         &MySqlDialect {}
     } else if path.contains("sqlite") {
         &SQLiteDialect {}
-    } else if ["psql", "pg", "cockroach", "duckdb"].iter().any(|name| path.contains(name)) {
+    } else if ["psql", "pg", "cockroach", "duckdb"]
+        .iter()
+        .any(|name| path.contains(name))
+    {
         &PostgreSqlDialect {}
     } else {
         &GenericDialect {}
     };
     let text = text.replace("\\G", ";").replace("\\g", ";");
-    let parsed = Parser::parse_sql(dialect, &text).or_else(|_| Parser::parse_sql(&GenericDialect {}, &text));
+    let parsed =
+        Parser::parse_sql(dialect, &text).or_else(|_| Parser::parse_sql(&GenericDialect {}, &text));
     match parsed {
         Ok(statements) => {
             for statement in &statements {
+                if let Statement::Copy {
+                    target: CopyTarget::Program { command },
+                    ..
+                } = statement
+                {
+                    judge.shell_text(&arg.with(command), &Input::Unknown);
+                }
                 let (effect, what) = statement_effect(statement);
                 judge.find(effect, arg.span, what);
             }
         }
         Err(_) => {
             let mut strongest = Effect::Unknown;
+            let mut effects = Vec::new();
             for part in text.split(';') {
                 let words: Vec<String> = part
                     .split(|c: char| !c.is_alphanumeric() && c != '_')
@@ -57,17 +73,53 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
                     .collect();
                 let first = words.first().map_or("", String::as_str);
                 let simple = matches!(first, "SHOW" | "DESCRIBE" | "DESC" | "STATUS" | "HELP");
-                if simple && words.len() < 8 && text.trim_end_matches([';', '\n', ' ']).find(';').is_none() {
+                if simple
+                    && words.len() < 8
+                    && text.trim_end_matches([';', '\n', ' ']).find(';').is_none()
+                {
                     judge.find(Effect::Read, arg.span, "shows facts about the database");
                     return;
                 }
-                if words.iter().any(|w| matches!(w.as_str(), "DELETE" | "DROP" | "TRUNCATE")) {
+                if first == "PRAGMA" {
+                    let reads = part.find('=').is_none()
+                        && words.get(1).is_some_and(|name| {
+                            PRAGMAS.contains(&name.as_str())
+                                || words.len() == 2 && !pragma_writes(name)
+                        });
+                    effects.push(if reads { Effect::Read } else { Effect::Update });
+                    continue;
+                }
+                if first == "VACUUM" && words.get(1).is_some_and(|w| w == "INTO") {
+                    effects.push(Effect::Create);
+                    continue;
+                }
+                if words.is_empty() {
+                    continue;
+                }
+                match Parser::parse_sql(&GenericDialect {}, part) {
+                    Ok(statements) => {
+                        effects.extend(statements.iter().map(|s| statement_effect(s).0))
+                    }
+                    Err(_) => effects.push(Effect::Unknown),
+                }
+                if words
+                    .iter()
+                    .any(|w| matches!(w.as_str(), "DELETE" | "DROP" | "TRUNCATE"))
+                {
                     strongest = strongest.max(Effect::Delete);
-                } else if words.iter().any(|w| matches!(w.as_str(), "UPDATE" | "ALTER" | "GRANT" | "REVOKE" | "VACUUM" | "REINDEX" | "REFRESH")) {
+                } else if words.iter().any(|w| {
+                    matches!(
+                        w.as_str(),
+                        "UPDATE" | "ALTER" | "GRANT" | "REVOKE" | "VACUUM" | "REINDEX" | "REFRESH"
+                    )
+                }) {
                     strongest = strongest.max(Effect::Update);
                 }
             }
-            judge.find(strongest, arg.span, "this SQL is not understood");
+            if strongest == Effect::Unknown {
+                strongest = effects.into_iter().max().unwrap_or(Effect::Unknown);
+            }
+            judge.find(strongest, arg.span, "this SQL was judged by its words");
         }
     }
 }
@@ -77,18 +129,27 @@ fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
     let rest = rest.trim();
     if line.starts_with('.') {
         let effect = match name {
-            ".tables" | ".schema" | ".headers" | ".header" | ".mode" | ".indexes" | ".indices" | ".databases" | ".dbinfo"
-            | ".show" | ".width" | ".nullvalue" | ".separator" | ".dump" | ".fullschema" | ".stats" | ".timer" | ".eqp"
-            | ".explain" | ".help" | ".quit" | ".exit" | ".print" | ".echo" | ".bail" | ".changes" | ".version" | ".lint" | ".sha3sum" => Effect::Read,
+            ".tables" | ".schema" | ".headers" | ".header" | ".mode" | ".indexes" | ".indices"
+            | ".databases" | ".dbinfo" | ".show" | ".width" | ".nullvalue" | ".separator"
+            | ".dump" | ".fullschema" | ".stats" | ".timer" | ".eqp" | ".explain" | ".help"
+            | ".quit" | ".exit" | ".print" | ".echo" | ".bail" | ".changes" | ".version"
+            | ".lint" | ".sha3sum" => Effect::Read,
             ".shell" | ".system" => {
                 judge.shell_text(&arg.with(rest), &Input::Unknown);
-                Effect::Read
+                Effect::Code
             }
-            ".output" | ".once" | ".backup" | ".save" | ".import" | ".clone" | ".log" | ".excel" | ".open" | ".restore" => {
+            ".output" | ".once" | ".backup" | ".save" | ".import" | ".clone" | ".log"
+            | ".excel" | ".open" | ".restore" => {
                 if rest.starts_with('|') {
                     judge.shell_text(&arg.with(rest.trim_start_matches('|')), &Input::Unknown);
                 }
-                if matches!(rest, "stdout" | "off") { Effect::Read } else if name == ".restore" { Effect::Update } else { Effect::Create }
+                if matches!(rest, "stdout" | "off") {
+                    Effect::Read
+                } else if name == ".restore" {
+                    Effect::Update
+                } else {
+                    Effect::Create
+                }
             }
             _ => Effect::Unknown,
         };
@@ -120,21 +181,39 @@ fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
         "\\lo_import" => Effect::Create,
         "\\lo_unlink" => Effect::Delete,
         "\\lo_export" => Effect::Create,
-        "\\o" | "\\x" | "\\timing" | "\\conninfo" | "\\encoding" | "\\echo" | "\\pset" | "\\q" | "\\?" | "\\h" | "\\help" | "\\a" | "\\t"
-        | "\\f" | "\\H" | "\\c" | "\\connect" | "\\l" | "\\list" | "\\sf" | "\\sv" | "\\z" | "\\g" | "\\gx" | "\\s" | "\\u" | "\\G" => Effect::Read,
+        "\\o" | "\\x" | "\\timing" | "\\conninfo" | "\\encoding" | "\\echo" | "\\pset" | "\\q"
+        | "\\?" | "\\h" | "\\help" | "\\a" | "\\t" | "\\f" | "\\H" | "\\c" | "\\connect"
+        | "\\l" | "\\list" | "\\sf" | "\\sv" | "\\z" | "\\g" | "\\gx" | "\\s" | "\\u" | "\\G" => {
+            Effect::Read
+        }
         other if other.starts_with("\\d") && other.len() <= 6 => Effect::Read,
         _ => Effect::Unknown,
     };
     let backquotes = rest.contains('`');
-    judge.find(if backquotes { Effect::Code.max(effect) } else { effect }, arg.span, format!("the client runs `{name}`"));
+    judge.find(
+        if backquotes {
+            Effect::Code.max(effect)
+        } else {
+            effect
+        },
+        arg.span,
+        format!("the client runs `{name}`"),
+    );
 }
 
 fn statement_effect(statement: &Statement) -> (Effect, String) {
-    let mut finder = Finder { effect: Effect::Read, what: String::new() };
+    let mut finder = Finder {
+        effect: Effect::Read,
+        what: String::new(),
+    };
     let own = own_effect(statement);
     let _ = statement.visit(&mut finder);
     let text: String = statement.to_string().chars().take(60).collect();
-    let first: String = text.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    let first: String = text
+        .split_whitespace()
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(" ");
     if finder.effect > own {
         return (finder.effect, format!("the SQL `{first}` {}", finder.what));
     }
@@ -156,41 +235,117 @@ fn own_effect(statement: &Statement) -> Effect {
     match statement {
         Statement::Query(query) => query_effect(query),
         // What it explains runs with ANALYZE; the visitor sees it.
-        Statement::Explain { analyze, statement, options, .. } => {
+        Statement::Explain {
+            analyze,
+            statement,
+            options,
+            ..
+        } => {
             let runs = *analyze
-                || options.as_ref().is_some_and(|all| all.iter().any(|o| {
-                    let text = o.to_string().to_ascii_uppercase();
-                    text.starts_with("ANALYZE") && !text.ends_with("OFF") && !text.ends_with("FALSE")
-                }));
-            if runs { own_effect(statement) } else { Effect::Read }
+                || options.as_ref().is_some_and(|all| {
+                    all.iter().any(|o| {
+                        let text = o.to_string().to_ascii_uppercase();
+                        text.starts_with("ANALYZE")
+                            && !text.ends_with("OFF")
+                            && !text.ends_with("FALSE")
+                    })
+                });
+            if runs {
+                own_effect(statement)
+            } else {
+                Effect::Read
+            }
         }
         Statement::ExplainTable { .. } => Effect::Read,
-        Statement::Insert(_) => if first == "REPLACE" || text.contains("ON CONFLICT") || text.contains("ON DUPLICATE KEY") { Effect::Update } else { Effect::Create },
+        Statement::Insert(_) => {
+            if first == "REPLACE"
+                || text.contains("ON CONFLICT")
+                || text.contains("ON DUPLICATE KEY")
+            {
+                Effect::Update
+            } else {
+                Effect::Create
+            }
+        }
         Statement::Update { .. } | Statement::Merge { .. } => Effect::Update,
-        Statement::Delete(_) | Statement::Truncate { .. } | Statement::Drop { .. } => Effect::Delete,
+        Statement::Delete(_) | Statement::Truncate { .. } | Statement::Drop { .. } => {
+            Effect::Delete
+        }
         Statement::Copy { to, target, .. } => {
             let target = target.to_string().to_ascii_uppercase();
-            if target.starts_with("PROGRAM") { Effect::Code } else if !to { Effect::Update } else if target == "STDOUT" { Effect::Read } else { Effect::Create }
+            if target.starts_with("PROGRAM") {
+                Effect::Code
+            } else if !to {
+                Effect::Update
+            } else if target == "STDOUT" {
+                Effect::Read
+            } else {
+                Effect::Create
+            }
         }
-        Statement::StartTransaction { .. } | Statement::Commit { .. } | Statement::Rollback { .. } | Statement::Savepoint { .. } => Effect::Read,
+        Statement::StartTransaction { .. }
+        | Statement::Commit { .. }
+        | Statement::Rollback { .. }
+        | Statement::Savepoint { .. } => Effect::Read,
         _ => match (first, second) {
             ("DROP", _) => Effect::Delete,
             ("ALTER", _) if text.contains(" DROP ") => Effect::Delete,
             ("CREATE", _) => Effect::Create,
-            ("ALTER" | "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "REINDEX" | "COMMENT" | "RENAME" | "LOCK" | "REFRESH" | "KILL" | "CLUSTER" | "OPTIMIZE" | "FLUSH", _) => Effect::Update,
-            ("SHOW" | "DESCRIBE" | "DESC" | "USE" | "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "END" | "FETCH" | "CLOSE" | "DISCARD", _) => Effect::Read,
-            ("SET", second) => if matches!(second, "GLOBAL" | "PERSIST") || second.starts_with("@@GLOBAL") { Effect::Update } else { Effect::Read },
-            ("PRAGMA", _) => if text.contains('=') || pragma_writes(second) { Effect::Update } else { Effect::Read },
+            (
+                "ALTER" | "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "REINDEX" | "COMMENT"
+                | "RENAME" | "LOCK" | "REFRESH" | "KILL" | "CLUSTER" | "OPTIMIZE" | "FLUSH",
+                _,
+            ) => Effect::Update,
+            (
+                "SHOW" | "DESCRIBE" | "DESC" | "USE" | "BEGIN" | "START" | "COMMIT" | "ROLLBACK"
+                | "END" | "FETCH" | "CLOSE" | "DISCARD",
+                _,
+            ) => Effect::Read,
+            ("SET", second) => {
+                if matches!(second, "GLOBAL" | "PERSIST") || second.starts_with("@@GLOBAL") {
+                    Effect::Update
+                } else {
+                    Effect::Read
+                }
+            }
+            ("PRAGMA", _) => {
+                if text.contains('=') || pragma_writes(second) {
+                    Effect::Update
+                } else {
+                    Effect::Read
+                }
+            }
             ("CALL" | "EXECUTE" | "EXEC" | "DO", _) => Effect::Code,
             _ => Effect::Unknown,
         },
     }
 }
 
+/// Settings that are read although they are given an argument.
+const PRAGMAS: &[&str] = &[
+    "TABLE_INFO",
+    "TABLE_XINFO",
+    "TABLE_LIST",
+    "INDEX_LIST",
+    "INDEX_INFO",
+    "INDEX_XINFO",
+    "FOREIGN_KEY_LIST",
+    "FOREIGN_KEY_CHECK",
+    "INTEGRITY_CHECK",
+    "QUICK_CHECK",
+];
+
 fn pragma_writes(name: &str) -> bool {
-    ["WAL_CHECKPOINT", "OPTIMIZE", "INCREMENTAL_VACUUM", "SHRINK_MEMORY", "JOURNAL_MODE(", "USER_VERSION("]
-        .iter()
-        .any(|writes| name.starts_with(writes))
+    [
+        "WAL_CHECKPOINT",
+        "OPTIMIZE",
+        "INCREMENTAL_VACUUM",
+        "SHRINK_MEMORY",
+        "JOURNAL_MODE(",
+        "USER_VERSION(",
+    ]
+    .iter()
+    .any(|writes| name.starts_with(writes))
 }
 
 fn query_effect(query: &Query) -> Effect {
@@ -208,11 +363,20 @@ fn query_effect(query: &Query) -> Effect {
 
 fn set_effect(body: &SetExpr) -> Effect {
     match body {
-        SetExpr::Select(select) => if select.into.is_some() { Effect::Create } else { Effect::Read },
+        SetExpr::Select(select) => {
+            if select.into.is_some() {
+                Effect::Create
+            } else {
+                Effect::Read
+            }
+        }
         SetExpr::Query(query) => query_effect(query),
         SetExpr::SetOperation { left, right, .. } => set_effect(left).max(set_effect(right)),
         SetExpr::Values(_) | SetExpr::Table(_) => Effect::Read,
-        SetExpr::Insert(statement) | SetExpr::Update(statement) | SetExpr::Delete(statement) | SetExpr::Merge(statement) => own_effect(statement),
+        SetExpr::Insert(statement)
+        | SetExpr::Update(statement)
+        | SetExpr::Delete(statement)
+        | SetExpr::Merge(statement) => own_effect(statement),
     }
 }
 
@@ -226,15 +390,44 @@ struct Finder {
 impl Finder {
     fn function(&mut self, name: &ObjectName) {
         let name = name.to_string().to_ascii_lowercase();
-        let name = name.rsplit('.').next().unwrap_or(&name).trim_matches('"').to_owned();
+        let name = name
+            .rsplit('.')
+            .next()
+            .unwrap_or(&name)
+            .trim_matches('"')
+            .to_owned();
         let effect = match name.as_str() {
-            "pg_terminate_backend" | "pg_cancel_backend" | "pg_reload_conf" | "pg_rotate_logfile" | "setval" | "nextval" | "set_config"
-            | "pg_promote" | "pg_switch_wal" | "pg_logical_emit_message" | "pg_stat_reset" | "pg_notify" | "pg_advisory_lock"
-            | "pg_stat_statements_reset" | "lo_put" | "pg_import_system_collations" | "get_lock" | "release_lock" => Effect::Update,
+            "pg_terminate_backend"
+            | "pg_cancel_backend"
+            | "pg_reload_conf"
+            | "pg_rotate_logfile"
+            | "setval"
+            | "nextval"
+            | "set_config"
+            | "pg_promote"
+            | "pg_switch_wal"
+            | "pg_logical_emit_message"
+            | "pg_stat_reset"
+            | "pg_notify"
+            | "pg_advisory_lock"
+            | "pg_stat_statements_reset"
+            | "lo_put"
+            | "pg_import_system_collations"
+            | "get_lock"
+            | "release_lock" => Effect::Update,
             "lo_unlink" | "pg_drop_replication_slot" | "pg_file_unlink" => Effect::Delete,
-            "lo_import" | "lo_export" | "lo_create" | "lo_from_bytea" | "pg_create_restore_point" | "pg_file_write" | "writefile"
-            | "pg_create_physical_replication_slot" | "pg_create_logical_replication_slot" | "pg_export_snapshot" => Effect::Create,
-            "dblink" | "dblink_exec" | "load_extension" | "sys_exec" | "sys_eval" | "query_to_xml" | "edit" | "fts3_tokenizer" | "shell" => Effect::Code,
+            "lo_import"
+            | "lo_export"
+            | "lo_create"
+            | "lo_from_bytea"
+            | "pg_create_restore_point"
+            | "pg_file_write"
+            | "writefile"
+            | "pg_create_physical_replication_slot"
+            | "pg_create_logical_replication_slot"
+            | "pg_export_snapshot" => Effect::Create,
+            "dblink" | "dblink_exec" | "load_extension" | "sys_exec" | "sys_eval"
+            | "query_to_xml" | "edit" | "fts3_tokenizer" | "shell" => Effect::Code,
             _ => return,
         };
         if effect > self.effect {

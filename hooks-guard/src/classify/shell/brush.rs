@@ -13,10 +13,20 @@ use super::{
 /// The script that `text` is, if it is one.
 pub(crate) fn parse(text: &str) -> Option<Script> {
     let options = ParserOptions::default();
-    let program = Parser::new(text.as_bytes(), &options).parse_program().ok()?;
-    let offsets = (!text.is_ascii())
-        .then(|| text.char_indices().map(|(i, _)| i).chain([text.len()]).collect());
-    let lower = Lower { text, offsets, options };
+    let program = Parser::new(text.as_bytes(), &options)
+        .parse_program()
+        .ok()?;
+    let offsets = (!text.is_ascii()).then(|| {
+        text.char_indices()
+            .map(|(i, _)| i)
+            .chain([text.len()])
+            .collect()
+    });
+    let lower = Lower {
+        text,
+        offsets,
+        options,
+    };
     let mut items = Vec::new();
     for list in &program.complete_commands {
         items.extend(lower.list(list).items);
@@ -47,7 +57,9 @@ impl Lower<'_> {
     }
 
     fn list(&self, list: &ast::CompoundList) -> Script {
-        Script { items: list.0.iter().map(|item| self.and_or(&item.0)).collect() }
+        Script {
+            items: list.0.iter().map(|item| self.and_or(&item.0)).collect(),
+        }
     }
 
     fn and_or(&self, list: &ast::AndOrList) -> AndOr {
@@ -65,7 +77,13 @@ impl Lower<'_> {
     }
 
     fn pipeline(&self, pipeline: &ast::Pipeline) -> Pipeline {
-        Pipeline { commands: pipeline.seq.iter().map(|command| self.command(command)).collect() }
+        Pipeline {
+            commands: pipeline
+                .seq
+                .iter()
+                .map(|command| self.command(command))
+                .collect(),
+        }
     }
 
     fn command(&self, command: &ast::Command) -> Command {
@@ -82,14 +100,27 @@ impl Lower<'_> {
                     span,
                 };
                 let name = function.fname.value.clone();
-                (Kind::Function { name, body: Box::new(body) }, None)
+                (
+                    Kind::Function {
+                        name,
+                        body: Box::new(body),
+                    },
+                    None,
+                )
             }
             ast::Command::ExtendedTest(test, redirects) => {
                 let at = self.span(Some(&test.loc));
-                (Kind::Test(self.slice(at, Mode::Expression)), redirects.as_ref())
+                (
+                    Kind::Test(self.slice(at, Mode::Expression)),
+                    redirects.as_ref(),
+                )
             }
         };
-        Command { kind, redirects: self.redirects(redirects), span }
+        Command {
+            kind,
+            redirects: self.redirects(redirects),
+            span,
+        }
     }
 
     fn compound(&self, compound: &CompoundCommand) -> Kind {
@@ -105,7 +136,10 @@ impl Lower<'_> {
                     .collect::<Vec<_>>()
                     .join(";");
                 let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
-                Kind::While { head: Some(head), scripts: vec![self.list(&clause.body.list)] }
+                Kind::While {
+                    head: Some(head),
+                    scripts: vec![self.list(&clause.body.list)],
+                }
             }
             CompoundCommand::BraceGroup(group) => Kind::Group(self.list(&group.list)),
             CompoundCommand::Subshell(shell) => Kind::Subshell(self.list(&shell.list)),
@@ -124,7 +158,13 @@ impl Lower<'_> {
                     .iter()
                     .map(|case| {
                         let patterns = case.patterns.iter().map(|word| self.word(word)).collect();
-                        (patterns, case.cmd.as_ref().map(|list| self.list(list)).unwrap_or_default())
+                        (
+                            patterns,
+                            case.cmd
+                                .as_ref()
+                                .map(|list| self.list(list))
+                                .unwrap_or_default(),
+                        )
                     })
                     .collect(),
             },
@@ -144,7 +184,9 @@ impl Lower<'_> {
             }
             CompoundCommand::Coprocess(process) => Kind::Subshell(Script {
                 items: vec![AndOr {
-                    first: Pipeline { commands: vec![self.command(&process.body)] },
+                    first: Pipeline {
+                        commands: vec![self.command(&process.body)],
+                    },
                     rest: Vec::new(),
                 }],
             }),
@@ -165,14 +207,21 @@ impl Lower<'_> {
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
             self.item(item, &mut words, &mut redirects);
         }
-        let test = simple.word_or_name.as_ref().is_some_and(|word| word.value == "[");
+        let test = simple
+            .word_or_name
+            .as_ref()
+            .is_some_and(|word| word.value == "[");
         let kind = if test && assigns.is_empty() {
             let end = words.last().map_or(span.end, |word| word.span.end);
             Kind::Test(self.slice(Span::new(words[0].span.start, end), Mode::Expression))
         } else {
             Kind::Simple { assigns, words }
         };
-        Command { kind, redirects, span }
+        Command {
+            kind,
+            redirects,
+            span,
+        }
     }
 
     fn item(&self, item: &Item, words: &mut Vec<Word>, redirects: &mut Vec<Redirect>) {
@@ -190,27 +239,43 @@ impl Lower<'_> {
         }
         let end = at.end;
         let start = at.start;
-        lex(self.text, start, end, Mode::Word, &|place| (place == start).then_some(end))
+        lex(self.text, start, end, Mode::Word, &|place| {
+            (place == start).then_some(end)
+        })
     }
 
     fn redirects(&self, list: Option<&ast::RedirectList>) -> Vec<Redirect> {
-        list.iter().flat_map(|list| &list.0).map(|one| self.redirect(one)).collect()
+        list.iter()
+            .flat_map(|list| &list.0)
+            .map(|one| self.redirect(one))
+            .collect()
     }
 
     fn redirect(&self, redirect: &ast::IoRedirect) -> Redirect {
         use ast::IoFileRedirectKind as File;
         let (operator, target) = match redirect {
-            ast::IoRedirect::OutputAndError(word, append) => {
-                (if *append { Operator::Append } else { Operator::Write }, self.word(word))
-            }
+            ast::IoRedirect::OutputAndError(word, append) => (
+                if *append {
+                    Operator::Append
+                } else {
+                    Operator::Write
+                },
+                self.word(word),
+            ),
             ast::IoRedirect::HereString(_, word) => (Operator::HereString, self.word(word)),
             ast::IoRedirect::HereDocument(_, document) => {
                 let at = self.span(document.doc.loc.as_ref());
                 let mut text = document.doc.value.clone();
                 if document.remove_tabs {
-                    text = text.lines().map(|l| l.trim_start_matches('\t').to_owned() + "\n").collect();
+                    text = text
+                        .lines()
+                        .map(|l| l.trim_start_matches('\t').to_owned() + "\n")
+                        .collect();
                 }
-                (Operator::HereDocument, super::document(&text, document.requires_expansion, at))
+                (
+                    Operator::HereDocument,
+                    super::document(&text, document.requires_expansion, at),
+                )
             }
             ast::IoRedirect::File(_, kind, target) => {
                 let word = match target {
@@ -233,7 +298,11 @@ impl Lower<'_> {
                 (operator, word)
             }
         };
-        Redirect { operator, span: target.span, target }
+        Redirect {
+            operator,
+            span: target.span,
+            target,
+        }
     }
 
     fn slice(&self, at: Span, mode: Mode) -> Word {
@@ -245,7 +314,10 @@ impl Lower<'_> {
         let value = word.value.as_str();
         let exact = word.loc.is_some() && self.text.get(span.start..span.end) == Some(value);
         let mut ends = HashMap::new();
-        if (value.contains('`') || value.contains("$(") || value.contains("<(") || value.contains(">("))
+        if (value.contains('`')
+            || value.contains("$(")
+            || value.contains("<(")
+            || value.contains(">("))
             && let Ok(pieces) = brush_parser::word::parse(value, &self.options)
         {
             gather(&pieces, &mut ends);
@@ -256,7 +328,9 @@ impl Lower<'_> {
                 ends.get(&at.wrapping_sub(base)).map(|end| end + base)
             })
         } else {
-            let mut lowered = lex(value, 0, value.len(), Mode::Word, &|at| ends.get(&at).copied());
+            let mut lowered = lex(value, 0, value.len(), Mode::Word, &|at| {
+                ends.get(&at).copied()
+            });
             super::detach(&mut lowered);
             lowered.span = span;
             lowered

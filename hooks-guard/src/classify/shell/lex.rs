@@ -21,9 +21,18 @@ pub(crate) type Ends<'a> = &'a dyn Fn(usize) -> Option<usize>;
 
 /// Takes `source[from..to]` apart.
 pub(crate) fn lex(source: &str, from: usize, to: usize, mode: Mode, ends: Ends<'_>) -> Word {
-    let mut lexer = Lexer { source, at: from, to, ends, pieces: Vec::new() };
+    let mut lexer = Lexer {
+        source,
+        at: from,
+        to,
+        ends,
+        pieces: Vec::new(),
+    };
     lexer.run(mode);
-    Word { pieces: lexer.pieces, span: Span::new(from, to) }
+    Word {
+        pieces: lexer.pieces,
+        span: Span::new(from, to),
+    }
 }
 
 struct Lexer<'a> {
@@ -45,8 +54,14 @@ impl Lexer<'_> {
 
     fn text(&mut self, new: &str, quoted: bool) {
         match self.pieces.last_mut() {
-            Some(Piece::Text { text, quoted: before }) if *before == quoted => text.push_str(new),
-            _ => self.pieces.push(Piece::Text { text: new.to_owned(), quoted }),
+            Some(Piece::Text {
+                text,
+                quoted: before,
+            }) if *before == quoted => text.push_str(new),
+            _ => self.pieces.push(Piece::Text {
+                text: new.to_owned(),
+                quoted,
+            }),
         }
     }
 
@@ -85,7 +100,9 @@ impl Lexer<'_> {
                 '<' | '>' if mode == Mode::Word && self.rest()[1..].starts_with('(') => {
                     let start = self.at + 2;
                     let end = self.close(self.at);
-                    self.pieces.push(Piece::Process { text: self.inner(start, end) });
+                    self.pieces.push(Piece::Process {
+                        text: self.inner(start, end),
+                    });
                     self.at = (end + 1).min(self.to);
                 }
                 _ => {
@@ -156,7 +173,13 @@ impl Lexer<'_> {
             }
             Some('[') => {
                 let end = self.rest().find(']').map_or(self.to, |i| self.at + i);
-                let inner = lex(self.source, (self.at + 2).min(end), end, Mode::Expression, self.ends);
+                let inner = lex(
+                    self.source,
+                    (self.at + 2).min(end),
+                    end,
+                    Mode::Expression,
+                    self.ends,
+                );
                 self.pieces.push(Piece::Arithmetic { inner });
                 self.at = (end + 1).min(self.to);
             }
@@ -177,11 +200,19 @@ impl Lexer<'_> {
                     .unwrap_or(rest.len());
                 let name = rest[..length].to_owned();
                 self.at += 1 + length;
-                self.pieces.push(Piece::Variable { name, change: Change::None, quoted });
+                self.pieces.push(Piece::Variable {
+                    name,
+                    change: Change::None,
+                    quoted,
+                });
             }
             Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
                 self.at += 2;
-                self.pieces.push(Piece::Variable { name: c.into(), change: Change::None, quoted });
+                self.pieces.push(Piece::Variable {
+                    name: c.into(),
+                    change: Change::None,
+                    quoted,
+                });
             }
             _ => {
                 self.at += 1;
@@ -211,13 +242,26 @@ impl Lexer<'_> {
             Change::Other(lex(self.source, after, end, Mode::Expression, self.ends))
         } else if operator.is_empty() {
             Change::None
-        } else if let Some(skip) = [":-", ":=", "-", "="].iter().find(|o| operator.starts_with(**o)) {
-            Change::Default(lex(self.source, after + skip.len(), end, Mode::Expression, self.ends))
+        } else if let Some(skip) = [":-", ":=", "-", "="]
+            .iter()
+            .find(|o| operator.starts_with(**o))
+        {
+            Change::Default(lex(
+                self.source,
+                after + skip.len(),
+                end,
+                Mode::Expression,
+                self.ends,
+            ))
         } else {
             Change::Other(lex(self.source, after, end, Mode::Expression, self.ends))
         };
         self.at = (end + 1).min(self.to);
-        self.pieces.push(Piece::Variable { name, change, quoted });
+        self.pieces.push(Piece::Variable {
+            name,
+            change,
+            quoted,
+        });
     }
 
     fn backquote(&mut self, quoted: bool) {
@@ -244,7 +288,10 @@ impl Lexer<'_> {
         }
         let same = self.source.get(start + 1..start + 1 + text.len()) == Some(text.as_str());
         let at = Position(same.then_some(start + 1));
-        self.pieces.push(Piece::Substitution { text: Inner { text, at }, quoted });
+        self.pieces.push(Piece::Substitution {
+            text: Inner { text, at },
+            quoted,
+        });
     }
 
     /// The inside of `$'…'`, with the closing quote.
@@ -304,7 +351,9 @@ impl Lexer<'_> {
     fn number(&mut self, radix: u32, most: usize) -> u32 {
         let mut value = 0u32;
         for _ in 0..most {
-            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
+            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else {
+                break;
+            };
             value = value.wrapping_mul(radix).wrapping_add(digit);
             self.at += 1;
         }
@@ -313,7 +362,10 @@ impl Lexer<'_> {
 
     fn inner(&self, start: usize, end: usize) -> Inner {
         let text = self.source.get(start..end).unwrap_or("").to_owned();
-        Inner { text, at: Position(Some(start)) }
+        Inner {
+            text,
+            at: Position(Some(start)),
+        }
     }
 
     /// Where the bracket of the substitution that starts at `start` closes.
@@ -370,7 +422,10 @@ fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize
                     at += 1;
                 }
             }
-            b'<' if opening == b'(' && bytes[at..to].starts_with(b"<<") && bytes.get(at + 2) != Some(&b'<') => {
+            b'<' if opening == b'('
+                && bytes[at..to].starts_with(b"<<")
+                && bytes.get(at + 2) != Some(&b'<') =>
+            {
                 documents.extend(delimiter(&source[at + 2..to]));
                 at += 1;
             }
@@ -401,7 +456,10 @@ fn delimiter(rest: &str) -> Option<String> {
     let length = rest
         .find(|c: char| c.is_whitespace() || ";&|<>()".contains(c))
         .unwrap_or(rest.len());
-    let word: String = rest[..length].chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+    let word: String = rest[..length]
+        .chars()
+        .filter(|c| !matches!(c, '\'' | '"' | '\\'))
+        .collect();
     (!word.is_empty()).then_some(word)
 }
 

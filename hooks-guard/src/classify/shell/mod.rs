@@ -69,7 +69,10 @@ pub(crate) struct Command {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// Assignments, and a program with its arguments.
-    Simple { assigns: Vec<Word>, words: Vec<Word> },
+    Simple {
+        assigns: Vec<Word>,
+        words: Vec<Word>,
+    },
     /// `[ … ]`, `[[ … ]]`, `(( … ))`: text in which only substitutions run.
     Test(Word),
     /// `{ …; }`
@@ -77,13 +80,23 @@ pub(crate) enum Kind {
     /// `( … )`
     Subshell(Script),
     /// `for` and `select`; without `in`, over the positional parameters.
-    For { name: String, words: Option<Vec<Word>>, body: Script },
+    For {
+        name: String,
+        words: Option<Vec<Word>>,
+        body: Script,
+    },
     /// `if`: conditions and branches in the order in which they stand.
     If(Vec<Script>),
     /// `while` and `until`; also `for ((…))`, whose head is the word.
-    While { head: Option<Word>, scripts: Vec<Script> },
+    While {
+        head: Option<Word>,
+        scripts: Vec<Script>,
+    },
     /// `case`: the patterns run nothing but their substitutions.
-    Case { subject: Word, arms: Vec<(Vec<Word>, Script)> },
+    Case {
+        subject: Word,
+        arms: Vec<(Vec<Word>, Script)>,
+    },
     /// A function's definition.
     Function { name: String, body: Box<Command> },
 }
@@ -125,7 +138,11 @@ pub(crate) enum Piece {
     /// and `~` still mean what they mean to a shell.
     Text { text: String, quoted: bool },
     /// `$name` and `${name…}`.
-    Variable { name: String, change: Change, quoted: bool },
+    Variable {
+        name: String,
+        change: Change,
+        quoted: bool,
+    },
     /// `$(…)` and backquotes.
     Substitution { text: Inner, quoted: bool },
     /// `<(…)` and `>(…)`.
@@ -186,7 +203,13 @@ fn document(text: &str, expands: bool, span: Span) -> Word {
     let mut word = if expands {
         lex(text, 0, text.len(), Mode::Document, &|_| None)
     } else {
-        Word { pieces: vec![Piece::Text { text: text.to_owned(), quoted: true }], span }
+        Word {
+            pieces: vec![Piece::Text {
+                text: text.to_owned(),
+                quoted: true,
+            }],
+            span,
+        }
     };
     detach(&mut word);
     word.span = span;
@@ -198,7 +221,10 @@ fn detach(word: &mut Word) {
     for piece in &mut word.pieces {
         match piece {
             Piece::Substitution { text, .. } | Piece::Process { text } => text.at = Position(None),
-            Piece::Variable { change: Change::Default(inner) | Change::Other(inner), .. }
+            Piece::Variable {
+                change: Change::Default(inner) | Change::Other(inner),
+                ..
+            }
             | Piece::Arithmetic { inner } => detach(inner),
             Piece::Text { .. } | Piece::Variable { .. } => {}
         }
@@ -208,7 +234,12 @@ fn detach(word: &mut Word) {
 /// What `>&` with this word does: a descriptor is duplicated, a file written.
 fn duplicate(word: &Word) -> Operator {
     match word.literal() {
-        Some(text) if text.trim_end_matches('-').chars().all(|c| c.is_ascii_digit()) => {
+        Some(text)
+            if text
+                .trim_end_matches('-')
+                .chars()
+                .all(|c| c.is_ascii_digit()) =>
+        {
             Operator::Duplicate
         }
         _ => Operator::Write,

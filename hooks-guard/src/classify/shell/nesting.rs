@@ -6,6 +6,9 @@ pub(crate) const CAP: usize = 100;
 /// Deeper than this, parsing happens on a thread with a large stack.
 pub(crate) const SHALLOW: usize = 12;
 
+/// More `case` than this, and a parser may take time that doubles with each.
+const CASES: usize = 10;
+
 /// An upper bound of the depth: brackets are counted whether or not they are
 /// quoted, and keywords as if none of them were ever closed by its `fi`.
 pub(crate) fn depth(text: &str) -> usize {
@@ -23,8 +26,20 @@ pub(crate) fn depth(text: &str) -> usize {
     }
     let keywords = text
         .split(|c: char| !c.is_ascii_alphabetic())
-        .filter(|word| matches!(*word, "if" | "while" | "until" | "for" | "case" | "select" | "function" | "coproc"))
+        .filter(|word| {
+            matches!(
+                *word,
+                "if" | "while" | "until" | "for" | "case" | "select" | "function" | "coproc"
+            )
+        })
         .count();
+    let cases = text
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .filter(|word| *word == "case")
+        .count();
+    if cases > CASES {
+        return CAP + 1;
+    }
     let bangs = text.matches('!').count();
     most + keywords + bangs / 4
 }

@@ -52,7 +52,9 @@ fn gather(root: Node<'_>, ends: &mut HashMap<usize, usize>) {
 
 fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
-    node.children(&mut cursor).filter(|child| child.kind() != "comment").collect()
+    node.children(&mut cursor)
+        .filter(|child| child.kind() != "comment")
+        .collect()
 }
 
 fn span(node: Node<'_>) -> Span {
@@ -66,11 +68,15 @@ struct Lower<'a> {
 
 impl Lower<'_> {
     fn slice(&self, node: Node<'_>) -> &str {
-        self.text.get(node.start_byte()..node.end_byte()).unwrap_or("")
+        self.text
+            .get(node.start_byte()..node.end_byte())
+            .unwrap_or("")
     }
 
     fn lex(&self, start: usize, end: usize, mode: Mode) -> Word {
-        let mut word = lex(self.text, start, end, mode, &|at| self.ends.get(&at).copied());
+        let mut word = lex(self.text, start, end, mode, &|at| {
+            self.ends.get(&at).copied()
+        });
         word.span = Span::new(start, end);
         word
     }
@@ -91,19 +97,82 @@ impl Lower<'_> {
     fn and_or(&self, node: Node<'_>) -> Option<AndOr> {
         // `a <<E && b` hangs the rest of the list below the document.
         let mut list = if node.kind() == "list" {
-            let parts = children(node);
-            let [left, operator, right] = parts.as_slice() else { return None };
-            let mut list = self.and_or(*left)?;
-            let right = self.and_or(*right)?;
-            let join = if self.slice(*operator) == "&&" { Join::And } else { Join::Or };
-            list.rest.push((join, right.first));
-            list.rest.extend(right.rest);
+            // Lists lean to the left: walked without recursion, since they may be long.
+            let mut right = Vec::new();
+            let mut place = node;
+            while place.kind() == "list" {
+                let parts = children(place);
+                let [first, operator, last] = parts.as_slice() else {
+                    return None;
+                };
+                right.push((
+                    if self.slice(*operator) == "&&" {
+                        Join::And
+                    } else {
+                        Join::Or
+                    },
+                    *last,
+                ));
+                place = *first;
+            }
+            let mut list = self.and_or(place)?;
+            for (join, node) in right.into_iter().rev() {
+                let more = self.and_or(node)?;
+                list.rest.push((join, more.first));
+                list.rest.extend(more.rest);
+            }
+            list
+        } else if let Some(list) = self.below(node) {
+            // What follows a list, a pipe or a redirection, belongs to its end.
+            let mut list = self.and_or(list)?;
+            let last = list
+                .rest
+                .last_mut()
+                .map_or(&mut list.first, |(_, last)| last);
+            if node.kind() == "pipeline" {
+                for part in children(node).into_iter().filter(Node::is_named).skip(1) {
+                    last.commands.extend(self.pipeline(part)?.commands);
+                }
+                let inner = children(node).into_iter().find(Node::is_named)?;
+                if inner.kind() == "redirected_statement" {
+                    let at = last.commands.len()
+                        - (children(node).iter().filter(|n| n.is_named()).count() - 1);
+                    let mut own = Pipeline {
+                        commands: last.commands.drain(..at).collect(),
+                    };
+                    self.redirect_all(inner, &mut own)?;
+                    own.commands.append(&mut last.commands);
+                    *last = own;
+                }
+            } else {
+                self.redirect_all(node, last)?;
+            }
             list
         } else {
-            AndOr { first: self.pipeline(node)?, rest: Vec::new() }
+            AndOr {
+                first: self.pipeline(node)?,
+                rest: Vec::new(),
+            }
         };
         self.after_document(node, &mut list)?;
         Some(list)
+    }
+
+    /// The list that the grammar put below a pipeline or a redirection.
+    fn below<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
+        let first = match node.kind() {
+            "redirected_statement" => node.child_by_field_name("body")?,
+            "pipeline" => {
+                let first = children(node).into_iter().find(Node::is_named)?;
+                if first.kind() == "redirected_statement" {
+                    first.child_by_field_name("body")?
+                } else {
+                    first
+                }
+            }
+            _ => return None,
+        };
+        (first.kind() == "list").then_some(first)
     }
 
     fn after_document(&self, node: Node<'_>, list: &mut AndOr) -> Option<()> {
@@ -115,7 +184,11 @@ impl Lower<'_> {
                 && let Some(right) = redirect.child_by_field_name("right")
             {
                 let operator = redirect.child_by_field_name("operator")?;
-                let join = if self.slice(operator) == "&&" { Join::And } else { Join::Or };
+                let join = if self.slice(operator) == "&&" {
+                    Join::And
+                } else {
+                    Join::Or
+                };
                 let right = self.and_or(right)?;
                 list.rest.push((join, right.first));
                 list.rest.extend(right.rest);
@@ -151,8 +224,10 @@ impl Lower<'_> {
 
     /// `time` before a pipeline is no program.
     fn untimed(&self, pipeline: &mut Pipeline) {
-        let Some(Command { kind: Kind::Simple { words, assigns }, .. }) =
-            pipeline.commands.first_mut()
+        let Some(Command {
+            kind: Kind::Simple { words, assigns },
+            ..
+        }) = pipeline.commands.first_mut()
         else {
             return;
         };
@@ -170,14 +245,21 @@ impl Lower<'_> {
             Some(body) => self.pipeline(body)?,
             None => Pipeline {
                 commands: vec![Command {
-                    kind: Kind::Simple { assigns: Vec::new(), words: Vec::new() },
+                    kind: Kind::Simple {
+                        assigns: Vec::new(),
+                        words: Vec::new(),
+                    },
                     redirects: Vec::new(),
                     span: span(node),
                 }],
             },
         };
-        // Redirections belong to the last command of a pipeline that the
-        // grammar put below them, a document's to the first.
+        self.redirect_all(node, &mut pipeline)?;
+        Some(pipeline)
+    }
+
+    /// Redirections belong to the last command of what the grammar put below them.
+    fn redirect_all(&self, node: Node<'_>, pipeline: &mut Pipeline) -> Option<()> {
         let mut following = Vec::new();
         for part in children(node) {
             match part.kind() {
@@ -188,12 +270,12 @@ impl Lower<'_> {
                     self.more(last, more);
                     last.span.end = last.span.end.max(part.end_byte());
                 }
-                "heredoc_redirect" => self.document(part, &mut pipeline, &mut following)?,
+                "heredoc_redirect" => self.document(part, pipeline, &mut following)?,
                 _ => {}
             }
         }
         pipeline.commands.extend(following);
-        Some(pipeline)
+        Some(())
     }
 
     fn more(&self, command: &mut Command, more: Vec<Word>) {
@@ -209,6 +291,7 @@ impl Lower<'_> {
         following: &mut Vec<Command>,
     ) -> Option<()> {
         let mut start = "";
+        let mut open = 0;
         let mut body = None;
         let mut tabs = false;
         let command = pipeline.commands.last_mut()?;
@@ -218,7 +301,10 @@ impl Lower<'_> {
             let field = node.field_name_for_child(index as u32);
             match part.kind() {
                 "<<-" => tabs = true,
-                "heredoc_start" => start = self.slice(part),
+                "heredoc_start" => {
+                    start = self.slice(part);
+                    open = part.end_byte();
+                }
                 "heredoc_body" => body = Some(part),
                 "file_redirect" | "herestring_redirect" => {
                     let (redirect, more) = self.redirect(part)?;
@@ -237,10 +323,25 @@ impl Lower<'_> {
                 _ => {}
             }
         }
-        let at = body.map_or(span(node), span);
-        let text = body.map_or("", |body| self.slice(body));
+        let at = body.map_or(span(node), |body| {
+            // The grammar leaves out a first line that begins with a backslash.
+            let line = self.text[open..]
+                .find('\n')
+                .map_or(0, |line| open + line + 1);
+            let left_out =
+                open > 0 && line < body.start_byte() && self.text[line..].starts_with('\\');
+            let start = if left_out { line } else { body.start_byte() };
+            Span::new(start, body.end_byte())
+        });
+        let text = if body.is_some() {
+            self.text.get(at.start..at.end).unwrap_or("")
+        } else {
+            ""
+        };
         let text = if tabs {
-            text.lines().map(|l| l.trim_start_matches('\t').to_owned() + "\n").collect()
+            text.lines()
+                .map(|l| l.trim_start_matches('\t').to_owned() + "\n")
+                .collect()
         } else {
             text.to_owned()
         };
@@ -248,7 +349,11 @@ impl Lower<'_> {
         let target = super::document(&text, expands, at);
         command.redirects.insert(
             place,
-            Redirect { operator: Operator::HereDocument, span: at, target },
+            Redirect {
+                operator: Operator::HereDocument,
+                span: at,
+                target,
+            },
         );
         Some(())
     }
@@ -259,7 +364,11 @@ impl Lower<'_> {
             let word = children(node).into_iter().rfind(|n| n.is_named())?;
             let target = self.word(word);
             return Some((
-                Redirect { operator: Operator::HereString, span: target.span, target },
+                Redirect {
+                    operator: Operator::HereString,
+                    span: target.span,
+                    target,
+                },
                 Vec::new(),
             ));
         }
@@ -279,7 +388,11 @@ impl Lower<'_> {
         if operator.ends_with('-') && words.is_empty() {
             let target = lex("-", 0, 1, Mode::Word, &|_| None);
             return Some((
-                Redirect { operator: Operator::Duplicate, span: span(node), target },
+                Redirect {
+                    operator: Operator::Duplicate,
+                    span: span(node),
+                    target,
+                },
                 Vec::new(),
             ));
         }
@@ -294,7 +407,14 @@ impl Lower<'_> {
             ">&" => super::duplicate(&target),
             _ => return None,
         };
-        Some((Redirect { operator, span: target.span, target }, more))
+        Some((
+            Redirect {
+                operator,
+                span: target.span,
+                target,
+            },
+            more,
+        ))
     }
 
     fn command(&self, node: Node<'_>) -> Option<Command> {
@@ -318,12 +438,14 @@ impl Lower<'_> {
                 }
                 Kind::Simple { assigns, words }
             }
-            "declaration_command" | "unset_command" => {
-                Kind::Simple { assigns: Vec::new(), words: parts.into_iter().map(|p| self.word(p)).collect() }
-            }
-            "variable_assignment" => {
-                Kind::Simple { assigns: vec![self.word(node)], words: Vec::new() }
-            }
+            "declaration_command" | "unset_command" => Kind::Simple {
+                assigns: Vec::new(),
+                words: parts.into_iter().map(|p| self.word(p)).collect(),
+            },
+            "variable_assignment" => Kind::Simple {
+                assigns: vec![self.word(node)],
+                words: Vec::new(),
+            },
             "variable_assignments" => Kind::Simple {
                 assigns: parts.into_iter().map(|p| self.word(p)).collect(),
                 words: Vec::new(),
@@ -337,12 +459,20 @@ impl Lower<'_> {
             }
             "compound_statement" | "do_group" => Kind::Group(self.statements(&parts)?),
             "if_statement" => Kind::If(self.branches(&parts)?),
-            "while_statement" => Kind::While { head: None, scripts: self.loop_parts(&parts)? },
+            "while_statement" => Kind::While {
+                head: None,
+                scripts: self.loop_parts(&parts)?,
+            },
             "c_style_for_statement" => {
                 let open = parts.iter().find(|p| p.kind() == "((")?;
                 let close = parts.iter().find(|p| p.kind() == "))")?;
                 let head = self.text.get(open.end_byte()..close.start_byte())?;
-                let head = head.split(';').map(str::trim).filter(|p| !p.is_empty()).collect::<Vec<_>>().join(";");
+                let head = head
+                    .split(';')
+                    .map(str::trim)
+                    .filter(|p| !p.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(";");
                 let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
                 let body = node.child_by_field_name("body")?;
                 Kind::While {
@@ -380,15 +510,24 @@ impl Lower<'_> {
                 for redirect in node.children_by_field_name("redirect", &mut cursor) {
                     body.redirects.push(self.redirect(redirect)?.0);
                 }
-                Kind::Function { name, body: Box::new(body) }
+                Kind::Function {
+                    name,
+                    body: Box::new(body),
+                }
             }
             // A list, a pipeline or a redirection where one command is meant.
             "list" | "pipeline" | "redirected_statement" | "negated_command" => {
-                Kind::Group(Script { items: vec![self.and_or(node)?] })
+                Kind::Group(Script {
+                    items: vec![self.and_or(node)?],
+                })
             }
             _ => return None,
         };
-        Some(Command { kind, redirects, span: span(node) })
+        Some(Command {
+            kind,
+            redirects,
+            span: span(node),
+        })
     }
 
     fn arm(&self, item: Node<'_>) -> Option<(Vec<Word>, Script)> {
@@ -434,8 +573,14 @@ impl Lower<'_> {
 
     fn loop_parts(&self, parts: &[Node<'_>]) -> Option<Vec<Script>> {
         let body = parts.iter().find(|part| part.kind() == "do_group")?;
-        let condition: Vec<_> =
-            parts.iter().copied().filter(|part| part.kind() != "do_group").collect();
-        Some(vec![self.statements(&condition)?, self.statements(&children(*body))?])
+        let condition: Vec<_> = parts
+            .iter()
+            .copied()
+            .filter(|part| part.kind() != "do_group")
+            .collect();
+        Some(vec![
+            self.statements(&condition)?,
+            self.statements(&children(*body))?,
+        ])
     }
 }

@@ -72,7 +72,9 @@ impl Call {
             }
             let before = call.operands.len();
             let used = call.split(&current, &parents, rest, true);
-            let Some(operand) = call.operands.get(before) else { return call };
+            let Some(operand) = call.operands.get(before) else {
+                return call;
+            };
             let word = operand.arg.text.clone();
             match current.command(program, &word) {
                 Some(command) if !operand.after => {
@@ -92,10 +94,14 @@ impl Call {
                 }
                 _ => {
                     let place = operand.arg.span;
-                    call.strange.push((format!("`{word}` is no known command of `{}`", call.path), place));
-                    call.operands.extend(
-                        rest[used..].iter().map(|arg| Operand { arg: arg.clone(), after: true }),
-                    );
+                    call.strange.push((
+                        format!("`{word}` is no known command of `{}`", call.path),
+                        place,
+                    ));
+                    call.operands.extend(rest[used..].iter().map(|arg| Operand {
+                        arg: arg.clone(),
+                        after: true,
+                    }));
                     return call;
                 }
             }
@@ -111,7 +117,11 @@ impl Call {
         args: &[Arg],
         first: bool,
     ) -> usize {
-        let style = if first && matches!(program.style, Style::Gnu) { Style::Posix } else { program.style };
+        let style = if first && matches!(program.style, Style::Gnu) {
+            Style::Posix
+        } else {
+            program.style
+        };
         let mut at = 0;
         let mut ended = style == Style::None;
         let scope = Scope { program, parents };
@@ -122,7 +132,10 @@ impl Call {
             let bundled = style == Style::Bundled && at == 1 && !text.starts_with('-');
             if ended || !(bundled || is_option(text, style, &scope)) {
                 let after = ended && style != Style::None && style != Style::Posix;
-                self.operands.push(Operand { arg: arg.clone(), after });
+                self.operands.push(Operand {
+                    arg: arg.clone(),
+                    after,
+                });
                 if first {
                     return at;
                 }
@@ -151,14 +164,23 @@ impl Call {
         if style == Style::Assign {
             let (key, value) = text.split_once('=').unwrap_or((text, ""));
             match scope.exact(&format!("{key}=")).or_else(|| scope.exact(key)) {
-                Some(option) => self.give(format!("{key}="), option, Some(arg.with(value)), arg.span, next),
+                Some(option) => self.give(
+                    format!("{key}="),
+                    option,
+                    Some(arg.with(value)),
+                    arg.span,
+                    next,
+                ),
                 None => self.unknown(key, arg.span),
             }
             return;
         }
         let slash;
         let text = if style == Style::Slash {
-            slash = text.replacen('/', "-", usize::from(text.starts_with('/'))).replacen(':', "=", 1).to_ascii_lowercase();
+            slash = text
+                .replacen('/', "-", usize::from(text.starts_with('/')))
+                .replacen(':', "=", 1)
+                .to_ascii_lowercase();
             slash.as_str()
         } else {
             text
@@ -170,21 +192,39 @@ impl Call {
         let loose = matches!(style, Style::Single | Style::Slash);
         let other = |name: &str| {
             let rest = name.trim_start_matches('-');
-            if name.starts_with("--") { format!("-{rest}") } else { format!("--{rest}") }
+            if name.starts_with("--") {
+                format!("-{rest}")
+            } else {
+                format!("--{rest}")
+            }
         };
         // The whole word as it stands in the table, then the name.
-        let whole = scope.exact(text).map(|option| (text.to_owned(), option)).or_else(|| {
-            let other = other(text);
-            if loose { scope.exact(&other).map(|option| (other, option)) } else { None }
-        });
+        let whole = scope
+            .exact(text)
+            .map(|option| (text.to_owned(), option))
+            .or_else(|| {
+                let other = other(text);
+                if loose {
+                    scope.exact(&other).map(|option| (other, option))
+                } else {
+                    None
+                }
+            });
         if let Some((name, option)) = whole {
             self.give(name, option, None, arg.span, next);
             return;
         }
-        let named = scope.exact(name).map(|option| (name.to_owned(), option)).or_else(|| {
-            let other = other(name);
-            if loose { scope.exact(&other).map(|option| (other, option)) } else { None }
-        });
+        let named = scope
+            .exact(name)
+            .map(|option| (name.to_owned(), option))
+            .or_else(|| {
+                let other = other(name);
+                if loose {
+                    scope.exact(&other).map(|option| (other, option))
+                } else {
+                    None
+                }
+            });
         let named = named.filter(|(_, option)| {
             value.is_none() || option.takes != Takes::Nothing || loose || name.starts_with("--")
         });
@@ -207,7 +247,11 @@ impl Call {
             }
             return;
         }
-        let pattern = if text.starts_with("--") || loose { scope.pattern(text, loose) } else { None };
+        let pattern = if text.starts_with("--") || loose {
+            scope.pattern(text, loose)
+        } else {
+            None
+        };
         if let Some((pattern, option)) = pattern {
             let value = value.map(|value| arg.with(value));
             let taken = value.is_none() && option.takes == Takes::Value;
@@ -274,10 +318,18 @@ impl Call {
 
     fn unknown(&mut self, name: &str, span: Span) {
         let path = &self.path;
-        self.strange.push((format!("`{path}` has no known option `{name}`"), span));
+        self.strange
+            .push((format!("`{path}` has no known option `{name}`"), span));
     }
 
-    fn give(&mut self, name: String, option: &Opt, value: Option<Arg>, span: Span, next: &mut Next<'_>) {
+    fn give(
+        &mut self,
+        name: String,
+        option: &Opt,
+        value: Option<Arg>,
+        span: Span,
+        next: &mut Next<'_>,
+    ) {
         let mut value = value;
         let mut rest = Vec::new();
         if option.takes == Takes::Value && value.is_none() {
@@ -291,17 +343,29 @@ impl Call {
             rest.extend_from_slice(&next.args[next.at.min(next.args.len())..]);
             next.at = next.args.len();
         }
-        self.options.push(Given { name, option: option.clone(), value, rest, span });
+        self.options.push(Given {
+            name,
+            option: option.clone(),
+            value,
+            rest,
+            span,
+        });
     }
 
     /// Operands with their roles; the rest for which there is no room.
     pub(crate) fn roles(&self) -> (Vec<(Role, Vec<Arg>)>, Vec<Arg>) {
-        let operands: Vec<Arg> = self.operands.iter().map(|operand| operand.arg.clone()).collect();
+        let operands: Vec<Arg> = self
+            .operands
+            .iter()
+            .map(|operand| operand.arg.clone())
+            .collect();
         distribute(&self.program.operands, operands)
     }
 
     pub(crate) fn has(&self, names: &[&str]) -> bool {
-        self.options.iter().any(|given| names.contains(&given.name.as_str()))
+        self.options
+            .iter()
+            .any(|given| names.contains(&given.name.as_str()))
     }
 }
 
@@ -310,14 +374,17 @@ fn distribute(list: &[(Role, Count)], operands: Vec<Arg>) -> (Vec<(Role, Vec<Arg
     let mut out = Vec::new();
     let mut left: std::collections::VecDeque<Arg> = operands.into();
     // A command takes all that follows, whatever stands after it in the list.
-    let many = list.iter().position(|(role, count)| {
-        *count == Count::Many || matches!(role, Role::Argv { .. })
-    });
+    let many = list
+        .iter()
+        .position(|(role, count)| *count == Count::Many || matches!(role, Role::Argv { .. }));
     let (before, after) = match many {
         Some(at) => (&list[..at], &list[at + 1..]),
         None => (list, &list[..0]),
     };
-    let needed = after.iter().filter(|(_, count)| *count == Count::One).count();
+    let needed = after
+        .iter()
+        .filter(|(_, count)| *count == Count::One)
+        .count();
     for (role, _) in before {
         if let Some(arg) = left.pop_front() {
             out.push((*role, vec![arg]));
@@ -362,7 +429,12 @@ struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     fn all(&self) -> impl Iterator<Item = &'a Program> {
-        let above = self.parents.iter().rev().map(Arc::as_ref).filter(|p| p.options_anywhere);
+        let above = self
+            .parents
+            .iter()
+            .rev()
+            .map(Arc::as_ref)
+            .filter(|p| p.options_anywhere);
         std::iter::once(self.program).chain(above)
     }
 
@@ -393,7 +465,10 @@ impl<'a> Scope<'a> {
         found.sort_by(|a, b| a.0.cmp(&b.0));
         // Were the arities to differ, one would take the next word and
         // another not; none takes it then, so that the word stays an operand.
-        let values = found.iter().filter(|(_, option)| option.takes == Takes::Value).count();
+        let values = found
+            .iter()
+            .filter(|(_, option)| option.takes == Takes::Value)
+            .count();
         if found.len() > 1 && values > 0 && values < found.len() {
             return Vec::new();
         }
@@ -412,7 +487,11 @@ fn is_option(text: &str, style: Style, scope: &Scope<'_>) -> bool {
         if text.len() > 1 && scope.exact("+*").is_some() {
             return true;
         }
-        return text.len() > 1 && (scope.exact(text).is_some() || text.get(..2).is_some_and(|flag| scope.exact(flag).is_some()));
+        return text.len() > 1
+            && (scope.exact(text).is_some()
+                || text
+                    .get(..2)
+                    .is_some_and(|flag| scope.exact(flag).is_some()));
     }
     text.len() > 1 && text.starts_with('-')
 }

@@ -13,9 +13,16 @@ use super::{Count, Effect, Language, Opt, Program, Role, Style, Tables, Takes, V
 #[non_exhaustive]
 pub(crate) enum TableError {
     #[error("`{file}` is no table; {source}")]
-    Syntax { file: String, source: toml::de::Error },
+    Syntax {
+        file: String,
+        source: toml::de::Error,
+    },
     #[error("`{file}`: `{program}`: {what}; see the page about tables")]
-    Entry { file: String, program: String, what: String },
+    Entry {
+        file: String,
+        program: String,
+        what: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -74,7 +81,10 @@ struct Secrets {
 }
 
 fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableError> {
-    toml::from_str(text).map_err(|source| TableError::Syntax { file: file.to_owned(), source })
+    toml::from_str(text).map_err(|source| TableError::Syntax {
+        file: file.to_owned(),
+        source,
+    })
 }
 
 /// Loads tables. What is wrong in one is kept as a mistake, and the program
@@ -83,18 +93,23 @@ pub(super) fn load(files: &[(&str, &str)], variables: &str, secrets: &str) -> Ta
     let mut tables = Tables::default();
     for (file, text) in files {
         match read::<File>(file, text) {
-            Ok(parsed) => parsed.program.into_iter().for_each(|raw| add(&mut tables, file, raw)),
+            Ok(parsed) => parsed
+                .program
+                .into_iter()
+                .for_each(|raw| add(&mut tables, file, raw)),
             Err(error) => tables.mistakes.push(error.to_string()),
         }
     }
     match read::<Variables>("variables.toml", variables) {
         Ok(parsed) => {
             for raw in parsed.variable {
-                tables.variables.extend(raw.names.into_iter().map(|pattern| Variable {
-                    pattern,
-                    why: raw.why.clone(),
-                    harmless: raw.harmless.clone(),
-                }));
+                tables
+                    .variables
+                    .extend(raw.names.into_iter().map(|pattern| Variable {
+                        pattern,
+                        why: raw.why.clone(),
+                        harmless: raw.harmless.clone(),
+                    }));
             }
         }
         Err(error) => tables.mistakes.push(error.to_string()),
@@ -115,14 +130,25 @@ fn add(tables: &mut Tables, file: &str, raw: Raw) {
     let label = names.first().cloned().unwrap_or_default();
     let entry = |what: String| {
         let (file, program) = (file.to_owned(), label.clone());
-        TableError::Entry { file, program, what }.to_string()
+        TableError::Entry {
+            file,
+            program,
+            what,
+        }
+        .to_string()
     };
     match program(raw, None) {
         Ok(program) => {
             let program = Arc::new(program);
             for name in names {
-                if tables.programs.insert(name.clone(), Arc::clone(&program)).is_some() {
-                    tables.mistakes.push(entry(format!("`{name}` is in the tables twice")));
+                if tables
+                    .programs
+                    .insert(name.clone(), Arc::clone(&program))
+                    .is_some()
+                {
+                    tables
+                        .mistakes
+                        .push(entry(format!("`{name}` is in the tables twice")));
                 }
             }
         }
@@ -137,18 +163,35 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
             if raw.style.as_deref() == Some("slash") {
                 name.make_ascii_lowercase();
             }
-            if options.insert(name.clone(), option).is_some() {
+            if options
+                .insert(name.clone(), option.clone())
+                .is_some_and(|before| before != option || raw.style.as_deref() != Some("slash"))
+            {
                 return Err(format!("option `{name}` stands there twice"));
             }
         }
     }
     let operands = match &raw.operands {
-        Some(list) => list.iter().map(|word| operand(word)).collect::<Result<Vec<_>, _>>()?,
+        Some(list) => list
+            .iter()
+            .map(|word| operand(word))
+            .collect::<Result<Vec<_>, _>>()?,
         None => vec![(Role::Text, Count::Many)],
     };
-    if operands.iter().filter(|(_, count)| *count == Count::Many).count() > 1 {
+    if operands
+        .iter()
+        .filter(|(_, count)| *count == Count::Many)
+        .count()
+        > 1
+    {
         return Err("more than one operand with `*`".into());
     }
+    // Formats may stand in the words of every command of it.
+    let judge = raw.judge.or_else(|| {
+        parent
+            .and_then(|p| p.judge.clone())
+            .filter(|judge| judge == "tmux")
+    });
     let mut own = Program {
         does: raw.does,
         effect: effect(&raw.effect)?,
@@ -156,7 +199,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         operands,
         options,
         style: style(raw.style.as_deref())?,
-        judge: raw.judge,
+        judge,
         commands: HashMap::new(),
         patterns: Vec::new(),
         commands_of: raw.commands_of,
@@ -168,7 +211,8 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     };
     if let Some(parent) = parent {
         own.variables.extend(parent.variables.iter().cloned());
-        own.harmless_config.extend(parent.harmless_config.iter().cloned());
+        own.harmless_config
+            .extend(parent.harmless_config.iter().cloned());
     }
     for raw in raw.command {
         let names = raw.names.clone();
@@ -178,7 +222,11 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
                 own.patterns.push((name, Arc::clone(&command)));
                 continue;
             }
-            if own.commands.insert(name.clone(), Arc::clone(&command)).is_some() {
+            if own
+                .commands
+                .insert(name.clone(), Arc::clone(&command))
+                .is_some()
+            {
                 return Err(format!("command `{name}` stands there twice"));
             }
         }
@@ -270,7 +318,9 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     let mut words = line.split_whitespace().peekable();
     let mut names = Vec::new();
     while let Some(word) = words.peek() {
-        let named = word.starts_with(['-', '+']) || word.starts_with('/') || (word.len() > 1 && word.ends_with('='));
+        let named = word.starts_with(['-', '+'])
+            || word.starts_with('/')
+            || (word.len() > 1 && word.ends_with('='));
         if !named {
             break;
         }
@@ -288,7 +338,11 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     if takes != Takes::Nothing {
         words.next();
     }
-    let mut option = Opt { takes, role: Role::Text, verb: None };
+    let mut option = Opt {
+        takes,
+        role: Role::Text,
+        verb: None,
+    };
     if let Some(word) = words.peek()
         && !["raises", "means", "only", "reveals"].contains(word)
     {
@@ -308,5 +362,8 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
     if let Some(extra) = words.next() {
         return Err(format!("`{extra}` is left over in `{line}`"));
     }
-    Ok(names.into_iter().map(|name| (name, option.clone())).collect())
+    Ok(names
+        .into_iter()
+        .map(|name| (name, option.clone()))
+        .collect())
 }

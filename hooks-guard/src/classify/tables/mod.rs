@@ -44,11 +44,20 @@ impl Tables {
     fn missing_judges(&self) -> Vec<String> {
         fn visit(name: &str, program: &Program, missing: &mut Vec<String>) {
             if let Some(judge) = &program.judge
-                && !super::judge::SPECIALS.iter().any(|(known, _)| known == judge)
+                && !super::judge::SPECIALS
+                    .iter()
+                    .any(|(known, _)| known == judge)
             {
-                missing.push(format!("`{name}` names the judge `{judge}`, which does not exist"));
+                missing.push(format!(
+                    "`{name}` names the judge `{judge}`, which does not exist"
+                ));
             }
-            for (name, command) in program.commands.iter().map(|(n, c)| (n, c)).chain(program.patterns.iter().map(|(n, c)| (n, c))) {
+            for (name, command) in program
+                .commands
+                .iter()
+                .map(|(n, c)| (n, c))
+                .chain(program.patterns.iter().map(|(n, c)| (n, c)))
+            {
                 visit(name, command, missing);
             }
         }
@@ -172,7 +181,11 @@ impl Program {
             let mut place = root;
             for name in self.commands_of.as_deref()?.split_whitespace().skip(1) {
                 place = place.commands.get(name).or_else(|| {
-                    place.patterns.iter().find(|(pattern, _)| pattern == name).map(|(_, c)| c)
+                    place
+                        .patterns
+                        .iter()
+                        .find(|(pattern, _)| pattern == name)
+                        .map(|(_, c)| c)
                 })?;
             }
             place.own_command(word)
@@ -181,7 +194,10 @@ impl Program {
 
     fn own_command(&self, word: &str) -> Option<&Arc<Self>> {
         self.commands.get(word).or_else(|| {
-            self.patterns.iter().find(|(pattern, _)| matches(pattern, word)).map(|(_, command)| command)
+            self.patterns
+                .iter()
+                .find(|(pattern, _)| matches(pattern, word))
+                .map(|(_, command)| command)
         })
     }
 
@@ -227,7 +243,9 @@ impl Tables {
     pub(crate) fn program(&self, name: &str) -> Option<&Arc<Program>> {
         self.programs.get(name).or_else(|| {
             let stem = name.get(..name.len().checked_sub(4)?)?;
-            name.to_ascii_lowercase().ends_with(".exe").then(|| self.programs.get(stem))?
+            name.to_ascii_lowercase()
+                .ends_with(".exe")
+                .then(|| self.programs.get(stem))?
         })
     }
 
@@ -241,12 +259,15 @@ impl Tables {
 
     /// Whether a path is one of those that hold secrets.
     pub(crate) fn secret(&self, path: &str) -> bool {
-        let home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|home| path.strip_prefix(home));
+        let home = ["~/", "$HOME/", "${HOME}/"]
+            .iter()
+            .find_map(|home| path.strip_prefix(home));
         let path = home.unwrap_or(path);
         let name = path.rsplit('/').next().unwrap_or(path);
         let hit = |pattern: &String| {
             if pattern.contains('/') {
-                matches(pattern, path) || matches(&format!("*/{}", pattern.trim_start_matches('/')), path)
+                matches(pattern, path)
+                    || matches(&format!("*/{}", pattern.trim_start_matches('/')), path)
             } else {
                 matches(pattern, name)
             }
@@ -257,12 +278,18 @@ impl Tables {
 
 /// Whether `text` matches a pattern in which `*` stands for anything.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(head) else { return false };
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(head) else {
+        return false;
+    };
     let mut parts: Vec<&str> = rest.split('*').collect();
     let last = parts.pop().unwrap_or("");
     for part in parts {
-        let Some(at) = text.find(part) else { return false };
+        let Some(at) = text.find(part) else {
+            return false;
+        };
         text = &text[at + part.len()..];
     }
     text.ends_with(last)

@@ -11,7 +11,8 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     for (at, arg) in call.args.iter().enumerate() {
         judge.computed(arg);
         let value = arg.text.as_str();
-        if value == "-v" && call.path.ends_with("printf")
+        if value == "-v"
+            && call.path.ends_with("printf")
             && let Some(name) = call.args.get(at + 1)
         {
             named(judge, name);
@@ -27,7 +28,11 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 
 fn named(judge: &mut Judge<'_>, name: &Arg) {
     if judge.tables.variable(&name.text, None).is_some() {
-        judge.find(Effect::Code, name.span, format!("sets `{}`, which changes what runs", name.text));
+        judge.find(
+            Effect::Code,
+            name.span,
+            format!("sets `{}`, which changes what runs", name.text),
+        );
     }
     judge.environment.variables.insert(name.text.clone(), None);
 }
@@ -46,7 +51,11 @@ pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input)
         if let Some((name, _)) = arg.text.split_once('=') {
             let name = name.trim_end_matches(['+', '-', '*', '/', '%']);
             if judge.tables.variable(name, None).is_some() {
-                judge.find(Effect::Code, arg.span, format!("sets `{name}`, which changes what runs"));
+                judge.find(
+                    Effect::Code,
+                    arg.span,
+                    format!("sets `{name}`, which changes what runs"),
+                );
             }
             judge.environment.variables.insert(name.to_owned(), None);
         }
@@ -86,7 +95,14 @@ pub(super) fn jobs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
 
 /// `fish`: only a plain command is understood.
 pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
-    let text = call.options.iter().find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
+    if call.has(&["-n", "--no-execute"]) {
+        judge.find(Effect::Read, whole, "`fish` checks syntax");
+        return Outcome::Done(None);
+    }
+    let text = call
+        .options
+        .iter()
+        .find(|g| ["-c", "--command", "-C", "--init-command"].contains(&g.name.as_str()));
     let Some(text) = text.and_then(|g| g.value.clone()) else {
         if args(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
             return Outcome::Table;
@@ -94,8 +110,27 @@ pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
         judge.find(Effect::Code, whole, "`fish` runs what it reads");
         return Outcome::Done(None);
     };
+    judge.verbs(call);
+    for given in call
+        .options
+        .iter()
+        .filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str()))
+    {
+        if let Some(value) = &given.value {
+            judge.role(
+                call,
+                given.option.role,
+                std::slice::from_ref(value),
+                &Input::Unknown,
+            );
+        }
+    }
     if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
-        judge.find(Effect::Code, text.span, "`fish` runs text in a language that is not followed");
+        judge.find(
+            Effect::Code,
+            text.span,
+            "`fish` runs text in a language that is not followed",
+        );
     }
     judge.shell_text(&text, &Input::Unknown);
     Outcome::Done(None)
@@ -105,8 +140,14 @@ impl Judge<'_> {
     /// Notes a word whose index the shell computes.
     pub(in crate::classify::judge) fn computed(&mut self, arg: &Arg) {
         let text = arg.text.as_str();
-        let Some(at) = text.find("$(").or_else(|| text.find('`')) else { return };
-        self.find(Effect::Code, arg.span, "the shell computes this, and runs what stands in it");
+        let Some(at) = text.find("$(").or_else(|| text.find('`')) else {
+            return;
+        };
+        self.find(
+            Effect::Code,
+            arg.span,
+            "the shell computes this, and runs what stands in it",
+        );
         let inner = text[at..].trim_start_matches(['$', '(', '`']);
         let inner = inner.split([')', '`']).next().unwrap_or(inner);
         if !inner.is_empty() {

@@ -9,28 +9,46 @@ use crate::classify::tables::{Call, Effect, Role};
 /// Copying nothing onto a file empties it.
 pub(super) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let operands = args(call);
-    let target = call.options.iter().find(|g| g.name == "-t" || g.name == "--target-directory");
+    let target = call
+        .options
+        .iter()
+        .find(|g| g.name == "-t" || g.name == "--target-directory");
     let (sources, last) = match target {
         Some(_) => (operands.as_slice(), None),
-        None => (&operands[..operands.len().saturating_sub(1)], operands.last()),
+        None => (
+            &operands[..operands.len().saturating_sub(1)],
+            operands.last(),
+        ),
     };
     if let [source] = sources
         && (source.text == "/dev/null" || source.text == "/dev/stdin")
         && let Some(last) = last
         && !nowhere(&last.text)
     {
-        judge.find(Effect::Delete, whole, format!("`{}` empties `{}`", call.path, last.text));
+        judge.find(
+            Effect::Delete,
+            whole,
+            format!("`{}` empties `{}`", call.path, last.text),
+        );
     }
     if let Some(last) = last
         && device(&last.text)
     {
-        judge.find(Effect::Delete, last.span, format!("`{}` overwrites the device `{}`", call.path, last.text));
+        judge.find(
+            Effect::Delete,
+            last.span,
+            format!("`{}` overwrites the device `{}`", call.path, last.text),
+        );
     }
     Outcome::Table
 }
 
 pub(super) fn truncate(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
-    for given in call.options.iter().filter(|g| g.name == "-s" || g.name == "--size") {
+    for given in call
+        .options
+        .iter()
+        .filter(|g| g.name == "-s" || g.name == "--size")
+    {
         let Some(value) = &given.value else { continue };
         let text = value.text.trim();
         let grows = text.starts_with(['+', '>']);
@@ -45,8 +63,16 @@ pub(super) fn truncate(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
 }
 
 pub(super) fn dd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
-    let value = |key: &str| call.options.iter().rev().find(|g| g.name == key).and_then(|g| g.value.clone());
-    let Some(target) = value("of=") else { return Outcome::Table };
+    let value = |key: &str| {
+        call.options
+            .iter()
+            .rev()
+            .find(|g| g.name == key)
+            .and_then(|g| g.value.clone())
+    };
+    let Some(target) = value("of=") else {
+        return Outcome::Table;
+    };
     if nowhere(&target.text) {
         return Outcome::Table;
     }
@@ -54,18 +80,37 @@ pub(super) fn dd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> 
     let empty = value("if=").is_some_and(|file| file.text == "/dev/null")
         || value("count=").is_some_and(|count| count.text == "0");
     if device(&target.text) {
-        judge.find(Effect::Delete, target.span, format!("`dd` overwrites the device `{}`", target.text));
+        judge.find(
+            Effect::Delete,
+            target.span,
+            format!("`dd` overwrites the device `{}`", target.text),
+        );
     } else if kept {
-        judge.find(Effect::Update, target.span, format!("`dd` changes `{}` in place", target.text));
+        judge.find(
+            Effect::Update,
+            target.span,
+            format!("`dd` changes `{}` in place", target.text),
+        );
     } else if empty {
-        judge.find(Effect::Delete, whole, format!("`dd` empties `{}`", target.text));
+        judge.find(
+            Effect::Delete,
+            whole,
+            format!("`dd` empties `{}`", target.text),
+        );
     }
     Outcome::Table
 }
 
 pub(super) fn date(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let sets = call.operands.iter().any(|operand| !operand.arg.text.starts_with('+'));
-    if sets && !call.has(&["-j"]) { Outcome::Is(Effect::Update) } else { Outcome::NoOperands }
+    let sets = call
+        .operands
+        .iter()
+        .any(|operand| !operand.arg.text.starts_with('+'));
+    if sets && !call.has(&["-j"]) {
+        Outcome::Is(Effect::Update)
+    } else {
+        Outcome::NoOperands
+    }
 }
 
 /// What `find` runs, deletes and writes.
@@ -91,18 +136,28 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                     if word.text == ";" {
                         break;
                     }
-                    if word.text == "+" && words.last().is_some_and(|w: &Arg| w.text.contains(UNKNOWN)) {
+                    if word.text == "+"
+                        && words.last().is_some_and(|w: &Arg| w.text.contains(UNKNOWN))
+                    {
                         break;
                     }
                     words.push(word.with(&word.text.replace("{}", &UNKNOWN.to_string())));
                 }
                 if words.is_empty() {
-                    judge.find(Effect::Unknown, arg.span, format!("`find` with `{text}` names no command"));
+                    judge.find(
+                        Effect::Unknown,
+                        arg.span,
+                        format!("`find` with `{text}` names no command"),
+                    );
                 } else {
                     judge.run(words, &Input::Inherited);
                 }
             }
-            "-delete" => judge.find(Effect::Delete, arg.span, "`find` with `-delete` deletes what it finds"),
+            "-delete" => judge.find(
+                Effect::Delete,
+                arg.span,
+                "`find` with `-delete` deletes what it finds",
+            ),
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = args.get(at) {
                     judge.role(call, Role::Output, std::slice::from_ref(file), input);
@@ -112,11 +167,22 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             "(" | ")" | "!" | "," => {}
             _ if text.starts_with('-') => {
                 let other = format!("-{}", text.trim_start_matches('-'));
-                match call.program.options.get(text).or_else(|| call.program.options.get(&other)) {
-                    Some(option) if option.takes == crate::classify::tables::Takes::Value => at += 1,
+                match call
+                    .program
+                    .options
+                    .get(text)
+                    .or_else(|| call.program.options.get(&other))
+                {
+                    Some(option) if option.takes == crate::classify::tables::Takes::Value => {
+                        at += 1
+                    }
                     Some(_) => {}
                     None => {
-                        judge.find(Effect::Unknown, arg.span, format!("`find` has no known test or action `{text}`"));
+                        judge.find(
+                            Effect::Unknown,
+                            arg.span,
+                            format!("`find` has no known test or action `{text}`"),
+                        );
                         base = Effect::Read;
                     }
                 }
@@ -126,29 +192,60 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             _ => folders.push(arg.clone()),
         }
     }
+    let names: Vec<Arg> = args
+        .windows(2)
+        .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
+        .map(|pair| pair[1].clone())
+        .collect();
+    let runs = args
+        .iter()
+        .any(|arg| matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
     for folder in &folders {
         judge.input_file(folder);
+        // What is found is read where a command is run on it.
+        for name in names.iter().filter(|_| runs) {
+            judge.input_file(&folder.with(&format!(
+                "{}/{}",
+                folder.text.trim_end_matches('/'),
+                name.text
+            )));
+        }
     }
     judge.find(base, whole, "`find` looks for files");
     Outcome::Done(None)
 }
 
-pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;
     let start = args.iter().position(|arg| {
         let text = arg.text.as_str();
-        ["--exec", "--exec-batch"].iter().any(|o| text == *o || text.starts_with(&format!("{o}=")))
-            || (text.starts_with('-') && !text.starts_with("--") && text.contains(['x', 'X']) && !text.contains(UNKNOWN))
+        ["--exec", "--exec-batch"]
+            .iter()
+            .any(|o| text == *o || text.starts_with(&format!("{o}=")))
+            || (text.starts_with('-')
+                && !text.starts_with("--")
+                && text.contains(['x', 'X'])
+                && !text.contains(UNKNOWN))
     });
-    let Some(start) = start else { return Outcome::Table };
+    let Some(start) = start else {
+        return Outcome::Table;
+    };
     let text = &args[start].text;
     let joined = if text.starts_with("--") {
         text.split_once('=').map(|(_, value)| value.to_owned())
     } else {
-        text.split_once(['x', 'X']).map(|(_, value)| value.to_owned()).filter(|v| !v.is_empty())
+        text.split_once(['x', 'X'])
+            .map(|(_, value)| value.to_owned())
+            .filter(|v| !v.is_empty())
     };
-    let mut words: Vec<Arg> = joined.map(|text| args[start].with(&text)).into_iter().collect();
-    let end = args[start + 1..].iter().position(|arg| arg.text == ";").map_or(args.len(), |i| start + 1 + i);
+    let mut words: Vec<Arg> = joined
+        .map(|text| args[start].with(&text))
+        .into_iter()
+        .collect();
+    let end = args[start + 1..]
+        .iter()
+        .position(|arg| arg.text == ";")
+        .map_or(args.len(), |i| start + 1 + i);
     words.extend_from_slice(&args[start + 1..end]);
     let mut placed = false;
     for word in &mut words {
@@ -165,12 +262,9 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> 
     judge.run(words, &Input::Inherited);
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
+    // There may be another command.
     let inner = Call::read(&call.path, &call.program, &rest);
-    for (reason, span) in &inner.strange {
-        judge.find(Effect::Unknown, *span, reason.clone());
-    }
-    judge.find(Effect::Read, whole, "`fd` looks for files");
-    Outcome::Done(None)
+    Outcome::Done(judge.call(&inner, whole, input))
 }
 
 pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
@@ -194,14 +288,27 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
         let inner = Call::read(&call.path, &call.program, &words);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
-    let file = call.options.iter().rev().find(|g| g.name == "-f" || g.name == "--file").and_then(|g| g.value.clone());
+    let file = call
+        .options
+        .iter()
+        .rev()
+        .find(|g| g.name == "-f" || g.name == "--file")
+        .and_then(|g| g.value.clone());
     if let Some(file) = &file {
         if file.text.contains(':') && !call.has(&["--force-local"]) {
-            judge.find(Effect::Unknown, file.span, "`tar` may reach another machine for this archive");
+            judge.find(
+                Effect::Unknown,
+                file.span,
+                "`tar` may reach another machine for this archive",
+            );
         }
         judge.input_file(file);
     }
-    for given in call.options.iter().filter(|g| g.name == "--checkpoint-action") {
+    for given in call
+        .options
+        .iter()
+        .filter(|g| g.name == "--checkpoint-action")
+    {
         if let Some(value) = &given.value
             && let Some(text) = value.text.strip_prefix("exec=")
         {
@@ -244,10 +351,17 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
 }
 
 pub(super) fn rename(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let Some(first) = call.operands.first() else { return Outcome::Table };
+    let Some(first) = call.operands.first() else {
+        return Outcome::Table;
+    };
     let text = first.arg.text.as_str();
-    let plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || ".-_".contains(c));
-    let substitution = ["s/", "tr/", "y/", "s|", "s,"].iter().any(|s| text.starts_with(s))
+    let plain = !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || ".-_".contains(c));
+    let substitution = ["s/", "tr/", "y/", "s|", "s,"]
+        .iter()
+        .any(|s| text.starts_with(s))
         && !text.contains(['@', '$', ';', '`', '{', UNKNOWN])
         && {
             let flags = text.rsplit(['/', '|', ',']).next().unwrap_or("");
@@ -272,15 +386,27 @@ pub(super) fn less(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             || text.starts_with(['/', '?', '&'])
             || text.chars().all(|c| c.is_ascii_digit());
         if !moves {
-            judge.find(Effect::Unknown, arg.span, format!("`less` is told `{}`", arg.text));
+            judge.find(
+                Effect::Unknown,
+                arg.span,
+                format!("`less` is told `{}`", arg.text),
+            );
         }
     }
     Outcome::NoOperands
 }
 
 pub(super) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    let values = call.options.iter().filter(|g| ["-c", "--cmd", "-S"].contains(&g.name.as_str())).filter_map(|g| g.value.clone());
-    let plus = call.operands.iter().filter(|o| o.arg.text.starts_with('+')).map(|o| o.arg.with(&o.arg.text[1..]));
+    let values = call
+        .options
+        .iter()
+        .filter(|g| ["-c", "--cmd", "-S"].contains(&g.name.as_str()))
+        .filter_map(|g| g.value.clone());
+    let plus = call
+        .operands
+        .iter()
+        .filter(|o| o.arg.text.starts_with('+'))
+        .map(|o| o.arg.with(&o.arg.text[1..]));
     for arg in values.chain(plus) {
         if arg.text.contains("delete(") {
             judge.find(Effect::Delete, arg.span, "the editor deletes a file");

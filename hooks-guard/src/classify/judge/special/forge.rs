@@ -19,10 +19,15 @@ pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
             "-H" | "--header" if text.to_ascii_lowercase().contains("method-override") => {
                 judge.find(Effect::Unknown, value.span, "a header changes the method");
             }
-            "--hostname" if !value.known() => judge.ask(value.span, "an expansion decides where the words go"),
+            "--hostname" if !value.known() => {
+                judge.ask(value.span, "an expansion decides where the words go")
+            }
             name if fields.contains(&name) => {
                 body = true;
-                let file = name == "--input" || text.split_once('=').is_some_and(|(_, v)| v.starts_with('@'));
+                let file = name == "--input"
+                    || text
+                        .split_once('=')
+                        .is_some_and(|(_, v)| v.starts_with('@'));
                 if file {
                     judge.ask(value.span, "sends what is in a file");
                 }
@@ -33,7 +38,10 @@ pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
             _ => {}
         }
     }
-    let path = args(call).first().map(|arg| arg.text.clone()).unwrap_or_default();
+    let path = args(call)
+        .first()
+        .map(|arg| arg.text.clone())
+        .unwrap_or_default();
     if path.starts_with(UNKNOWN) || (path.starts_with("http") && path.contains(UNKNOWN)) {
         judge.ask(whole, "an expansion decides where the words go");
     }
@@ -77,7 +85,11 @@ fn graphql(text: &str) -> Effect {
             _ => {}
         }
     }
-    if worst == Effect::Update && fields.iter().any(|f| f.starts_with("delete") || f.starts_with("remove")) {
+    if worst == Effect::Update
+        && fields
+            .iter()
+            .any(|f| f.starts_with("delete") || f.starts_with("remove"))
+    {
         return Effect::Delete;
     }
     worst
@@ -101,39 +113,63 @@ pub(super) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &I
         }
     });
     let raw = call.options.iter().any(|given| {
-        given.name == "--raw" && given.value.as_ref().is_some_and(|v| v.text.contains("/secrets"))
+        given.name == "--raw"
+            && given
+                .value
+                .as_ref()
+                .is_some_and(|v| v.text.contains("/secrets"))
     });
     if (named && full) || raw {
-        judge.ask(whole, format!("`{}` shows the values of secrets", call.path));
+        judge.ask(
+            whole,
+            format!("`{}` shows the values of secrets", call.path),
+        );
     }
     Outcome::Table
 }
 
 /// `ansible`: the module decides.
 pub(super) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    if call.has(&["--tree", "-t"]) {
+        judge.find(
+            Effect::Create,
+            call.args.first().map_or_else(Span::default, |arg| arg.span),
+            "`ansible` writes what it found",
+        );
+    }
     let value = |names: [&str; 2]| {
-        call.options.iter().rev().find(|g| names.contains(&g.name.as_str())).and_then(|g| g.value.clone())
+        call.options
+            .iter()
+            .rev()
+            .find(|g| names.contains(&g.name.as_str()))
+            .and_then(|g| g.value.clone())
     };
     let module = value(["-m", "--module-name"]);
     let name = module.as_ref().map_or("command", |m| m.text.as_str());
     let name = name.rsplit('.').next().unwrap_or(name);
     let arguments = value(["-a", "--args"]);
     match name {
-        "ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts" | "package_facts" | "find" | "slurp"
-        | "getent" | "assert" => Outcome::Is(Effect::Read),
+        "ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts"
+        | "package_facts" | "find" | "slurp" | "getent" | "assert" => Outcome::Is(Effect::Read),
         "command" | "shell" | "raw" | "win_shell" | "win_command" => match arguments {
             Some(arguments) => {
                 let words: Vec<&str> = arguments
                     .text
                     .split(' ')
-                    .skip_while(|w| ["chdir=", "creates=", "removes=", "executable="].iter().any(|p| w.starts_with(p)))
+                    .skip_while(|w| {
+                        ["chdir=", "creates=", "removes=", "executable="]
+                            .iter()
+                            .any(|p| w.starts_with(p))
+                    })
                     .collect();
                 judge.shell_text(&arguments.with(&words.join(" ")), &Input::Unknown);
                 Outcome::Is(Effect::Read)
             }
             None => Outcome::Is(Effect::Unknown),
         },
-        "file" if arguments.is_some_and(|a| a.text.contains("state=absent")) => Outcome::Is(Effect::Delete),
+        "file" if arguments.is_some_and(|a| a.text.contains("state=absent")) => {
+            Outcome::Is(Effect::Delete)
+        }
         _ => Outcome::Is(Effect::Create),
     }
 }

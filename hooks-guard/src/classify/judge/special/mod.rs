@@ -10,6 +10,7 @@ mod forge;
 mod repository;
 mod runs;
 mod services;
+mod system;
 mod wrappers;
 
 use super::{Arg, Input, Judge, Output};
@@ -89,6 +90,16 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("ninja", SpecialFn(builds::ninja)),
     ("cmake", SpecialFn(builds::cmake)),
     ("buildifier", SpecialFn(builds::buildifier)),
+    ("sysctl", SpecialFn(system::sysctl)),
+    ("nft", SpecialFn(system::nft)),
+    ("service", SpecialFn(system::service)),
+    ("powershell", SpecialFn(system::powershell)),
+    ("cmd", SpecialFn(system::cmd)),
+    ("iwr", SpecialFn(system::request)),
+    ("wmic", SpecialFn(system::wmic)),
+    ("wsl", SpecialFn(system::wsl)),
+    // All abbreviations stand in the table.
+    ("ip", SpecialFn(|_, _, _, _| Outcome::Table)),
     // The shell's own: `builtin` deals with them before any table is asked.
     ("set", SpecialFn(|_, _, _, _| Outcome::Table)),
     ("trap", SpecialFn(|_, _, _, _| Outcome::Table)),
@@ -102,10 +113,10 @@ pub(crate) struct SpecialFn(Special);
 
 /// The judge of this name; loading held that there is one.
 pub(super) fn special(name: &str) -> Special {
-    SPECIALS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map_or(|_, _, _, _| Outcome::Is(Effect::Unknown), |(_, special)| special.0)
+    SPECIALS.iter().find(|(known, _)| *known == name).map_or(
+        |_, _, _, _| Outcome::Is(Effect::Unknown),
+        |(_, special)| special.0,
+    )
 }
 
 /// Whether a name is that of a PowerShell command, `Verb-Noun`.
@@ -115,12 +126,19 @@ pub(super) fn cmdlet(name: &str) -> bool {
 
 impl Judge<'_> {
     pub(super) fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
-        let text = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+        let text = args
+            .iter()
+            .map(|arg| arg.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
         crate::classify::language::powershell::judge(self, &Arg::new(text, whole));
         None
     }
 }
 
 fn args(call: &Call) -> Vec<Arg> {
-    call.operands.iter().map(|operand| operand.arg.clone()).collect()
+    call.operands
+        .iter()
+        .map(|operand| operand.arg.clone())
+        .collect()
 }

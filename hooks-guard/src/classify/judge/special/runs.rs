@@ -30,15 +30,52 @@ fn code(judge: &mut Judge<'_>, call: &Call, text: &str, span: Span) {
 }
 
 /// Where no option gave the text, the first operand is a file or the input is the program.
-pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    let given = call.options.iter().any(|g| matches!(g.option.role, Role::Script(_)));
-    let only = call.options.iter().any(|g| matches!(g.option.verb, Some(Verb::Only(_))));
+pub(super) fn interpreter(
+    judge: &mut Judge<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Outcome {
+    let given = call
+        .options
+        .iter()
+        .any(|g| matches!(g.option.role, Role::Script(_)));
+    let only = call
+        .options
+        .iter()
+        .any(|g| matches!(g.option.verb, Some(Verb::Only(_))))
+        || (call.operands.is_empty()
+            && call
+                .options
+                .iter()
+                .any(|g| matches!(g.option.verb, Some(Verb::Means(_)))));
     if given || only {
         for operand in &call.operands {
             judge.input_file(&operand.arg);
+            // Perl opens what `-n` and `-p` read in its old way: a name may be a command.
+            let text = &operand.arg.text;
+            if call.path.ends_with("perl")
+                && (text.contains(['|', '>', '<']) || text.starts_with(char::is_whitespace))
+            {
+                judge.find(
+                    Effect::Code,
+                    operand.arg.span,
+                    "`perl` runs or writes what a name with `|` or `>` says",
+                );
+                judge.shell_text(
+                    &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
+                    &Input::Unknown,
+                );
+            }
         }
         // The texts decide: a plain call would run code.
-        if given && !only && !call.options.iter().any(|g| matches!(g.option.verb, Some(Verb::Means(_)))) {
+        if given
+            && !only
+            && !call
+                .options
+                .iter()
+                .any(|g| matches!(g.option.verb, Some(Verb::Means(_))))
+        {
             return Outcome::Is(Effect::Read);
         }
         return Outcome::NoOperands;
@@ -47,17 +84,27 @@ pub(super) fn interpreter(judge: &mut Judge<'_>, call: &Call, whole: Span, input
 }
 
 fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+    judge.verbs(call);
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
-            if let Some(Contents::Text(text)) = judge.environment.files.get(&file.arg.text).cloned() {
+            if let Some(Contents::Text(text)) = judge.environment.files.get(&file.arg.text).cloned()
+            {
                 code(judge, call, &text, file.arg.span);
             } else {
-                judge.find(Effect::Code, file.arg.span, format!("`{}` runs what is in `{}`", call.path, shown(&file.arg)));
+                judge.find(
+                    Effect::Code,
+                    file.arg.span,
+                    format!("`{}` runs what is in `{}`", call.path, shown(&file.arg)),
+                );
             }
         }
         _ => match input {
             Input::Known(text) => code(judge, call, text, whole),
-            _ => judge.find(Effect::Code, whole, format!("`{}` runs what it reads", call.path)),
+            _ => judge.find(
+                Effect::Code,
+                whole,
+                format!("`{}` runs what it reads", call.path),
+            ),
         },
     }
     for (reason, span) in &call.strange {
@@ -77,8 +124,16 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
             break;
         }
         if text.starts_with("--") {
-            if !call.program.options.contains_key(text.split('=').next().unwrap_or(text)) {
-                judge.find(Effect::Unknown, arg.span, format!("`{}` has no known option `{text}`", call.path));
+            if !call
+                .program
+                .options
+                .contains_key(text.split('=').next().unwrap_or(text))
+            {
+                judge.find(
+                    Effect::Unknown,
+                    arg.span,
+                    format!("`{}` has no known option `{text}`", call.path),
+                );
             }
             if text == "--check-hash-based-pycs" {
                 at += 1;
@@ -89,10 +144,23 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
             }
             continue;
         }
+        if !text.contains(['c', 'm']) && text.contains('i') {
+            judge.find(
+                Effect::Code,
+                arg.span,
+                "`-i` stays in the interpreter afterwards",
+            );
+        }
         let mut letters = text[1..].char_indices();
         while let Some((place, letter)) = letters.next() {
             let rest = &text[1 + place + letter.len_utf8()..];
-            let value = |at: usize| if rest.is_empty() { args.get(at).cloned() } else { Some(arg.with(rest)) };
+            let value = |at: usize| {
+                if rest.is_empty() {
+                    args.get(at).cloned()
+                } else {
+                    Some(arg.with(rest))
+                }
+            };
             match letter {
                 'c' => {
                     match value(at) {
@@ -111,7 +179,30 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     let known = judge.tables.program(&name).cloned();
                     // Modules that are programs of their own are judged as these.
                     let own = judge.tables.program(&module.text).cloned().filter(|_| {
-                        matches!(module.text.as_str(), "pip" | "pytest" | "black" | "ruff" | "mypy" | "flake8" | "isort" | "pylint" | "uv" | "poetry" | "tox" | "nox" | "coverage" | "pre_commit" | "virtualenv" | "twine" | "build" | "pipenv" | "pyflakes" | "bandit" | "sqlfluff")
+                        matches!(
+                            module.text.as_str(),
+                            "pip"
+                                | "pytest"
+                                | "black"
+                                | "ruff"
+                                | "mypy"
+                                | "flake8"
+                                | "isort"
+                                | "pylint"
+                                | "uv"
+                                | "poetry"
+                                | "tox"
+                                | "nox"
+                                | "coverage"
+                                | "pre_commit"
+                                | "virtualenv"
+                                | "twine"
+                                | "build"
+                                | "pipenv"
+                                | "pyflakes"
+                                | "bandit"
+                                | "sqlfluff"
+                        )
                     });
                     match (known, own) {
                         (Some(program), _) => {
@@ -123,7 +214,11 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                             return Outcome::Done(judge.call(&inner, whole, input));
                         }
                         _ => {
-                            judge.find(Effect::Code, module.span, format!("`python` runs the module `{}`", shown(&module)));
+                            judge.find(
+                                Effect::Code,
+                                module.span,
+                                format!("`python` runs the module `{}`", shown(&module)),
+                            );
                             return Outcome::Done(None);
                         }
                     }
@@ -139,13 +234,20 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     break;
                 }
                 _ if call.program.options.contains_key(&format!("-{letter}")) => {}
-                _ => judge.find(Effect::Unknown, arg.span, format!("`{}` has no known option `-{letter}`", call.path)),
+                _ => judge.find(
+                    Effect::Unknown,
+                    arg.span,
+                    format!("`{}` has no known option `-{letter}`", call.path),
+                ),
             }
         }
     }
     let rest: Vec<Arg> = args.get(at..).unwrap_or(&[]).to_vec();
     let mut inner = Call::read(&call.path, &call.program, &[]);
-    inner.operands = rest.into_iter().map(|arg| crate::classify::tables::Operand { arg, after: true }).collect();
+    inner.operands = rest
+        .into_iter()
+        .map(|arg| crate::classify::tables::Operand { arg, after: true })
+        .collect();
     program(judge, &inner, whole, input)
 }
 
@@ -167,16 +269,29 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         at += 1;
         match word {
             "--version" | "--help" => {
-                judge.find(Effect::Read, whole, format!("`{}` prints facts about itself", call.path));
+                judge.find(
+                    Effect::Read,
+                    whole,
+                    format!("`{}` prints facts about itself", call.path),
+                );
                 return Outcome::Done(None);
             }
-            "--norc" | "--noprofile" | "--posix" | "--login" | "--verbose" | "--restricted" | "--noediting" => {}
+            "--norc" | "--noprofile" | "--posix" | "--login" | "--verbose" | "--restricted"
+            | "--noediting" => {}
             "--rcfile" | "--init-file" => {
-                judge.find(Effect::Code, arg.span, format!("`{}` runs a file first", call.path));
+                judge.find(
+                    Effect::Code,
+                    arg.span,
+                    format!("`{}` runs a file first", call.path),
+                );
                 at += 1;
             }
             _ if word.starts_with("--") || !arg.known() => {
-                judge.find(Effect::Unknown, arg.span, format!("`{}` has no known option `{}`", call.path, shown(arg)));
+                judge.find(
+                    Effect::Unknown,
+                    arg.span,
+                    format!("`{}` has no known option `{}`", call.path, shown(arg)),
+                );
             }
             _ => {
                 for letter in word[1..].chars() {
@@ -185,24 +300,38 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                         's' => stdin = true,
                         'o' | 'O' => at += 1,
                         'a'..='z' | 'A'..='Z' => {}
-                        _ => judge.find(Effect::Unknown, arg.span, format!("`{}` has no known option `{word}`", call.path)),
+                        _ => judge.find(
+                            Effect::Unknown,
+                            arg.span,
+                            format!("`{}` has no known option `{word}`", call.path),
+                        ),
                     }
                 }
             }
         }
     }
-    if call.has(&["-n"]) && !text {
+    {
         // Only checks syntax.
-        let n = args[..at].iter().any(|a| a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('n'));
-        if n && at < args.len() {
-            judge.find(Effect::Read, whole, format!("`{}` checks syntax", call.path));
+        let n = args[..at]
+            .iter()
+            .any(|a| a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('n'));
+        if n && (!text || at < args.len()) {
+            judge.find(
+                Effect::Read,
+                whole,
+                format!("`{}` checks syntax", call.path),
+            );
             return Outcome::Done(None);
         }
     }
     let rest = args.get(at..).unwrap_or(&[]);
     if text {
         let Some(script) = rest.first() else {
-            judge.find(Effect::Unknown, whole, format!("`{}` is given no text to run", call.path));
+            judge.find(
+                Effect::Unknown,
+                whole,
+                format!("`{}` is given no text to run", call.path),
+            );
             return Outcome::Done(None);
         };
         let positional = rest.get(2..).unwrap_or(&[]).to_vec();
@@ -211,18 +340,36 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     match rest.first() {
         Some(file) if !stdin => {
             if let Some(Contents::Text(text)) = judge.environment.files.get(&file.text).cloned() {
-                return Outcome::Done(nested(judge, &Arg::new(text, file.span), rest[1..].to_vec(), input));
+                return Outcome::Done(nested(
+                    judge,
+                    &Arg::new(text, file.span),
+                    rest[1..].to_vec(),
+                    input,
+                ));
             }
-            judge.find(Effect::Code, file.span, format!("`{}` runs what is in `{}`", call.path, shown(file)));
+            judge.find(
+                Effect::Code,
+                file.span,
+                format!("`{}` runs what is in `{}`", call.path, shown(file)),
+            );
             Outcome::Done(None)
         }
         _ => match input {
             Input::Known(text) => {
                 let positional = rest.to_vec();
-                Outcome::Done(nested(judge, &Arg::new(text.clone(), whole), positional, &Input::Unknown))
+                Outcome::Done(nested(
+                    judge,
+                    &Arg::new(text.clone(), whole),
+                    positional,
+                    &Input::Unknown,
+                ))
             }
             _ => {
-                judge.find(Effect::Code, whole, format!("`{}` runs what it reads", call.path));
+                judge.find(
+                    Effect::Code,
+                    whole,
+                    format!("`{}` runs what it reads", call.path),
+                );
                 Outcome::Done(None)
             }
         },
@@ -230,7 +377,12 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
 }
 
 /// Runs text in a shell of its own.
-fn nested(judge: &mut Judge<'_>, text: &Arg, positional: Vec<Arg>, input: &Input) -> Option<String> {
+fn nested(
+    judge: &mut Judge<'_>,
+    text: &Arg,
+    positional: Vec<Arg>,
+    input: &Input,
+) -> Option<String> {
     let before = judge.environment.clone();
     judge.environment.positional = Some(positional);
     let output = judge.shell_text(text, input);
@@ -239,33 +391,53 @@ fn nested(judge: &mut Judge<'_>, text: &Arg, positional: Vec<Arg>, input: &Input
 }
 
 pub(super) fn eval(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    let text = call.args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+    let text = call
+        .args
+        .iter()
+        .map(|arg| arg.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
     Outcome::Done(judge.shell_text(&Arg::new(text, whole), input))
 }
 
 pub(super) fn source(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
-    judge.find(Effect::Code, whole, format!("`{}` runs what is in a file", call.path));
+    judge.find(
+        Effect::Code,
+        whole,
+        format!("`{}` runs what is in a file", call.path),
+    );
     Outcome::Done(None)
 }
 
 /// `xargs`: the words it reads come last, or where `-I` says.
 pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
-    let mark = call.options.iter().rev().find(|g| ["-I", "-i", "--replace", "-J"].contains(&g.name.as_str()));
+    let mark = call
+        .options
+        .iter()
+        .rev()
+        .find(|g| ["-I", "-i", "--replace", "-J"].contains(&g.name.as_str()));
     let mut words = args(call);
     if words.is_empty() {
         return Outcome::NoOperands;
     }
+    judge.verbs(call);
     let last = words.last().map_or(Span::default(), |arg| arg.span);
     let read = match input {
         // One line is one word, or several: what it holds is then known.
-        Input::Known(text) if mark.is_none() && !text.contains(['\'', '"', '\\']) => {
-            Some(text.split_whitespace().map(|word| Arg::new(word, last)).collect::<Vec<_>>())
-        }
+        Input::Known(text) if mark.is_none() && !text.contains(['\'', '"', '\\']) => Some(
+            text.split_whitespace()
+                .map(|word| Arg::new(word, last))
+                .collect::<Vec<_>>(),
+        ),
         _ => None,
     };
     match mark {
         Some(given) => {
-            let mark = given.value.as_ref().map_or("{}", |value| value.text.as_str()).to_owned();
+            let mark = given
+                .value
+                .as_ref()
+                .map_or("{}", |value| value.text.as_str())
+                .to_owned();
             let value = match input {
                 Input::Known(text) if text.lines().count() == 1 => text.trim().to_owned(),
                 _ => UNKNOWN.to_string(),
@@ -275,7 +447,9 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             }
         }
         None => match read {
-            Some(read) if !call.has(&["-0", "--null", "-d", "--delimiter", "-a", "--arg-file"]) => words.extend(read),
+            Some(read) if !call.has(&["-0", "--null", "-d", "--delimiter", "-a", "--arg-file"]) => {
+                words.extend(read)
+            }
             _ => words.push(Arg::unknown(last)),
         },
     }
@@ -292,13 +466,18 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
 
 /// `env`: assignments, then a command; without one it prints the variables.
 pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    judge.verbs(call);
     let words = args(call);
     let mut at = 0;
     while let Some(arg) = words.get(at)
         && let Some((name, value)) = arg.text.split_once('=')
     {
         if name.contains(UNKNOWN) {
-            judge.find(Effect::Code, arg.span, "which variable is set is only known when it runs");
+            judge.find(
+                Effect::Code,
+                arg.span,
+                "which variable is set is only known when it runs",
+            );
         }
         judge.sets(name, &arg.with(value));
         at += 1;
@@ -309,14 +488,20 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
     for given in &call.options {
         if let Some(value) = &given.value {
             if ["-S", "--split-string"].contains(&given.name.as_str()) {
-                let text = words.iter().fold(value.text.clone(), |text, word| text + " " + &super::super::builtin::quoted(word));
+                let text = words.iter().fold(value.text.clone(), |text, word| {
+                    text + " " + &super::super::builtin::quoted(word)
+                });
                 return Outcome::Done(judge.shell_text(&value.with(&format!("env {text}")), input));
             }
             judge.role(call, given.option.role, std::slice::from_ref(value), input);
         }
     }
     let rest = words.get(at..).unwrap_or(&[]).to_vec();
-    Outcome::Done(if rest.is_empty() { None } else { judge.run(rest, input) })
+    Outcome::Done(if rest.is_empty() {
+        None
+    } else {
+        judge.run(rest, input)
+    })
 }
 
 pub(super) fn sed(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
@@ -328,7 +513,11 @@ pub(super) fn sed(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
             .filter_map(|g| g.value.clone())
             .collect();
         if texts.len() > 1 {
-            let joined = texts.iter().map(|t| t.text.as_str()).collect::<Vec<_>>().join("\n");
+            let joined = texts
+                .iter()
+                .map(|t| t.text.as_str())
+                .collect::<Vec<_>>()
+                .join("\n");
             judge.script_in(Language::Sed, &texts[0].with(&joined), &call.path);
         }
         for operand in &call.operands {
@@ -354,8 +543,18 @@ pub(super) fn awk(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 pub(super) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    let two = ["--arg", "--argjson", "--slurpfile", "--rawfile", "--argfile"];
-    if let Some(at) = call.args.iter().position(|arg| two.contains(&arg.text.as_str())) {
+    let two = [
+        "--arg",
+        "--argjson",
+        "--slurpfile",
+        "--rawfile",
+        "--argfile",
+    ];
+    if let Some(at) = call
+        .args
+        .iter()
+        .position(|arg| two.contains(&arg.text.as_str()))
+    {
         let mut rest = call.args.clone();
         let option = rest[at].text.clone();
         let value = rest.get(at + 2).cloned();
@@ -368,7 +567,8 @@ pub(super) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
         let inner = Call::read(&call.path, &call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
-    for operand in &call.operands {
+    let skip = usize::from(!call.has(&["-f", "--from-file"]));
+    for operand in call.operands.iter().skip(skip) {
         judge.input_file(&operand.arg);
     }
     // A filter can neither write nor run anything.
@@ -383,7 +583,11 @@ pub(super) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outco
     let effect = call
         .operands
         .iter()
-        .map(|operand| call.program.command(&call.program, &operand.arg.text).map_or(Effect::Code, |goal| goal.effect))
+        .map(|operand| {
+            call.program
+                .command(&call.program, &operand.arg.text)
+                .map_or(Effect::Code, |goal| goal.effect)
+        })
         .max();
     Outcome::Is(effect.unwrap_or(Effect::Code))
 }
@@ -412,7 +616,10 @@ pub(super) fn rustc(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
 
 pub(super) fn rustfmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let prints = call.options.iter().any(|g| {
-        g.name == "--emit" && g.value.as_ref().is_some_and(|v| ["stdout", "json", "checkstyle"].contains(&v.text.as_str()))
+        g.name == "--emit"
+            && g.value
+                .as_ref()
+                .is_some_and(|v| ["stdout", "json", "checkstyle"].contains(&v.text.as_str()))
     });
     if prints {
         return Outcome::Is(Effect::Read);
@@ -421,11 +628,18 @@ pub(super) fn rustfmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
 }
 
 pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
-    let after: Vec<Arg> = call.operands.iter().filter(|o| o.after).map(|o| o.arg.clone()).collect();
+    let after: Vec<Arg> = call
+        .operands
+        .iter()
+        .filter(|o| o.after)
+        .map(|o| o.arg.clone())
+        .collect();
     if after.is_empty() {
         return Outcome::Table;
     }
-    let Some(program) = judge.tables.program("rustfmt").cloned() else { return Outcome::Is(Effect::Unknown) };
+    let Some(program) = judge.tables.program("rustfmt").cloned() else {
+        return Outcome::Is(Effect::Unknown);
+    };
     let mut words = after;
     words.push(Arg::new("src/lib.rs", whole));
     let inner = Call::read("rustfmt", &program, &words);

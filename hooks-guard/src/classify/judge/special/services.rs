@@ -33,7 +33,11 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         }
         let Some(value) = &given.value else { continue };
         let file = match name {
-            "-F" | "--form" => text.split_once('=').map(|(_, v)| v).and_then(|v| v.strip_prefix(['@', '<'])).map(|v| v.split(';').next().unwrap_or(v)),
+            "-F" | "--form" => text
+                .split_once('=')
+                .map(|(_, v)| v)
+                .and_then(|v| v.strip_prefix(['@', '<']))
+                .map(|v| v.split(';').next().unwrap_or(v)),
             "--data-urlencode" => text.split_once('@').map(|(_, v)| v),
             "-T" | "--upload-file" => Some(text),
             "-H" | "--header" | "-d" | "--json" => text.strip_prefix('@'),
@@ -55,8 +59,15 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
     }
     strongest = strongest.max(request.effect());
     for operand in args(call) {
-        if ["smtp", "telnet:", "dict:", "gopher:", "mqtt:", "imap"].iter().any(|scheme| operand.text.to_ascii_lowercase().starts_with(scheme)) {
-            judge.find(Effect::Unknown, operand.span, "`curl` speaks a protocol that may change something");
+        if ["smtp", "telnet:", "dict:", "gopher:", "mqtt:", "imap"]
+            .iter()
+            .any(|scheme| operand.text.to_ascii_lowercase().starts_with(scheme))
+        {
+            judge.find(
+                Effect::Unknown,
+                operand.span,
+                "`curl` speaks a protocol that may change something",
+            );
         }
     }
     Outcome::Is(strongest)
@@ -86,11 +97,17 @@ impl Request {
 /// `[METHOD] URL [ITEM…]`
 pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     let mut operands = args(call);
-    let first = operands.first().map_or("", |arg| arg.text.as_str()).to_owned();
-    let standard = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].contains(&first.to_ascii_uppercase().as_str());
-    let capital = !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase()) && operands.len() > 1;
+    let first = operands
+        .first()
+        .map_or("", |arg| arg.text.as_str())
+        .to_owned();
+    let standard = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+        .contains(&first.to_ascii_uppercase().as_str());
+    let capital =
+        !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase()) && operands.len() > 1;
     let named = (standard || capital).then(|| operands.remove(0).text);
-    let mut body = matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
+    let mut body =
+        matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
     for item in operands.iter().skip(1) {
         let text = item.text.as_str();
         let mark = text.find([':', '=', '@']);
@@ -99,7 +116,9 @@ pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
         if rest.starts_with("==") {
             continue;
         }
-        let file = ["@", "=@", ":=@", "==@", ":@"].iter().find_map(|m| rest.strip_prefix(m));
+        let file = ["@", "=@", ":=@", "==@", ":@"]
+            .iter()
+            .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
             judge.input_file(&item.with(file));
         }
@@ -115,18 +134,36 @@ pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
 pub(super) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let operands = args(call);
     let reads = |at: usize| {
-        operands.get(at).is_some_and(|arg| arg.text == "list" || arg.text == "describe") && operands.len() <= at + 2
+        operands
+            .get(at)
+            .is_some_and(|arg| arg.text == "list" || arg.text == "describe")
+            && operands.len() <= at + 2
     };
-    if reads(0) || reads(1) { Outcome::Is(Effect::Read) } else { Outcome::Is(Effect::Create) }
+    if reads(0) || reads(1) {
+        Outcome::Is(Effect::Read)
+    } else {
+        Outcome::Is(Effect::Create)
+    }
 }
 
 /// What follows the host is shell text on it.
 pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let operands = args(call);
-    if operands.first().is_some_and(|host| host.text.starts_with('-') || !host.known()) {
-        judge.find(Effect::Code, operands[0].span, "the host is only known when it runs, and may be an option");
+    if operands
+        .first()
+        .is_some_and(|host| host.text.starts_with('-') || !host.known())
+    {
+        judge.find(
+            Effect::Code,
+            operands[0].span,
+            "the host is only known when it runs, and may be an option",
+        );
     }
-    if operands.len() > 1 && !call.has(&["-N", "-f"]) { Outcome::Is(Effect::Read) } else { Outcome::Table }
+    if operands.len() > 1 && !call.has(&["-N", "-f"]) {
+        Outcome::Is(Effect::Read)
+    } else {
+        Outcome::Table
+    }
 }
 
 pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
@@ -135,21 +172,35 @@ pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         words.next() == Some("ssh")
             && {
                 let rest: Vec<&str> = words.collect();
-                rest.iter().all(|w| !w.to_ascii_lowercase().contains("command") && !w.starts_with("-F") && !w.contains(['`', '$', ';', '|', '&']))
+                rest.iter().all(|w| {
+                    !w.to_ascii_lowercase().contains("command")
+                        && !w.starts_with("-F")
+                        && !w.contains(['`', '$', ';', '|', '&'])
+                })
             }
             && arg.known()
     };
     let shells = |name: &str| name == "-e" || name == "--rsh";
-    if call.options.iter().any(|g| shells(&g.name) && g.value.as_ref().is_some_and(plain)) {
+    if call
+        .options
+        .iter()
+        .any(|g| shells(&g.name) && g.value.as_ref().is_some_and(plain))
+    {
         // Read again without them: they count for nothing.
         let mut rest = Vec::new();
         let mut words = call.args.iter();
         while let Some(word) = words.next() {
             if word.text == "-e" || word.text == "--rsh" {
                 words.next();
-            } else if word.text.starts_with("--rsh=") || (word.text.starts_with("-e") && word.text.len() > 2) {
+            } else if word.text.starts_with("--rsh=")
+                || (word.text.starts_with("-e") && word.text.len() > 2)
+            {
                 continue;
-            } else if word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('e') && word.text.len() > 2 {
+            } else if word.text.starts_with('-')
+                && !word.text.starts_with("--")
+                && word.text.ends_with('e')
+                && word.text.len() > 2
+            {
                 rest.push(word.with(&word.text[..word.text.len() - 1]));
                 words.next();
             } else {
@@ -159,7 +210,11 @@ pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         let inner = Call::read(&call.path, &call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
-    if call.operands.len() == 1 { Outcome::Is(Effect::Read) } else { Outcome::Table }
+    if call.operands.len() == 1 {
+        Outcome::Is(Effect::Read)
+    } else {
+        Outcome::Table
+    }
 }
 
 /// The operands are further commands; the strongest counts.
@@ -167,12 +222,21 @@ pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     let table = judge.tables.program("flyway").cloned();
     let effect = args(call)
         .iter()
-        .map(|arg| table.as_ref().and_then(|t| t.commands.get(&arg.text)).map_or(Effect::Unknown, |c| c.effect))
+        .map(|arg| {
+            table
+                .as_ref()
+                .and_then(|t| t.commands.get(&arg.text))
+                .map_or(Effect::Unknown, |c| c.effect)
+        })
         .max();
     match effect {
         Some(effect) => {
             let own = call.program.effect.max(effect);
-            judge.find(own, call.operands[0].arg.span, format!("`{}` and what follows it", call.path));
+            judge.find(
+                own,
+                call.operands[0].arg.span,
+                format!("`{}` and what follows it", call.path),
+            );
             Outcome::NoOperands
         }
         None => Outcome::Table,
@@ -180,19 +244,33 @@ pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 }
 
 /// Without a statement on the command line, the input holds them.
-pub(super) fn sql_client(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+pub(super) fn sql_client(
+    judge: &mut Judge<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Outcome {
     let settled = call.options.iter().any(|given| {
         matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_)))
             || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
     });
     let (roles, _) = call.roles();
-    let scripted = roles.iter().any(|(role, _)| matches!(role, Role::Script(_) | Role::ScriptFile));
+    let scripted = roles
+        .iter()
+        .any(|(role, _)| matches!(role, Role::Script(_) | Role::ScriptFile));
     if scripted && !settled {
         return Outcome::Is(Effect::Read);
     }
     if settled {
-        let means = call.options.iter().any(|given| matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
-        return if means { Outcome::Table } else { Outcome::Is(Effect::Read) };
+        let means = call
+            .options
+            .iter()
+            .any(|given| matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+        return if means {
+            Outcome::Table
+        } else {
+            Outcome::Is(Effect::Read)
+        };
     }
     match input {
         Input::Known(text) => {

@@ -8,11 +8,16 @@ use crate::classify::tables::{Call, Effect};
 
 fn joined(words: &[Arg]) -> Option<Arg> {
     let (first, last) = (words.first()?, words.last()?);
-    let text = words.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+    let text = words
+        .iter()
+        .map(|arg| arg.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ");
     Some(Arg::new(text, Span::new(first.span.start, last.span.end)))
 }
 
 fn strange(judge: &mut Judge<'_>, call: &Call) {
+    judge.verbs(call);
     for (reason, span) in &call.strange {
         judge.find(Effect::Unknown, *span, reason.clone());
     }
@@ -22,7 +27,11 @@ pub(super) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
     if call.has(&["-x", "--exec"]) {
         strange(judge, call);
         let words = args(call);
-        return Outcome::Done(if words.is_empty() { None } else { judge.run(words, &Input::Unknown) });
+        return Outcome::Done(if words.is_empty() {
+            None
+        } else {
+            judge.run(words, &Input::Unknown)
+        });
     }
     Outcome::Table
 }
@@ -37,13 +46,21 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     }
     let mut words = args(call);
     if call.has(&["-e", "--edit"]) {
-        judge.find(Effect::Update, whole, format!("`{}` edits files", call.path));
+        judge.find(
+            Effect::Update,
+            whole,
+            format!("`{}` edits files", call.path),
+        );
         return Outcome::Done(None);
     }
-    let facts = ["-l", "--list", "-V", "--version", "-h", "--help"];
+    let facts = ["-l", "--list", "-V", "--version", "--help"];
     if call.has(&facts) && !call.has(&["-i", "-s", "--login", "--shell"]) {
         // With a command `-l` only says whether it is allowed.
-        judge.find(Effect::Read, whole, format!("`{}` shows what is allowed", call.path));
+        judge.find(
+            Effect::Read,
+            whole,
+            format!("`{}` shows what is allowed", call.path),
+        );
         return Outcome::Done(None);
     }
     while let Some(first) = words.first()
@@ -57,9 +74,23 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     }
     let shell = call.has(&["-i", "-s", "--login", "--shell"]);
     if words.is_empty() {
-        let ends = call.has(&["-k", "-K", "--reset-timestamp", "--remove-timestamp", "-v", "--validate"]);
+        let ends = call.has(&[
+            "-k",
+            "-K",
+            "--reset-timestamp",
+            "--remove-timestamp",
+            "-v",
+            "--validate",
+        ]);
         let effect = if ends { Effect::Update } else { Effect::Code };
-        judge.find(effect, whole, format!("`{}` opens a shell or changes what is remembered", call.path));
+        judge.find(
+            effect,
+            whole,
+            format!(
+                "`{}` opens a shell or changes what is remembered",
+                call.path
+            ),
+        );
         return Outcome::Done(None);
     }
     if shell && let Some(text) = joined(&words) {
@@ -73,7 +104,12 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
     strange(judge, call);
     for given in &call.options {
         if let Some(value) = &given.value {
-            judge.role(call, given.option.role, std::slice::from_ref(value), &Input::Unknown);
+            judge.role(
+                call,
+                given.option.role,
+                std::slice::from_ref(value),
+                &Input::Unknown,
+            );
         }
     }
     if call.has(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
@@ -82,25 +118,41 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
     }
     let words = args(call);
     let marks = [":::", ":::+", "::::", "::::+"];
-    let at = words.iter().position(|arg| marks.contains(&arg.text.as_str())).unwrap_or(words.len());
+    let at = words
+        .iter()
+        .position(|arg| marks.contains(&arg.text.as_str()))
+        .unwrap_or(words.len());
     let (command, rest) = words.split_at(at);
     let direct: Vec<&Arg> = match rest.first() {
-        Some(mark) if mark.text == ":::" => {
-            rest[1..].iter().take_while(|arg| !marks.contains(&arg.text.as_str())).collect()
-        }
+        Some(mark) if mark.text == ":::" => rest[1..]
+            .iter()
+            .take_while(|arg| !marks.contains(&arg.text.as_str()))
+            .collect(),
         _ => Vec::new(),
     };
-    let single = rest.iter().filter(|arg| marks.contains(&arg.text.as_str())).count() == 1;
+    let single = rest
+        .iter()
+        .filter(|arg| marks.contains(&arg.text.as_str()))
+        .count()
+        == 1;
     let Some(text) = joined(command) else {
         if direct.is_empty() {
-            judge.find(Effect::Code, whole, "`parallel` runs the lines that it reads");
+            judge.find(
+                Effect::Code,
+                whole,
+                "`parallel` runs the lines that it reads",
+            );
         }
         for word in direct {
             judge.shell_text(word, &Input::Unknown);
         }
         return Outcome::Done(None);
     };
-    let values: Vec<String> = if single && !direct.is_empty() && direct.len() <= 8 && direct.iter().all(|arg| arg.known() && !arg.glob) {
+    let values: Vec<String> = if single
+        && !direct.is_empty()
+        && direct.len() <= 8
+        && direct.iter().all(|arg| arg.known() && !arg.glob)
+    {
         direct.iter().map(|arg| arg.text.clone()).collect()
     } else {
         vec![UNKNOWN.to_string()]
@@ -108,7 +160,9 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
     for value in values {
         let mut line = text.text.clone();
         let mut placed = false;
-        for mark in ["{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}", "{3}", "{1/}", "{1.}"] {
+        for mark in [
+            "{}", "{.}", "{/}", "{//}", "{/.}", "{1}", "{2}", "{3}", "{1/}", "{1.}",
+        ] {
             if line.contains(mark) {
                 placed = true;
                 line = line.replace(mark, &value);
@@ -123,7 +177,11 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
         if line.contains(UNKNOWN) && !line.starts_with(UNKNOWN) {
             // What is put in is quoted.
             let line = line.replace(UNKNOWN, "\"$_\"");
-            judge.text(&line, super::super::Place::Fixed(text.span), &Input::Unknown);
+            judge.text(
+                &line,
+                super::super::Place::Fixed(text.span),
+                &Input::Unknown,
+            );
         } else {
             judge.shell_text(&text.with(&line), &Input::Unknown);
         }
@@ -133,14 +191,20 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
 
 pub(super) fn flock(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let words = args(call);
-    let Some(file) = words.first() else { return Outcome::Table };
+    let Some(file) = words.first() else {
+        return Outcome::Table;
+    };
     strange(judge, call);
     let number = file.text.chars().all(|c| c.is_ascii_digit());
     if number && words.len() == 1 {
         judge.find(Effect::Read, whole, "`flock` locks an open file");
         return Outcome::Done(None);
     }
-    judge.find(Effect::Create, file.span, format!("`flock` creates `{}`", shown(file)));
+    judge.find(
+        Effect::Create,
+        file.span,
+        format!("`flock` creates `{}`", shown(file)),
+    );
     let rest = &words[1..];
     match rest.first() {
         Some(flag) if flag.text == "-c" || flag.text == "--command" => {
@@ -164,7 +228,10 @@ pub(super) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             judge.shell_text(&arg.with(inner), &Input::Unknown);
         }
     }
-    let end = call.args.iter().position(|arg| arg.text == ";" || (arg.text.ends_with(';') && arg.text.len() > 1));
+    let end = call
+        .args
+        .iter()
+        .position(|arg| arg.text == ";" || (arg.text.ends_with(';') && arg.text.len() > 1));
     if let Some(end) = end
         && let Some(program) = judge.tables.program("tmux").cloned()
     {
