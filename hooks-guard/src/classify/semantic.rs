@@ -39,7 +39,7 @@ const LOW: f64 = 0.8;
 /// As sure as an answer may claim to be: nothing has been proven by it.
 const MOST_CONFIDENCE: f64 = LOW;
 
-/// What is kept of a model's reasoning, in characters.
+/// What is kept of a reason, a model's or the tables', in characters.
 const MOST_REASONING: usize = 300;
 
 /// How many findings of the tables a model is told.
@@ -69,6 +69,7 @@ impl Question {
         let mut reasons: Vec<String> = Vec::new();
         for finding in &verdict.findings {
             let reason = masked.other(&finding.reason);
+            let reason: String = reason.chars().take(MOST_REASONING).collect();
             if reasons.len() < MOST_REASONS && !reasons.contains(&reason) {
                 reasons.push(reason);
             }

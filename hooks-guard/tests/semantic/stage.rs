@@ -231,10 +231,7 @@ async fn p_08_after_two_seconds_what_the_tables_say_stays() {
 struct PanicsAtOnce;
 
 impl Semantic for PanicsAtOnce {
-    #[expect(
-        clippy::manual_async_fn,
-        reason = "an `async fn` would panic when polled only"
-    )]
+    // An `async fn` would panic when polled only.
     fn ask(&self, _: &Question) -> impl Future<Output = Result<Answer, SemanticError>> + Send {
         if self.panics() {
             panic!("at once");

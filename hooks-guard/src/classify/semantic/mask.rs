@@ -14,7 +14,7 @@ use regex::{Captures, Regex};
 const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>)"'`\\])+|["'](?s:.)*)"#;
 
 /// A name behind which a secret stands.
-const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|pwd|credentials?|cookie|signature|api_?key)[A-Za-z0-9_]*|(?:[_.-]|\b)(?:key|pass|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?)";
+const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|pwd|credentials?|cookie|signature|api_?key)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?)";
 
 /// Shorter secrets would take letters out of other words of a text; in a
 /// command, words that decide what it does.
@@ -100,7 +100,6 @@ fn replaced(text: &str, ranges: &[(Range<usize>, Kind)]) -> String {
 fn ranges(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut found: Vec<(Range<usize>, Kind)> = Vec::new();
     for rule in RULES.iter() {
-        // From behind the name, not behind the value: a value may hold a second one.
         let mut from = 0;
         while let Some(captures) = rule.pattern.captures_at(text, from) {
             let whole = captures.get(0).map_or(from..from, |group| group.range());
@@ -114,6 +113,7 @@ fn ranges(text: &str) -> Vec<(Range<usize>, Kind)> {
                 from = hidden.end.max(from + 1);
                 found.push((hidden, rule.kind));
             } else {
+                // What is no secret may hold one.
                 from = if whole.len() > hidden.len() {
                     hidden.start
                 } else {
@@ -204,6 +204,11 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         secret(
             &format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})"),
             literal_no_option,
+        ),
+        secret(&format!(r"\s--from-literal[ =][\w.-]+=({VALUE})"), literal),
+        secret(
+            &format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--value|--body|-b)[ =]({VALUE})"),
+            literal,
         ),
         // `--user NAME:PASSWORD`, of which the name may stay.
         secret(
@@ -382,6 +387,9 @@ mod tests {
         "PGPASSWORD=«abc» psql",
         "ldapsearch -x -w «abc» -b dc=x",
         "openssl enc -k «abc» -in a",
+        "gh secret set NAME --body «abc»",
+        "aws secretsmanager put-secret-value --secret-string «abc»",
+        "kubectl create secret generic x --from-literal=user=«abc» --from-literal=b=«def»",
         "mongosh -u ada -p «abc»",
         "AWS_SESSION_TOKEN=«abc» aws s3 ls",
         "curl -uada:«pass» https://x.example",
