@@ -73,7 +73,7 @@ fn the_corpus_is_judged_as_it_is_labelled() {
                     .tags
                     .iter()
                     .any(|tag| tag.strip_prefix("alt:") == Some(&class));
-            let mut count = |score: &mut Score| {
+            let count = |score: &mut Score| {
                 score.all += 1;
                 score.right += u32::from(right);
                 score.reads += u32::from(line.label == "READ");

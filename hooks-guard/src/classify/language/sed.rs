@@ -181,9 +181,7 @@ impl Reader<'_> {
             }
             self.address()?;
             self.skip(&[' ']);
-            let Some(command) = self.next() else {
-                return None;
-            };
+            let command = self.next()?;
             match command {
                 '{' | '}' => {}
                 '#' => {

@@ -316,6 +316,10 @@ impl Lower<'_> {
                         following.extend(self.pipeline(next)?.commands);
                     }
                 }
+                // Words below the line of the `<<` belong to the document; the
+                // grammar takes them out where it begins with a backslash.
+                _ if field == Some("argument")
+                    && self.text[open..part.end_byte()].contains('\n') => {}
                 _ if field == Some("argument") => {
                     let word = self.word(part);
                     self.more(command, vec![word]);

@@ -55,7 +55,6 @@ impl Tables {
             for (name, command) in program
                 .commands
                 .iter()
-                .map(|(n, c)| (n, c))
                 .chain(program.patterns.iter().map(|(n, c)| (n, c)))
             {
                 visit(name, command, missing);

@@ -62,12 +62,12 @@ pub(super) fn checkout(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         let text = arg.text.as_str();
         let last = text.rsplit('/').next().unwrap_or("");
         let extension = last.rsplit_once('.').is_some_and(|(stem, extension)| {
-            !stem.is_empty()
-                && !extension.is_empty()
-                && extension.chars().all(|c| c.is_ascii_alphabetic())
-                && !(stem.starts_with('v')
-                    && stem[1..].chars().all(|c| c.is_ascii_digit() || c == '.'))
-                && !stem.ends_with(|c: char| c.is_ascii_digit() && extension == "x")
+            // `v1.2` and `release-1.2.x` are names of versions.
+            let number = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '.');
+            let version = stem.strip_prefix('v').is_some_and(number)
+                || (extension == "x" && stem.ends_with(|c: char| c.is_ascii_digit()));
+            let letters = extension.chars().all(|c| c.is_ascii_alphabetic());
+            !version && letters && !stem.is_empty() && !extension.is_empty()
         });
         text == "."
             || text == ".."

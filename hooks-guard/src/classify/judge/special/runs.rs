@@ -151,8 +151,7 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                 "`-i` stays in the interpreter afterwards",
             );
         }
-        let mut letters = text[1..].char_indices();
-        while let Some((place, letter)) = letters.next() {
+        for (place, letter) in text[1..].char_indices() {
             let rest = &text[1 + place + letter.len_utf8()..];
             let value = |at: usize| {
                 if rest.is_empty() {
