@@ -162,8 +162,7 @@ async fn secrets_and_addresses_are_masked_in_all_of_a_question() {
         .classify_fully(command, Some("for ada@example.org"))
         .await
         .unwrap();
-    let asked = says.asked.lock().unwrap();
-    let question = &asked[0];
+    let question = says.asked.lock().unwrap()[0].clone();
     assert!(
         question
             .command
@@ -173,10 +172,15 @@ async fn secrets_and_addresses_are_masked_in_all_of_a_question() {
     assert_eq!(question.context.as_deref(), Some("for [e-mail]"));
     assert_eq!(question.class, Some(Crud::Create));
     assert!(!question.reasons.is_empty());
-    let reasons = question.reasons.concat();
+    // The tables quote what they do not know.
+    let command = "git s3cr3t --password s3cr3t && git ghp_abcdef123";
+    assert!(by_tables(command).reasoning.contains("s3cr3t"));
+    classifier.classify_fully(command, None).await.unwrap();
+    let reasons = says.asked.lock().unwrap()[1].reasons.concat();
+    assert!(reasons.contains("`[secret]` is no"), "{reasons}");
     assert!(
-        !reasons.contains("s3cretvalue") && !reasons.contains("ghp_"),
-        "{question:?}"
+        !reasons.contains("s3cr3t") && !reasons.contains("ghp_"),
+        "{reasons}"
     );
 }
 
