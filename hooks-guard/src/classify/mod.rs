@@ -3,6 +3,8 @@
 //! [`Classifier::classify`] has two parsers read the command, judges every
 //! program that would run by the tables in `programs/`, and takes the
 //! strongest effect. What is not understood is never a read.
+//! [`Classifier::classify_fully`] may ask a [`Semantic`], such as a language
+//! model, about that.
 
 mod explain;
 mod judge;
