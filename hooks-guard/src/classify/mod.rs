@@ -3,10 +3,13 @@
 //! [`Classifier::classify`] has two parsers read the command, judges every
 //! program that would run by the tables in `programs/`, and takes the
 //! strongest effect. What is not understood is never a read.
+//! [`Classifier::classify_fully`] may ask a [`Semantic`], such as a language
+//! model, about that.
 
 mod explain;
 mod judge;
 mod language;
+mod semantic;
 mod shell;
 mod tables;
 mod verdict;
@@ -14,11 +17,16 @@ mod verdict;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use explain::Explanation;
+pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
+#[cfg(feature = "semantic")]
+pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 pub use verdict::{Classification, Crud, Decision, Finding, Method};
 
-use judge::Judge;
+use judge::{Judge, Sure};
+use semantic::Stage;
 use tables::Tables;
 use thiserror::Error;
+use tokio::time::Instant;
 
 /// The longest command, in characters (P-01).
 pub const MOST_CHARACTERS: usize = 10_000;
@@ -56,6 +64,7 @@ pub enum InputError {
 #[derive(Clone, Debug)]
 pub struct Classifier {
     tables: &'static Tables,
+    semantic: Option<Stage>,
 }
 
 impl Default for Classifier {
@@ -70,7 +79,16 @@ impl Classifier {
     pub fn new() -> Self {
         Self {
             tables: Tables::embedded(),
+            semantic: None,
         }
+    }
+
+    /// Asks this about commands that the tables are unsure about, in
+    /// [`classify_fully`](Self::classify_fully) (P-07).
+    #[must_use]
+    pub fn with_semantic(mut self, semantic: impl Semantic + 'static) -> Self {
+        self.semantic = Some(Stage::new(semantic));
+        self
     }
 
     /// Judges a command.
@@ -99,6 +117,43 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
+        Ok(self.by_tables(command, context)?.0)
+    }
+
+    /// Judges a command by all stages (P-07): the tables; then, where these do
+    /// not understand a part or their confidence is low, what
+    /// [`with_semantic`](Self::with_semantic) was given; then the fallback. In
+    /// two seconds in all (P-08), as far as the tables leave of them.
+    ///
+    /// An answer of the second stage may raise the class and never lowers it,
+    /// and allows nothing. One that is late, malformed or missing leaves what
+    /// the tables say.
+    ///
+    /// # Errors
+    /// As [`classify_in`](Self::classify_in).
+    ///
+    /// # Panics
+    /// Outside a Tokio runtime with a timer, if there is a second stage.
+    pub async fn classify_fully(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<Classification, InputError> {
+        let deadline = Instant::now() + MOST_TIME;
+        let (verdict, unsure) = self.by_tables(command, context)?;
+        match &self.semantic {
+            Some(stage) => Ok(stage.judge(command, verdict, unsure, deadline).await),
+            None => Ok(verdict),
+        }
+    }
+
+    /// What the tables say, and whether there is something that they do not
+    /// understand.
+    fn by_tables(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<(Classification, bool), InputError> {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
         if length > MOST_CONTEXT {
@@ -108,12 +163,22 @@ impl Classifier {
                 most: MOST_CONTEXT,
             });
         }
-        let mut verdict = match self.judged(command) {
-            Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
-            None => Classification::fallback("the command could not be analysed"),
+        let (mut verdict, unsure) = match self.judged(command) {
+            Some(judged) => (
+                Classification::new(command, &judged.findings, judged.agreed),
+                !judged.agreed
+                    || judged
+                        .findings
+                        .iter()
+                        .any(|finding| finding.sure == Sure::Guess),
+            ),
+            None => (
+                Classification::fallback("the command could not be analysed"),
+                true,
+            ),
         };
         verdict.context = context.map(str::to_owned);
-        Ok(verdict)
+        Ok((verdict, unsure))
     }
 
     /// Draws what would run, with effects and reasons.
