@@ -10,3 +10,4 @@ mod manifest;
 mod pages;
 mod pitfalls;
 mod support;
+mod types;
