@@ -20,19 +20,39 @@ mod workload;
 // The crate once more, for what it does not make public: a run on this very thread, and the
 // engine without its reset, which no program is to have.
 #[path = "../../src/error.rs"]
-#[allow(dead_code, reason = "the bench uses the sandbox alone")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the bench uses the sandbox alone"
+)]
 mod error;
 #[path = "../../src/fields.rs"]
-#[allow(dead_code, reason = "the bench uses the sandbox alone")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the bench uses the sandbox alone"
+)]
 mod fields;
 #[path = "../../src/limits.rs"]
-#[allow(dead_code, reason = "the bench uses the sandbox alone")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the bench uses the sandbox alone"
+)]
 mod limits;
 #[path = "../../src/manifest.rs"]
-#[allow(dead_code, reason = "the bench uses the sandbox alone")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the bench uses the sandbox alone"
+)]
 mod manifest;
 #[path = "../../src/run.rs"]
-#[allow(dead_code, reason = "the bench uses the sandbox alone")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the bench uses the sandbox alone"
+)]
 mod run;
 #[path = "../../src/sandbox"]
 #[allow(dead_code, unused_imports, reason = "the bench uses the sandbox alone")]
@@ -52,8 +72,6 @@ mod sandbox {
 }
 
 use std::process::ExitCode;
-
-pub(crate) use limits::Limits;
 
 fn main() -> ExitCode {
     // `cargo bench` adds `--bench`.

@@ -1,7 +1,7 @@
 // Answers each line, a number of runs, with the microseconds that one took: a fresh context
 // of `vm` each. A context is no sandbox; this is what it costs.
 const vm = require("node:vm");
-const [source, input] = process.argv.slice(2);
+const [source, input] = process.argv.slice(1);
 const script = source.replace("export default ", "globalThis.hook = ");
 
 function run() {

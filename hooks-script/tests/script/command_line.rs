@@ -236,7 +236,10 @@ fn bench_says_what_each_hook_took_and_which_cannot_be_registered() {
     let [good, bad] = lines.as_slice() else {
         panic!("{text}");
     };
-    assert_eq!((&good["outcome"], &good["runs"]), (&json!("out"), &json!(3)));
+    assert_eq!(
+        (&good["outcome"], &good["runs"]),
+        (&json!("out"), &json!(3))
+    );
     assert!(good["median_us"].as_f64().unwrap() > 0.0);
     assert!(good["median_with_wait_us"].as_f64() >= good["median_us"].as_f64());
     assert!(good["fuel"].as_u64().unwrap() > 0);
@@ -244,5 +247,9 @@ fn bench_says_what_each_hook_took_and_which_cannot_be_registered() {
 
     let people = folder.call(&["bench", "good.js", "--runs", "1"]);
     assert_eq!(people.status.code(), Some(0));
-    assert!(String::from_utf8(people.stdout).unwrap().starts_with("good.js: out, 1 runs"));
+    assert!(
+        String::from_utf8(people.stdout)
+            .unwrap()
+            .starts_with("good.js: out, 1 runs")
+    );
 }

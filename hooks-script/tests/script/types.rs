@@ -32,7 +32,9 @@ fn the_types_for_authors_say_what_a_hook_may_be() {
         put("use.ts", text);
         let output = Command::new(&compiler)
             .current_dir(folder.path())
-            .args(["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022", "use.ts"])
+            .args([
+                "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022", "use.ts",
+            ])
             .output();
         match output {
             Ok(output) => {
@@ -40,7 +42,10 @@ fn the_types_for_authors_say_what_a_hook_may_be() {
                 assert_eq!(output.status.success(), right, "{said}");
             }
             Err(error) => {
-                println!("LEFT OUT: {} cannot be started: {error}", compiler.display());
+                println!(
+                    "LEFT OUT: {} cannot be started: {error}",
+                    compiler.display()
+                );
                 return;
             }
         }
