@@ -47,6 +47,7 @@ fn compiler_version() -> String {
 /// parts which a macro cannot join.
 const ERRORS: &[(&str, usize)] = &[
     ("hooks_trait_several_mistakes", 9),
+    ("toolset_several_mistakes", 6),
     // The user's type stands where the slot's trait is looked for.
     ("hooks_slot_trait_name_taken", 2),
     // `Send` and `Sync` are separate traits, and an `async fn` that takes `&self` of a
@@ -80,6 +81,9 @@ const GENERATED: &[&str] = &[
     "Reduce",
     "Transform",
     "Handover",
+    "Custom<",
+    "Relay",
+    "Steps",
 ];
 
 #[test]

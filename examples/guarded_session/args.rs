@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::confine::Plan;
+use crate::registries::Approve;
 
 /// Replays the recorded session of a coding agent: hooks decide about each
 /// call, and what they allow runs in a scratch copy that it cannot leave
@@ -43,6 +44,14 @@ pub(crate) struct Args {
     /// Refuse what comes after so many calls
     #[arg(long, value_name = "CALLS", default_value_t = 1000)]
     pub(crate) budget: usize,
+
+    /// Answer the questions of hooks: yes, no, or as you say at the terminal
+    #[arg(long, value_name = "ANSWER", value_enum, default_value_t)]
+    pub(crate) approve: Approve,
+
+    /// Have the hook engine write its records to this folder, and keep them
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) records: Option<PathBuf>,
 
     /// Use this confinement instead of the strongest one
     #[arg(long, value_name = "PLAN", hide = true, conflicts_with = "no_sandbox")]

@@ -3,15 +3,17 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use hooks_runtime::Report;
+use hooks_runtime::{HookRegistry, Report};
 
 use crate::report::Record;
 
 /// The dispatches, by the names that people read, in the order in which a call passes them.
 pub(crate) const PRE: &str = "PRE";
-pub(crate) const TOOL_PRE: &str = "tool:pre";
+pub(crate) const TOOL_PRE: &str = HookRegistry::TOOL_PRE;
 pub(crate) const TYPED: &str = "typed set";
-pub(crate) const TOOL_POST: &str = "tool:post";
+pub(crate) const TOOL_POST: &str = HookRegistry::TOOL_POST;
+/// In place of `tool:post`, where a call did not succeed.
+pub(crate) const ERROR_TOOL: &str = HookRegistry::ERROR_TOOL;
 pub(crate) const POST: &str = "POST";
 
 /// What the hooks did about one call. The texts in it are raw until [`show`](Self::show).
@@ -87,13 +89,17 @@ impl Explanation {
     /// Adds the dispatches that the call did not come to, with the hooks in them.
     pub(crate) fn complete(&mut self, hooks: impl Fn(&str) -> Vec<String>) {
         for title in [PRE, TOOL_PRE, TYPED, TOOL_POST, POST] {
-            if self.sections.iter().all(|section| section.title != title) {
+            if !self.has(title) && (title != TOOL_POST || !self.has(ERROR_TOOL)) {
                 let names = hooks(title).into_iter();
                 let outcome = "none, because the call was refused before".to_owned();
                 let skipped = names.map(|name| (name, "skipped".to_owned()));
                 self.push(Section::inferred(title, outcome, skipped));
             }
         }
+    }
+
+    fn has(&self, title: &str) -> bool {
+        self.sections.iter().any(|section| section.title == title)
     }
 
     /// Makes every text fit to be shown: what the agent wrote is in reasons and faults, too.

@@ -1,4 +1,4 @@
-//! Takes one call through the registries and the typed set: ask, run, tell.
+//! Takes one call after the other through the registries and the typed set: ask, run, tell.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use crate::execute::{Executor, Outcome};
 use crate::explain::{Explanation, Section, TYPED};
 use crate::hooks::{Draft, Refusal, SessionHooksSet};
 use crate::job::Job;
-use crate::registries::Registries;
-use crate::report::{Decision, Record, Status, escape_output};
+use crate::registries::{OpenError, Registries};
+use crate::report::{Decision, Record, Status, Tally, escape_output};
 use crate::session::Call;
 
 /// Hooks, and what runs the calls that they allow.
 #[derive(Debug)]
 pub(crate) struct Guarded<'a, 'h> {
-    registries: &'a Registries,
+    registries: Registries,
     hooks: &'a SessionHooksSet<'h>,
     executor: Executor<'a>,
     /// The hooks that validate a call, in execution order.
@@ -24,6 +24,8 @@ pub(crate) struct Guarded<'a, 'h> {
 /// A call on its way.
 #[derive(Debug)]
 pub(crate) struct Passing {
+    /// Which call of the session it is, from 1.
+    pub(crate) number: usize,
     /// What the hooks have made of it so far.
     pub(crate) draft: Draft,
     /// What they say about it to the agent and the user.
@@ -33,8 +35,9 @@ pub(crate) struct Passing {
 }
 
 impl Passing {
-    pub(crate) fn new(call: &Call, is_explained: bool) -> Self {
+    pub(crate) fn new(number: usize, call: &Call, is_explained: bool) -> Self {
         Self {
+            number,
             draft: Draft::unchanged(call),
             told: Vec::new(),
             explanation: is_explained.then(Explanation::default),
@@ -50,7 +53,7 @@ impl Passing {
 
 impl<'a, 'h> Guarded<'a, 'h> {
     pub(crate) fn new(
-        registries: &'a Registries,
+        registries: Registries,
         hooks: &'a SessionHooksSet<'h>,
         executor: Executor<'a>,
     ) -> Self {
@@ -67,17 +70,40 @@ impl<'a, 'h> Guarded<'a, 'h> {
         }
     }
 
+    /// Begins the session of so many calls; what hooks say about it, as it can be shown.
+    ///
+    /// # Errors
+    /// If a hook is against it.
+    pub(crate) async fn start(&mut self, calls: usize) -> Result<Vec<String>, OpenError> {
+        let told = self.registries.start(calls).await?;
+        Ok(self.all_shown(&told).await)
+    }
+
+    /// Ends the session; what hooks say about it, as it can be shown.
+    pub(crate) async fn end(&mut self, tally: &Tally) -> Vec<String> {
+        let told = self.registries.end(tally).await;
+        self.all_shown(&told).await
+    }
+
+    /// What the registries know of the session.
+    pub(crate) fn registries(&self) -> &Registries {
+        &self.registries
+    }
+
     /// Asks the hooks about call `number`, which stands in `line`, runs what they allow,
     /// tells what came of it, and explains it if asked to.
     pub(crate) async fn pass(
-        &self,
+        &mut self,
         number: usize,
         line: usize,
         call: &Call,
         is_explained: bool,
     ) -> (Record, Option<Explanation>) {
         let start = Instant::now();
-        let mut passing = Passing::new(call, is_explained);
+        let mut passing = Passing::new(number, call, is_explained);
+        let shown = self.shown(call.text()).await;
+        self.registries
+            .begin_turn(&format!("{} {shown}", call.tool()));
         let verdict = self.decide(&mut passing).await;
         let mut record = self.record(call, &passing.draft).await;
         (record.number, record.line) = (number, line);
@@ -87,6 +113,8 @@ impl<'a, 'h> Guarded<'a, 'h> {
                 record.decision = Decision::Refused;
                 record.by = self.shown(&refusal.hook).await;
                 record.why = self.shown(&refusal.reason).await;
+                record.ran = None;
+                self.registries.refused(&record);
             }
             Ok(()) => {
                 self.run(passing.draft.call.clone(), &mut record).await;
@@ -106,6 +134,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
                 TYPED => self.policies.clone(),
                 title => self.registries.names(title),
             });
+            explanation.push(self.registries.explain_view());
             explanation.show(async |text| self.shown(text).await).await;
         }
         (record, passing.explanation)
@@ -113,17 +142,18 @@ impl<'a, 'h> Guarded<'a, 'h> {
 
     /// The order of the decision; the first no ends it, and the call does not run.
     ///
-    /// 1. PRE judges the call as the agent gave it.
-    /// 2. `tool:pre` may change it.
-    /// 3. The typed set rewrites it, and validates what is to run: nothing can change the
-    ///    call behind the last who judge it.
-    async fn decide(&self, passing: &mut Passing) -> Result<(), Refusal> {
-        self.registries.pre(passing).await?;
-        self.registries.tool_pre(passing).await?;
+    /// 1. The typed set rewrites the call, to fit it to the place where it runs.
+    /// 2. PRE, which is the hook engine, judges it.
+    /// 3. `tool:pre` may change it, and has the user asked about it.
+    /// 4. The typed set validates what is to run: nothing can change the call behind the last
+    ///    who judge it.
+    async fn decide(&mut self, passing: &mut Passing) -> Result<(), Refusal> {
         let Draft { call, changes } = self.hooks.rewrite(&passing.draft.call).await;
         let rewritten: Vec<_> = changes.iter().map(|change| change.hook.clone()).collect();
         passing.draft.call = call;
         passing.draft.changes.extend(changes);
+        self.registries.pre(passing).await?;
+        self.registries.tool_pre(passing).await?;
         let verdict = self.hooks.validate(&passing.draft.call).await;
         passing.explain(|| self.explain_typed(&rewritten, &verdict));
         verdict
@@ -218,6 +248,14 @@ impl<'a, 'h> Guarded<'a, 'h> {
         if let (Some(line), Status::Failed) = (last_line, record.status) {
             record.why += &format!("; its last words: {}", shorten(line.trim(), 80));
         }
+    }
+
+    async fn all_shown(&self, texts: &[String]) -> Vec<String> {
+        let mut shown = Vec::with_capacity(texts.len());
+        for text in texts {
+            shown.push(self.shown(text).await);
+        }
+        shown
     }
 
     /// `text` as it can be shown: a command, too, can hold a secret.

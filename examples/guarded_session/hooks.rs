@@ -1,5 +1,5 @@
-//! The typed hooks of a session: what is asked about each call that the registries let
-//! pass, and the policies that answer.
+//! The typed hooks of a session: what is asked about each call before the registries see it
+//! and after they have let it pass, and the policies that answer.
 //!
 //! | slot | kind | asks |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //! | `redact` | always, with `last` | what of its output must not be shown? |
 //! | `observe` | always | who wants to know what became of it? |
 //!
-//! A call is rewritten first, so that what is validated is what runs.
+//! A call is rewritten first, before any registry sees it, so that what is judged is what runs.
 
 use hooks_runtime::{Entry, ShortCircuit, hooks, impl_hook, impl_hooks};
 use serde::{Deserialize, Serialize};

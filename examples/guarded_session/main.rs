@@ -1,20 +1,24 @@
 //! Replays the recorded session of a coding agent under guard.
 //!
 //! ```text
-//! cargo run --example guarded_session [-- [FILE | -] [--json | --explain N] [--keep-going] [--no-sandbox]]
+//! cargo run --example guarded_session [-- [FILE | -] [--json | --explain N] [--approve ANSWER]
+//!                                         [--records FOLDER] [--keep-going] [--no-sandbox]]
 //! ```
 //!
 //! A session is one JSON object a line, such as `{"tool": "bash", "command": "ls"}`
 //! or `{"tool": "edit", "path": "a", "old": "x", "new": "y"}`; all of it is checked
-//! before any of it runs ([`session`]). Each call passes a registry of PRE hooks, the
-//! event `tool:pre` ([`registries`]) and a typed hook set ([`hooks`]), whose policies
-//! judge its text ([`judge`]); [`guarded`] says in which order. What they allow runs
-//! ([`execute`], [`job`]) in a scratch copy of a small project ([`scratch`]), in a
-//! process that has locked itself in ([`confine`]): that, not the policies, is the
-//! boundary. Then the event `tool:post` and the POST hooks tell of it. At the end a
-//! table or JSON says what became of each call ([`report`]); `--explain N` says instead
-//! what each hook did about call N ([`explain`]). Everything that could deceive a
-//! terminal is escaped ([`display`]).
+//! before any of it runs ([`session`]). Each call passes a typed hook set ([`hooks`]),
+//! which fits it to the place where it runs, then the PRE hooks of the hook engine and
+//! the event `tool:pre` ([`registries`]), and last the policies of the typed set, which
+//! judge its text ([`judge`]); [`guarded`] says in which order. Where a hook asks the
+//! user, `--approve` says who answers. What they allow runs ([`execute`], [`job`]) in a
+//! scratch copy of a small project ([`scratch`]), in a process that has locked itself in
+//! ([`confine`]): that, not the policies, is the boundary. Then the event `tool:post`, or
+//! `error:tool`, and the POST hooks of the engine tell of it; the engine's records are
+//! kept with `--records`. At the end a table or JSON says what became of each call
+//! ([`report`]); `--explain N` says instead what each hook did about call N, and what the
+//! agent reads next ([`explain`]). Everything that could deceive a terminal is escaped
+//! ([`display`]).
 //!
 //! It needs Linux, whose kernel does the confining.
 

@@ -1,8 +1,9 @@
 //! What became of each call: a table for people, JSON for machines.
 //!
 //! The JSON is one object: `session`, `confinement`, `calls` (a [`Record`] each),
-//! `skipped` (the broken lines, with `--keep-going`) and `summary`. Its texts are
-//! escaped as in the table, so that printing them raw is safe too.
+//! `skipped` (the broken lines, with `--keep-going`), `events` (what was emitted, each with the
+//! call that it is about) and `summary`. Its texts are escaped as in the table, so that
+//! printing them raw is safe too.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ use serde::{Serialize, Serializer};
 
 use crate::confine::Confinement;
 use crate::display::{escape, shorten};
-use crate::registries::Aftermath;
+use crate::registries::{Aftermath, Emitted};
 
 /// What the hooks decided about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -120,6 +121,7 @@ pub(crate) struct Report<'a> {
     pub(crate) confinement: &'a Confinement,
     pub(crate) calls: Vec<Record>,
     pub(crate) skipped: Vec<Skipped>,
+    pub(crate) events: &'a [Emitted],
     pub(crate) summary: Summary<'a>,
 }
 
@@ -130,7 +132,7 @@ pub(crate) struct Summary<'a> {
     pub(crate) tally: &'a Tally,
     /// For people only: the JSON has it in its records.
     #[serde(skip)]
-    pub(crate) aftermath: &'a Aftermath,
+    pub(crate) aftermath: Aftermath,
     pub(crate) skipped: usize,
     #[serde(rename = "took_ms", serialize_with = "milliseconds")]
     pub(crate) took: Duration,

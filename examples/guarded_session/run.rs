@@ -15,7 +15,7 @@ use crate::guarded::Guarded;
 use crate::hooks::guard;
 use crate::job::Job;
 use crate::progress::Progress;
-use crate::registries::{Limits, Registries};
+use crate::registries::{Grounds, OpenError, Registries, Settings};
 use crate::report::{Report, Skipped, Summary, Tally};
 use crate::scratch::Scratch;
 use crate::session::{Session, SessionError, Source};
@@ -67,6 +67,10 @@ enum RunError {
     Scratch(#[source] io::Error),
     #[error("cannot fill the scratch copy: {0}; check that TMPDIR names a folder with room")]
     Unpack(String),
+    #[error("cannot find the folder for records: {0}; name another one with --records")]
+    Records(#[source] io::Error),
+    #[error("cannot begin the session: {0}; check the folder for records, if --records names one")]
+    Open(#[from] OpenError),
     #[error("cannot print the report: {0}; check where the output goes")]
     Output(#[from] io::Error),
     #[error("stopped; the report is not complete, so there is none")]
@@ -81,7 +85,11 @@ impl RunError {
             | Self::NoCall(_)
             | Self::NoSuchCall { .. }
             | Self::NoConfinement(_) => BAD_INPUT,
-            Self::Scratch(_) | Self::Unpack(_) | Self::Output(_) => 1,
+            Self::Scratch(_)
+            | Self::Unpack(_)
+            | Self::Records(_)
+            | Self::Open(_)
+            | Self::Output(_) => 1,
             Self::Stopped => 130,
         })
     }
@@ -127,11 +135,25 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
     let tally = Tally::default();
     let progress = Progress::new(args.explain.unwrap_or(calls));
     let hooks = guard(&tally, &progress);
-    let registries = Registries::guarding(Limits {
+    let storage = match &args.records {
+        // A relative one is not to be taken for one in the project.
+        Some(folder) => std::path::absolute(folder).map_err(RunError::Records)?,
+        None => scratch.records(),
+    };
+    let grounds = Grounds {
+        workspace: scratch.project(),
+        storage,
         calls: args.budget,
+    };
+    let registries = Registries::guarding(Settings {
+        session: &name,
+        grounds,
         time: args.time_limit(),
+        approve: args.approve,
+        progress: &progress,
     });
-    let guarded = Guarded::new(&registries, &hooks, executor);
+    let mut guarded = Guarded::new(registries.await?, &hooks, executor);
+    tell(&guarded.start(calls).await?);
     let mut records = Vec::with_capacity(calls);
     let mut took = Duration::ZERO;
     for (number, (line, call)) in (1..).zip(&session.calls) {
@@ -140,6 +162,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         if let Some(explanation) = explanation {
             // Nothing that comes later changes what became of it.
             progress.finish();
+            tell(&guarded.end(&tally).await);
             print(|out| explanation.write(&record, out))?;
             return Ok(status);
         }
@@ -147,7 +170,9 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         records.push(record);
     }
     progress.finish();
+    tell(&guarded.end(&tally).await);
 
+    let registries = guarded.registries();
     let summary = Summary {
         tally: &tally,
         aftermath: registries.aftermath(),
@@ -159,6 +184,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         confinement: &confinement,
         calls: records,
         skipped,
+        events: registries.emitted(),
         summary,
     };
     if args.json {
@@ -169,6 +195,13 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         print(|out| report.write_table(out, width))?;
     }
     Ok(status)
+}
+
+/// Tells the user what hooks say of the session itself.
+fn tell(told: &[String]) {
+    for line in told {
+        eprintln!("guarded_session: {line}");
+    }
 }
 
 /// Names every broken line on standard error.

@@ -17,6 +17,7 @@ pub(crate) const PARTS: [&str; 3] = ["project", "home", "tmp"];
 /// |---|---|
 /// | `files/project` | the copy of the project, where every call starts |
 /// | `files/home`, `files/tmp` | `HOME` and `TMPDIR` of the calls |
+/// | `records` | what the hook engine writes down; a confined call is not shown it |
 /// | `root` | an empty folder to mount a new root on |
 /// | `outside` | what a confined process must not be able to touch; the self-test tries |
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl Scratch {
             "files/project",
             "files/home",
             "files/tmp",
+            "records",
             "root",
             "outside",
         ] {
@@ -51,7 +53,9 @@ impl Scratch {
         }
         // Another user, whom the calls may run as, has to get through.
         fs::set_permissions(&path, Permissions::from_mode(0o711))?;
-        fs::set_permissions(path.join("outside"), Permissions::from_mode(0o700))?;
+        for part in ["outside", "records"] {
+            fs::set_permissions(path.join(part), Permissions::from_mode(0o700))?;
+        }
         for name in ["canary", "kept"] {
             fs::write(path.join("outside").join(name), CANARY)?;
             fs::set_permissions(
@@ -65,6 +69,16 @@ impl Scratch {
     /// The folder with the [`PARTS`] that a call may write.
     pub(crate) fn files(&self) -> PathBuf {
         self.path.join("files")
+    }
+
+    /// The copy of the project.
+    pub(crate) fn project(&self) -> PathBuf {
+        self.files().join("project")
+    }
+
+    /// What the hook engine writes down. A call that is not confined can change it.
+    pub(crate) fn records(&self) -> PathBuf {
+        self.path.join("records")
     }
 
     /// Where a new root can be mounted.

@@ -4,6 +4,8 @@ mod program;
 
 use std::process::Command;
 
+use hooks_runtime::events;
+
 /// Runs an example, and returns what it prints.
 fn run(name: &str) -> String {
     let output = Command::new(program::find(name))
@@ -70,4 +72,106 @@ fn a_mock_stands_in_for_a_check() {
         printed.contains("known-tool: there is no tool `teleport`"),
         "{printed}"
     );
+}
+
+#[test]
+fn hooks_see_what_goes_to_a_model_and_what_comes_back() {
+    let printed = run("hooks_around_a_model");
+    assert!(
+        printed.starts_with(
+            "text_turn with 2 messages for eu-prod\n  seen: \"Hel\"\n  got:  \"Hel\"\n  seen: \"lo\"\n  got:  \"lo\"\n"
+        ),
+        "{printed}"
+    );
+    assert!(printed.contains("plan: look, then leap\n"), "{printed}");
+    assert!(
+        printed.contains("refused: the budget of 45 tokens has 20 left"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn a_host_adds_a_hook_to_the_engine() {
+    let expected = "\
+write_to_file: DENY, State Check
+select_active_intent: SAFE
+write_to_file: `write_to_file` is destructive and names no intent; give the call the id of one
+new_task: DESTRUCTIVE
+write_to_file: DESTRUCTIVE
+write_to_file: DENY, Scope Violation
+new_task: DENY, One agent at a time
+1 change was logged
+";
+    assert_eq!(run("extending_the_engine"), expected);
+}
+
+/// `E-80`: a host that has a use for each of the sixteen events, in the order in which they
+/// come.
+#[test]
+fn an_orchestrator_emits_every_standard_event_in_its_place() {
+    let printed = run("orchestrator");
+    let first_word = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+    let lines = printed.lines().map(first_word);
+    let is_event = |word: &String| events::STANDARD.contains(&word.as_str());
+    let emitted: Vec<_> = lines.filter(is_event).collect();
+
+    let tool_call = ["decision:tool_resolution", "tool:pre", "tool:post"];
+    let turn_with_compaction = ["decision:context_resolution", "context:pre-compact"];
+    let first_prompt = [
+        &[
+            "prompt:submit",
+            "decision:agent_resolution",
+            "agent:spawn",
+            "decision:context_resolution",
+            // The model fails once, and a hook has it asked again.
+            "error:provider",
+        ][..],
+        &tool_call,
+        &["decision:context_resolution"],
+        &tool_call,
+        &turn_with_compaction,
+        &[
+            "agent:complete",
+            "user:notification",
+            "orchestrator:complete",
+        ],
+    ];
+    let second_prompt = [
+        &["prompt:submit", "decision:agent_resolution", "agent:spawn"][..],
+        &turn_with_compaction,
+        &["decision:tool_resolution", "tool:pre", "error:tool"],
+        &turn_with_compaction,
+        &[
+            "agent:complete",
+            "user:notification",
+            "orchestrator:complete",
+        ],
+    ];
+    // One that a hook denies, and one for which the model fails for good.
+    let last_prompts = [
+        &["prompt:submit"][..],
+        &["prompt:submit", "decision:agent_resolution", "agent:spawn"],
+        &turn_with_compaction,
+        &[
+            "error:provider",
+            "error:orchestration",
+            "orchestrator:complete",
+        ],
+    ];
+    let all = [
+        vec!["session:start"],
+        first_prompt.concat(),
+        second_prompt.concat(),
+        last_prompts.concat(),
+        vec!["session:end"],
+    ];
+    assert_eq!(emitted, all.concat());
+    for event in events::STANDARD {
+        assert!(emitted.iter().any(|emitted| emitted == event), "{event}");
+    }
+
+    // What a hook injects for one call only is read by the model, and not kept.
+    assert!(printed.contains(r#"ok\"}\n\n(run is done; do not forget to tell the user)""#));
+    assert!(printed.contains("refused: secrets are not talked about"));
+    assert!(printed.contains("! a tool has failed: tool `deploy` failed"));
 }

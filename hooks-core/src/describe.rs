@@ -50,7 +50,7 @@ pub struct SlotDescription {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CompanionDescription {
-    /// `chain`, `aggregate` or `finalize`.
+    /// `chain`, `aggregate`, `finalize`, or `custom` for a pipeline.
     pub role: &'static str,
     /// The name of its type.
     pub name: String,

@@ -100,6 +100,8 @@ pub use report::{Report, ReportEntry, Reported, Run};
 pub use slot::Slot;
 pub use stateful::{HookReentrancyError, Stateful};
 pub use timer::Timer;
+#[doc(hidden)]
+pub use typed::custom::Pipeline;
 pub use typed::group::{HookGroup, SameSet};
 
 pub use hooks_macros::{hooks, impl_hook, impl_hooks};

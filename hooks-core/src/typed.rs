@@ -6,10 +6,12 @@
 //! | [`policy`] | the dispatch table (`REQUIREMENTS` §4.3) as one [`Combine`](crate::Combine) policy |
 //! | [`kind`] | always, fallback, singleton: when the default runs, what a registration does |
 //! | [`keep`] | what a dispatch keeps of its outputs: the latest, or every one |
+//! | [`custom`] | pipelines on `fallback` slots, for generated sets: hooks hand a call on, or end the dispatch |
 //! | [`slot`] | `TypedSlot`: entries and companions of one slot, its registration and dispatch |
 //! | [`direct`] | functions called with their arguments as one: `#[impl_hook]`, `Stateful` |
 //! | [`group`] | values that provide several hooks of a set (`#[impl_hooks]`) |
 
+pub mod custom;
 pub mod direct;
 pub mod group;
 pub mod keep;

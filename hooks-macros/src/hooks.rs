@@ -25,6 +25,19 @@ pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
+/// Reports what is wrong with a trait that another macro wrote.
+pub(crate) fn check(item: TokenStream) -> syn::Result<()> {
+    let definition: Trait = syn::parse2(item)?;
+    validate::validate(TokenStream::new(), &definition).map(|_| ())
+}
+
+/// What a trait that another macro wrote is expanded to.
+pub(crate) fn expanded(item: TokenStream) -> syn::Result<TokenStream> {
+    let definition: Trait = syn::parse2(item)?;
+    let set = validate::validate(TokenStream::new(), &definition)?;
+    Ok(expand::expand(&set))
+}
+
 /// The error for an item that does not parse as a trait.
 fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
     match syn::parse2::<syn::Item>(item) {

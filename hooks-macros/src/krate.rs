@@ -14,13 +14,24 @@ pub(crate) fn private() -> TokenStream {
 
 /// The framework's crate.
 pub(crate) fn root() -> TokenStream {
-    let found = ["hooks-core", "hooks-runtime"]
-        .into_iter()
+    named(&["hooks-core", "hooks-runtime"])
+}
+
+/// The module of `hooks-runtime` that has the tool sets.
+pub(crate) fn toolset() -> TokenStream {
+    let krate = named(&["hooks-runtime"]);
+    quote!(#krate::toolset)
+}
+
+/// The first of these packages that the user depends on, under the user's name for it.
+fn named(packages: &[&str]) -> TokenStream {
+    let found = packages
+        .iter()
         .find_map(|package| Some((package, crate_name(package).ok()?)));
     let name = match found {
         Some((_, FoundCrate::Name(name))) => name,
         Some((package, FoundCrate::Itself)) => package.replace('-', "_"),
-        None => "hooks_core".to_owned(),
+        None => packages[0].replace('-', "_"),
     };
     let name = Ident::new(&name, Span::call_site());
     quote!(::#name)

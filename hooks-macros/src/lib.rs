@@ -1,10 +1,11 @@
-//! The attribute macros of `hooks-core`.
+//! The macros of `hooks-core` and `hooks-runtime`.
 //!
 //! | Macro | Input | Output |
 //! |---|---|---|
 //! | [`macro@hooks`] | a trait of slots | the implementable trait, its set, a trait a slot |
 //! | [`macro@impl_hooks`] | an `impl` block of such a trait | the block, and its registration |
 //! | [`macro@impl_hook`] | one function | a unit struct that implements a slot's trait |
+//! | [`macro@ToolSet`] | an enum of tool inputs | the hook set of the tools, and the way of a call through it |
 //!
 //! Each goes through the same stations: `syntax` reads the item and leaves bodies
 //! unparsed, so that an unfinished body does not disturb the rest; `validate` turns it
@@ -26,6 +27,7 @@ mod params;
 mod report;
 mod spans;
 mod syntax;
+mod toolset;
 #[cfg(test)]
 mod unfinished;
 
@@ -53,4 +55,11 @@ pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
     impl_hook::entry(args.into(), item.into()).into()
+}
+
+/// Generates the hook set of an enum of tools: `#[derive(ToolSet)] enum Tools { … }` makes
+/// `ToolsHooks` and `ToolsHooksSet`, one slot a variant. See `hooks_runtime::toolset`.
+#[proc_macro_derive(ToolSet, attributes(tool))]
+pub fn tool_set(item: TokenStream) -> TokenStream {
+    toolset::entry(item.into()).into()
 }

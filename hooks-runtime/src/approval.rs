@@ -13,7 +13,9 @@
 //! | | |
 //! |---|---|
 //! | Nobody to ask | denied, whatever the default (`E-135`) |
-//! | No answer in time, an error or a panic of the provider | the default of the question (`E-134`) |
+//! | No answer in time, an error or a panic of the provider | the default of the question (`E-134`); of a hook that is not trusted, a denial |
+//! | The time cannot be kept, as in a runtime without a timer | denied |
+//! | A question of a trusted hook behind one that is not | the trusted one is put |
 //! | A time of 0 | the default, at once (`E-140`) |
 //! | An answer that was not offered | denied (`E-132`) |
 //! | "Allow always" | remembered for the session, for the same event, hook, question, tool and input (`E-138`); the generic question never |
@@ -22,6 +24,7 @@
 //! | Everybody who asks is gone | the question is withdrawn |
 
 mod desk;
+mod memory;
 mod option;
 mod outcome;
 mod provider;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hooks_core::{Fault, Timer};
 
 use crate::approval::{Approval, ApprovalAnswer, ApprovalProvider, ApprovalRequest, Asks, Desk};
-use crate::display::UserDisplay;
+use crate::display::{UserDisplay, escape};
 use crate::{
     Conversation, Emission, EmitError, EventData, HookOutput, HookRegistry, HostTimer, Injection,
     Map, MessageLevel, UserMessage,
@@ -16,8 +16,8 @@ use crate::{
 /// Does what an [`Emission`] says: shows the messages, injects into the conversation, asks the
 /// user, and says whether what the event announces may happen.
 ///
-/// One serves one session, or several that have a `session_id` in their events' data. A clone
-/// is the same one.
+/// One serves [one session](CoordinatorBuilder::session), or several that have a `session_id` in
+/// their events' data. A clone is the same one.
 ///
 /// ```
 /// use hooks_runtime::approval::FixedAnswers;
@@ -48,7 +48,7 @@ struct Inner {
     desk: Arc<Desk>,
     display: Option<Box<dyn UserDisplay>>,
     injection_size_limit: Option<usize>,
-    session: Arc<str>,
+    session: Option<Arc<str>>,
 }
 
 /// What came of an emission.
@@ -67,7 +67,7 @@ pub struct Applied {
 /// How far an emission could be applied without asking.
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial, or a question"]
-pub enum Step {
+pub enum Begun {
     /// It is decided.
     Done(Applied),
     /// The user has to be asked.
@@ -147,8 +147,8 @@ impl Coordinator {
         conversation: &mut Conversation,
     ) -> Result<Applied, ApplyError> {
         Ok(match self.begin(emission, conversation)? {
-            Step::Done(applied) => applied,
-            Step::Ask(request) => self.ask(*request).await.into(),
+            Begun::Done(applied) => applied,
+            Begun::Ask(request) => self.ask(*request).await.into(),
         })
     }
 
@@ -162,8 +162,8 @@ impl Coordinator {
         &self,
         emission: Emission,
         conversation: &mut Conversation,
-    ) -> Result<Step, ApplyError> {
-        let request = ApprovalRequest::of(&emission, &self.inner.session);
+    ) -> Result<Begun, ApplyError> {
+        let request = ApprovalRequest::of(&emission, self.inner.session.as_ref());
         self.show(emission.output(), &emission.messages);
         let denial = emission.is_denied().then(|| refusal(&emission));
         let Emission {
@@ -171,15 +171,15 @@ impl Coordinator {
         } = emission;
         self.inject(injections, conversation)?;
         Ok(match request {
-            None => Step::Done(Applied {
+            None => Begun::Done(Applied {
                 data,
                 denial,
                 approval: None,
             }),
             Some(request) => match self.inner.desk.known(&request) {
-                None => Step::Ask(Box::new(request)),
+                None => Begun::Ask(Box::new(request)),
                 Some(decision) => {
-                    Step::Done(self.inner.desk.conclude(request.into(), decision).into())
+                    Begun::Done(self.inner.desk.conclude(request.into(), decision).into())
                 }
             },
         })
@@ -188,15 +188,19 @@ impl Coordinator {
     /// Puts a question, and waits for its answer. Where the same one is being asked already,
     /// it waits for the answer to that (`E-140`). Dropping the future withdraws it, once
     /// nobody else waits.
-    pub async fn ask(&self, request: ApprovalRequest) -> Approval {
-        self.inner.desk.ask(Arc::new(request)).await
+    pub async fn ask(&self, request: impl Into<Arc<ApprovalRequest>>) -> Approval {
+        self.inner.desk.ask(request.into()).await
     }
 
     /// What comes of a question that has been answered elsewhere, and perhaps stored in
     /// between: the same as if it had been asked here. After its time the default counts
-    /// (`E-134`), whatever the answer.
-    pub fn settle(&self, request: ApprovalRequest, answer: impl Into<ApprovalAnswer>) -> Approval {
-        self.inner.desk.settle(Arc::new(request), &answer.into())
+    /// (`E-134`), but for a no, which is never too late.
+    pub fn settle(
+        &self,
+        request: impl Into<Arc<ApprovalRequest>>,
+        answer: impl Into<ApprovalAnswer>,
+    ) -> Approval {
+        self.inner.desk.settle(request.into(), &answer.into())
     }
 
     /// Forgets every "allow always" of a session (`E-138`).
@@ -204,15 +208,18 @@ impl Coordinator {
         self.inner.desk.forget(session);
     }
 
-    /// The session of events whose data name none.
-    pub fn session(&self) -> &str {
-        &self.inner.session
+    /// The session that it serves, if it serves one only.
+    pub fn session(&self) -> Option<&str> {
+        self.inner.session.as_deref()
     }
 
     /// Shows what hooks printed and say, in this order; without a display their messages are
     /// logged (`E-151`).
     fn show(&self, output: &[HookOutput], messages: &[UserMessage]) {
         let Some(display) = &self.inner.display else {
+            for HookOutput { text, hook } in output {
+                tracing::debug!(target: "hooks_runtime", hook = &**hook, "{}", escape(text));
+            }
             messages.iter().for_each(log);
             return;
         };
@@ -258,16 +265,16 @@ impl Coordinator {
 /// Why an emission is a denial, also where its hook does not say (`E-97`).
 fn refusal(emission: &Emission) -> String {
     match (emission.reason(), &emission.decided_by) {
-        (Some(reason), _) => reason.to_owned(),
-        (None, Some(hook)) => format!("denied by hook `{hook}`"),
-        (None, None) => "denied".to_owned(),
+        (Some(reason), _) if !reason.trim().is_empty() => reason.to_owned(),
+        (_, Some(hook)) => format!("denied by hook `{hook}`"),
+        (_, None) => "denied".to_owned(),
     }
 }
 
 /// Logs a message that there is nobody to show to.
 fn log(message: &UserMessage) {
     let UserMessage { text, level, hook } = message;
-    let hook = &**hook;
+    let (text, hook) = (escape(text), &**hook);
     match level {
         MessageLevel::Info => tracing::info!(target: "hooks_runtime", hook, "{text}"),
         MessageLevel::Warning => tracing::warn!(target: "hooks_runtime", hook, "{text}"),
@@ -358,7 +365,8 @@ impl CoordinatorBuilder {
         self
     }
 
-    /// The session of events whose data have no `session_id`.
+    /// The one session that it serves. Without it, sessions are told apart by `session_id` in
+    /// the data of events, which hooks can change.
     pub fn session(mut self, session: impl Into<Arc<str>>) -> Self {
         self.session = Some(session.into());
         self
@@ -372,7 +380,7 @@ impl CoordinatorBuilder {
                 desk: Arc::new(Desk::new(self.provider, timer)),
                 display: self.display,
                 injection_size_limit: self.injection_size_limit,
-                session: self.session.unwrap_or_else(|| Arc::from("")),
+                session: self.session,
             }),
         }
     }

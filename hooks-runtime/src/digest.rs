@@ -43,6 +43,39 @@ impl Parts {
     }
 }
 
+/// The digest of these bytes and nothing else, as other programs compute it.
+#[cfg(feature = "engine")]
+pub(crate) fn of_bytes(bytes: &[u8]) -> Digest {
+    Digest(Sha256::digest(bytes).into())
+}
+
+/// The digest of bytes that come one after the other.
+#[cfg(feature = "engine")]
+pub(crate) struct Stream(Sha256);
+
+#[cfg(feature = "engine")]
+impl Stream {
+    pub(crate) fn new() -> Self {
+        Stream(Sha256::new())
+    }
+
+    pub(crate) fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+#[cfg(feature = "engine")]
+impl std::io::Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The digest of an object.
 pub(crate) fn of_map(map: &Map) -> Digest {
     of_fields(map.iter())

@@ -35,7 +35,7 @@ mod collect;
 #[cfg(feature = "command")]
 pub mod command;
 
-mod data;
+pub(crate) mod data;
 mod emit;
 mod record;
 mod table;

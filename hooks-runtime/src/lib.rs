@@ -9,6 +9,16 @@
 //! Both are cheap to clone, shared between threads, and changed through `&self` while they
 //! are being dispatched; a dispatch works on the hooks as they were when it began.
 //!
+//! On them stand, each in a module of its own:
+//!
+//! | Module | Is |
+//! |---|---|
+//! | [`coordinator`] | [`Coordinator`]: does what an emission says, with a [`Conversation`] and [approvals](approval) |
+//! | `engine` (feature `engine`) | `HookEngine`: sixteen PRE and POST hooks around a coding agent's tools |
+//! | [`model`] | [`HookedModel`]: typed hooks around a language model, whichever client talks to it |
+//! | [`toolset`] | typed hooks for each tool of an agent, from an enum |
+//! | [`testing`] | a recorder of events, mock tools, a host for tests, and the contract of event hooks |
+//!
 //! ```
 //! use std::sync::Arc;
 //!
@@ -60,11 +70,17 @@ pub mod approval;
 pub mod conversation;
 pub mod coordinator;
 pub mod display;
+#[cfg(feature = "engine")]
+pub mod engine;
 pub mod events;
+pub mod model;
 pub mod phases;
+pub mod testing;
+pub mod toolset;
 
 mod digest;
 mod error;
+mod lock;
 mod options;
 mod shared;
 mod timer;
@@ -73,8 +89,10 @@ mod within;
 pub use hooks_core::*;
 
 pub use conversation::{Conversation, InjectionFate, InjectionRecord, Message, Role};
-pub use coordinator::{Applied, ApplyError, Coordinator, CoordinatorBuilder, Step};
+pub use coordinator::{Applied, ApplyError, Begun, Coordinator, CoordinatorBuilder};
 pub use display::UserDisplay;
+#[cfg(feature = "engine")]
+pub use engine::{HookEngine, ToolRequest, ToolResult};
 pub use error::HookError;
 #[cfg(feature = "command")]
 pub use events::CommandHook;
@@ -83,6 +101,11 @@ pub use events::{
     Event, EventData, EventDescriptor, EventHook, HookAnswer, HookFault, HookOutput, HookRegistry,
     HookResult, Injection, IntoHandler, InvalidResult, MessageLevel, Provenance, StatefulEventHook,
     UserMessage,
+};
+pub use model::{
+    AdapterError, AdapterEvent, AdapterEvents, HookedModel, ModelAdapter, ModelError, ModelHooks,
+    ModelHooksSet, ModelInputHookContext, ModelStreamEvent, StreamEventHookContext,
+    UsageHookContext,
 };
 pub use options::RegisterOptions;
 pub use phases::{

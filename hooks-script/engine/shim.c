@@ -39,6 +39,11 @@ static struct {
 
 enum level { LOG, INFO, WARN, ERROR, DEBUG };
 IMPORT(console) void host_console(enum level level, const char *text, size_t length);
+enum posted { POSTED, FULL, REFUSED };
+IMPORT(post) enum posted host_post(const char *url, size_t url_length, const char *body, size_t body_length);
+
+// What a run is: bits of its argument `mode`.
+enum mode { PRE = 1, HTTP = 2 };
 
 #define FILE_NAME "hook.js"
 #define REJECTIONS 16
@@ -219,6 +224,43 @@ static JSValue console(JSContext *ctx, JSValueConst this, int count, JSValueCons
     host_console(level, (const char *)line.buf, line.size);
     dbuf_free(&line);
     return JS_UNDEFINED;
+}
+
+// `context.http.post(url, body)`: hands a request to the host, which sends it when the run is over,
+// or does not. A body that is no text goes as JSON.
+static JSValue post(JSContext *ctx, JSValueConst this, int count, JSValueConst *values) {
+    (void)this, (void)count;
+    if (!JS_IsString(values[0])) return JS_ThrowTypeError(ctx, "the URL is no text");
+    JSValue body = JS_IsString(values[1]) ? JS_DupValue(ctx, values[1])
+                                          : JS_JSONStringify(ctx, values[1], JS_UNDEFINED, JS_UNDEFINED);
+    if (JS_IsException(body)) return body;
+    if (!JS_IsString(body)) {
+        JS_FreeValue(ctx, body);
+        return JS_ThrowTypeError(ctx, "the body is neither a text nor data");
+    }
+    size_t url_length, body_length;
+    const char *url = JS_ToCStringLen(ctx, &url_length, values[0]);
+    const char *text = url ? JS_ToCStringLen(ctx, &body_length, body) : NULL;
+    JS_FreeValue(ctx, body);
+    enum posted posted = text ? host_post(url, url_length, text, body_length) : REFUSED;
+    if (text) JS_FreeCString(ctx, text);
+    if (url) JS_FreeCString(ctx, url);
+    if (!text) return JS_EXCEPTION;
+    if (posted == FULL) return JS_ThrowRangeError(ctx, "the outbox is full");
+    if (posted != POSTED) return JS_ThrowTypeError(ctx, "the request is refused");
+    return JS_UNDEFINED;
+}
+
+// Only there in a run that may have it: no object of any other run leads to it.
+static bool add_http(JSContext *ctx, JSValueConst given) {
+    JSValue http = JS_NewObject(ctx);
+    if (JS_IsException(http)) return false;
+    int flags = JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE | JS_PROP_THROW;
+    if (JS_DefinePropertyValueStr(ctx, http, "post", JS_NewCFunction(ctx, post, "post", 2), flags) < 0) {
+        JS_FreeValue(ctx, http);
+        return false;
+    }
+    return JS_DefinePropertyValueStr(ctx, given, "http", http, flags) >= 0;
 }
 
 static void begin(double now_ms, uint64_t seed) {
@@ -405,7 +447,7 @@ EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, u
     return DONE;
 }
 
-EXPORT(run) enum status hook_run(char *input, size_t length, double now_ms, uint64_t seed, int jobs, int pre) {
+EXPORT(run) enum status hook_run(char *input, size_t length, double now_ms, uint64_t seed, int jobs, int mode) {
     JSContext *ctx = context;
     enum status status = THROWN;
     begin(now_ms, seed);
@@ -416,6 +458,10 @@ EXPORT(run) enum status hook_run(char *input, size_t length, double now_ms, uint
     if (JS_IsException(given)) {
         tell_exception(ctx);
         return BROKEN;
+    }
+    if (mode & HTTP && !add_http(ctx, given)) {
+        JS_FreeValue(ctx, given);
+        return tell_exception(ctx);
     }
     // Fails where the top level has frozen its world.
     if (JS_DefinePropertyValueStr(ctx, ctx->global_obj, "context", JS_DupValue(ctx, given),
@@ -430,7 +476,7 @@ EXPORT(run) enum status hook_run(char *input, size_t length, double now_ms, uint
     if (JS_IsException(returned)) return status == THROWN ? tell_exception(ctx) : status;
 
     bool data = true;
-    if (pre) {
+    if (mode & PRE) {
         // What it returned counts as it is now, whatever its jobs do to it later.
         JSValue text = JS_JSONStringify(ctx, returned, JS_UNDEFINED, JS_UNDEFINED);
         if (JS_IsException(text)) {

@@ -21,6 +21,17 @@ export interface HookContext {
   in: Message;
   /** What the manifest asks for, where the server has it. */
   data: { user?: Public; channel?: Public; guild?: Public };
+  /** Only after an action, and only where the user has agreed to it; absent elsewhere. */
+  http?: Http;
+}
+
+/** Requests that the server sends when the run is over, or does not; no answer comes back. */
+export interface Http {
+  /**
+   * Asks for a `POST`. A body that is no text goes as JSON. Throws a `RangeError` where the
+   * outbox is full.
+   */
+  post(url: string, body: Json): void;
 }
 
 /** The message from now on. */

@@ -35,19 +35,24 @@ impl ScriptHook {
     /// The rejection, if the hook stopped the action, or failed and
     /// [fails closed](Self::fail_closed).
     pub fn decide(&self, run: &Run, message: Map) -> Result<Map, Rejection> {
+        self.outcome(run).map(|out| out.cloned().unwrap_or(message))
+    }
+
+    /// The other message with which an action goes on, if the run has made one.
+    pub(crate) fn outcome<'r>(&self, run: &'r Run) -> Result<Option<&'r Map>, Rejection> {
         let rejection = |class: &str, message: &str| Rejection {
             class: class.to_owned(),
             message: message.to_owned(),
             hook: self.manifest().name().to_owned(),
         };
         match &run.verdict {
-            Verdict::Out(out) => Ok(out.clone()),
+            Verdict::Out(out) => Ok(Some(out)),
             Verdict::Stop(stop) => Err(rejection(&stop.class, &stop.message)),
             Verdict::Failed(_) if self.fail_closed => Err(rejection(
                 "HookFailure",
                 "a hook that has to agree has failed",
             )),
-            Verdict::Failed(_) => Ok(message),
+            Verdict::Failed(_) => Ok(None),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::hook::ScriptHook;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::run::Failure;
-use crate::sandbox::{self, Ended, Load, Pool, Sandbox, Status};
+use crate::sandbox::{self, Allowance, Ended, Load, Pool, Sandbox, Status};
 use crate::source;
 
 /// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly.
@@ -99,23 +99,27 @@ impl ScriptEngine {
             let bytes = source.len();
             return Err(RegisterError::TooLarge { bytes, limit });
         }
+        let hash = sandbox::hex(&Sha256::digest(source));
+        if let Some(expected) = manifest.pinned_hash().filter(|&expected| expected != hash) {
+            return Err(RegisterError::Pinned {
+                expected: expected.to_owned(),
+                found: hash,
+            });
+        }
         let load = Load {
             source: source.as_bytes().to_vec(),
-            given: self.shared.given(Arc::default()),
+            given: self.shared.given(Arc::default(), Allowance::default()),
         };
         let gone = || RegisterError::Engine("its worker is gone".to_owned());
         let (report, snapshot) = self.shared.pool.load(load).ok_or_else(gone)?;
         match report.ended {
             Ended::Returned(status, said) => match (status, snapshot) {
-                (Status::Done, Some(snapshot)) => {
-                    let hash = sandbox::hex(&Sha256::digest(source));
-                    Ok(ScriptHook::new(
-                        Arc::clone(&self.shared),
-                        manifest,
-                        snapshot,
-                        hash,
-                    ))
-                }
+                (Status::Done, Some(snapshot)) => Ok(ScriptHook::new(
+                    Arc::clone(&self.shared),
+                    manifest,
+                    snapshot,
+                    hash,
+                )),
                 (Status::Syntax, _) => Err(RegisterError::Syntax {
                     position: said.position(),
                     message: said.message,
@@ -160,11 +164,12 @@ fn exports(source: &str, extra: &str) -> RegisterError {
 }
 
 impl Shared {
-    pub(crate) fn given(&self, cancelled: Arc<AtomicBool>) -> sandbox::Given {
+    pub(crate) fn given(&self, cancelled: Arc<AtomicBool>, allowance: Allowance) -> sandbox::Given {
         sandbox::Given {
             now_ms: (self.clock)(),
             seed: (self.random)(),
             cancelled,
+            allowance,
         }
     }
 }

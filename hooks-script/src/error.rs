@@ -69,6 +69,16 @@ pub enum RegisterError {
         /// What it may have.
         limit: usize,
     },
+    /// It is not the version that its manifest is for.
+    #[error(
+        "the source has the hash `{found}`, and the manifest is for `{expected}`; give the source or the manifest that fits"
+    )]
+    Pinned {
+        /// What the manifest is for: SHA-256 in hexadecimal digits.
+        expected: String,
+        /// What the source has.
+        found: String,
+    },
     /// The engine is gone.
     #[error("the script engine failed: {0}")]
     Engine(String),
@@ -84,6 +94,7 @@ impl RegisterError {
             RegisterError::Exports { .. } => "exports",
             RegisterError::Load(_) => "load",
             RegisterError::TooLarge { .. } => "too_large",
+            RegisterError::Pinned { .. } => "pinned",
             RegisterError::Engine(_) => "engine",
         }
     }

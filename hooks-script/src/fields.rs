@@ -224,4 +224,9 @@ impl ContextData {
         }
         Ok(self)
     }
+
+    /// Everything in it, whether a hook may see it or not.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Map> {
+        self.of.iter().flatten()
+    }
 }

@@ -9,11 +9,13 @@ use hooks_runtime::Map;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::consent::Permit;
 use crate::engine::Shared;
 use crate::fields::ContextData;
 use crate::manifest::Manifest;
+use crate::outbox::permits_http;
 use crate::run::{Failure, Run, Stage, Stop, Verdict};
-use crate::sandbox::{Ended, Report, Said, Snapshot, Start, Status};
+use crate::sandbox::{Allowance, Ended, Report, Said, Snapshot, Start, Status};
 
 /// A hook that is registered with an engine. A clone is the same hook.
 #[derive(Clone)]
@@ -89,6 +91,35 @@ impl ScriptHook {
 
     /// Runs the hook in the stage that is given.
     pub async fn run(&self, stage: Stage, message: &Map, data: &ContextData) -> Run {
+        self.run_within(stage, message, data, Allowance::default())
+            .await
+    }
+
+    /// Runs the hook after an action, with `context.http` if the permit is for this version of
+    /// the hook and [`HTTP`](crate::HTTP), and still holds (`S-21`); else as
+    /// [`run_post`](Self::run_post). Nothing is sent: see [`Run::outbox`].
+    pub async fn run_post_permitted(
+        &self,
+        message: &Map,
+        data: &ContextData,
+        permit: &Permit,
+    ) -> Run {
+        let http = permits_http(permit, self) && permit.check().await.is_ok();
+        let allowance = Allowance {
+            http,
+            ..Allowance::default()
+        };
+        self.run_within(Stage::Post, message, data, allowance).await
+    }
+
+    /// The same as [`run`](Self::run), with less of something, or with more that was agreed to.
+    pub(crate) async fn run_within(
+        &self,
+        stage: Stage,
+        message: &Map,
+        data: &ContextData,
+        allowance: Allowance,
+    ) -> Run {
         let limits = self.shared.sandbox.limits();
         let context = Context {
             stage,
@@ -110,7 +141,7 @@ impl ScriptHook {
             hook: Arc::clone(&self.snapshot),
             stage,
             input,
-            given: self.shared.given(Arc::clone(&cancel.0)),
+            given: self.shared.given(Arc::clone(&cancel.0), allowance),
         };
         match self.shared.pool.run(start).await {
             Some((report, duration)) => self.made(stage, report, duration),
@@ -118,19 +149,24 @@ impl ScriptHook {
         }
     }
 
-    fn made(&self, stage: Stage, report: Report, duration: Duration) -> Run {
+    fn made(&self, stage: Stage, mut report: Report, duration: Duration) -> Run {
+        let verdict = match report.ended {
+            Ended::Returned(status, said) => self.verdict(stage, status, said),
+            Ended::Failed(failure) => Verdict::Failed(failure),
+            // Nobody is left to read it.
+            Ended::Cancelled => {
+                Verdict::Failed(Failure::Engine("the run was cancelled".to_owned()))
+            }
+        };
+        if matches!(verdict, Verdict::Failed(_)) {
+            report.outbox.clear();
+        }
         Run {
-            verdict: match report.ended {
-                Ended::Returned(status, said) => self.verdict(stage, status, said),
-                Ended::Failed(failure) => Verdict::Failed(failure),
-                // Nobody is left to read it.
-                Ended::Cancelled => {
-                    Verdict::Failed(Failure::Engine("the run was cancelled".to_owned()))
-                }
-            },
+            verdict,
             fuel: report.fuel,
             console: report.console,
             console_dropped: report.console_dropped,
+            outbox: report.outbox,
             code_hash: Arc::clone(&self.code_hash),
             memory_bytes: report.peak,
             memory_hash: report.memory_hash,
@@ -168,13 +204,14 @@ impl ScriptHook {
         })
     }
 
-    fn not_run(&self, failure: Failure) -> Run {
+    pub(crate) fn not_run(&self, failure: Failure) -> Run {
         let report = Report {
             ended: Ended::Failed(failure),
             fuel: 0,
             peak: 0,
             console: Vec::new(),
             console_dropped: 0,
+            outbox: Vec::new(),
             memory_hash: None,
         };
         self.made(Stage::Pre, report, Duration::ZERO)

@@ -32,6 +32,10 @@ pub struct Limits {
     pub console_line: usize,
     /// Continuations of promises that run.
     pub jobs: u32,
+    /// Requests that a run may leave in its outbox, where it has one.
+    pub outbox: usize,
+    /// Bytes of their URLs and bodies together.
+    pub outbox_bytes: usize,
 }
 
 impl Limits {
@@ -53,6 +57,8 @@ impl Default for Limits {
             console_lines: 100,
             console_line: 1000,
             jobs: 5_000,
+            outbox: 16,
+            outbox_bytes: 64 << 10,
         }
     }
 }

@@ -14,6 +14,9 @@ pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json")
 const LONGEST_SOURCE: usize = 2048;
 const LONGEST_NAME: usize = 200;
 
+/// What a manifest's `hash` begins with.
+const HASH_PREFIX: &str = "sha256-";
+
 /// Something that a hook can ask to see (`S-06`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,6 +70,8 @@ pub struct Manifest {
     source: String,
     name: String,
     context: BTreeSet<ContextKey>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
 }
 
 /// Why something is no manifest.
@@ -111,6 +116,11 @@ pub enum ManifestError {
         /// What was asked for.
         key: String,
     },
+    /// A hash is spelt otherwise than hashes are.
+    #[error(
+        "`hash` is `{0}`; write `sha256-` and the 64 digits, 0 to 9 and a to f, of the SHA-256 of the source"
+    )]
+    Hash(String),
 }
 
 impl Manifest {
@@ -128,6 +138,7 @@ impl Manifest {
             source: source.into(),
             name: name.into(),
             context: context.into_iter().collect(),
+            hash: None,
         };
         within("source", &manifest.source, LONGEST_SOURCE)?;
         within("name", &manifest.name, LONGEST_NAME)?;
@@ -185,7 +196,37 @@ impl Manifest {
                 })
             })
             .collect::<Result<_, _>>()?;
-        Manifest::new(source, name, context)
+        let manifest = Manifest::new(source, name, context)?;
+        if !fields.contains_key("hash") {
+            return Ok(manifest);
+        }
+        manifest.pinned(text("hash")?)
+    }
+
+    /// The same for one version of the hook: `sha256-` and the hash of its source. Another
+    /// version cannot be registered with it.
+    ///
+    /// # Errors
+    ///
+    /// [`ManifestError::Hash`].
+    pub fn pinned(mut self, hash: impl Into<String>) -> Result<Self, ManifestError> {
+        let hash = hash.into();
+        let digits = hash
+            .strip_prefix(HASH_PREFIX)
+            .unwrap_or_default()
+            .as_bytes();
+        let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+        if digits.len() != 64 || !digits.iter().all(is_digit) {
+            return Err(ManifestError::Hash(hash));
+        }
+        self.hash = Some(hash);
+        Ok(self)
+    }
+
+    /// The version that the manifest is for, if it is for one: SHA-256 of the source, in
+    /// hexadecimal digits.
+    pub fn pinned_hash(&self) -> Option<&str> {
+        self.hash.as_deref()?.strip_prefix(HASH_PREFIX)
     }
 
     /// Where the hook comes from.

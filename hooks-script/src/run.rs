@@ -7,6 +7,8 @@ use std::time::Duration;
 use hooks_runtime::Map;
 use serde::{Deserialize, Serialize};
 
+use crate::outbox::OutboundRequest;
+
 /// When a hook runs (`S-08`, `S-14`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -39,6 +41,9 @@ pub struct Run {
     pub console: Vec<ConsoleLine>,
     /// Lines that it wrote beyond what is kept.
     pub console_dropped: usize,
+    /// What it asks to be sent, once somebody has looked at the consent again
+    /// ([`OutboxSender`](crate::OutboxSender)); nothing of a run that failed.
+    pub outbox: Vec<OutboundRequest>,
     /// SHA-256 of the source of the hook, in hexadecimal digits.
     pub code_hash: Arc<str>,
     /// The most that it used of [`Limits::heap`](crate::Limits::heap), in bytes.

@@ -3,14 +3,18 @@
 mod calls;
 pub(crate) mod config;
 mod image;
-pub(crate) mod instance;
+mod instance;
 mod pool;
 mod result;
 mod snapshot;
 mod watch;
 
-pub(crate) use calls::{Given, Sandbox, hex};
+#[cfg(feature = "bench")]
+pub use calls::PRELUDE;
+pub(crate) use calls::{Allowance, Given, Sandbox, hex};
 pub(crate) use image::module;
+#[cfg(feature = "bench")]
+pub(crate) use instance::Instance;
 pub(crate) use pool::{Load, Pool, Start};
 pub(crate) use result::{Ended, Report, Said, Status};
 pub(crate) use snapshot::Snapshot;

@@ -14,6 +14,7 @@ mod arguments;
 mod attributes;
 mod chain;
 mod closures;
+mod custom;
 mod definition;
 mod describe;
 mod drop_and_panic;

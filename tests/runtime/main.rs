@@ -1,5 +1,6 @@
-//! What the registries of events and of PRE and POST hooks do, from the requirements: one
-//! module a subject, each test named after the rule it holds.
+//! What the registries of events and of PRE and POST hooks do, and what comes of their
+//! answers, from the requirements: one module a subject, each test named after the rule it
+//! holds.
 
 #![allow(
     unused_must_use,
@@ -8,16 +9,22 @@
 
 mod kit;
 
+mod approval;
 mod collect;
 mod defaults_and_listing;
 mod emit;
+mod engine;
 mod examples;
 mod failure;
 mod hook_result;
+mod injection;
+mod output;
 mod phases;
 mod precedence;
 mod registration;
 mod reports;
 mod sharing;
 mod stress;
+mod testing;
+mod toolset;
 mod worked_examples;

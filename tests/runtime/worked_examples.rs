@@ -103,7 +103,7 @@ impl Host {
         std::mem::take(&mut *self.screen.0.lock().unwrap())
     }
 
-    fn asked(&self) -> ApprovalRequest {
+    fn asked(&self) -> Arc<ApprovalRequest> {
         self.answers.asked().pop().expect("a question")
     }
 }
@@ -148,8 +148,9 @@ async fn e_110_e_111_e_112_the_examples_of_context_injection() {
         assert!(!host.apply(result).await.is_denied());
         assert_eq!(host.stored(), [(role, text)]);
         let told = (role, text.to_owned());
-        assert_eq!(host.called()[1..], [told.clone()], "now");
-        assert_eq!(host.called()[1..], [told], "and later");
+        for call in ["now", "and later"] {
+            assert_eq!(host.called()[1..], *std::slice::from_ref(&told), "{call}");
+        }
     }
 
     let memory = "Current memory usage: 85% (reminder: optimize soon)";
@@ -225,7 +226,8 @@ async fn e_130_e_133_the_examples_of_approval_gates() {
         ("Create backup and overwrite", AllowOnce),
         ("Cancel", Deny),
     ];
-    let examples: Vec<(HookResult, &[(&str, ApprovalEffect)], u64)> = vec![
+    type Example<'a> = (HookResult, &'a [(&'a str, ApprovalEffect)], u64);
+    let examples: Vec<Example<'_>> = vec![
         (ask("Deploy to production?"), &plain, 300),
         (ask("Allow write to production/config.py?"), &plain, 300),
         (

@@ -29,8 +29,16 @@ mod pages {
     mod events {}
     #[doc = include_str!("../../docs/phases.md")]
     mod phases {}
+    #[doc = include_str!("../../docs/tool-sets.md")]
+    mod tool_sets {}
+    #[doc = include_str!("../../docs/model-hooks.md")]
+    mod model_hooks {}
+    #[doc = include_str!("../../docs/hook-engine.md")]
+    mod hook_engine {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
+    #[doc = include_str!("../../docs/testing.md")]
+    mod testing {}
     #[doc = include_str!("../../docs/errors.md")]
     mod errors {}
 }

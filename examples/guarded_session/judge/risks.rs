@@ -33,6 +33,15 @@ pub(crate) fn destruction(script: &Script) -> Option<String> {
         })
 }
 
+/// What a user may want to be asked about: git commands that rewrite history or throw away
+/// work, and that [`destruction`] lets pass. Each loss is named once.
+pub(crate) fn history(script: &Script) -> Vec<String> {
+    let mut losses: Vec<_> = script.commands.iter().filter_map(rewritten).collect();
+    losses.sort();
+    losses.dedup();
+    losses
+}
+
 /// Anything that leaves the machine.
 pub(crate) fn network(script: &Script) -> Option<String> {
     if script
@@ -179,6 +188,46 @@ fn git(command: &Command) -> Option<String> {
     Some(format!("`git {}` {harm}", git_command(command)?))
 }
 
+fn rewritten(command: &Command) -> Option<String> {
+    if command.program() != Some("git") {
+        return None;
+    }
+    let git = git_command(command)?;
+    // Behind `--` there are files, before it commits and branches.
+    let names_files = || command.texts().any(|text| text == "--");
+    let forces = || command.has_option('f', "force");
+    let loss = match git {
+        // Git takes a shortened option, too. One in a message asks once too often, no more.
+        "commit" if command.texts().any(|text| text.starts_with("--am")) => {
+            "`git commit --amend` replaces the last commit"
+        }
+        "rebase" => "`git rebase` replaces commits",
+        "reset" if command.operands().any(names_older_commit) => {
+            "`git reset` takes commits off the branch"
+        }
+        "checkout" if names_files() => "`git checkout` throws away changes in files",
+        "restore" if !command.has_option('S', "staged") => {
+            "`git restore` throws away changes in files"
+        }
+        "checkout" | "switch" if forces() || command.has_option('\0', "discard-changes") => {
+            "switching by force throws away changes in files"
+        }
+        "branch" if forces() || command.has_option('M', "") => {
+            "`git branch` by force moves a branch"
+        }
+        "tag" if forces() || command.has_option('d', "delete") => "`git tag` loses a tag",
+        _ => return None,
+    };
+    Some(loss.to_owned())
+}
+
+fn names_older_commit(word: &Word) -> bool {
+    // A word that only running it would tell may name anything.
+    word.text
+        .as_deref()
+        .is_none_or(|text| text.contains(['~', '^', '@']))
+}
+
 /// The subcommand, behind git's own options.
 pub(crate) fn git_command(command: &Command) -> Option<&str> {
     let mut words = command.arguments.iter();
@@ -270,7 +319,7 @@ fn path_words(command: &Command) -> impl Iterator<Item = &Word> {
 mod tests {
     use super::super::programs;
     use super::super::shell::Script;
-    use super::{credentials, destruction, network, strange_program, way_out};
+    use super::{credentials, destruction, history, network, strange_program, way_out};
 
     fn all(found: impl Fn(&Script) -> Option<String>, texts: &[&str], is_risk: bool) {
         for text in texts {
@@ -312,6 +361,40 @@ mod tests {
             "ls -R",
         ];
         all(destruction, &harmless, false);
+    }
+
+    #[test]
+    fn a_rewritten_history_is_seen() {
+        let losses = |script: &Script| history(script).into_iter().next();
+        let rewriting = [
+            "git commit --amend -m x",
+            "git commit --amen",
+            "git -C sub rebase -i main",
+            "git reset HEAD~1",
+            "git reset --soft \"$commit\"",
+            "git checkout -- a",
+            "git checkout main -- a",
+            "git restore a",
+            "git switch -f main",
+            "git branch -M main",
+            "git tag -d v1",
+            "ls && sh -c 'git commit --amend'",
+        ];
+        all(losses, &rewriting, true);
+        let plain = [
+            "git commit -a -m 'amend it'",
+            "git reset a",
+            "git checkout main",
+            "git restore --staged a",
+            "git branch x",
+            "git tag v1",
+            "git status",
+            "echo git commit --amend",
+        ];
+        all(losses, &plain, false);
+        let script = programs::read("git rebase a; git commit --amend; git rebase b");
+        let losses = history(&script.expect("a script"));
+        assert_eq!(losses.len(), 2, "{losses:?}");
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! The hooks of `tool:pre` and `tool:post`, in the forms that a hook can have.
+//! The hooks of `tool:pre`, `tool:post` and `error:tool`, in the forms that a hook can have.
 //!
 //! Those that read a command fail where it cannot be read. That is logged and left out, as
-//! they only help: the typed set refuses such a command. `protected_files` guards something,
-//! so that its fault is a denial.
+//! they only help: the typed set refuses such a command. `protected_files` and
+//! `confirm_history` guard something, so that their faults are a denial.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hooks_runtime::{
     Event, EventHook, FailurePolicy, HookError, HookRegistry, HookResult, Map, MessageLevel,
@@ -12,22 +13,23 @@ use hooks_runtime::{
 };
 use serde_json::{Value, json};
 
-use super::Limits;
 use super::payload::{TOOL_INPUT, TOOL_NAME, TOOL_RESULT, rewrite};
 use crate::hooks::Change;
 use crate::judge::shell::Unclear;
 use crate::judge::{paths, programs, rewrites, risks};
 
 /// Registers all of them.
-pub(super) fn register(events: &HookRegistry, limits: Limits) {
+pub(super) fn register(events: &HookRegistry, time_limit: Duration) {
     let before = HookRegistry::TOOL_PRE;
-    let guard = RegisterOptions::new()
-        .name("protected_files")
-        .priority(-10)
-        .on_failure(FailurePolicy::FailClosed);
-    events.register(before, ProtectedFiles, guard);
+    let guard = |name: &'static str| {
+        RegisterOptions::new()
+            .name(name)
+            .on_failure(FailurePolicy::FailClosed)
+    };
+    let files = guard("protected_files").priority(-10);
+    events.register(before, ProtectedFiles, files);
     events.register(before, end_tail, RegisterOptions::new());
-    let seconds = limits.time.as_secs();
+    let seconds = time_limit.as_secs();
     events.register(
         before,
         move |event: Event<'_>| long_sleep(event, seconds),
@@ -35,9 +37,15 @@ pub(super) fn register(events: &HookRegistry, limits: Limits) {
     );
     events.register(before, commits, RegisterOptions::new().priority(10));
 
-    let after = HookRegistry::TOOL_POST;
-    events.register(after, redaction_notice, RegisterOptions::new());
-    events.register(after, limit_notice, RegisterOptions::new());
+    // Behind all that change a call: what is approved is what runs.
+    let question = guard("confirm_history").priority(20);
+    events.register(before, confirm_history, question);
+
+    for after in [HookRegistry::TOOL_POST, HookRegistry::ERROR_TOOL] {
+        events.register(after, redaction_notice, RegisterOptions::new());
+    }
+    let error = HookRegistry::ERROR_TOOL;
+    events.register(error, limit_notice, RegisterOptions::new());
 }
 
 /// The data lack a field, or hold something else in its place.
@@ -110,6 +118,25 @@ async fn commits(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, Unclear
     } else {
         HookResult::proceed()
     })
+}
+
+/// Asks before git rewrites history or throws away work, where that is not refused anyway.
+fn confirm_history(event: Event<'_>) -> HookResult {
+    let command = input(event, "command").map(programs::read);
+    // One that cannot be read is refused by the typed set.
+    let Some(Ok(script)) = command else {
+        return HookResult::proceed();
+    };
+    let losses = risks::history(&script);
+    let is_refused = risks::destruction(&script).is_some();
+    if losses.is_empty() || is_refused {
+        return HookResult::proceed();
+    }
+    let losses = losses.join(", ");
+    HookResult::ask_user(format!("{losses}. Run it?"))
+        .approval_options(["Allow once", "Allow always", "Deny"])
+        // The same loss by another command is the same question.
+        .approval_key(losses)
 }
 
 /// Lets the agent know why it cannot read all of the output.

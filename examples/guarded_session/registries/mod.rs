@@ -3,139 +3,220 @@
 //!
 //! | dispatch | registry | asks or tells |
 //! |---|---|---|
-//! | PRE | [`PhaseRegistry`] | may this call, as the agent gave it, be made? |
+//! | `session:start` | [`HookRegistry`] | may the session begin? |
+//! | PRE | [`HookEngine`](hooks_runtime::HookEngine) | may this call be made? |
 //! | `tool:pre` | [`HookRegistry`] | what is to change in it, who is to be told what, may it run? |
-//! | `tool:post` | [`HookRegistry`] | what came of it |
-//! | POST | [`PhaseRegistry`] | the record of it |
+//! | `tool:post` | [`HookRegistry`] | what came of a call that succeeded |
+//! | `error:tool` | [`HookRegistry`] | what came of one that failed, or met a limit |
+//! | POST | [`HookEngine`](hooks_runtime::HookEngine) | the record of it |
+//! | `user:notification` | [`HookRegistry`] | what the user is told by another hook: may it be put otherwise, or kept back? |
+//! | `session:end` | [`HookRegistry`] | how many calls there were, and what became of them |
 //!
-//! [`phases`] and [`events`] hold the hooks. A call runs only after answers that say so: a
-//! `HALT`, a word that is not known, an error, a missing answer of the user are all a no.
-//! The recorded agent is not there to be stopped by a `HALT`, so that its next call is asked
-//! about as well; a hook that halts goes on doing so for as long as its reason lasts.
+//! [`engine`] and [`events`] hold the hooks, [`approval`] who answers where one asks. What the
+//! hooks of an event answer is applied by a [`Coordinator`]: it injects into the
+//! [`Conversation`](hooks_runtime::Conversation) that a model would be given, has the question
+//! put, and says whether the event may happen. A call runs only after answers that say so: a
+//! `HALT`, a word that is not known, an error, a missing answer of the user are all a no. The
+//! recorded agent is not there to be stopped by a `HALT`, so that its next call is asked about
+//! as well; a hook that halts goes on doing so for as long as its reason lasts.
 
+mod approval;
+mod dispatch;
+mod engine;
 mod events;
 mod payload;
-mod phases;
+mod view;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_runtime::{
-    Action, ApprovalDefault, Emission, EmitError, EmitOptions, HookRegistry, HookResponse, Phase,
-    PhaseRegistry,
-};
+use hooks_runtime::engine::EngineError;
+use hooks_runtime::{Coordinator, HookRegistry, Map, Phase};
+use serde_json::Value;
 
-pub(crate) use phases::Aftermath;
+pub(crate) use approval::Approve;
+pub(crate) use dispatch::Emitted;
+pub(crate) use engine::{Aftermath, Grounds};
 
-use crate::explain::{POST, PRE, Section, TOOL_POST, TOOL_PRE};
+use self::dispatch::{Answered, Heard};
+use self::engine::{Governor, verdict};
+use self::view::View;
+use crate::explain::{ERROR_TOOL, POST, PRE, Section, TOOL_POST, TOOL_PRE};
 use crate::guarded::Passing;
 use crate::hooks::Refusal;
-use crate::report::Record;
-use crate::session::Call;
+use crate::progress::Progress;
+use crate::report::{Record, Status};
 
-/// What the hooks know of the limits of a session.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// How many calls the agent may make.
-    pub(crate) calls: usize,
-    /// How long one of them may take.
+/// What a session is guarded with.
+#[derive(Debug)]
+pub(crate) struct Settings<'a> {
+    /// Its name, by which hooks and records tell it from others.
+    pub(crate) session: &'a str,
+    pub(crate) grounds: Grounds,
+    /// How long a call may take.
     pub(crate) time: Duration,
+    pub(crate) approve: Approve,
+    /// The bar that makes room for questions.
+    pub(crate) progress: &'a Progress,
 }
 
 /// Hooks before and after each call.
 #[derive(Debug)]
 pub(crate) struct Registries {
-    phases: PhaseRegistry<Call, Record>,
+    governor: Governor,
     events: HookRegistry,
-    aftermath: Arc<Aftermath>,
+    coordinator: Coordinator,
+    view: View,
+    heard: Heard,
+    emitted: Vec<Emitted>,
+}
+
+/// Why a session cannot begin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum OpenError {
+    #[error("the hook engine cannot be made: {0}")]
+    Engine(#[from] EngineError),
+    #[error("{what} is refused by {hook}: {reason}")]
+    Refused {
+        what: &'static str,
+        hook: String,
+        reason: String,
+    },
+    #[error("the hook engine did not take the intent of the session")]
+    NotSelected,
 }
 
 impl Registries {
-    /// The registries with the hooks of this example.
-    pub(crate) fn guarding(limits: Limits) -> Self {
-        let registries = Self {
-            phases: PhaseRegistry::new(),
-            events: HookRegistry::new(),
-            aftermath: Arc::default(),
+    /// The registries with the hooks of this example. Makes the engine's storage folder.
+    pub(crate) async fn guarding(settings: Settings<'_>) -> Result<Self, OpenError> {
+        let events = HookRegistry::new();
+        // For hooks that serve several sessions.
+        let session = ("session_id".to_owned(), settings.session.into());
+        events.set_default_fields(Map::from_iter([session]));
+        events::register(&events, settings.time);
+        let heard = Heard::default();
+        let coordinator = Coordinator::builder()
+            .session(settings.session)
+            .injection_size_limit(INJECTION_LIMIT)
+            .display(heard.clone());
+        Ok(Self {
+            governor: Governor::open(settings.session, settings.grounds).await?,
+            events,
+            coordinator: settings
+                .approve
+                .provide(coordinator, settings.progress)
+                .build(),
+            view: View::default(),
+            heard,
+            emitted: Vec::new(),
+        })
+    }
+
+    /// What the engine has gathered.
+    pub(crate) fn aftermath(&self) -> Aftermath {
+        self.governor.aftermath()
+    }
+
+    /// The events that were emitted, in their order.
+    pub(crate) fn emitted(&self) -> &[Emitted] {
+        &self.emitted
+    }
+
+    /// Begins the session, if no hook is against it; what hooks say about it.
+    pub(crate) async fn start(&mut self, calls: usize) -> Result<Vec<String>, OpenError> {
+        let data = Map::from_iter([("calls".to_owned(), calls.into())]);
+        let answered = self.emit(HookRegistry::SESSION_START, data, None).await;
+        match answered.verdict() {
+            Ok(_) => Ok(answered.told),
+            Err(Refusal { hook, reason }) => Err(OpenError::Refused {
+                what: "the session",
+                hook,
+                reason,
+            }),
+        }
+    }
+
+    /// Ends the session; what hooks say about it. What they deny has no effect.
+    pub(crate) async fn end(&mut self, summary: &impl serde::Serialize) -> Vec<String> {
+        let data = match serde_json::to_value(summary) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
         };
-        phases::register(&registries.phases, limits, &registries.aftermath);
-        events::register(&registries.events, limits);
-        registries
+        let answered = self.emit(HookRegistry::SESSION_END, data, None).await;
+        if let Some(session) = self.coordinator.session() {
+            self.coordinator.end_session(session);
+        }
+        answered.told
     }
 
-    /// What the POST hooks have gathered.
-    pub(crate) fn aftermath(&self) -> &Aftermath {
-        &self.aftermath
+    /// The agent makes a call, after it has read what it was told.
+    pub(crate) fn begin_turn(&mut self, call: &str) {
+        self.view.begin_turn(call);
     }
 
-    /// Asks the PRE hooks about the call as the agent gave it.
+    /// Asks the PRE hooks of the engine about the call.
     pub(crate) async fn pre(&self, passing: &mut Passing) -> Result<(), Refusal> {
-        // A response does not name the hook that gave it; the report does.
-        let (answer, report) = self.phases.execute_pre_reported(&passing.draft.call).await;
+        let request = self.governor.request(&passing.draft.call);
+        let (answer, report) = self.governor.engine.pre_tool_use_reported(&request).await;
         let by = report.stopped_by().map_or(PRE, |entry| &entry.name);
-        let (action, verdict) = match answer {
-            Ok(response) if response.is_continue() => ("CONTINUE".to_owned(), Ok(())),
-            Ok(response) => (response.action.to_string(), refuse(by, reason(response))),
-            Err(error) => ("an error".to_owned(), refuse(by, error.to_string())),
+        let action = match &answer {
+            Ok(response) => response.action.to_string(),
+            Err(_) => "an error".to_owned(),
         };
+        let verdict = verdict(by, answer);
         passing.explain(|| Section::reported(PRE, outcome(&action, &verdict), &report));
         verdict
     }
 
     /// Emits `tool:pre`, takes over what its hooks changed, and keeps what they say.
-    pub(crate) async fn tool_pre(&self, passing: &mut Passing) -> Result<(), Refusal> {
+    pub(crate) async fn tool_pre(&mut self, passing: &mut Passing) -> Result<(), Refusal> {
         let data = payload::announcing(&passing.draft.call);
-        let emitted = self
-            .events
-            .emit_with(HookRegistry::TOOL_PRE, data, options(passing))
-            .await;
-        let (action, verdict) = match &emitted {
-            Ok(emission) => (
-                decision(emission),
-                answer(emission).and_then(|()| adopt(emission, passing)),
-            ),
-            // Hooks are missing that might have said no.
-            Err(error) => (
-                "an error".to_owned(),
-                refuse(failed(error), error.to_string()),
-            ),
-        };
-        let outcome = outcome(&action, &verdict);
-        hear(TOOL_PRE, outcome, &emitted, passing);
+        let answered = self.emit(TOOL_PRE, data, Some(passing)).await;
+        let verdict = answered.verdict().and_then(|data| adopt(data, passing));
+        let outcome = outcome(&answered.action, &verdict);
+        hear(TOOL_PRE, outcome, answered, passing);
         verdict
     }
 
-    /// Emits `tool:post`. What its hooks change or deny has no effect on a call that is over;
-    /// what they say has.
-    pub(crate) async fn tool_post(&self, record: &Record, passing: &mut Passing) {
-        let data = payload::concluding(&passing.draft.call, record);
-        let emitted = self
-            .events
-            .emit_with(HookRegistry::TOOL_POST, data, options(passing))
-            .await;
-        let outcome = match &emitted {
-            Ok(emission) => decision(emission),
-            Err(error) => format!("an error: {error}"),
+    /// Gives the agent the result of a call that ran, and emits `tool:post`, or `error:tool`
+    /// where it did not succeed. What hooks change or deny has no effect on a call that is
+    /// over; what they say has.
+    pub(crate) async fn tool_post(&mut self, record: &Record, passing: &mut Passing) {
+        self.view.end_turn(record);
+        let event = match record.status {
+            Status::Succeeded => TOOL_POST,
+            _ => ERROR_TOOL,
         };
-        hear(TOOL_POST, outcome, &emitted, passing);
+        let data = payload::concluding(&passing.draft.call, record);
+        let answered = self.emit(event, data, Some(passing)).await;
+        let outcome = answered.action.clone();
+        hear(event, outcome, answered, passing);
     }
 
-    /// Shows the record to the POST hooks; their faults are nobody's but theirs.
+    /// Gives the agent the reason why a call did not run.
+    pub(crate) fn refused(&mut self, record: &Record) {
+        self.view.end_turn(record);
+    }
+
+    /// Tells the POST hooks of the engine; their faults are nobody's but theirs.
     pub(crate) async fn post(&self, record: &Record, passing: &mut Passing) {
+        let result = self.governor.result(&passing.draft.call, record);
         let id = record.number.to_string();
-        let report = self.phases.execute_post_reported(record, Some(&id)).await;
+        let engine = &self.governor.engine;
+        let report = engine.post_tool_use_reported(&result, Some(&id)).await;
         passing.explain(|| Section::reported(POST, "all are told".to_owned(), &report));
+    }
+
+    /// What a model would read before its next call.
+    pub(crate) fn explain_view(&self) -> Section {
+        self.view.explain()
     }
 
     /// The names of the hooks behind each title, in execution order.
     pub(crate) fn names(&self, title: &str) -> Vec<String> {
-        let ids = |phase| {
-            let hooks = self.phases.registered_hooks(phase).into_iter();
-            hooks.map(|hook| hook.id).collect()
-        };
         match title {
-            PRE => ids(Phase::Pre),
-            POST => ids(Phase::Post),
+            PRE => self.governor.ids(Phase::Pre),
+            POST => self.governor.ids(Phase::Post),
             event => {
                 let hooks = self.events.descriptors().into_iter();
                 hooks
@@ -147,109 +228,31 @@ impl Registries {
     }
 }
 
-/// Whether an emission says that the call may run.
-fn answer(emission: &Emission) -> Result<(), Refusal> {
-    let by = emission.decided_by.as_deref().unwrap_or(TOOL_PRE);
-    match emission.action {
-        Action::Continue | Action::Modify | Action::InjectContext => Ok(()),
-        Action::Deny => refuse(by, emission.reason().unwrap_or("it does not say why")),
-        // In a replay nobody is there to be asked.
-        Action::AskUser => match emission.decision() {
-            Some(question) if question.approval_default == ApprovalDefault::Allow => Ok(()),
-            question => {
-                let prompt = question.and_then(|question| question.approval_prompt.as_deref());
-                refuse(
-                    by,
-                    format!("nobody answers: {}", prompt.unwrap_or("may it run?")),
-                )
-            }
-        },
-    }
-}
+/// The most characters that a hook may put before the agent at once.
+const INJECTION_LIMIT: usize = 4000;
 
-/// The action of an emission, and whose it is.
-fn decision(emission: &Emission) -> String {
-    match &emission.decided_by {
-        Some(by) => format!("{} by {by}", emission.action),
-        None => emission.action.to_string(),
-    }
-}
-
-/// Makes of the draft what the data of `tool:pre` are now, whichever answer won.
-fn adopt(emission: &Emission, passing: &mut Passing) -> Result<(), Refusal> {
+/// Makes of the draft what the data of `tool:pre` are now.
+fn adopt(data: &Map, passing: &mut Passing) -> Result<(), Refusal> {
     let draft = &mut passing.draft;
-    match payload::call(&emission.data) {
+    match payload::call(data) {
         Ok(call) if call == draft.call => Ok(()),
         Ok(call) => {
             draft.call = call;
-            draft.changes.extend(payload::changes(&emission.data));
+            draft.changes.extend(payload::changes(data));
             Ok(())
         }
-        Err(problem) => refuse(
-            TOOL_PRE,
-            format!("its hooks left nothing that could run: {problem}"),
-        ),
+        Err(problem) => Err(Refusal {
+            hook: TOOL_PRE.to_owned(),
+            reason: format!("its hooks left nothing that could run: {problem}"),
+        }),
     }
 }
 
-/// Keeps what the hooks of an event say to the agent and the user.
-fn hear(
-    title: &'static str,
-    outcome: String,
-    emitted: &Result<Emission, EmitError>,
-    passing: &mut Passing,
-) {
-    let emission = match emitted {
-        Ok(emission) => Some(emission),
-        Err(error) => error.emission(),
-    };
-    let mut told = Vec::new();
-    if let Some(emission) = emission {
-        for injection in &emission.injections {
-            let hook = &injection.provenance.hook;
-            told.push(format!("{hook} tells the agent: {}", injection.content));
-        }
-        for message in &emission.messages {
-            told.push(format!("{} tells the user: {}", message.hook, message.text));
-        }
-    }
-    passing.explain(|| {
-        let report = emission.and_then(|emission| emission.report().cloned());
-        Section::reported(title, outcome, &report.unwrap_or_default()).telling(&told)
-    });
+/// Keeps what became of an event, and what its hooks say.
+fn hear(title: &'static str, outcome: String, answered: Answered, passing: &mut Passing) {
+    let Answered { told, report, .. } = answered;
+    passing.explain(|| Section::reported(title, outcome, &report).telling(&told));
     passing.told.extend(told);
-}
-
-/// Reports are for the call that is to be explained.
-fn options(passing: &Passing) -> EmitOptions {
-    match passing.explanation {
-        Some(_) => EmitOptions::new().report(),
-        None => EmitOptions::new(),
-    }
-}
-
-fn refuse(hook: &str, reason: impl Into<String>) -> Result<(), Refusal> {
-    Err(Refusal {
-        hook: hook.to_owned(),
-        reason: reason.into(),
-    })
-}
-
-fn reason(response: HookResponse) -> String {
-    let reason = response.reason;
-    let reason = reason.unwrap_or_else(|| "it does not say why".to_owned());
-    match response.recovery_hint {
-        Some(hint) => format!("{reason}; {hint}"),
-        None => reason,
-    }
-}
-
-/// The hook whose fault it is.
-fn failed(error: &EmitError) -> &str {
-    match error {
-        EmitError::Hook { fault, .. } => &fault.hook,
-        _ => TOOL_PRE,
-    }
 }
 
 fn outcome(action: &str, verdict: &Result<(), Refusal>) -> String {

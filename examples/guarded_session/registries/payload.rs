@@ -1,11 +1,11 @@
-//! A call as the data of an event, and back: `tool_name`, `tool_input`, and after it
-//! `tool_result`.
+//! A call as the data of an event, and back: `tool_name`, `tool_input`, after it
+//! `tool_result`, and where it did not succeed `error_message`.
 
 use hooks_runtime::{Event, HookResult, Map};
 use serde_json::{Value, json};
 
 use crate::hooks::Change;
-use crate::report::Record;
+use crate::report::{Record, Status};
 use crate::session::{Call, ProblemKind};
 
 pub(super) const TOOL_NAME: &str = "tool_name";
@@ -28,7 +28,7 @@ pub(super) fn announcing(call: &Call) -> Map {
     data
 }
 
-/// The data of `tool:post`, of a call that ran.
+/// The data of `tool:post`, or of `error:tool`, of a call that ran.
 pub(super) fn concluding(call: &Call, record: &Record) -> Map {
     let mut data = announcing(call);
     let result = json!({
@@ -38,6 +38,9 @@ pub(super) fn concluding(call: &Call, record: &Record) -> Map {
         "output": record.output,
     });
     data.insert(TOOL_RESULT.to_owned(), result);
+    if record.status != Status::Succeeded {
+        data.insert("error_message".to_owned(), record.result().into());
+    }
     data
 }
 

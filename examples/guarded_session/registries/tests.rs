@@ -5,20 +5,35 @@ use std::time::Duration;
 use hooks_runtime::phases::PreFn;
 use hooks_runtime::{
     ApprovalDefault, Event, FailurePolicy, HookRegistry, HookResponse, HookResult, Phase,
-    RegisterOptions, ResponseAction,
+    RegisterOptions, ResponseAction, ToolRequest,
 };
 use serde_json::json;
+use tempfile::TempDir;
 
-use super::{Limits, Registries};
+use super::{Approve, Grounds, Registries, Settings};
 use crate::guarded::Passing;
 use crate::hooks::Refusal;
+use crate::progress::Progress;
 use crate::session::Call;
 
-fn registries() -> Registries {
-    Registries::guarding(Limits {
-        calls: 10,
+/// The registries of a session in an empty project.
+async fn registries(folder: &TempDir, approve: Approve) -> Registries {
+    let settings = Settings {
+        session: "test",
+        grounds: Grounds {
+            workspace: folder.path().to_owned(),
+            storage: folder.path().join("records"),
+            calls: 10,
+        },
         time: Duration::from_secs(5),
-    })
+        approve,
+        progress: &Progress::new(1),
+    };
+    Registries::guarding(settings).await.expect("registries")
+}
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a folder")
 }
 
 fn bash(command: &str) -> Call {
@@ -28,32 +43,49 @@ fn bash(command: &str) -> Call {
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     runtime.expect("a runtime").block_on(future)
 }
 
 /// The answer of PRE with one hook more, and who gave it.
-fn pre(options: RegisterOptions, hook: fn(&Call) -> HookResponse) -> Result<(), Refusal> {
-    let registries = registries();
-    registries
-        .phases
-        .register_pre(PreFn::new("odd", hook), options);
-    block_on(registries.pre(&mut Passing::new(&bash("ls"), false)))
+fn pre(options: RegisterOptions, hook: fn(&ToolRequest) -> HookResponse) -> Result<(), Refusal> {
+    block_on(async {
+        let folder = folder();
+        let registries = registries(&folder, Approve::Never).await;
+        let phases = registries.governor.engine.registry();
+        phases.register_pre(PreFn::new("odd", hook), options);
+        registries
+            .pre(&mut Passing::new(1, &bash("ls"), false))
+            .await
+    })
 }
 
-/// The call as `tool:pre` with these hooks more leaves it, and the answer.
+/// The call as `tool:pre` with this hook more leaves it, and the answer.
 fn tool_pre(
     options: RegisterOptions,
     hook: impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static,
 ) -> (Passing, Result<(), Refusal>) {
-    let registries = registries();
-    let options = options.name("odd");
-    registries
-        .events
-        .register(HookRegistry::TOOL_PRE, hook, options);
-    let mut passing = Passing::new(&bash("tail -f log"), true);
-    let answer = block_on(registries.tool_pre(&mut passing));
-    (passing, answer)
+    approved(Approve::Never, options, hook)
+}
+
+fn approved(
+    approve: Approve,
+    options: RegisterOptions,
+    hook: impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static,
+) -> (Passing, Result<(), Refusal>) {
+    block_on(async {
+        let folder = folder();
+        let mut registries = registries(&folder, approve).await;
+        let options = options.name("odd");
+        registries
+            .events
+            .register(HookRegistry::TOOL_PRE, hook, options);
+        let mut passing = Passing::new(1, &bash("tail -f log"), true);
+        let answer = registries.tool_pre(&mut passing).await;
+        (passing, answer)
+    })
 }
 
 fn by(answer: Result<(), Refusal>) -> String {
@@ -62,7 +94,7 @@ fn by(answer: Result<(), Refusal>) -> String {
 
 #[test]
 fn a_pre_hook_that_fails_is_no_yes() {
-    let fail = |_: &Call| panic!("out of order");
+    let fail = |_: &ToolRequest| panic!("out of order");
     for policy in [FailurePolicy::FailClosed, FailurePolicy::Propagate] {
         let answer = pre(RegisterOptions::new().on_failure(policy), fail);
         assert!(
@@ -81,18 +113,43 @@ fn a_pre_hook_that_fails_is_no_yes() {
 
 #[test]
 fn a_pre_response_that_the_host_does_not_know_is_no_yes() {
-    let later = |_: &Call| HookResponse::new(ResponseAction::Other("LATER".to_owned()));
+    let later = |_: &ToolRequest| HookResponse::new(ResponseAction::Other("LATER".to_owned()));
     assert_eq!(by(pre(RegisterOptions::new(), later)), "odd");
 }
 
 #[test]
-fn all_pre_hooks_of_the_example_fail_closed() {
-    let hooks = registries().phases.registered_hooks(Phase::Pre);
+fn all_pre_hooks_of_the_engine_are_asked_and_none_is_left_out_when_it_fails() {
+    let folder = folder();
+    let registries = block_on(registries(&folder, Approve::Never));
+    let phases = registries.governor.engine.registry();
+    let hooks = phases.registered_hooks(Phase::Pre);
     let ids: Vec<_> = hooks.iter().map(|hook| &*hook.id).collect();
-    assert_eq!(ids, ["budget", "breaker", "scope"]);
+    let seven = [
+        "fail-safe",
+        "state-check",
+        "traceability",
+        "concurrency",
+        "scope-enforcement",
+        "budget",
+        "circuit-breaker",
+    ];
+    assert_eq!(ids, seven);
     for hook in &hooks {
-        assert_eq!(hook.on_failure, FailurePolicy::FailClosed, "{}", hook.id);
+        assert_ne!(hook.on_failure, FailurePolicy::Isolate, "{}", hook.id);
     }
+}
+
+#[test]
+fn an_engine_that_cannot_write_its_records_lets_nothing_pass() {
+    block_on(async {
+        let folder = folder();
+        let registries = registries(&folder, Approve::Never).await;
+        std::fs::remove_dir_all(folder.path().join("records")).expect("no records");
+        let answer = registries
+            .pre(&mut Passing::new(1, &bash("ls"), false))
+            .await;
+        assert_eq!(by(answer), "fail-safe");
+    });
 }
 
 #[test]
@@ -121,16 +178,100 @@ fn the_guard_of_files_denies_data_that_it_cannot_read() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_has_its_default() {
-    let ask = |_: Event<'_>| HookResult::ask_user("May it?");
-    let (_, answer) = tool_pre(RegisterOptions::new(), ask);
-    assert_eq!(
-        answer.as_ref().map_err(|no| &*no.reason),
-        Err("nobody answers: May it?")
-    );
-    let allow =
+fn a_question_is_answered_as_approve_says_whatever_its_default() {
+    let ask =
         |_: Event<'_>| HookResult::ask_user("May it?").approval_default(ApprovalDefault::Allow);
-    assert_eq!(tool_pre(RegisterOptions::new(), allow).1, Ok(()));
+    let (_, answer) = tool_pre(RegisterOptions::new(), ask);
+    let said = answer.as_ref().map_err(|no| (&*no.hook, &*no.reason));
+    assert_eq!(said, Err(("odd", "user denied: May it?")));
+    let (passing, answer) = approved(Approve::Always, RegisterOptions::new(), ask);
+    assert_eq!(answer, Ok(()));
+    assert_eq!(passing.told, ["user allowed: May it?"]);
+}
+
+#[test]
+fn a_denial_wins_over_a_question_that_is_answered_with_yes() {
+    let deny = |event: Event<'_>| {
+        let _ = event;
+        HookResult::deny("no")
+    };
+    block_on(async {
+        let folder = folder();
+        let mut registries = registries(&folder, Approve::Always).await;
+        let (before, last) = (HookRegistry::TOOL_PRE, RegisterOptions::new().priority(30));
+        registries.events.register(before, deny, last.name("odd"));
+        let mut passing = Passing::new(1, &bash("git commit --amend"), false);
+        assert_eq!(by(registries.tool_pre(&mut passing).await), "odd");
+    });
+}
+
+#[test]
+fn the_question_about_history_fails_closed() {
+    let folder = folder();
+    let registries = block_on(registries(&folder, Approve::Always));
+    let hooks = registries.events.descriptors();
+    let asks = hooks
+        .iter()
+        .find(|hook| hook.name.as_deref() == Some("confirm_history"));
+    let asks = asks.expect("the hook");
+    assert_eq!(asks.on_failure, FailurePolicy::FailClosed);
+}
+
+#[test]
+fn an_injection_that_is_too_long_is_no_yes_and_not_told() {
+    let inject = |_: Event<'_>| HookResult::inject_context("x".repeat(super::INJECTION_LIMIT + 1));
+    let (passing, answer) = tool_pre(RegisterOptions::new(), inject);
+    let no = answer.expect_err("a refusal");
+    assert_eq!(no.hook, "odd");
+    assert!(no.reason.contains("the limit is"), "{no:?}");
+    assert!(passing.told.is_empty());
+}
+
+#[test]
+fn what_the_user_is_told_can_be_put_otherwise_or_kept_back() {
+    block_on(async {
+        let folder = folder();
+        let mut registries = registries(&folder, Approve::Never).await;
+        let before = HookRegistry::TOOL_PRE;
+        for (name, text) in [("loud", "LOUD"), ("secret", "hush")] {
+            let say = move |_: Event<'_>| HookResult::proceed().user_message(text);
+            let options = RegisterOptions::new().name(name);
+            registries.events.register(before, say, options);
+        }
+        let soften = |event: Event<'_>| match event.str("text") {
+            Some("LOUD") => HookResult::set("text", "quiet").user_message("softened"),
+            _ => HookResult::deny("it is a secret"),
+        };
+        let options = RegisterOptions::new().name("soften");
+        let told = HookRegistry::USER_NOTIFICATION;
+        registries.events.register(told, soften, options);
+        let mut passing = Passing::new(1, &bash("ls"), false);
+        assert_eq!(registries.tool_pre(&mut passing).await, Ok(()));
+        let lines = [
+            "loud tells the user: quiet",
+            "soften tells the user: softened",
+        ];
+        assert_eq!(passing.told, lines);
+        let events: Vec<_> = registries.emitted().iter().map(|it| it.event).collect();
+        assert_eq!(events, [before, told, told]);
+    });
+}
+
+#[test]
+fn a_session_that_a_hook_denies_does_not_begin() {
+    block_on(async {
+        let folder = folder();
+        let mut registries = registries(&folder, Approve::Never).await;
+        let deny = |_: Event<'_>| HookResult::deny("not today");
+        let options = RegisterOptions::new().name("odd");
+        let start = HookRegistry::SESSION_START;
+        registries.events.register(start, deny, options);
+        let error = registries.start(1).await.expect_err("a refusal");
+        assert_eq!(
+            error.to_string(),
+            "the session is refused by odd: not today"
+        );
+    });
 }
 
 #[test]

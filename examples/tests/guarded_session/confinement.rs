@@ -104,12 +104,16 @@ fn the_tools_do_not_follow_a_link_out() {
             json!({"tool": "write", "path": "up/new", "text": "x"}),
         ]);
         let run = run(session(&calls), &[&["--json"], &plan[..]].concat());
-        for record in &run.calls()[2..] {
-            assert_eq!(
-                record["output"], "the path leads out of the project\n",
-                "{record}"
-            );
-            assert_eq!(record["status"], "failed");
+        let records = run.calls();
+        assert_eq!(
+            records[2]["output"], "the path leads out of the project\n",
+            "{}",
+            records[2]
+        );
+        assert_eq!(records[2]["status"], "failed");
+        for record in &records[3..] {
+            assert_eq!(record["by"], "scope-enforcement", "{record}");
+            assert_eq!(record["status"], "not_run");
         }
         outside.expect_unharmed("the tools");
     }

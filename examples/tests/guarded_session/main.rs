@@ -2,7 +2,9 @@
 //! report, and what it keeps a call from doing.
 #![cfg(target_os = "linux")]
 
+mod approval;
 mod confinement;
+mod engine;
 mod input;
 mod limits;
 #[path = "../program.rs"]

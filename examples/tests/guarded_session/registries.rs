@@ -25,38 +25,6 @@ fn section(explanation: &str, title: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_denial_of_a_pre_hook_is_reported() {
-    let path = |path: &str| json!({"tool": "read", "path": path});
-    let calls = [
-        path("/etc/passwd"),
-        path("/workspace/tally/../x"),
-        path("/workspace/tally/README.md"),
-    ];
-    let calls = run(session(&calls), &["--json", "--no-sandbox"]).calls();
-    for call in &calls[..2] {
-        assert_eq!(call["decision"], "refused");
-        assert_eq!(call["by"], "scope");
-        assert_eq!(call["status"], "not_run");
-    }
-    assert_eq!(calls[2]["decision"], "rewritten");
-}
-
-#[test]
-fn calls_beyond_the_budget_are_refused() {
-    let calls = [bash("pwd"), bash("ls"), bash("echo a")];
-    let run = run(
-        session(&calls),
-        &["--json", "--no-sandbox", "--budget", "1"],
-    );
-    let by: Vec<_> = run.calls().iter().map(|call| call["by"].clone()).collect();
-    assert_eq!(by, ["validate", "budget", "budget"]);
-    assert_eq!(
-        run.last()["why"],
-        "the budget of 1 calls is used up; give it more with --budget"
-    );
-}
-
-#[test]
 fn an_event_hook_denies_changes_and_tells() {
     let calls = [
         json!({"tool": "write", "path": ".git/config", "text": ""}),
@@ -65,7 +33,7 @@ fn an_event_hook_denies_changes_and_tells() {
     ];
     let calls = run(session(&calls), &["--json", "--no-sandbox"]).calls();
     assert_eq!(calls[0]["by"], "protected_files");
-    assert_eq!(calls[1]["by"], "end_tail, relocate");
+    assert_eq!(calls[1]["by"], "relocate, end_tail");
     assert_eq!(calls[1]["ran"], "tail ./README.md");
     let why = calls[2]["why"].as_str().expect("why");
     assert!(
@@ -102,7 +70,16 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
             "result: ok",
         ]
     );
-    let pre = ["PRE: CONTINUE", "budget ran", "breaker ran", "scope ran"];
+    let pre = [
+        "PRE: CONTINUE",
+        "fail-safe ran",
+        "state-check ran",
+        "traceability ran",
+        "concurrency ran",
+        "scope-enforcement ran",
+        "budget ran",
+        "circuit-breaker ran",
+    ];
     assert_eq!(section(&said, "PRE"), pre);
     let events = section(&said, "tool:pre");
     assert_eq!(
@@ -118,30 +95,36 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
             "hidden_text ran"
         ]
     );
-    assert_eq!(section(&said, "tool:post").len(), 3);
+    assert_eq!(section(&said, "tool:post").len(), 2);
+    let post = section(&said, "POST");
+    assert_eq!(post.len(), 11, "{post:?}");
     assert_eq!(
-        section(&said, "POST"),
-        ["POST: all are told", "mutations ran", "failures ran"]
+        (&*post[0], &*post[10]),
+        ("POST: all are told", "failures ran")
     );
     let timed = said.lines().filter(|line| line.ends_with("s)")).count();
-    assert_eq!(timed, 3 + 4 + 2 + 2, "{said}");
+    assert_eq!(timed, 7 + 5 + 1 + 10, "{said}");
 }
 
 #[test]
 fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
-    let stopped_in_pre = explain(&[json!({"tool": "read", "path": "/etc/passwd"})], 1);
+    let write = json!({"tool": "write", "path": "/etc/passwd", "text": ""});
+    let stopped_in_pre = explain(&[write], 1);
+    let lines = section(&stopped_in_pre, "PRE");
+    let start = "PRE: DENY; refused by scope-enforcement: Scope Violation: `/etc/passwd` ";
+    assert!(lines[0].starts_with(start), "{lines:?}");
     assert_eq!(
-        section(&stopped_in_pre, "PRE"),
+        lines[4..],
         [
-            "PRE: DENY; refused by scope: `/etc/passwd` leads out of the project",
-            "budget ran",
-            "breaker ran",
-            "scope stopped the dispatch",
+            "concurrency ran",
+            "scope-enforcement stopped the dispatch",
+            "budget skipped",
+            "circuit-breaker skipped",
         ]
     );
     for title in ["tool:pre", "typed set", "tool:post", "POST"] {
         let lines = section(&stopped_in_pre, title);
-        assert!(lines.len() > 2, "{lines:?}");
+        assert!(lines.len() > 1, "{lines:?}");
         assert!(
             lines[1..].iter().all(|line| line.ends_with(" skipped")),
             "{lines:?}"
@@ -188,7 +171,10 @@ fn explain_depends_on_the_calls_before_and_runs_none_behind() {
     let mut calls = vec![bash("ls"); 3];
     calls.extend(crate::support::script(&format!("touch {}", mark.display())));
     let said = explain(&calls, 3);
-    assert!(said.contains("PRE: HALT; refused by breaker: "), "{said}");
+    assert!(
+        said.contains("PRE: HALT; refused by circuit-breaker: "),
+        "{said}"
+    );
     assert!(!mark.exists(), "a later call ran");
 }
 
@@ -229,7 +215,7 @@ fn explain_escapes_what_the_agent_wrote_and_hides_its_secrets() {
     let hidden = "\u{1b}[2J\u{7}\r\u{202e}\u{200b}\u{ad}";
     let secret = "ghp_0123456789abcdefghijklmnop";
     let calls = [
-        json!({"tool": "read", "path": format!("/etc/{hidden}{secret}")}),
+        json!({"tool": "write", "path": format!("/etc/{hidden}{secret}"), "text": ""}),
         json!({"tool": "write", "path": format!(".git/{hidden}{secret}"), "text": ""}),
         bash(&format!("cat '/etc/{secret}{hidden}\nPRE: CONTINUE'")),
         bash(&format!("cat /etc/{secret}")),
@@ -255,20 +241,85 @@ fn explain_escapes_what_the_agent_wrote_and_hides_its_secrets() {
 
 #[test]
 fn explain_works_on_the_bundled_session() {
-    let titles = [
-        "PRE: ",
-        "tool:pre: ",
-        "typed set: ",
-        "tool:post: ",
-        "POST: ",
-    ];
-    for number in ["1", "14", "15", "24", "35"] {
+    for (number, after) in [
+        ("1", "tool:post"),
+        ("9", "error:tool"),
+        ("15", "tool:post"),
+        ("24", "tool:post"),
+        ("35", "tool:post"),
+    ] {
         let run: Run = finish(example().args(["--explain", number]), b"");
         assert_eq!(run.status, Some(0), "{run:?}");
-        let found = run
+        let sections = run
             .stdout
-            .lines()
-            .filter(|line| titles.iter().any(|title| line.starts_with(title)));
-        assert_eq!(found.count(), titles.len(), "{run:?}");
+            .split("\n\n")
+            .skip(1)
+            .map(|section| section.split(": ").next().unwrap_or_default());
+        // What a call did not come to stands behind what it came to, but before the view.
+        let sections: Vec<_> = sections.collect();
+        let expected = ["PRE", "tool:pre", "typed set", after, "POST", "next call"];
+        assert_eq!(sections, expected, "{run:?}");
     }
+}
+
+#[test]
+fn explain_shows_what_hooks_put_before_the_next_call_and_for_how_long() {
+    let calls = [
+        bash("echo token=ghp_0123456789abcdefghijklmnop"),
+        bash("pwd"),
+        bash("echo b"),
+    ];
+    let first = section(&explain(&calls, 1), "next call");
+    assert_eq!(
+        first[0],
+        "next call: the agent reads 2 messages; the last are"
+    );
+    assert!(first[1].starts_with("agent: bash echo "), "{first:?}");
+    assert!(
+        first[2].starts_with("tool: ")
+            && first[2].ends_with("what is blacked out is not needed; do not look for it"),
+        "{first:?}"
+    );
+    // It was for one call only.
+    let second = section(&explain(&calls, 2), "next call");
+    assert_eq!(second.len(), 5, "{second:?}");
+    assert!(
+        !second.concat().contains("what is blacked out"),
+        "{second:?}"
+    );
+}
+
+#[test]
+fn the_report_lists_the_events_in_the_order_in_which_they_were_emitted() {
+    let calls = [
+        bash("echo a"),
+        bash("git commit -m x"),
+        bash("rm -rf /"),
+        json!({"tool": "write", "path": "../x", "text": ""}),
+        bash("sleep 30"),
+    ];
+    let run = run(
+        session(&calls),
+        &["--json", "--no-sandbox", "--time-limit", "1"],
+    );
+    let events = run.report()["events"].clone();
+    let event = |event: &str, call: serde_json::Value| json!({"event": event, "call": call});
+    let expected = json!([
+        event("session:start", json!(null)),
+        event("tool:pre", json!(1)),
+        event("tool:post", json!(1)),
+        event("tool:pre", json!(2)),
+        event("user:notification", json!(2)),
+        // There is no repository to commit to.
+        event("error:tool", json!(2)),
+        // Refused by the typed set, behind `tool:pre`.
+        event("tool:pre", json!(3)),
+        // The fourth is refused by the engine, before `tool:pre`.
+        event("tool:pre", json!(5)),
+        event("error:tool", json!(5)),
+        // A limit was met.
+        event("user:notification", json!(5)),
+        event("session:end", json!(null)),
+    ]);
+    assert_eq!(events, expected);
 }

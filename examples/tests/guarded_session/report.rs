@@ -43,6 +43,12 @@ fn the_bundled_session_shows_every_decision_from_any_folder() {
         "timed_out",
     ];
     assert_eq!(values("status"), set(&statuses));
+    let count = |decision: &str| {
+        let decided = calls.iter().filter(|call| call["decision"] == decision);
+        decided.count()
+    };
+    let counts = ["allowed", "rewritten", "refused"].map(count);
+    assert_eq!(counts, [35, 4, 24]);
     let refused_by: BTreeSet<_> = calls
         .iter()
         .filter(|call| call["decision"] == "refused")
@@ -83,7 +89,14 @@ fn the_json_has_one_shape() {
     };
     assert_eq!(
         keys(&report),
-        ["session", "confinement", "calls", "skipped", "summary"]
+        [
+            "session",
+            "confinement",
+            "calls",
+            "skipped",
+            "events",
+            "summary"
+        ]
     );
     assert_eq!(
         keys(&report["confinement"]),
@@ -271,7 +284,7 @@ fn the_same_call_again_and_again_is_refused() {
         "allowed", "allowed", "refused", "refused", "allowed", "allowed",
     ];
     assert_eq!(decisions(&run), expected);
-    assert_eq!(run.calls()[2]["by"], "breaker");
+    assert_eq!(run.calls()[2]["by"], "circuit-breaker");
 }
 
 #[test]

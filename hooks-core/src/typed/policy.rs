@@ -24,10 +24,7 @@ use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
 use crate::typed::keep::{Handover, Keep};
 use crate::typed::kind::Kind;
-use crate::typed::signature::{Object, Readiness, Signature};
-
-/// What a dispatch waits for, where the slot's default is `F`.
-type Wait<S, F> = <<S as Signature>::Readiness as Readiness>::Wait<F>;
+use crate::typed::signature::{Object, Readiness, Signature, Wait};
 
 /// One dispatch of a typed slot. `D` makes the future of the default, and `V` the one in
 /// which the gate `G` looks at an output: functions, because the futures' types have no names.

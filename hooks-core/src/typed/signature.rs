@@ -27,7 +27,7 @@ pub trait Signature {
     fn default<'a>(args: Self::Args<'a>) -> impl Future<Output = Self::Out> + MaybeSend;
 
     /// The same arguments for one more hook (`T-61`); a singleton, which has one hook,
-    /// leaves it out.
+    /// and a custom pipeline, which moves its call, leave it out.
     #[must_use]
     fn again<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
         unreachable!("a singleton gives its arguments to one hook")
@@ -79,6 +79,9 @@ pub trait Readiness {
     /// What has to be waited for, of one that is not.
     fn later<F: Future>(default: F) -> Self::Wait<F>;
 }
+
+/// What a dispatch waits for, where the default of the slot `S` is `F`.
+pub(crate) type Wait<S, F> = <<S as Signature>::Readiness as Readiness>::Wait<F>;
 
 /// The body contains nothing that could wait.
 #[derive(Debug)]

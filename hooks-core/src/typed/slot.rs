@@ -14,6 +14,7 @@ use crate::describe::{self, SlotDescription};
 use crate::entry::Entry;
 use crate::future::{Next, Then};
 use crate::slot::Slot;
+use crate::typed::custom::{Relay, Relayed, Steps};
 use crate::typed::group::Provider;
 use crate::typed::keep::{Gathered, Keep, Latest};
 use crate::typed::kind::Kind;
@@ -163,6 +164,21 @@ where
     {
         let result = self.run::<Latest<S::Out>, _>(chain, args);
         Then::new(result, |result| Next::More(finalize.transform(result)))
+    }
+
+    /// The call goes from hook to hook, and to the default.
+    #[inline]
+    pub fn dispatch_custom<'a, C>(
+        &'a self,
+        _: C,
+        args: S::Args<'a>,
+    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C>
+    where
+        S: Relay,
+        C: Steps<S::Call, S::Out> + 'a,
+    {
+        let policy = Relayed::<S, C, _>::new(args, S::default);
+        self.slot.dispatch(policy)
     }
 
     #[inline]

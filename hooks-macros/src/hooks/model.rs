@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Always(Companions),
     Fallback(Companions),
     Singleton,
+    /// `fallback`, with the pipeline that says what becomes of the call (`T-31`).
+    Custom(Path),
 }
 
 pub(crate) struct Companions {
@@ -73,12 +75,19 @@ impl Slot {
     fn companions(&self) -> Option<&Companions> {
         match &self.kind {
             Kind::Always(companions) | Kind::Fallback(companions) => Some(companions),
-            Kind::Singleton => None,
+            Kind::Singleton | Kind::Custom(_) => None,
         }
     }
 
     pub(crate) fn chain(&self) -> Option<&Type> {
         self.companions()?.chain.as_ref()
+    }
+
+    pub(crate) fn pipeline(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::Custom(pipeline) => Some(pipeline),
+            Kind::Always(_) | Kind::Fallback(_) | Kind::Singleton => None,
+        }
     }
 
     pub(crate) fn end(&self) -> Option<&End> {

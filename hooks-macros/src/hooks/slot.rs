@@ -100,7 +100,7 @@ impl<'a> SlotExpansion<'a> {
         let (name, output) = (&slot.name, &slot.output);
         let kind = match slot.kind {
             Kind::Always(_) => quote!(#private::Always),
-            Kind::Fallback(_) => quote!(#private::Fallback),
+            Kind::Fallback(_) | Kind::Custom(_) => quote!(#private::Fallback),
             Kind::Singleton => quote!(#private::Singleton),
         };
         let chain = match slot.chain() {
@@ -119,6 +119,10 @@ impl<'a> SlotExpansion<'a> {
             }
             None => quote!(#private::NoCompanion),
         };
+        if let Some(pipeline) = slot.pipeline() {
+            let custom = quote!(#private::Custom<#pipeline>);
+            return quote!(#private::TypedSlot<'h, dyn #name, #kind, #custom>);
+        }
         match (slot.chain(), slot.end()) {
             (None, None) => quote!(#private::TypedSlot<'h, dyn #name, #kind>),
             (Some(_), None) => quote!(#private::TypedSlot<'h, dyn #name, #kind, #chain>),
@@ -129,6 +133,9 @@ impl<'a> SlotExpansion<'a> {
     /// `TypedSlot::new(Companion::new(<Stop as Default>::default()), NoCompanion)`
     pub(crate) fn field_value(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
+        if slot.pipeline().is_some() {
+            return quote!(#private::TypedSlot::new(#private::Custom::new(), #private::NoCompanion));
+        }
         let made = |ty: &Type| quote!(<#ty as #private::Default>::default());
         let chain = match slot.chain().map(made) {
             Some(chain) => quote!(#private::Companion::new(#chain)),

@@ -16,7 +16,7 @@ use crate::attrs;
 use crate::body;
 use crate::hook_attr::{HookAttr, KindWord, Opt};
 use crate::names::{SlotNames, camel};
-use crate::params::{self, Param};
+use crate::params::{self, Param, Passing};
 use crate::report::Report;
 use crate::spans;
 use crate::syntax::{Item, Method, Trait};
@@ -163,6 +163,9 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
     let name = kind.as_ref().and_then(|(_, name)| name.clone());
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
+    if let Some((Kind::Custom(_), _)) = &kind {
+        call(method, &inputs, report);
+    }
     let params: Vec<_> = inputs.iter().filter_map(|arg| param(arg, report)).collect();
     for (at, param) in params.iter().enumerate() {
         if params[..at].iter().any(|first| first.ident == param.ident) {
@@ -248,18 +251,15 @@ fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
     }
     let attr = HookAttr::read(attr, report);
     let (word, kind) = attr.kind.as_ref()?;
-    if let Some(custom) = &attr.custom {
-        let message = match word {
-            KindWord::Fallback => {
-                "`custom` pipelines are not open to hook sets written by hand; use `chain`, `aggregate` or `finalize`"
-            }
-            KindWord::Always | KindWord::Singleton => {
-                "`custom` is for `fallback` slots of generated sets; remove it"
-            }
-        };
-        report.error(&custom.key, message);
+    if let (KindWord::Always | KindWord::Singleton, Some(custom)) = (word, &attr.custom) {
+        report.error(
+            &custom.key,
+            format!(
+                "`custom` is for `fallback` slots; remove it, or write `fallback` in place of `{kind}`"
+            ),
+        );
     }
-    let name = attr.name.map(|name| name.value);
+    let name = attr.name.as_ref().map(|name| name.value.clone());
     let kind = match word {
         KindWord::Always => Kind::Always(companions(
             attr.chain,
@@ -268,6 +268,15 @@ fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
             attr.output,
             report,
         )),
+        KindWord::Fallback if attr.custom.is_some() => {
+            for key in companion_keys(&attr) {
+                report.error(
+                    key,
+                    format!("a `custom` pipeline ends a dispatch by itself and takes no `{key}`; remove it"),
+                );
+            }
+            Kind::Custom(attr.custom?.value)
+        }
         KindWord::Fallback => Kind::Fallback(companions(
             attr.chain,
             attr.aggregate,
@@ -276,13 +285,7 @@ fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
             report,
         )),
         KindWord::Singleton => {
-            let keys = [
-                attr.chain.as_ref().map(|option| &option.key),
-                attr.aggregate.as_ref().map(|option| &option.key),
-                attr.finalize.as_ref().map(|option| &option.key),
-                attr.output.as_ref().map(|option| &option.key),
-            ];
-            for key in keys.into_iter().flatten() {
+            for key in companion_keys(&attr) {
                 report.error(
                     key,
                     format!("a `{kind}` slot runs one hook and takes no `{key}`; remove it, or make the slot `always` or `fallback`"),
@@ -292,6 +295,27 @@ fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
         }
     };
     Some((kind, name))
+}
+
+/// The keys of the companions that are given.
+fn companion_keys(attr: &HookAttr) -> impl Iterator<Item = &Ident> {
+    let companions = [&attr.chain, &attr.aggregate, &attr.finalize, &attr.output];
+    companions.into_iter().flatten().map(|option| &option.key)
+}
+
+/// A pipeline hands its call from hook to hook, so it has to be there, and to be owned.
+fn call(method: &Method, inputs: &[syn::PatType], report: &mut Report) {
+    match inputs.first() {
+        None => report.error(
+            &method.sig.ident,
+            format!("the `custom` pipeline of slot `{}` has no call; take it as the first parameter", method.sig.ident),
+        ),
+        Some(call) if Passing::of(&call.ty) != Passing::Owned => report.error(
+            &call.ty,
+            "a `custom` pipeline hands its call from hook to hook; take the first parameter by value",
+        ),
+        Some(_) => {}
+    }
 }
 
 fn companions(

@@ -1,33 +1,40 @@
 //! Where questions are put: once for all that ask the same at the same time, within their
 //! time, and not at all where "allow always" has been the answer before.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures_util::future::{Either, FutureExt, Shared, WeakShared, select};
 use hooks_core::{BoxFuture, Fault, Timer};
 use jiff::Timestamp;
 
+use super::memory::Memory;
 use super::option::ApprovalEffect;
 use super::outcome::{Approval, ApprovalDecision};
 use super::provider::Asks;
 use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::digest::Digest;
+use crate::display::escape;
 use crate::error::text;
+use crate::lock::lock;
 
 /// The questions of a host.
 pub(crate) struct Desk {
     provider: Option<Arc<dyn Asks>>,
     timer: Arc<dyn Timer>,
-    /// What "allow always" has been answered to, with the session it holds for.
-    remembered: Mutex<HashMap<Arc<str>, HashSet<Digest>>>,
+    /// What "allow always" has been answered to.
+    memory: Mutex<Memory>,
     /// The questions that are being asked. The lock is held for a look-up, never while
     /// anybody waits.
     open: Mutex<HashMap<Digest, Open>>,
+    /// The number of the next question.
+    last: AtomicU64,
 }
 
 /// One question, and all that wait for its answer: the first of them that is polled carries
@@ -35,7 +42,8 @@ pub(crate) struct Desk {
 type Question = Shared<BoxFuture<'static, ApprovalDecision>>;
 
 struct Open {
-    id: Arc<str>,
+    /// Tells it from another one with the same identity.
+    number: u64,
     question: WeakShared<BoxFuture<'static, ApprovalDecision>>,
 }
 
@@ -44,8 +52,9 @@ impl Desk {
         Desk {
             provider,
             timer,
-            remembered: Mutex::default(),
+            memory: Mutex::default(),
             open: Mutex::default(),
+            last: AtomicU64::new(0),
         }
     }
 
@@ -66,7 +75,7 @@ impl Desk {
         let decision = match (self.known(&request), &self.provider) {
             (Some(decision), _) => decision,
             (None, None) => ApprovalDecision::NobodyToAsk,
-            (None, Some(provider)) => self.question(&request, provider).await,
+            (None, Some(provider)) => self.wait(&request, provider).await,
         };
         self.conclude(request, decision)
     }
@@ -77,10 +86,13 @@ impl Desk {
         request: Arc<ApprovalRequest>,
         answer: &ApprovalAnswer,
     ) -> Approval {
-        let decision = if request.time_left(Timestamp::now()).is_zero() {
-            ApprovalDecision::TimedOut
-        } else {
-            decision(&request, answer)
+        let decision = match decision(&request, answer) {
+            // A no is not too late.
+            ApprovalDecision::Chosen(option) if option.effect == ApprovalEffect::Deny => {
+                ApprovalDecision::Chosen(option)
+            }
+            _ if request.time_left(Timestamp::now()).is_zero() => ApprovalDecision::TimedOut,
+            decision => decision,
         };
         self.conclude(request, decision)
     }
@@ -90,12 +102,12 @@ impl Desk {
         request: Arc<ApprovalRequest>,
         decision: ApprovalDecision,
     ) -> Approval {
-        if let (ApprovalDecision::Chosen(option), Some(memory)) = (&decision, request.memory) {
-            if option.effect == ApprovalEffect::AllowAlways {
-                let mut remembered = lock(&self.remembered);
-                let session = remembered.entry(Arc::clone(&request.session)).or_default();
-                session.insert(memory);
-            }
+        let is_lasting = matches!(
+            &decision,
+            ApprovalDecision::Chosen(option) if option.effect == ApprovalEffect::AllowAlways
+        );
+        if let Some(memory) = request.memory().filter(|_| is_lasting) {
+            lock(&self.memory).remember(&request, memory);
         }
         let approval = Approval { request, decision };
         tracing::info!(
@@ -104,23 +116,41 @@ impl Desk {
             event = &*approval.request.event,
             hook = &*approval.request.hook,
             allowed = approval.is_allowed(),
-            "approval {approval}"
+            "approval {}",
+            escape(&approval.to_string())
         );
         approval
     }
 
     fn is_remembered(&self, request: &ApprovalRequest) -> bool {
-        let Some(memory) = request.memory else {
-            return false;
-        };
-        let remembered = lock(&self.remembered);
-        let session = remembered.get(&request.session);
-        session.is_some_and(|session| session.contains(&memory))
+        let memory = request.memory();
+        memory.is_some_and(|memory| lock(&self.memory).holds(request, &memory))
     }
 
     /// Forgets what was remembered for a session.
     pub(crate) fn forget(&self, session: &str) {
-        lock(&self.remembered).remove(session);
+        lock(&self.memory).end(session);
+    }
+
+    /// Waits for the answer to the question of this request, for as long as the request has.
+    async fn wait(
+        self: &Arc<Self>,
+        request: &Arc<ApprovalRequest>,
+        provider: &Arc<dyn Asks>,
+    ) -> ApprovalDecision {
+        let left = request.time_left(Timestamp::now());
+        let up = async {
+            match left < ENDLESS {
+                true => self.timer.sleep(left).await,
+                false => pending().await,
+            }
+        };
+        let up = pin!(AssertUnwindSafe(up).catch_unwind());
+        match select(self.question(request, provider), up).await {
+            Either::Left((decision, _)) => decision,
+            Either::Right((Ok(()), _)) => ApprovalDecision::TimedOut,
+            Either::Right((Err(panic), _)) => ApprovalDecision::NoTime(text(&Fault::panic(panic))),
+        }
     }
 
     /// The question of this request, which may be being asked already (`E-140`).
@@ -129,29 +159,32 @@ impl Desk {
         request: &Arc<ApprovalRequest>,
         provider: &Arc<dyn Asks>,
     ) -> Question {
+        let identity = request.identity();
         let mut open = lock(&self.open);
-        if let Some(question) = open
-            .get(&request.identity)
-            .and_then(|open| open.question.upgrade())
-        {
+        if let Some(question) = open.get(&identity).and_then(|open| open.question.upgrade()) {
             return question;
         }
-        let entry = OpenEntry {
+        let place = Place {
             desk: Arc::downgrade(self),
-            identity: request.identity,
-            id: Arc::clone(&request.id),
+            identity,
+            number: self.last.fetch_add(1, Ordering::Relaxed),
         };
+        let number = place.number;
         let (request, provider) = (Arc::clone(request), Arc::clone(provider));
-        let timer = Arc::clone(&self.timer);
-        let (id, identity) = (Arc::clone(&request.id), request.identity);
         let question: BoxFuture<'static, _> = Box::pin(async move {
-            let _entry = entry;
-            put(&request, &*provider, &*timer).await
+            let _place = place;
+            put(&request, &*provider).await
         });
         let question = question.shared();
-        let weak = question.downgrade().expect("it has not been polled yet");
-        let question_is_open = Open { id, question: weak };
-        open.insert(identity, question_is_open);
+        if let Some(weak) = question.downgrade() {
+            open.insert(
+                identity,
+                Open {
+                    number,
+                    question: weak,
+                },
+            );
+        }
         question
     }
 }
@@ -166,20 +199,20 @@ impl fmt::Debug for Desk {
 }
 
 /// Takes a question off the list when it has been answered or withdrawn.
-struct OpenEntry {
+struct Place {
     desk: Weak<Desk>,
     identity: Digest,
-    id: Arc<str>,
+    number: u64,
 }
 
-impl Drop for OpenEntry {
+impl Drop for Place {
     fn drop(&mut self) {
         if let Some(desk) = self.desk.upgrade() {
             let mut open = lock(&desk.open);
             // The place may have been taken by a question that was put since.
             if open
                 .get(&self.identity)
-                .is_some_and(|open| open.id == self.id)
+                .is_some_and(|open| open.number == self.number)
             {
                 open.remove(&self.identity);
             }
@@ -187,23 +220,13 @@ impl Drop for OpenEntry {
     }
 }
 
-/// Puts a question to the provider, within its time.
-async fn put(
-    request: &ApprovalRequest,
-    provider: &dyn Asks,
-    timer: &dyn Timer,
-) -> ApprovalDecision {
+/// Puts a question to the provider.
+async fn put(request: &Arc<ApprovalRequest>, provider: &dyn Asks) -> ApprovalDecision {
     let mut made = None;
     let asking = async {
-        let left = request.time_left(Timestamp::now());
-        let up = match left < ENDLESS {
-            true => timer.sleep(left),
-            false => Box::pin(pending()),
-        };
-        made = Some(match select(provider.start(request), up).await {
-            Either::Left((Ok(answer), _)) => decision(request, &answer),
-            Either::Left((Err(error), _)) => failed(&error),
-            Either::Right(((), _)) => ApprovalDecision::TimedOut,
+        made = Some(match provider.start(request).await {
+            Ok(answer) => decision(request, &answer),
+            Err(error) => failed(&error),
         });
     };
     let caught = AssertUnwindSafe(asking).catch_unwind().await;
@@ -227,8 +250,4 @@ fn decision(request: &ApprovalRequest, answer: &ApprovalAnswer) -> ApprovalDecis
         Some(option) => ApprovalDecision::Chosen(option.clone()),
         None => ApprovalDecision::NotOffered(answer.label.clone()),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

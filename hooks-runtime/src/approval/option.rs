@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 /// ]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ApprovalOption {
     /// What the user sees, verbatim.
     pub label: String,
@@ -68,7 +69,8 @@ impl ApprovalOption {
     /// | allow always | allow always |
     /// | allow, yes, approve, ok | allow once |
     /// | deny, no, not, cancel, reject, block, abort, stop, never, don't, skip, keep, later | deny |
-    /// | any other | allow once, if the hook is trusted and another label is one of the line above; else deny |
+    /// | dont, disallow, decline, refuse, forbid, prevent, dismiss, ignore, quit, exit, close, nothing, none, nope, wait, leave, discard, revert, undo, back, hold; any first word, with a denial further on, such as in `Always deny`, `Go back`; no word at all | deny, and no sign that the labels beside it mean yes |
+    /// | any other | allow once, if the hook is trusted and another label is in the line of deny; else deny |
     pub fn of_labels(labels: &[String], is_trusted: bool) -> Vec<Self> {
         if labels.is_empty() {
             return vec![
@@ -124,31 +126,42 @@ enum Reading {
 
 impl Reading {
     fn of(label: &str) -> Self {
-        let label = label.replace('\u{2019}', "'").to_lowercase();
-        let mut words = label
+        let label = label.replace(['\u{2018}', '\u{2019}'], "'").to_lowercase();
+        let words = label
             .split(|c: char| !c.is_alphanumeric() && c != '\'')
+            .map(|word| word.trim_matches('\''))
             .filter(|word| !word.is_empty());
-        match (words.next(), words.next()) {
-            (Some("allow"), Some("always")) => Reading::Always,
-            (Some("allow" | "yes" | "approve" | "ok"), _) => Reading::Yes,
-            (Some(word), _) if is_denial(word) => Reading::Denial,
-            (Some("do"), Some("not" | "nothing")) => Reading::Refusal,
-            (
-                Some(
-                    "dont" | "disallow" | "decline" | "refuse" | "forbid" | "dismiss" | "ignore"
-                    | "quit" | "exit" | "nothing" | "none" | "nope",
-                ),
-                _,
-            ) => Reading::Refusal,
+        let words: Vec<_> = words.collect();
+        let is_refused = || words.iter().any(|word| REFUSALS.contains(word));
+        match &words[..] {
+            ["allow", "always", ..] => Reading::Always,
+            ["allow" | "yes" | "approve" | "ok", ..] => Reading::Yes,
+            [word, ..] if DENIALS.contains(word) => Reading::Denial,
+            [word, ..] if WITHDRAWALS.contains(word) => Reading::Refusal,
+            // `Always deny`, `Go back`, `Please don't`.
+            _ if is_refused() => Reading::Refusal,
+            // Nobody can mean a yes by it.
+            [] => Reading::Refusal,
             _ => Reading::Unknown,
         }
     }
 }
 
-fn is_denial(word: &str) -> bool {
-    const DENIALS: [&str; 13] = [
-        "deny", "no", "not", "cancel", "reject", "block", "abort", "stop", "never", "don't",
-        "skip", "keep", "later",
-    ];
-    DENIALS.contains(&word)
-}
+/// First words that say no.
+const DENIALS: [&str; 13] = [
+    "deny", "no", "not", "cancel", "reject", "block", "abort", "stop", "never", "don't", "skip",
+    "keep", "later",
+];
+
+/// First words that say no as well, but are no sign of what the labels beside them mean.
+const WITHDRAWALS: [&str; 21] = [
+    "dont", "disallow", "decline", "refuse", "forbid", "prevent", "dismiss", "ignore", "quit",
+    "exit", "close", "nothing", "none", "nope", "wait", "leave", "discard", "revert", "undo",
+    "back", "hold",
+];
+
+/// Words that say no wherever they stand in a label whose first word says nothing.
+const REFUSALS: [&str; 13] = [
+    "deny", "denied", "don't", "dont", "not", "reject", "block", "refuse", "never", "nothing",
+    "cancel", "abort", "back",
+];

@@ -35,6 +35,9 @@ pub enum ApprovalDecision {
     TimedOut,
     /// Asking failed; the default of the question counts (`E-134`).
     Failed(String),
+    /// The time could not be kept, so that the question was not asked to its end: a denial,
+    /// whatever the default.
+    NoTime(String),
     /// There is nobody to ask: a denial, whatever the default (`E-135`).
     NobodyToAsk,
 }
@@ -48,7 +51,9 @@ impl Approval {
             ApprovalDecision::TimedOut | ApprovalDecision::Failed(_) => {
                 self.request.default == ApprovalDefault::Allow
             }
-            ApprovalDecision::NotOffered(_) | ApprovalDecision::NobodyToAsk => false,
+            ApprovalDecision::NotOffered(_)
+            | ApprovalDecision::NoTime(_)
+            | ApprovalDecision::NobodyToAsk => false,
         }
     }
 
@@ -105,6 +110,10 @@ impl fmt::Display for Approval {
             ApprovalDecision::Failed(why) => write!(
                 f,
                 "{verdict} by default, because asking failed with `{why}`: {prompt}"
+            ),
+            ApprovalDecision::NoTime(why) => write!(
+                f,
+                "{verdict}, because the time could not be kept: the timer {why}; give the coordinator a timer that works where it runs: {prompt}"
             ),
             ApprovalDecision::NobodyToAsk => write!(
                 f,

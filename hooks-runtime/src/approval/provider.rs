@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hooks_core::BoxFuture;
 
 use super::option::ApprovalEffect;
 use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::HookError;
+use crate::lock::lock;
 
 /// Puts questions to somebody, and brings the answers.
 ///
@@ -19,13 +20,15 @@ use crate::HookError;
 /// The future is dropped when nobody waits for the answer any more: the question is withdrawn.
 ///
 /// ```
+/// use std::sync::Arc;
+///
 /// use hooks_runtime::HookError;
 /// use hooks_runtime::approval::{ApprovalAnswer, ApprovalProvider, ApprovalRequest};
 ///
 /// struct Chat;
 ///
 /// impl ApprovalProvider for Chat {
-///     async fn ask(&self, request: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+///     async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
 ///         let label = post(&request.prompt, &request.options).await?;
 ///         Ok(ApprovalAnswer::new(label))
 ///     }
@@ -47,14 +50,14 @@ pub trait ApprovalProvider: Send + Sync {
     /// If there is no answer to be had.
     fn ask(
         &self,
-        request: &ApprovalRequest,
+        request: &Arc<ApprovalRequest>,
     ) -> impl Future<Output = Result<ApprovalAnswer, HookError>> + Send;
 }
 
 impl<P: ApprovalProvider + ?Sized> ApprovalProvider for Arc<P> {
     fn ask(
         &self,
-        request: &ApprovalRequest,
+        request: &Arc<ApprovalRequest>,
     ) -> impl Future<Output = Result<ApprovalAnswer, HookError>> + Send {
         (**self).ask(request)
     }
@@ -64,14 +67,14 @@ impl<P: ApprovalProvider + ?Sized> ApprovalProvider for Arc<P> {
 pub(crate) trait Asks: Send + Sync {
     fn start<'a>(
         &'a self,
-        request: &'a ApprovalRequest,
+        request: &'a Arc<ApprovalRequest>,
     ) -> BoxFuture<'a, Result<ApprovalAnswer, HookError>>;
 }
 
 impl<P: ApprovalProvider> Asks for P {
     fn start<'a>(
         &'a self,
-        request: &'a ApprovalRequest,
+        request: &'a Arc<ApprovalRequest>,
     ) -> BoxFuture<'a, Result<ApprovalAnswer, HookError>> {
         Box::pin(self.ask(request))
     }
@@ -95,7 +98,7 @@ pub struct FixedAnswers {
 #[derive(Debug)]
 struct State {
     script: Script,
-    asked: Vec<ApprovalRequest>,
+    asked: Vec<Arc<ApprovalRequest>>,
 }
 
 #[derive(Debug)]
@@ -130,16 +133,16 @@ impl FixedAnswers {
     }
 
     /// What has been asked, in order.
-    pub fn asked(&self) -> Vec<ApprovalRequest> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn asked(&self) -> Vec<Arc<ApprovalRequest>> {
+        let state = lock(&self.state);
         state.asked.clone()
     }
 }
 
 impl ApprovalProvider for FixedAnswers {
-    async fn ask(&self, request: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.asked.push(request.clone());
+    async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
+        let mut state = lock(&self.state);
+        state.asked.push(Arc::clone(request));
         let label = match &mut state.script {
             Script::Labels(labels) => labels.pop_front(),
             Script::Effect(effect) => request.first(*effect),

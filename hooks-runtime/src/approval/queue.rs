@@ -2,13 +2,14 @@
 //! any task and in any order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::{Notify, oneshot};
 
 use super::provider::ApprovalProvider;
 use super::request::{ApprovalAnswer, ApprovalRequest};
 use crate::HookError;
+use crate::lock::lock;
 
 /// The questions that wait for an answer. A clone is the same queue.
 ///
@@ -94,7 +95,9 @@ impl ApprovalQueue {
         let mut waiting = self.lock();
         let number = waiting.unseen.pop_first()?;
         let request = Arc::clone(&waiting.questions.get(&number)?.request);
-        if !waiting.unseen.is_empty() {
+        let is_more = !waiting.unseen.is_empty();
+        drop(waiting);
+        if is_more {
             // Another one may be waiting for what is left.
             self.inner.arrivals.notify_one();
         }
@@ -126,7 +129,7 @@ impl ApprovalQueue {
     /// If nobody waits for this answer; two answers to one question are one answer and an
     /// error.
     pub fn answer(&self, id: &str, answer: impl Into<ApprovalAnswer>) -> Result<(), NotWaiting> {
-        let question = self.lock().take(id);
+        let question = self.lock().take_by_id(id);
         let sent = question.map(|question| question.reply.send(answer.into()));
         match sent {
             Some(Ok(())) => Ok(()),
@@ -135,21 +138,29 @@ impl ApprovalQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        let waiting = self.inner.waiting.lock();
-        waiting.unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.waiting)
     }
 }
 
 impl Waiting {
-    fn take(&mut self, id: &str) -> Option<Question> {
-        let number = self.by_id.remove(id)?;
+    fn take_by_id(&mut self, id: &str) -> Option<Question> {
+        let number = *self.by_id.get(id)?;
+        self.take(number)
+    }
+
+    fn take(&mut self, number: u64) -> Option<Question> {
         self.unseen.remove(&number);
-        self.questions.remove(&number)
+        let question = self.questions.remove(&number)?;
+        // The same question may have been put again since.
+        if self.by_id.get(&question.request.id) == Some(&number) {
+            self.by_id.remove(&question.request.id);
+        }
+        Some(question)
     }
 }
 
 impl ApprovalProvider for ApprovalQueue {
-    async fn ask(&self, request: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+    async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         let (reply, answer) = oneshot::channel();
         let _place = self.enter(request, reply);
         Ok(answer.await?)
@@ -159,35 +170,37 @@ impl ApprovalProvider for ApprovalQueue {
 impl ApprovalQueue {
     fn enter(
         &self,
-        request: &ApprovalRequest,
+        request: &Arc<ApprovalRequest>,
         reply: oneshot::Sender<ApprovalAnswer>,
     ) -> Place<'_> {
-        let id = Arc::clone(&request.id);
         let question = Question {
-            request: Arc::new(request.clone()),
+            request: Arc::clone(request),
             reply,
         };
         let mut waiting = self.lock();
         waiting.last += 1;
         let number = waiting.last;
-        waiting.by_id.insert(Arc::clone(&id), number);
+        waiting.by_id.insert(Arc::clone(&request.id), number);
         waiting.questions.insert(number, question);
         waiting.unseen.insert(number);
         drop(waiting);
         self.inner.arrivals.notify_one();
-        Place { queue: self, id }
+        Place {
+            queue: self,
+            number,
+        }
     }
 }
 
 /// A place in the queue, which is given up when nobody waits any more.
 struct Place<'q> {
     queue: &'q ApprovalQueue,
-    id: Arc<str>,
+    number: u64,
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let question = self.queue.lock().take(&self.id);
+        let question = self.queue.lock().take(self.number);
         drop(question);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::option::{ApprovalEffect, ApprovalOption};
 use crate::digest::{self, Digest};
@@ -41,23 +42,25 @@ pub struct ApprovalRequest {
     /// Whether a later hook changed the data after the question had been put: the prompt may
     /// tell of something else than [`data`](Self::data).
     pub has_changed: bool,
-    /// How long the question waits, from [`asked_at`](Self::asked_at) on; in JSON, in seconds.
+    /// How long the question waits, from [`asked_at`](Self::asked_at) on; in JSON, in seconds,
+    /// or null where it waits without an end.
     #[serde(with = "seconds")]
     pub timeout: Duration,
     /// What counts where nobody answers in time (`E-134`).
     pub default: ApprovalDefault,
     /// When the question was put.
     pub asked_at: Timestamp,
-    /// What "allow always" remembers (`E-138`); nothing for the generic question.
-    pub(crate) memory: Option<Digest>,
-    /// What is the same in two requests for which one question is enough (`E-140`).
-    pub(crate) identity: Digest,
-    /// The digest of the data.
-    pub(crate) subject: Digest,
+    /// What the hook wants "allow always" remembered under, if it says so.
+    pub(crate) key: Option<String>,
+    /// Whether the question is the generic one (`E-130`).
+    pub(crate) is_generic: bool,
+    /// Whether the host vouches for the hook.
+    pub(crate) is_trusted: bool,
 }
 
 /// What the user chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ApprovalAnswer {
     /// The label of the option, verbatim. Any other text is a denial (`E-132`).
     pub label: String,
@@ -89,7 +92,7 @@ const GENERIC: &str = "Allow this operation?";
 
 impl ApprovalRequest {
     /// The question of an emission, if that is to ask the user.
-    pub(crate) fn of(emission: &Emission, session: &Arc<str>) -> Option<Self> {
+    pub(crate) fn of(emission: &Emission, session: Option<&Arc<str>>) -> Option<Self> {
         if emission.action != Action::AskUser {
             return None;
         }
@@ -100,14 +103,13 @@ impl ApprovalRequest {
         let is_trusted = question.is_some_and(|question| question.is_trusted);
         let hook = emission.decided_by.clone();
         let data = Arc::clone(&emission.data);
-        let session = match text(&data, &["session_id"]) {
-            Some(session) => Arc::from(session),
-            None => Arc::clone(session),
+        let session = match session {
+            Some(session) => Arc::clone(session),
+            None => word(&data, &["session_id"]).unwrap_or_default().into(),
         };
         let prompt = result.approval_prompt.as_deref().map(str::trim);
         let prompt = prompt.filter(|prompt| !prompt.is_empty());
-        let tool = text(&data, &TOOL).map(str::to_owned);
-        let mut request = ApprovalRequest {
+        Some(ApprovalRequest {
             id: uuid::Uuid::now_v7().to_string().into(),
             session,
             event,
@@ -115,38 +117,40 @@ impl ApprovalRequest {
             prompt: prompt.unwrap_or(GENERIC).to_owned(),
             options: options(result, is_trusted),
             reason: result.reason.clone(),
-            tool,
+            tool: word(&data, &TOOL),
             has_changed: question.is_some_and(|question| question.has_changed),
-            // A number that is no time is no time to wait.
-            timeout: Duration::try_from_secs_f64(result.approval_timeout).unwrap_or(
-                if result.approval_timeout > 0.0 {
-                    Duration::MAX
-                } else {
-                    Duration::ZERO
-                },
-            ),
-            default: result.approval_default,
+            timeout: time(result.approval_timeout),
+            // What nobody vouches for may restrict, and never relax.
+            default: match is_trusted {
+                true => result.approval_default,
+                false => ApprovalDefault::Deny,
+            },
             asked_at: Timestamp::now(),
-            memory: None,
-            identity: Digest::default(),
-            subject: digest::of_map(&data),
+            key: result
+                .extra_text(APPROVAL_KEY)
+                .filter(|key| is_trusted && !key.trim().is_empty())
+                .map(str::to_owned),
+            is_generic: prompt.is_none(),
+            is_trusted,
             data,
-        };
-        let key = result.extra_text(APPROVAL_KEY);
-        if prompt.is_some() {
-            request.memory = Some(request.memory_key(key, is_trusted));
-        }
-        request.identity = request.identity(key);
-        Some(request)
+        })
     }
 
-    /// What "allow always" is remembered under: an explicit key of the hook's, unless the
-    /// data have changed since it gave that; else the prompt, the tool and its input. Hooks
-    /// may share a name: one that is not trusted shares no memory with one that is.
-    fn memory_key(&self, key: Option<&str>, is_trusted: bool) -> Digest {
-        let hook = ["other", "trusted"][usize::from(is_trusted)];
-        let mut parts = digest::Parts::new(&[&self.session, &self.event, &self.hook, hook]);
-        match key {
+    /// What the hook wants an "allow always" remembered under, whatever the input, if it is
+    /// trusted and says so ([`HookResult::approval_key`]).
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// What "allow always" is remembered under (`E-138`): an explicit key of the hook's, unless
+    /// the data have changed since it gave that; else the prompt, the tool and its input. The
+    /// generic question is never remembered.
+    pub(crate) fn memory(&self) -> Option<Digest> {
+        if self.is_generic {
+            return None;
+        }
+        let mut parts = self.origin();
+        match &self.key {
             Some(key) if !self.has_changed => parts.add(&["key", key]),
             _ => {
                 let tool = self.tool.as_deref().unwrap_or_default();
@@ -154,11 +158,12 @@ impl ApprovalRequest {
                 parts.digest(&input(&self.data));
             }
         }
-        parts.finish()
+        Some(parts.finish())
     }
 
-    fn identity(&self, key: Option<&str>) -> Digest {
-        let mut parts = digest::Parts::new(&[&self.session, &self.event, &self.hook, &self.prompt]);
+    /// What is the same in two requests for which one question is enough (`E-140`).
+    pub(crate) fn identity(&self) -> Digest {
+        let mut parts = self.origin();
         for ApprovalOption { label, effect } in &self.options {
             parts.add(&[label, effect.name()]);
         }
@@ -166,19 +171,24 @@ impl ApprovalRequest {
             ApprovalDefault::Allow => "allow",
             ApprovalDefault::Deny => "deny",
         };
-        parts.add(&[default, &self.timeout.as_nanos().to_string()]);
-        parts.add(&[
-            key.unwrap_or_default(),
-            self.reason.as_deref().unwrap_or_default(),
-        ]);
-        parts.digest(&self.subject);
+        let or_none = |text: &Option<String>| text.clone().unwrap_or_default();
+        parts.add(&[default, &self.timeout.as_nanos().to_string(), &self.prompt]);
+        parts.add(&[&or_none(&self.key), &or_none(&self.reason)]);
+        parts.digest(&digest::of_map(&self.data));
         parts.finish()
+    }
+
+    /// Who asks. Hooks may share a name: one that is not trusted has nothing in common with
+    /// one that is.
+    fn origin(&self) -> digest::Parts {
+        let hook = ["other", "trusted"][usize::from(self.is_trusted)];
+        digest::Parts::new(&[&self.session, &self.event, &self.hook, hook])
     }
 
     /// Whether these are the data that are approved: after any change the question has to be
     /// asked again.
     pub fn covers(&self, data: &Map) -> bool {
-        digest::of_map(data) == self.subject
+        *data == *self.data
     }
 
     /// How long the question still waits; 0 when its time is up.
@@ -223,14 +233,32 @@ fn options(result: &HookResult, is_trusted: bool) -> Vec<ApprovalOption> {
 const TOOL: [&str; 2] = ["tool_name", "tool"];
 const INPUT: [&str; 2] = ["tool_input", "args"];
 
-fn text<'d>(data: &'d Map, fields: &[&str]) -> Option<&'d str> {
-    fields.iter().find_map(|field| data.get(*field)?.as_str())
+/// The first of these fields that has a value: as it is where it is text, else as JSON.
+fn word(data: &Map, fields: &[&str]) -> Option<String> {
+    let values = fields.iter().filter_map(|field| data.get(*field));
+    let mut words = values.map(|value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    });
+    words.find(|word| !word.is_empty())
+}
+
+/// Seconds as a time: none where the number is no time, and one without an end where it is
+/// larger than any.
+fn time(seconds: f64) -> Duration {
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) => time,
+        Err(_) if seconds > 0.0 => Duration::MAX,
+        Err(_) => Duration::ZERO,
+    }
 }
 
 /// The digest of the tool's input; of all data where there is none, but for the time at which
 /// they were made.
 fn input(data: &Map) -> Digest {
-    let has_input = INPUT.iter().any(|field| data.contains_key(*field));
+    let is_given = |field: &&str| data.get(*field).is_some_and(|value| !value.is_null());
+    let has_input = INPUT.iter().any(is_given);
     let fields = data.iter().filter(|(field, _)| match has_input {
         true => INPUT.contains(&field.as_str()),
         false => *field != "timestamp",

@@ -6,7 +6,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::termios::{QueueSelector, isatty, tcflush, ttyname};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -54,7 +57,7 @@ impl Default for TerminalPrompt {
 }
 
 impl ApprovalProvider for TerminalPrompt {
-    async fn ask(&self, request: &ApprovalRequest) -> Result<ApprovalAnswer, HookError> {
+    async fn ask(&self, request: &Arc<ApprovalRequest>) -> Result<ApprovalAnswer, HookError> {
         let _turn = self.turn.acquire().await?;
         let terminal = Terminal::open()?;
         terminal.forget_input()?;
@@ -169,8 +172,15 @@ fn question(request: &ApprovalRequest) -> String {
         ApprovalDefault::Allow => "allowed",
         ApprovalDefault::Deny => "denied",
     };
-    let seconds = request.timeout.as_secs_f64().ceil();
-    let _ = write!(shown, "Your answer ({default} after {seconds} s): ");
+    let left = request.time_left(Timestamp::now());
+    let _ = match left == Duration::MAX {
+        true => write!(shown, "Your answer ({default} without one): "),
+        false => write!(
+            shown,
+            "Your answer ({default} after {} s): ",
+            left.as_secs() + 1
+        ),
+    };
     shown
 }
 

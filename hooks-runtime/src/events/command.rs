@@ -17,10 +17,14 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use group::Group;
+
 use super::event::Event;
 use super::handler::{EventHook, Handler, IntoHandler, Now, form};
 use super::result::{Action, HookResult};
 use crate::{HookError, Map};
+
+pub(crate) mod group;
 
 /// A program as an event hook.
 ///
@@ -70,7 +74,7 @@ pub struct CommandHook {
     environment: Vec<(OsString, OsString)>,
     folder: Option<PathBuf>,
     time_limit: Duration,
-    output_limit: usize,
+    pub(crate) output_limit: usize,
 }
 
 /// What a program is given.
@@ -88,10 +92,10 @@ struct Written {
 }
 
 /// The exit code that is a no.
-const DENIES: i32 = 2;
+pub(crate) const DENIES: i32 = 2;
 
 /// The time that the pipes of a program have to be empty once it has ended.
-const GRACE: Duration = Duration::from_millis(200);
+pub(crate) const GRACE: Duration = Duration::from_millis(200);
 
 impl CommandHook {
     /// The time that a program has unless it is given another.
@@ -173,21 +177,22 @@ impl CommandHook {
         command
     }
 
+    /// Starts the program for an event.
+    pub(crate) fn start(&self, event: &str) -> Result<Child, CommandError> {
+        self.command(event).spawn().map_err(|source| {
+            let program = self.program.to_string_lossy().into_owned();
+            CommandError::Start { program, source }
+        })
+    }
+
     /// Runs the program to its end, and says how it ended.
     async fn run(
         &self,
         event: Event<'_>,
         written: &mut Written,
     ) -> Result<ExitStatus, CommandError> {
-        let input = serde_json::to_vec(&Input {
-            event: event.name(),
-            data: &event.data(),
-        });
-        let input = input.map_err(|error| CommandError::Pipe(error.into()))?;
-        let mut child = self.command(event.name()).spawn().map_err(|source| {
-            let program = self.program.to_string_lossy().into_owned();
-            CommandError::Start { program, source }
-        })?;
+        let input = input(event.name(), &event.data())?;
+        let mut child = self.start(event.name())?;
         // Kills what is left of the group wherever this ends, an early drop included.
         let group = Group::of(&child);
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -224,6 +229,11 @@ impl CommandHook {
         };
         status.map_err(CommandError::Pipe)
     }
+}
+
+/// What a program is given on its standard input.
+pub(crate) fn input(event: &str, data: &Map) -> Result<Vec<u8>, CommandError> {
+    serde_json::to_vec(&Input { event, data }).map_err(|error| CommandError::Pipe(error.into()))
 }
 
 /// A program is known by the name of its file (`E-09`).
@@ -342,7 +352,7 @@ fn print(event: Event<'_>, text: &str) {
 }
 
 /// Reads a pipe to its end, if that comes before the limit.
-async fn capture(
+pub(crate) async fn capture(
     pipe: impl AsyncRead + Unpin,
     bytes: &mut Vec<u8>,
     limit: usize,
@@ -358,7 +368,7 @@ async fn capture(
 }
 
 /// Reads a pipe to its end, and keeps as much as the limit allows.
-async fn keep(
+pub(crate) async fn keep(
     mut pipe: impl AsyncRead + Unpin,
     bytes: &mut Vec<u8>,
     limit: usize,
@@ -371,7 +381,7 @@ async fn keep(
 }
 
 /// Writes the event into the pipe; a program need not read it.
-async fn feed(mut pipe: ChildStdin, input: &[u8]) -> Result<(), CommandError> {
+pub(crate) async fn feed(mut pipe: ChildStdin, input: &[u8]) -> Result<(), CommandError> {
     match pipe.write_all(input).await {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::Pipe(error)),
         _ => Ok(()),
@@ -420,37 +430,5 @@ fn remedy(error: &io::Error) -> &'static str {
             "; check its path and permissions"
         }
         _ => "",
-    }
-}
-
-/// The processes of a hook; they are killed when this is dropped.
-struct Group {
-    #[cfg(unix)]
-    leader: Option<rustix::process::Pid>,
-}
-
-impl Group {
-    #[cfg(unix)]
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Group {
-            leader: id.and_then(rustix::process::Pid::from_raw),
-        }
-    }
-
-    // Where there are no process groups, tokio kills the program itself.
-    #[cfg(not(unix))]
-    fn of(_: &Child) -> Self {
-        Group {}
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(leader) = self.leader {
-            // Where all of them have ended, there is nothing to kill.
-            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
-        }
     }
 }

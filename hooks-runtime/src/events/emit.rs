@@ -172,7 +172,9 @@ impl<'t> Gathered<'t> {
                 Continue(())
             }
             action => {
-                if action.strength() > self.action.get().strength() {
+                if action.strength() > self.action.get().strength()
+                    || action == Action::AskUser && self.is_displaced(entry)
+                {
                     self.action.set(action);
                     self.decider = Some(entry.id());
                     let question = (action == Action::AskUser).then(|| Question {
@@ -191,6 +193,16 @@ impl<'t> Gathered<'t> {
                 }
             }
         }
+    }
+
+    /// Whether a question of this hook counts in the place of an earlier one: the first one
+    /// counts (`E-32`), but none that nobody vouches for keeps the user from one of a hook
+    /// that is trusted.
+    fn is_displaced(&self, by: &EntryMeta) -> bool {
+        let said = self.said.as_ref();
+        let question = said.and_then(|said| said.question.as_ref());
+        self.action.get() == Action::AskUser
+            && question.is_some_and(|question| !question.is_trusted && by.is_trusted())
     }
 
     /// Does what the registration says to a fault (`X-2`).

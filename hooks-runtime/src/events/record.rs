@@ -4,7 +4,7 @@
 //! somebody does, changes of single fields lie on top, and what they leave alone is copied
 //! only once somebody asks for all of it as one map.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use hooks_core::EntryId;
 use once_cell::race::OnceBox;
@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::changes::Changes;
 use crate::Map;
+use crate::lock::lock;
 
 /// The data of an event at one moment. A clone shares everything.
 #[derive(Clone)]
@@ -195,8 +196,7 @@ impl Transcript {
     }
 
     pub(crate) fn print(&self, printed: Printed) {
-        let lines = self.lines().lock();
-        lines.unwrap_or_else(PoisonError::into_inner).push(printed);
+        lock(self.lines()).push(printed);
     }
 
     /// The same transcript, for a hook that is waited for.
@@ -209,10 +209,7 @@ impl Transcript {
     pub(crate) fn into_lines(self) -> Vec<Printed> {
         match self.0.get() {
             None => Vec::new(),
-            Some(lines) => {
-                let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-                std::mem::take(&mut *lines)
-            }
+            Some(lines) => std::mem::take(&mut *lock(lines)),
         }
     }
 }

@@ -276,7 +276,7 @@ impl HookResult {
 
     /// Says what an "allow always" is remembered under, in place of the question and the
     /// tool's input (`E-138`): a later question of the same hook for the same event, under
-    /// the same key, is not asked.
+    /// the same key, is not asked. The key counts where the hook is trusted.
     #[must_use]
     pub fn approval_key(self, key: impl Into<String>) -> Self {
         self.with_extra(APPROVAL_KEY, key.into())

@@ -1,9 +1,8 @@
 //! WebAssembly without isolation: one instance, which is not reset between runs. What the
 //! sandbox is measured against; no program is to run hooks like this.
 
+use hooks_script::measure::{PRELUDE, module};
 use wasmtime::{Caller, Global, Linker, Memory, Store, TypedFunc, Val};
-
-use crate::sandbox;
 
 /// Runs after which the memory is put back, untimed: the engine relies on a reset to give
 /// its answers back.
@@ -21,7 +20,7 @@ pub(crate) struct Bare {
 
 impl Bare {
     pub(crate) fn new(source: &str) -> wasmtime::Result<Self> {
-        let (engine, module) = sandbox::module()?;
+        let (engine, module) = module()?;
         let mut store = Store::new(engine, ());
         store.set_fuel(u64::MAX / 2)?;
         store.set_epoch_deadline(u64::MAX / 2);
@@ -30,6 +29,11 @@ impl Bare {
             "host",
             "console",
             |_: Caller<'_, ()>, _: u32, _: u32, _: u32| (),
+        )?;
+        linker.func_wrap(
+            "host",
+            "post",
+            |_: Caller<'_, ()>, _: u32, _: u32, _: u32, _: u32| 2_u32,
         )?;
         let wasm = linker.instantiate(&mut store, module)?;
         let memory = wasm.get_memory(&mut store, "memory").expect("exported");
@@ -50,11 +54,7 @@ impl Bare {
         let load =
             wasm.get_typed_func::<(u32, u32, f64, u64, u32), u32>(&mut bare.store, "load")?;
         limits.call(&mut bare.store, (8 << 20, 192 << 10))?;
-        let prelude = concat!(
-            include_str!("../../js/hook-stop.js"),
-            include_str!("../../engine/prelude.js")
-        );
-        let place = bare.put(prelude.as_bytes())?;
+        let place = bare.put(PRELUDE.as_bytes())?;
         assert_eq!(boot.call(&mut bare.store, place)?, 0);
         limits.call(&mut bare.store, (8 << 20, 192 << 10))?;
         let (address, length) = bare.put(source.as_bytes())?;

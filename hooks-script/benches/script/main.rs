@@ -1,6 +1,6 @@
 //! Measures the targets of hooks in scripts.
 //!
-//! | `cargo bench -p hooks-script --bench script` | Does |
+//! | `cargo bench -p hooks-script --features bench --bench script` | Does |
 //! |---|---|
 //! | | prints the tables |
 //! | `-- write` | writes them into `docs/performance.md`, and leaves its other sections as they are |
@@ -14,62 +14,7 @@ mod node;
 mod report;
 mod threads;
 mod time;
-mod wasm;
 mod workload;
-
-// The crate once more, for what it does not make public: a run on this very thread, and the
-// engine without its reset, which no program is to have.
-#[path = "../../src/error.rs"]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the bench uses the sandbox alone"
-)]
-mod error;
-#[path = "../../src/fields.rs"]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the bench uses the sandbox alone"
-)]
-mod fields;
-#[path = "../../src/limits.rs"]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the bench uses the sandbox alone"
-)]
-mod limits;
-#[path = "../../src/manifest.rs"]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the bench uses the sandbox alone"
-)]
-mod manifest;
-#[path = "../../src/run.rs"]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the bench uses the sandbox alone"
-)]
-mod run;
-#[path = "../../src/sandbox"]
-#[allow(dead_code, unused_imports, reason = "the bench uses the sandbox alone")]
-mod sandbox {
-    mod calls;
-    mod config;
-    mod image;
-    pub(crate) mod instance;
-    mod result;
-    mod snapshot;
-    mod watch;
-
-    pub(crate) use calls::{Given, Sandbox};
-    pub(crate) use image::module;
-    pub(crate) use result::{Ended, Status};
-    pub(crate) use snapshot::Snapshot;
-}
 
 use std::process::ExitCode;
 

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use futures_executor::block_on;
+use hooks_script::measure::{Isolated, Sandbox};
 use hooks_script::{ContextData, Limits, Manifest, ScriptEngine, ScriptHook, Verdict};
 
 use crate::bare::Bare;
@@ -16,7 +17,6 @@ use crate::native::Native;
 use crate::node::{self, Node};
 use crate::threads;
 use crate::time::{Timed, interleaved, median, micros, timed};
-use crate::wasm::{self, Isolated};
 use crate::workload::{self, START, WORK, Work};
 
 /// Where the section begins; it ends with the page.
@@ -64,7 +64,7 @@ fn introduction(node: &Result<String, String>) -> String {
     };
     format!(
         "{MARK}\n\n## Hooks in scripts\n\n\
-         Written by `cargo bench -p hooks-script --bench script -- write`, one run for all of it. \
+         Written by `cargo bench -p hooks-script --features bench --bench script -- write`, one run for all of it. \
          *Bare* is the engine in WebAssembly, kept and never reset, which no program can have; \
          *isolated* is the same with the reset before each run, on one thread; *worker* is \
          `run_pre`, to a worker thread and back. *Native* is rquickjs 0.14, the same engine \
@@ -86,15 +86,15 @@ fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<
     *text += "\n| Hook | bare | isolated | ratio | target | worker | native warm | native fresh | node `vm` | fuel |\n\
               |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
     let input = workload::input();
-    let sandbox = wasm::sandbox();
+    let sandbox = Sandbox::new().expect("the engine starts");
     let mut resets = String::new();
     for work in &WORK {
         eprintln!("{}", work.name);
         let hook = register(&engine(1), work);
         let mut isolated = Isolated::new(&sandbox, work.source);
         let fuel = isolated.run(&input);
-        let (reset, after) = isolated.parts(&input, 2_000);
-        let bytes = isolated.bytes();
+        let (reset, after) = parts(&mut isolated, &input);
+        let bytes = hook.snapshot_bytes();
         let mut bare = Bare::new(work.source).map_err(|error| format!("{error:#}"))?;
         let native = Native::new(work.source);
         let mut node = with_node.then(|| Node::start(work)).transpose()?;
@@ -160,8 +160,23 @@ fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<
     Ok(())
 }
 
+/// Microseconds of a reset alone, after a run; and of a run after one.
+fn parts(isolated: &mut Isolated, input: &[u8]) -> (f64, f64) {
+    let (mut resets, mut runs) = (Vec::new(), Vec::new());
+    for _ in 0..1_000 {
+        let began = Instant::now();
+        isolated.run(input);
+        runs.push(micros(began.elapsed()));
+        let began = Instant::now();
+        isolated.reset();
+        resets.push(micros(began.elapsed()));
+    }
+    (median(resets), median(runs))
+}
+
 fn parallel(text: &mut String, misses: &mut Vec<String>) {
-    let sandbox: &'static _ = Box::leak(Box::new(wasm::sandbox()));
+    let sandbox = Sandbox::new().expect("the engine starts");
+    let sandbox = &sandbox;
     let work = |work: &'static Work| {
         move || {
             let input = workload::input();

@@ -10,6 +10,7 @@ use wasmtime::{Instance as Wasm, Linker, Store, StoreLimitsBuilder, Trap, Update
 
 use crate::error::BuildError;
 use crate::limits::Limits;
+use crate::outbox::Outbox;
 use crate::run::{Failure, Stage};
 use crate::sandbox::image::module;
 use crate::sandbox::instance::{Heap, Host, Instance};
@@ -17,7 +18,8 @@ use crate::sandbox::result::{Ended, Fields, Report, Status};
 use crate::sandbox::snapshot::Snapshot;
 use crate::sandbox::watch::Watched;
 
-const PRELUDE: &str = concat!(
+/// What runs before any hook.
+pub const PRELUDE: &str = concat!(
     include_str!("../../js/hook-stop.js"),
     include_str!("../../engine/prelude.js")
 );
@@ -37,6 +39,18 @@ pub(crate) struct Given {
     pub(crate) now_ms: i64,
     pub(crate) seed: u64,
     pub(crate) cancelled: Arc<AtomicBool>,
+    pub(crate) allowance: Allowance,
+}
+
+/// What one run may use, where that is not what every run of the engine may.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Fuel, at most that of the limits.
+    pub(crate) fuel: Option<u64>,
+    /// Time, at most that of the limits.
+    pub(crate) wall: Option<Duration>,
+    /// Whether it has `context.http`. The import refuses it to every other run.
+    pub(crate) http: bool,
 }
 
 impl Sandbox {
@@ -98,12 +112,17 @@ impl Sandbox {
     ) -> Report {
         let jobs = self.limits.jobs;
         let (now, seed) = (given.now_ms as f64, given.seed);
-        let pre = u32::from(stage == Stage::Pre);
+        let Allowance { fuel, http, .. } = given.allowance;
+        let mode = u32::from(stage == Stage::Pre) | u32::from(http) << 1;
+        let fuel = fuel.map_or(self.limits.fuel, |fuel| fuel.min(self.limits.fuel));
         let call = |instance: &mut Instance, (address, length)| {
             let run = instance.run.clone();
-            run.call(&mut instance.store, (address, length, now, seed, jobs, pre))
+            run.call(
+                &mut instance.store,
+                (address, length, now, seed, jobs, mode),
+            )
         };
-        self.call(instance, hook, self.limits.fuel, input, given, call)
+        self.call(instance, hook, fuel, input, given, call)
     }
 
     fn call(
@@ -117,7 +136,13 @@ impl Sandbox {
     ) -> Report {
         let watched = Watched::new();
         let host = instance.store.data_mut();
-        host.deadline = Instant::now() + self.limits.wall;
+        let wall = given.allowance.wall;
+        host.wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
+        host.deadline = Instant::now() + host.wall;
+        host.outbox = given
+            .allowance
+            .http
+            .then(|| Outbox::new(self.limits.outbox, self.limits.outbox_bytes));
         host.cancelled = Arc::clone(&given.cancelled);
         host.console.clear();
         host.console_dropped = 0;
@@ -153,6 +178,11 @@ impl Sandbox {
             peak: heap.peak,
             console: std::mem::take(&mut host.console),
             console_dropped: host.console_dropped,
+            outbox: host
+                .outbox
+                .take()
+                .map(Outbox::into_requests)
+                .unwrap_or_default(),
             memory_hash: hash,
         }
     }
@@ -169,7 +199,7 @@ impl Sandbox {
             Some(Trap::Interrupt) if instance.store.data().cancelled.load(Relaxed) => {
                 return Ended::Cancelled;
             }
-            Some(Trap::Interrupt) => Failure::Wall(self.limits.wall),
+            Some(Trap::Interrupt) => Failure::Wall(instance.store.data().wall),
             Some(Trap::StackOverflow) => Failure::Stack(self.limits.stack),
             // The engine gives up in places where it has no memory to say why.
             _ if heap.refused => Failure::Heap(self.limits.heap),
@@ -263,6 +293,8 @@ fn bare(limits: &Limits) -> wasmtime::Result<(Instance, Wasm)> {
         console_dropped: 0,
         console_lines: limits.console_lines,
         console_line: limits.console_line,
+        outbox: None,
+        wall: limits.wall,
         deadline: Instant::now() + limits.wall + Duration::from_secs(10),
         cancelled: Arc::default(),
     };
@@ -280,6 +312,7 @@ fn bare(limits: &Limits) -> wasmtime::Result<(Instance, Wasm)> {
     store.set_fuel(BOOT_FUEL)?;
     let mut linker = Linker::new(engine);
     linker.func_wrap("host", "console", Host::write)?;
+    linker.func_wrap("host", "post", Host::post)?;
     let wasm = linker.instantiate(&mut store, module)?;
     let missing = |name| wasmtime::format_err!("the engine does not export `{name}`");
     let memory = wasm
@@ -332,6 +365,7 @@ mod tests {
             now_ms: 0,
             seed: 7,
             cancelled: Default::default(),
+            allowance: Default::default(),
         }
     }
 

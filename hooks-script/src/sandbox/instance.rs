@@ -9,10 +9,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wasmtime::{AsContextMut, Caller, Global, Memory, Store, StoreLimits, TypedFunc, Val};
 
+use crate::outbox::Outbox;
 use crate::run::{ConsoleLevel, ConsoleLine};
 use crate::sandbox::result::{cut, slice};
 use crate::sandbox::snapshot::Snapshot;
@@ -39,6 +40,9 @@ pub(super) struct Host {
     pub(super) console_dropped: usize,
     pub(super) console_lines: usize,
     pub(super) console_line: usize,
+    /// Requests that the run made; none where it may make none.
+    pub(super) outbox: Option<Outbox>,
+    pub(super) wall: Duration,
     pub(super) deadline: Instant,
     pub(super) cancelled: Arc<AtomicBool>,
 }
@@ -160,5 +164,31 @@ impl Host {
             host.console_line,
         );
         host.console.push(ConsoleLine { level, text });
+    }
+
+    /// The import `post`: what it answers is `enum posted` of the shim.
+    pub(super) fn post(
+        mut caller: Caller<'_, Host>,
+        url: u32,
+        url_length: u32,
+        body: u32,
+        body_length: u32,
+    ) -> u32 {
+        const REFUSED: u32 = 2;
+        let Some(memory) = caller
+            .get_export("memory")
+            .and_then(wasmtime::Extern::into_memory)
+        else {
+            return REFUSED;
+        };
+        let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
+        let (url, body) = (
+            slice(memory, url, url_length),
+            slice(memory, body, body_length),
+        );
+        match (&mut host.outbox, url, body) {
+            (Some(outbox), Some(url), Some(body)) => u32::from(!outbox.put(url, body)),
+            _ => REFUSED,
+        }
     }
 }

@@ -132,6 +132,7 @@ fn failed(failure: Failure) -> Report {
         peak: 0,
         console: Vec::new(),
         console_dropped: 0,
+        outbox: Vec::new(),
         memory_hash: None,
     }
 }
@@ -156,6 +157,7 @@ mod tests {
                 now_ms: 0,
                 seed: 1,
                 cancelled: Arc::default(),
+                allowance: Default::default(),
             },
         };
         assert!(pool.load(load).unwrap().1.is_some());

@@ -1,6 +1,7 @@
 //! What a call of the engine comes to. See `engine/shim.c`, which this mirrors.
 
 use crate::limits::Limits;
+use crate::outbox::OutboundRequest;
 use crate::run::{ConsoleLine, Failure, Position};
 
 /// How a call returned: `enum status` of the shim.
@@ -35,6 +36,7 @@ pub(crate) struct Report {
     pub(crate) peak: usize,
     pub(crate) console: Vec<ConsoleLine>,
     pub(crate) console_dropped: usize,
+    pub(crate) outbox: Vec<OutboundRequest>,
     pub(crate) memory_hash: Option<String>,
 }
 

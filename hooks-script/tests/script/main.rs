@@ -1,5 +1,6 @@
 //! What hooks in JavaScript may and may not do, by the rules of the contract.
 
+mod attach;
 mod blob;
 mod border;
 mod command_line;
@@ -7,7 +8,11 @@ mod contract;
 mod corpus;
 mod isolation;
 mod manifest;
+mod outbox;
 mod pages;
 mod pitfalls;
+#[cfg(feature = "fetch")]
+mod sender;
+mod stack;
 mod support;
 mod types;

@@ -2,9 +2,9 @@ use hooks_core::hooks;
 
 #[hooks]
 trait AppHooks {
-    #[hook(singleton, custom = pipeline)]
-    async fn check(prompt: &str) -> bool {
-        prompt.is_empty()
+    #[hook(singleton, custom = Pipe)]
+    async fn run(call: u8) -> u8 {
+        call
     }
 }
 

@@ -25,6 +25,10 @@ impl SlotExpansion<'_> {
         let chain = self.chain();
         let args = quote!((#(#idents,)*));
         let run = match slot.end() {
+            None if slot.pipeline().is_some() => {
+                let pipeline = self.pipeline();
+                quote!(dispatch_custom(#pipeline, #args))
+            }
             None => quote!(dispatch(#chain, #args)),
             Some(end) => {
                 let ended = self.end(end);
@@ -62,6 +66,20 @@ impl SlotExpansion<'_> {
             "__hooks_gate",
             &quote!(self.#field.gate()),
         )
+    }
+
+    /// The pipeline, likewise.
+    fn pipeline(&self) -> Option<TokenStream> {
+        let SlotExpansion { slot, private, .. } = self;
+        let (pipeline, (call, _)) = (slot.pipeline()?, slot.params.split_first()?);
+        let (field, call, output) = (&slot.method, &call.ty, &slot.output);
+        Some(spans::call_by_way_of(
+            pipeline,
+            &quote!(#private::Pipeline),
+            &quote!(<#call, #output>),
+            "__hooks_custom",
+            &quote!(self.#field.gate()),
+        ))
     }
 
     /// The aggregate or the finalizer, likewise.

@@ -31,10 +31,13 @@ impl SlotExpansion<'_> {
         };
         let slot_text = self.text();
         let again = match slot.kind {
-            Kind::Singleton => TokenStream::new(),
+            Kind::Singleton | Kind::Custom(_) => TokenStream::new(),
             Kind::Always(_) | Kind::Fallback(_) => self.arguments_again(),
         };
+        let relay = slot.pipeline().map(|_| self.relay());
         quote_spanned! {*place=>
+            #relay
+
             #(#cfgs)*
             impl #private::Signature for dyn #name + '_ {
                 type Args<'__a> = #args_type;
@@ -74,6 +77,40 @@ impl SlotExpansion<'_> {
                 (#(#again,)*)
             }
         }
+    }
+
+    /// The call apart from the other arguments, which alone are given again.
+    fn relay(&self) -> Option<TokenStream> {
+        let SlotExpansion {
+            slot,
+            private,
+            cfgs,
+            place,
+            idents,
+            ..
+        } = self;
+        let (call, context) = slot.params.split_first()?;
+        let (name, call_type) = (&slot.name, &call.ty);
+        let (ident, others) = idents.split_first()?;
+        let lifetime = Lifetime::new("'__a", Span::call_site());
+        let types = context.iter().map(|param| param.type_for(&lifetime));
+        let again = context.iter().map(|param| self.again(param, &lifetime));
+        Some(quote_spanned! {*place=>
+            #(#cfgs)*
+            impl #private::Relay for dyn #name + '_ {
+                type Call = #call_type;
+                type Context<'__a> = (#(#types,)*);
+                fn part<'__a>((#(#idents,)*): Self::Args<'__a>) -> (Self::Call, Self::Context<'__a>) {
+                    (#ident, (#(#others,)*))
+                }
+                fn join<'__a>(#ident: Self::Call, (#(#others,)*): Self::Context<'__a>) -> Self::Args<'__a> {
+                    (#(#idents,)*)
+                }
+                fn context<'__a>((#(#others,)*): &Self::Context<'__a>) -> Self::Context<'__a> {
+                    (#(#again,)*)
+                }
+            }
+        })
     }
 
     /// `<Ticket as HookArgument>::__hooks_again(ticket)`: an argument that cannot be

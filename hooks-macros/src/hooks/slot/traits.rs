@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 
 use super::SlotExpansion;
 use crate::params::{Param, Passing};
@@ -25,14 +26,15 @@ impl SlotExpansion<'_> {
         let (name, set) = (&slot.name, &self.set.set);
         let vis = self.vis();
         let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
+        let shown = name.unraw();
         let message = format!(
-            "`{{Self}}` is not a hook of the slot `{}`; implement `{name}` for it, or `{}` and register it as `Stateful::new(…)`",
+            "`{{Self}}` is not a hook of the slot `{}`; implement `{shown}` for it, or `{}` and register it as `Stateful::new(…)`",
             slot.method,
             slot.stateful(),
         );
         let note = self.takes_closures().then(|| {
             let note = format!(
-                "a closure is a hook where it takes and answers what `{name}::call` does, and is `Send` and `Sync`"
+                "a closure is a hook where it takes and answers what `{shown}::call` does, and is `Send` and `Sync`"
             );
             quote!(, note = #note)
         });

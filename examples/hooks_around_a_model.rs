@@ -1,0 +1,125 @@
+//! How does a program see what goes to a model and what comes back, and what it costs?
+//!
+//! Implement `ModelAdapter` for the client, once, and give it to a `HookedModel`. Its hooks
+//! see each input before it is sent, and each event before the program does; its budget
+//! refuses what would cost too much. The client here is a script, so that nothing is sent.
+
+use std::sync::Mutex;
+
+use futures_util::stream;
+use hooks_runtime::model::{
+    AdapterError, AdapterEvent, AdapterEvents, FinishReason, HookedModel, ModelAdapter, ModelEvent,
+    ModelHooks, ModelHooksSet, ModelInput, ModelInputHookContext, ModelOperation, ModelRequest,
+    StreamEventHookContext, Usage, UsageBudget, UsageEstimate, UsageHookContext,
+};
+use hooks_runtime::{RequestExtensions, impl_hooks};
+use serde::Deserialize;
+
+/// Who asks: an extension of the program's own.
+struct Tenant(&'static str);
+
+/// Answers from a list, and counts four letters as a token.
+struct Scripted {
+    answers: Mutex<Vec<&'static [&'static str]>>,
+}
+
+impl ModelAdapter for Scripted {
+    async fn stream(&self, request: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
+        let answer = self.answers.lock().unwrap().pop();
+        let pieces = answer.ok_or_else(|| AdapterError::other("the script is over"))?;
+        let used = Usage::tokens(
+            tokens(&request.operation),
+            pieces.concat().len() as u64 / 4 + 1,
+        );
+        let text = pieces
+            .iter()
+            .map(|piece| AdapterEvent::Text((*piece).into()));
+        let end = [
+            AdapterEvent::Finished(FinishReason::Stop),
+            AdapterEvent::Usage(used),
+        ];
+        Ok(Box::pin(stream::iter(text.chain(end).map(Ok))))
+    }
+}
+
+fn tokens(operation: &ModelOperation) -> u64 {
+    let letters = match operation.input() {
+        Some(input) => format!("{:?}", input.messages).len(),
+        None => operation.prompt().map_or(0, str::len),
+    };
+    letters as u64 / 4 + 1
+}
+
+/// Estimates, and writes down what passes.
+struct Watch;
+
+#[impl_hooks(ModelHooksSet)]
+impl ModelHooks for Watch {
+    async fn resolve_usage_estimate(&self, cx: &UsageHookContext<'_>) -> UsageEstimate {
+        // What is asked, and room for an answer.
+        UsageEstimate::tokens(tokens(cx.operation()) + 20)
+    }
+
+    async fn on_model_input(&self, cx: &ModelInputHookContext<'_>) {
+        let tenant = cx.extensions().get::<Tenant>();
+        let messages = cx.input().messages.len();
+        println!(
+            "{} with {messages} messages for {}",
+            cx.kind(),
+            tenant.map_or("nobody", |tenant| tenant.0)
+        );
+    }
+
+    async fn on_stream_event(&self, cx: &StreamEventHookContext<'_>) {
+        if let AdapterEvent::Text(text) = cx.event().raw() {
+            println!("  seen: {text:?}");
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Plan {
+    steps: Vec<String>,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let budget = UsageBudget::new().limit_tokens(45);
+    let adapter = Scripted {
+        answers: Mutex::new(vec![
+            &[r#"{"steps": ["#, r#""look", "leap"]}"#],
+            &["Hel", "lo"],
+        ]),
+    };
+    let hooks = ModelHooksSet::new().with_hooks(Watch);
+    let model = HookedModel::with_hooks(adapter, budget.clone(), hooks)
+        .with_default_extensions(RequestExtensions::new().ext(Tenant("everybody")));
+
+    // The hook sees each piece before the program does.
+    let input = ModelInput::user("hi").system("be brief");
+    let mut events = model.text_turn(input).ext(Tenant("eu-prod")).stream();
+    while let Some(event) = events.next().await {
+        match event.expect("the script has an answer") {
+            ModelEvent::Text(text) => println!("  got:  {text:?}"),
+            ModelEvent::Output(text) => assert_eq!(text, "Hello"),
+            _ => {}
+        }
+    }
+
+    // The JSON of the answer is read once it is whole.
+    let call = model.structured_completion::<Plan>("What next? Answer in JSON.");
+    let plan = call.collect().await.expect("the script has an answer");
+    println!(
+        "plan: {}",
+        plan.output
+            .expect("there is no tool to call")
+            .steps
+            .join(", then ")
+    );
+
+    // What is left does not do for another one: nothing is sent.
+    println!("used: {} tokens", budget.used().tokens);
+    let refused = model.completion("And then?").collect().await.unwrap_err();
+    println!("refused: {refused}");
+    assert_eq!(budget.reserved(), UsageEstimate::default());
+}

@@ -1,0 +1,59 @@
+//! What the agent can do.
+
+use hooks_runtime::toolset::{ExecuteTool, ToolCallContext, ToolFailure, ToolSet};
+use serde::{Deserialize, Serialize};
+
+/// The tools of the agent; the derive makes a hook set of them, `ToolsHooksSet`.
+#[derive(Debug, ToolSet)]
+pub(crate) enum Tools {
+    /// Runs a command in the project.
+    #[tool(output = Ran)]
+    Run(RunInput),
+    /// Deploys the project.
+    #[tool(output = Deployed)]
+    Deploy(DeployInput),
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct RunInput {
+    pub(crate) command: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Ran {
+    pub(crate) stdout: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct DeployInput {
+    pub(crate) target: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Deployed {
+    pub(crate) version: u32,
+}
+
+/// Does what the tools are asked for; here it only says so.
+pub(crate) struct Workshop;
+
+impl ExecuteTool<RunInput, Ran> for Workshop {
+    async fn execute(&self, input: RunInput, _: ToolCallContext) -> Result<Ran, ToolFailure> {
+        Ok(Ran {
+            stdout: format!("$ {}\nok", input.command),
+        })
+    }
+}
+
+impl ExecuteTool<DeployInput, Deployed> for Workshop {
+    async fn execute(
+        &self,
+        input: DeployInput,
+        _: ToolCallContext,
+    ) -> Result<Deployed, ToolFailure> {
+        match &*input.target {
+            "eu" => Ok(Deployed { version: 7 }),
+            other => Err(format!("`{other}` is no place to deploy to").into()),
+        }
+    }
+}

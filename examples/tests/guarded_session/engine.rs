@@ -1,0 +1,277 @@
+//! The hook engine around the calls: what it refuses, and what it writes down.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Run, bash, confinements, everywhere, folder, run, script, session};
+
+fn read(path: &str) -> Value {
+    json!({"tool": "read", "path": path})
+}
+
+fn write(path: &str, text: &str) -> Value {
+    json!({"tool": "write", "path": path, "text": text})
+}
+
+fn edit(path: &str, old: &str, new: &str) -> Value {
+    json!({"tool": "edit", "path": path, "old": old, "new": new})
+}
+
+/// Who decided about each call.
+fn by(run: &Run) -> Vec<String> {
+    let calls = run.calls();
+    let by = calls.iter().map(|call| call["by"].as_str().expect("by"));
+    by.map(str::to_owned).collect()
+}
+
+fn why(call: &Value) -> &str {
+    call["why"].as_str().expect("why")
+}
+
+/// The lines of a file of records.
+fn lines(folder: &Path, file: &str) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join(file)).expect("records");
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect()
+}
+
+#[test]
+fn r_28_a_file_outside_of_the_project_is_out_of_scope() {
+    let calls = [
+        write("/etc/passwd", ""),
+        write("../x", ""),
+        edit("/workspace/tally/../x", "a", "b"),
+        write(".intentignore", "*"),
+        write("/workspace/tally/new", ""),
+    ];
+    let run = run(session(&calls), &["--json", "--no-sandbox"]);
+    let scope = "scope-enforcement";
+    assert_eq!(by(&run), [scope, scope, scope, scope, "relocate"]);
+    for call in &run.calls()[..4] {
+        assert_eq!(call["decision"], "refused", "{call}");
+        assert_eq!(call["status"], "not_run", "{call}");
+        assert_eq!(call["ran"], Value::Null, "{call}");
+        assert!(why(call).starts_with("Scope Violation: `"), "{call}");
+        assert!(why(call).contains("; change a file in the scope"), "{call}");
+    }
+}
+
+#[test]
+fn r_28_a_path_of_the_agents_own_place_is_seen_where_it_lies_now() {
+    let calls = [
+        bash("printf 'keep\n' > .intentignore"),
+        write("/workspace/tally/keep", ""),
+    ];
+    let run = run(session(&calls), &["--json", "--no-sandbox"]);
+    let last = run.last();
+    assert_eq!(last["by"], "scope-enforcement");
+    let start = "Protected by .intentignore: `./keep` is named by ";
+    assert!(why(&last).starts_with(start), "{last}");
+}
+
+#[test]
+fn r_27_a_file_that_has_changed_since_it_was_read_is_not_written() {
+    let calls = [
+        read("README.md"),
+        bash("echo more >> README.md"),
+        write("README.md", "x"),
+        edit("./README.md", "more", "less"),
+        read("/workspace/tally/README.md"),
+        edit("README.md", "more", "less"),
+        bash("sed -i s/less/none/ README.md"),
+        edit("README.md", "none", "some"),
+        // Nobody has read this one.
+        bash("echo more >> tally.sh"),
+        write("tally.sh", "x"),
+    ];
+    let run = run(session(&calls), &["--json", "--no-sandbox"]);
+    let expected = [
+        "validate",
+        "validate",
+        "concurrency",
+        "concurrency",
+        "relocate",
+        "validate",
+        "validate",
+        "concurrency",
+        "validate",
+        "validate",
+    ];
+    assert_eq!(by(&run), expected);
+    assert_eq!(
+        run.calls()[2]["why"],
+        "`README.md` has changed since it was read; read it again before writing to it"
+    );
+}
+
+#[test]
+fn r_27_a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
+    for plan in &everywhere() {
+        let mut calls = vec![read("README.md"), read("tally.sh")];
+        calls.extend(script("rm tally.sh; mkfifo tally.sh .intentignore"));
+        calls.extend([edit("tally.sh", "a", "b"), write("new", "x")]);
+        let run = run(session(&calls), &[&["--json"], &plan[..]].concat());
+        assert_eq!(by(&run)[4..], ["concurrency", "scope-enforcement"]);
+    }
+}
+
+#[test]
+fn r_30_the_third_identical_call_is_halted_however_it_names_the_project() {
+    let calls = [
+        bash("ls /workspace/tally"),
+        bash("ls ."),
+        bash("ls ."),
+        bash("ls -a"),
+        bash("ls ."),
+    ];
+    let run = run(session(&calls), &["--json", "--no-sandbox"]);
+    assert_eq!(
+        by(&run),
+        [
+            "relocate",
+            "validate",
+            "circuit-breaker",
+            "validate",
+            "validate"
+        ]
+    );
+    assert_eq!(
+        run.calls()[2]["why"],
+        "Circuit Breaker Tripped: `execute_command` was called 3 times in a row with the same parameters; try something else, or the same with other parameters"
+    );
+}
+
+#[test]
+fn r_31_calls_beyond_the_budget_are_refused() {
+    let calls = [bash("pwd"), bash("ls"), read("README.md")];
+    let budget = |calls_left: &str| {
+        let arguments = ["--json", "--no-sandbox", "--budget", calls_left];
+        run(session(&calls), &arguments)
+    };
+    let one = budget("1");
+    assert_eq!(by(&one), ["validate", "budget", "budget"]);
+    let why = "Budget Exceeded: 1 of 1 calls are used for intent `REQ-replay`; ";
+    let last = one.last();
+    assert!(
+        last["why"].as_str().expect("why").starts_with(why),
+        "{last}"
+    );
+    assert_eq!(by(&budget("0")), ["budget"; 3]);
+    assert_eq!(by(&budget("3")), ["validate"; 3]);
+}
+
+#[test]
+fn r_26_the_records_tell_of_each_call_that_ran() {
+    let records = folder();
+    let folder = records.path().join("new/records");
+    let secret = "ghp_0123456789abcdefghijklmnop";
+    let calls = [
+        write("/workspace/tally/a", "one\n"),
+        edit("a", "one", "two"),
+        write("b", &format!("token={secret}\n")),
+        edit("a", "missing", "x"),
+        write("../out", "x"),
+        bash(&format!("echo {secret}; exit 3")),
+    ];
+    let folder_name = folder.to_str().expect("a name");
+    for times in 1..=2 {
+        let arguments = ["--json", "--no-sandbox", "--records", folder_name];
+        let run = run(session(&calls), &arguments);
+        assert_eq!(run.status, Some(0), "{run:?}");
+
+        let mutations = lines(&folder, "mutations.jsonl");
+        assert_eq!(mutations.len(), 3 * times, "they are appended to");
+        let told = mutations[..3].iter().map(|line| {
+            json!([
+                line["request_id"],
+                line["tool"],
+                line["file"],
+                line["bytes"],
+                line["intent_id"]
+            ])
+        });
+        let intent = "REQ-replay";
+        let expected = json!([
+            ["1", "write_to_file", "a", 4, intent],
+            ["2", "search_and_replace", "a", 4, intent],
+            ["3", "write_to_file", "b", 37, intent],
+        ]);
+        assert_eq!(told.collect::<Value>(), expected);
+        // Of `two`, with its line break.
+        assert_eq!(
+            mutations[1]["content_hash"],
+            "sha256:27dd8ed44a83ff94d557f9fd0412ed5a8cbca69ea04922d88c01184a07300a5a"
+        );
+        assert_eq!(lines(&folder, "agent_trace.jsonl").len(), 3 * times);
+    }
+    // The selection of the intent, and the calls that ran.
+    let trace = lines(&folder, "trace.jsonl");
+    let ended: Vec<_> = trace[..6].iter().map(|line| &line["status"]).collect();
+    let (good, bad) = ("SUCCESS", "FAILURE");
+    assert_eq!(ended, [good, good, good, good, bad, bad]);
+    assert_eq!(trace[0]["tool"], "select_active_intent");
+    assert_eq!(trace[5]["exit_code"], 3);
+    for file in fs::read_dir(&folder).expect("the folder") {
+        let text = fs::read_to_string(file.expect("a file").path()).expect("a text");
+        assert!(!text.contains(secret), "{text}");
+    }
+    let lessons = lines(&folder, "lessons.jsonl");
+    assert_eq!(lessons.len(), 1, "each is written once: {lessons:?}");
+    assert_eq!(lessons[0]["kind"], "scope-violation");
+}
+
+#[test]
+fn a_relative_folder_for_records_is_not_one_in_the_project() {
+    let folder = folder();
+    let mut command = crate::support::example();
+    command
+        .args(["-", "--json", "--no-sandbox", "--records", "records"])
+        .current_dir(folder.path());
+    let run = crate::support::finish(&mut command, session(&[bash("ls")]).as_bytes());
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let output = run.last()["output"].to_string();
+    assert!(!output.contains("records"), "{output}");
+    assert!(folder.path().join("records/trace.jsonl").exists());
+}
+
+#[test]
+fn without_a_place_for_records_nothing_runs() {
+    let folder = folder();
+    let file = folder.path().join("file");
+    fs::write(&file, "").expect("a file");
+    let name = file.to_str().expect("a name");
+    let run = run(
+        session(&[bash("ls")]),
+        &["--json", "--no-sandbox", "--records", name],
+    );
+    assert_eq!(run.status, Some(1), "{run:?}");
+    assert!(run.stdout.is_empty(), "{run:?}");
+    let said = "cannot begin the session: the hook engine cannot be made: ";
+    assert!(run.stderr.contains(said), "{run:?}");
+}
+
+#[test]
+fn a_confined_call_is_not_shown_the_records() {
+    for plan in confinements() {
+        let calls = script(
+            "for place in . .. ../.. ../home ../tmp; do
+                cat $place/records/trace.jsonl && echo read
+                echo x >> $place/records/trace.jsonl && echo written
+                rm -r $place/records && echo removed
+            done",
+        );
+        let mut calls = calls.to_vec();
+        calls.push(bash("echo next"));
+        let run = run(session(&calls), &["--json", "--confinement", plan]);
+        let output = run.calls()[1]["output"].to_string();
+        for done in ["read\\n", "written", "removed"] {
+            assert!(!output.contains(done), "{plan}: {output}");
+        }
+        // An engine without its records would not let this pass.
+        assert_eq!(run.last()["output"], "next\n", "{plan}");
+    }
+}

@@ -1,0 +1,210 @@
+//! Custom pipelines: `fallback` slots whose hooks hand a call on, or end the dispatch
+//! (`T-31`, `T-75`). An internal extension point, for the hook sets of tools.
+
+use std::any::type_name;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use crate::answer::Answer;
+use crate::companion::Role;
+use crate::dispatch::{Combine, Step};
+use crate::entry::EntryMeta;
+use crate::typed::signature::{Object, Readiness, Signature, Wait};
+
+/// Says what the output of a hook means for a dispatch (`#[hook(fallback, custom = Type)]`):
+/// the hooks run in order, each given the call as the one before handed it on, and the slot's
+/// default gets what the last of them hands on.
+///
+/// This is for hook sets that the framework generates, and may change with them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a pipeline for this slot; implement `Pipeline<{Call}, {Out}>` for it",
+    label = "does not implement `Pipeline<{Call}, {Out}>`"
+)]
+pub trait Pipeline<Call, Out> {
+    /// `Continue` hands the call on, `Break` ends the dispatch with this answer. The output of
+    /// the slot's default is not asked about: it is the answer.
+    fn next(output: Out) -> ControlFlow<Out, Call>;
+
+    #[doc(hidden)]
+    #[inline]
+    fn __hooks_custom(custom: &Custom<Self>) -> impl Steps<Call, Out>
+    where
+        Self: Sized,
+    {
+        *custom
+    }
+}
+
+/// The place of a pipeline in a slot; nothing at run time.
+pub struct Custom<P>(PhantomData<fn() -> P>);
+
+impl<P> Custom<P> {
+    /// The pipeline as the slot's definition names it.
+    #[must_use]
+    pub fn new() -> Self {
+        Custom(PhantomData)
+    }
+}
+
+impl<P> Default for Custom<P> {
+    fn default() -> Self {
+        Custom::new()
+    }
+}
+
+impl<P> Clone for Custom<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Custom<P> {}
+
+impl<P> fmt::Debug for Custom<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(type_name::<P>())
+    }
+}
+
+impl<P> Role for Custom<P> {
+    fn role(&self) -> Option<(&'static str, &'static str)> {
+        Some(("custom", type_name::<P>()))
+    }
+
+    // It is the definition's, and the same in every set of the type.
+    fn extend(&mut self, _: Self, _: &'static str) {}
+}
+
+/// A pipeline, as a dispatch needs it.
+pub trait Steps<Call, Out> {
+    /// See [`Pipeline::next`].
+    fn next(output: Out) -> ControlFlow<Out, Call>;
+}
+
+impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for Custom<P> {
+    #[inline]
+    fn next(output: Out) -> ControlFlow<Out, Call> {
+        P::next(output)
+    }
+}
+
+/// The shape of a slot whose first argument is a call, which is moved from hook to hook, and
+/// needs no `Clone`.
+pub trait Relay: Signature<Last = ()> {
+    /// The first argument.
+    type Call;
+    /// The other arguments as a tuple, which every hook is given alike.
+    type Context<'a>;
+
+    /// Takes the arguments apart.
+    fn part<'a>(args: Self::Args<'a>) -> (Self::Call, Self::Context<'a>);
+    /// Puts them together.
+    fn join<'a>(call: Self::Call, context: Self::Context<'a>) -> Self::Args<'a>;
+    /// The other arguments for one more hook.
+    #[must_use]
+    fn context<'a>(context: &Self::Context<'a>) -> Self::Context<'a>;
+}
+
+/// One dispatch of a custom pipeline. `D` makes the future of the default.
+pub(crate) struct Relayed<'a, S: Relay + ?Sized, C, D> {
+    /// Nothing while a hook has it, and once the dispatch has its answer.
+    call: Option<S::Call>,
+    /// Nothing once the default has it.
+    context: Option<S::Context<'a>>,
+    default: D,
+    answer: Option<S::Out>,
+    steps: PhantomData<fn() -> C>,
+}
+
+impl<'a, S, C, D, F> Relayed<'a, S, C, D>
+where
+    S: Relay + ?Sized,
+    D: Fn(S::Args<'a>) -> F,
+    F: Future<Output = S::Out>,
+{
+    #[inline]
+    pub(crate) fn new(args: S::Args<'a>, default: D) -> Self {
+        let (call, context) = S::part(args);
+        Relayed {
+            call: Some(call),
+            context: Some(context),
+            default,
+            answer: None,
+            steps: PhantomData,
+        }
+    }
+
+    fn run_default(&mut self) -> F {
+        let call = self.call.take().expect(HANDED_ON);
+        let context = self.context.take().expect(HANDED_ON);
+        (self.default)(S::join(call, context))
+    }
+
+    fn wait_for_default(&mut self) -> Wait<S, F> {
+        S::Readiness::later(self.run_default())
+    }
+}
+
+const HANDED_ON: &str = "a pipeline goes on with a call only";
+
+impl<'a, 'h, S, C, D, F> Combine<dyn Object<S> + 'h> for Relayed<'a, S, C, D>
+where
+    S: Relay + ?Sized,
+    C: Steps<S::Call, S::Out>,
+    D: Fn(S::Args<'a>) -> F,
+    F: Future<Output = S::Out>,
+{
+    type Yield = S::Out;
+    type Outcome = S::Out;
+    type Wait = Wait<S, F>;
+
+    fn slot_name(&self) -> &str {
+        S::NAME
+    }
+
+    fn invoke<'b>(
+        &mut self,
+        _: &'b EntryMeta,
+        hook: &'b (dyn Object<S> + 'h),
+        _last: bool,
+    ) -> Answer<'b, S::Out>
+    where
+        Self: 'b,
+    {
+        let call = self.call.take().expect(HANDED_ON);
+        let context = S::context(self.context.as_ref().expect(HANDED_ON));
+        hook.start(S::join(call, context), ())
+    }
+
+    fn absorb(&mut self, _: &EntryMeta, output: S::Out) -> Step<Self, Self::Wait> {
+        match C::next(output) {
+            ControlFlow::Continue(call) => {
+                self.call = Some(call);
+                Step::Next
+            }
+            ControlFlow::Break(answer) => {
+                self.answer = Some(answer);
+                Step::Stop
+            }
+        }
+    }
+
+    fn close(&mut self) -> Step<Self, Self::Wait> {
+        if !S::Readiness::READY {
+            return Step::Wait(Self::wait_for_default);
+        }
+        self.answer = Some(S::Readiness::now(self.run_default()));
+        Step::Stop
+    }
+
+    fn waited(&mut self, answer: S::Out) -> Step<Self, Self::Wait> {
+        self.answer = Some(answer);
+        Step::Stop
+    }
+
+    fn finish(self) -> S::Out {
+        self.answer.expect("a pipeline ends with an answer")
+    }
+}

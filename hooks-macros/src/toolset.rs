@@ -1,0 +1,35 @@
+//! `#[derive(ToolSet)]`: from an enum of tool inputs to the hook set of the tools.
+
+mod attr;
+mod expand;
+mod model;
+mod validate;
+
+use std::collections::HashSet;
+
+use proc_macro2::TokenStream;
+use syn::{Data, DeriveInput};
+
+pub(crate) fn entry(item: TokenStream) -> TokenStream {
+    let definition: DeriveInput = match syn::parse2(item) {
+        Ok(definition) => definition,
+        Err(error) => return error.to_compile_error(),
+    };
+    if is_refused(&definition) {
+        return TokenStream::new();
+    }
+    let expanded = validate::validate(&definition).and_then(|set| expand::expand(&set));
+    expanded.unwrap_or_else(|errors| errors.to_compile_error())
+}
+
+/// Whether two variants have one name, as the compiler says by itself.
+fn is_refused(definition: &DeriveInput) -> bool {
+    let mut names = HashSet::new();
+    match &definition.data {
+        Data::Enum(data) => !data
+            .variants
+            .iter()
+            .all(|variant| names.insert(&variant.ident)),
+        Data::Struct(_) | Data::Union(_) => false,
+    }
+}

@@ -1,0 +1,95 @@
+//! `#[tool(output = Type, name = "…", hook = Name)]` as it is written.
+
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, LitStr, Meta, Token, Type};
+
+use crate::attrs;
+use crate::report::Report;
+
+/// The options of one variant.
+#[derive(Default)]
+pub(crate) struct ToolAttr {
+    pub(crate) output: Option<Type>,
+    pub(crate) name: Option<LitStr>,
+    pub(crate) hook: Option<Ident>,
+}
+
+const SHAPE: &str = "`#[tool(…)]` needs an option; write `#[tool(output = Type)]`";
+
+impl ToolAttr {
+    /// Reads the attributes of a variant, and reports every mistake in them.
+    pub(crate) fn read(attrs: &[Attribute], report: &mut Report) -> Self {
+        let mut tool = ToolAttr::default();
+        for attr in attrs::named(attrs, &["tool"]) {
+            match &attr.meta {
+                Meta::List(list) if !list.tokens.is_empty() => {
+                    let parsed = attr.parse_args_with(|input: ParseStream<'_>| {
+                        while !input.is_empty() {
+                            tool.read_one(input, report)?;
+                            if !input.is_empty() {
+                                input.parse::<Token![,]>()?;
+                            }
+                        }
+                        Ok(())
+                    });
+                    report.ok(parsed);
+                }
+                _ => report.error(attr, SHAPE),
+            }
+        }
+        tool
+    }
+
+    fn read_one(&mut self, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+        let key: Ident = input.parse()?;
+        match key.to_string().as_str() {
+            "output" => {
+                let shape = "the output of a tool is a type; write `output = Type`";
+                let output = value(&key, input, shape)?;
+                set(&mut self.output, &key, output, report);
+            }
+            "name" => {
+                let shape = "the name of a tool is a text; write `name = \"…\"`";
+                let name: LitStr = value(&key, input, shape)?;
+                if name.value().trim().is_empty() {
+                    report.error(
+                        &name,
+                        "the name of a tool cannot be empty; write one, or remove `name`",
+                    );
+                }
+                set(&mut self.name, &key, name, report);
+            }
+            "hook" => {
+                let shape = "the trait of a tool's hooks has a plain name; write `hook = Name`";
+                let hook = value(&key, input, shape)?;
+                set(&mut self.hook, &key, hook, report);
+            }
+            word => {
+                return Err(syn::Error::new_spanned(
+                    &key,
+                    format!(
+                        "unknown option `{word}`; the options of a tool are `output`, `name` and `hook`"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn value<T: syn::parse::Parse>(key: &Ident, input: ParseStream<'_>, shape: &str) -> syn::Result<T> {
+    if !input.peek(Token![=]) {
+        return Err(syn::Error::new_spanned(key, shape));
+    }
+    input.parse::<Token![=]>()?;
+    let at = input.span();
+    input.parse().map_err(|_| syn::Error::new(at, shape))
+}
+
+fn set<T>(option: &mut Option<T>, key: &Ident, value: T, report: &mut Report) {
+    if option.is_some() {
+        report.error(key, format!("`{key}` is given twice; remove one"));
+    } else {
+        *option = Some(value);
+    }
+}

@@ -1,0 +1,180 @@
+//! From the model to the hook set of the tools, and the way of a call through it.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
+use syn::Ident;
+use syn::ext::IdentExt;
+
+use super::model::{Tool, ToolSet};
+use crate::attrs;
+use crate::hooks;
+use crate::krate;
+
+// Input:
+// #[derive(ToolSet)]
+// enum Tools { #[tool(output = Forecast)] Weather(WeatherArgs) }
+//
+// Output:
+// what `#[hooks]` makes of
+//     trait ToolsHooks {
+//         #[hook(fallback, custom = ToolPipeline, name = WeatherHook)]
+//         async fn weather(input: WeatherArgs, context: ToolCallContext) -> ToolDecision<WeatherArgs, Forecast> { Run(input) }
+//     }
+// impl ToolSet for Tools { the names, and how each input is read }
+// impl<X: ExecuteTool<WeatherArgs, Forecast>> RunTools<X> for Tools { the hooks of the variant, then the tool }
+pub(crate) fn expand(set: &ToolSet<'_>) -> syn::Result<TokenStream> {
+    let toolset = &krate::toolset();
+    hooks::check(hook_trait(set, toolset, Ident::clone))?;
+    let hooks = hooks::expanded(hook_trait(set, toolset, of_the_derive))?;
+    let impls = impls(set, toolset);
+    Ok(quote!(#hooks #impls))
+}
+
+/// The name without its place among the user's tokens. Of what a derive generates there, the
+/// compiler says that it might be given a type parameter wherever a type is not found: once for
+/// every item. What the macro itself finds wrong with a name is shown at its place before.
+fn of_the_derive(name: &Ident) -> Ident {
+    let mut name = name.clone();
+    name.set_span(Span::call_site());
+    name
+}
+
+fn hook_trait(
+    set: &ToolSet<'_>,
+    toolset: &TokenStream,
+    placed: fn(&Ident) -> Ident,
+) -> TokenStream {
+    let ToolSet {
+        vis, name, hooks, ..
+    } = set;
+    let doc = format!("The hooks of the tools of [`{name}`]: one method a tool.");
+    let hooks = placed(hooks);
+    let slots = set.tools.iter().map(|tool| slot(tool, toolset, placed));
+    quote! {
+        #[doc = #doc]
+        #vis trait #hooks {
+            #(#slots)*
+        }
+    }
+}
+
+fn slot(tool: &Tool<'_>, toolset: &TokenStream, placed: fn(&Ident) -> Ident) -> TokenStream {
+    let Tool {
+        input,
+        output,
+        slot,
+        hook,
+        ..
+    } = tool;
+    // What `cfg` leaves out, a derive does not see.
+    let kept = attrs::named(tool.attrs, &["doc", "deprecated"]);
+    let undocumented = tool.description.is_empty().then(|| {
+        let doc = format!("The calls of the tool `{}`.", tool.name);
+        quote!(#[doc = #doc])
+    });
+    let (slot, hook) = (placed(slot), placed(hook));
+    quote! {
+        #(#kept)*
+        #undocumented
+        #[hook(fallback, custom = #toolset::__private::ToolPipeline, name = #hook)]
+        async fn #slot(input: #input, context: #toolset::ToolCallContext) -> #toolset::ToolDecision<#input, #output> {
+            #toolset::ToolDecision::Run(input)
+        }
+    }
+}
+
+fn impls(set: &ToolSet<'_>, toolset: &TokenStream) -> TokenStream {
+    let ToolSet {
+        name, hooks, tools, ..
+    } = set;
+    let hook_set = format_ident!("{hooks}Set");
+    let private = quote!(#toolset::__private);
+    let executor = executor(set);
+    let variants: Vec<_> = tools.iter().map(|tool| tool.variant).collect();
+    let inputs: Vec<_> = tools.iter().map(|tool| tool.input).collect();
+    let outputs: Vec<_> = tools.iter().map(|tool| &tool.output).collect();
+    let names: Vec<_> = tools.iter().map(|tool| &tool.name).collect();
+    let descriptions = tools.iter().map(|tool| &tool.description);
+    let slots = tools.iter().map(|tool| &tool.slot);
+    quote! {
+        #[automatically_derived]
+        #[allow(deprecated)]
+        impl #toolset::ToolSet for #name {
+            type Hooks<'__h> = #hook_set<'__h>;
+
+            const __HOOKS_TOOLS: &'static [#private::Listed<Self>] = &[
+                #(
+                    #private::Listed::new(#names, #descriptions, |__hooks_tool, __hooks_input| {
+                        #private::read::<#inputs, Self>(__hooks_tool, __hooks_input, Self::#variants)
+                    }),
+                )*
+            ];
+
+            fn name(&self) -> &'static #private::str {
+                match self {
+                    #(Self::#variants(_) => #names,)*
+                }
+            }
+
+            fn __hooks_extend<'__h>(__hooks_set: &mut Self::Hooks<'__h>, __hooks_other: Self::Hooks<'__h>) {
+                __hooks_set.extend(__hooks_other);
+            }
+        }
+
+        #[automatically_derived]
+        #[allow(deprecated)]
+        impl<#executor> #toolset::RunTools<#executor> for #name
+        where
+            #executor: #private::Sync + ?#private::Sized,
+            #(#executor: #toolset::ExecuteTool<#inputs, #outputs>,)*
+        {
+            async fn run<'__a>(
+                self,
+                __hooks_context: #toolset::ToolCallContext,
+                __hooks_set: &'__a Self::Hooks<'_>,
+                __hooks_executor: &'__a #executor,
+            ) -> #private::Ran {
+                match self {
+                    #(
+                            Self::#variants(__hooks_input) => {
+                            let __hooks_decision = __hooks_set.#slots(
+                                __hooks_input,
+                                #private::Clone::clone(&__hooks_context),
+                            );
+                            #private::finish::<#inputs, #outputs, #executor>(
+                                __hooks_decision,
+                                __hooks_context,
+                                __hooks_executor,
+                                #private::write::<#outputs>,
+                            ).await
+                        }
+                    )*
+                }
+            }
+        }
+    }
+}
+
+/// A name for the type of what runs the tools: the compiler shows it beside errors of the
+/// user's, so it is a plain one, and none that the set or the types of the tools contain.
+fn executor(set: &ToolSet<'_>) -> Ident {
+    let types = set.tools.iter().map(|tool| {
+        let (input, output) = (tool.input, &tool.output);
+        quote!(#input #output)
+    });
+    let set = set.name;
+    let taken = quote!(#set #(#types)*);
+    let mut name = "Executor".to_owned();
+    while contains(taken.clone(), &name) {
+        name.push('_');
+    }
+    Ident::new(&name, Span::call_site())
+}
+
+fn contains(tokens: TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident.unraw() == name,
+        TokenTree::Group(group) => contains(group.stream(), name),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}

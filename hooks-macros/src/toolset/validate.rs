@@ -1,0 +1,222 @@
+//! From the enum as written to the model: every mistake is reported, at the tokens that make
+//! it.
+
+use std::collections::HashMap;
+
+use heck::ToSnakeCase;
+use proc_macro2::Span;
+use quote::format_ident;
+use syn::ext::IdentExt;
+use syn::{Attribute, Data, DataEnum, DeriveInput, Expr, Fields, Ident, Lit, Meta, Type, Variant};
+
+use super::attr::ToolAttr;
+use super::model::{Tool, ToolSet};
+use crate::attrs;
+use crate::params;
+use crate::report::Report;
+use crate::spans;
+
+pub(crate) fn validate(definition: &DeriveInput) -> syn::Result<ToolSet<'_>> {
+    const ENUMS_ONLY: &str =
+        "`#[derive(ToolSet)]` goes on an enum; give each tool a variant that holds its input";
+    let data = match &definition.data {
+        Data::Enum(data) => data,
+        Data::Struct(data) => return Err(syn::Error::new_spanned(data.struct_token, ENUMS_ONLY)),
+        Data::Union(data) => return Err(syn::Error::new_spanned(data.union_token, ENUMS_ONLY)),
+    };
+    let mut report = Report::default();
+    header(definition, data, &mut report);
+    let name = &definition.ident;
+    let place = spans::generated_at(name.span());
+    let set = ToolSet {
+        vis: &definition.vis,
+        name,
+        hooks: format_ident!("{}Hooks", name.unraw(), span = place),
+        tools: data
+            .variants
+            .iter()
+            .filter_map(|variant| tool(variant, &mut report))
+            .collect(),
+    };
+    names(&set, data, &mut report);
+    report.finish(set)
+}
+
+fn header(definition: &DeriveInput, data: &DataEnum, report: &mut Report) {
+    let generics = &definition.generics;
+    if !generics.params.is_empty() {
+        report.error(
+            &generics.params,
+            "a tool set cannot be generic; use concrete types",
+        );
+    } else if let Some(clause) = &generics.where_clause {
+        report.error(clause, "a tool set cannot have a `where` clause; remove it");
+    }
+    for attr in attrs::named(&definition.attrs, &["tool"]) {
+        report.error(attr, "`#[tool(…)]` is for one tool; move it to a variant");
+    }
+    if data.variants.is_empty() {
+        report.error(
+            &definition.ident,
+            format!(
+                "tool set `{}` has no tools; add a variant that holds the input of one",
+                definition.ident
+            ),
+        );
+    }
+}
+
+fn tool<'a>(variant: &'a Variant, report: &mut Report) -> Option<Tool<'a>> {
+    let mut mistakes = Report::default();
+    let attr = ToolAttr::read(&variant.attrs, &mut mistakes);
+    let ident = &variant.ident;
+    let input = input(variant, &mut mistakes);
+    let slot = slot(ident);
+    if slot.is_none() {
+        mistakes.error(
+            ident,
+            format!("the name of variant `{ident}` gives none for its hooks; rename it"),
+        );
+    }
+    if let Some(output) = &attr.output {
+        if let Some(found) = params::impl_trait(output) {
+            mistakes.error(
+                found,
+                "the output of a tool cannot be `impl Trait`; name a type",
+            );
+        } else if params::borrows(output) {
+            mistakes.error(
+                output,
+                "the output of a tool cannot borrow; name an owned type",
+            );
+        }
+    }
+    let mistaken = report.found_in(mistakes);
+    if let (None, false) = (&attr.output, mistaken) {
+        report.error(
+            ident,
+            format!("tool `{ident}` has no output; write `#[tool(output = Type)]` above it"),
+        );
+    }
+    let place = spans::generated_at(ident.span());
+    Some(Tool {
+        attrs: &variant.attrs,
+        variant: ident,
+        input: input?,
+        output: attr.output?,
+        name: match &attr.name {
+            Some(name) => name.value(),
+            None => ident.unraw().to_string().to_snake_case(),
+        },
+        description: description(&variant.attrs),
+        slot: slot?,
+        hook: match attr.hook {
+            Some(hook) => hook,
+            None => format_ident!("{}Hook", ident.unraw(), span = place),
+        },
+    })
+}
+
+/// The one type that a variant holds.
+fn input<'a>(variant: &'a Variant, report: &mut Report) -> Option<&'a Type> {
+    let ident = &variant.ident;
+    match &variant.fields {
+        Fields::Unnamed(fields) => {
+            let mut fields = fields.unnamed.iter();
+            if let (Some(input), second) = (fields.next(), fields.next()) {
+                if let Some(second) = second {
+                    report.error(
+                        second,
+                        format!("variant `{ident}` holds more than one value; put them into one struct"),
+                    );
+                    return None;
+                }
+                return Some(&input.ty);
+            }
+            report.error(ident, without_input(ident));
+        }
+        Fields::Unit => report.error(ident, without_input(ident)),
+        Fields::Named(fields) => report.error(
+            fields,
+            format!("variant `{ident}` has fields of its own; move them into a struct, and write `{ident}(Input)`"),
+        ),
+    }
+    None
+}
+
+fn without_input(ident: &Ident) -> String {
+    format!(
+        "variant `{ident}` holds no input; write `{ident}(Input)`, with a type that `serde` reads"
+    )
+}
+
+/// `WebSearch` → `web_search`; nothing for `_1`.
+fn slot(variant: &Ident) -> Option<Ident> {
+    let name = variant.unraw().to_string().to_snake_case();
+    // `r#crate` and the like are no names.
+    [name.clone(), format!("r#{name}"), format!("{name}_")]
+        .into_iter()
+        .find_map(|name| syn::parse_str::<Ident>(&name).ok())
+        .filter(|ident| ident != "_")
+        .map(|mut ident| {
+            ident.set_span(variant.span());
+            ident
+        })
+}
+
+/// The documentation of a variant as one text.
+fn description(attrs: &[Attribute]) -> String {
+    let lines = attrs::named(attrs, &["doc"]).filter_map(|attr| match &attr.meta {
+        Meta::NameValue(meta) => match &meta.value {
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Str(text) => {
+                    let text = text.value();
+                    Some(text.strip_prefix(' ').unwrap_or(&text).to_owned())
+                }
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    });
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Names that would meet each other.
+fn names(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
+    let mut tools: HashMap<&str, &Ident> = HashMap::new();
+    let mut traits: HashMap<Ident, String> = [set.hooks.clone(), format_ident!("{}Set", set.hooks)]
+        .into_iter()
+        .map(|name| (name, "the hook set of the tools".to_owned()))
+        .collect();
+    for tool in &set.tools {
+        if let Some(first) = tools.insert(&tool.name, tool.variant) {
+            let (at, name) = (name_token(tool, data), &tool.name);
+            report.push(syn::Error::new(
+                at,
+                format!("tool `{name}` is declared twice, by `{first}` and `{}`; give one of them another `#[tool(name = \"…\")]`", tool.variant),
+            ));
+            continue;
+        }
+        let owner = format!("that of `{}`", tool.variant);
+        for name in [tool.hook.clone(), format_ident!("Stateful{}", tool.hook)] {
+            if let Some(other) = traits.insert(name.clone(), owner.clone()) {
+                report.error(
+                    &tool.hook,
+                    format!("the hook of `{}` would be called `{name}`, as {other} is; add `#[tool(hook = OtherName)]`", tool.variant),
+                );
+                break;
+            }
+        }
+    }
+}
+
+/// Where the name of a tool was written.
+fn name_token(tool: &Tool<'_>, data: &DataEnum) -> Span {
+    let mut ignored = Report::default();
+    data.variants
+        .iter()
+        .find(|variant| std::ptr::eq(&variant.ident, tool.variant))
+        .and_then(|variant| ToolAttr::read(&variant.attrs, &mut ignored).name)
+        .map_or(tool.variant.span(), |name| name.span())
+}

@@ -1,0 +1,99 @@
+//! How the engine opens files that an agent can get at: what is put in their place must neither
+//! keep it waiting nor fill its memory.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::digest;
+
+/// Files of more bytes have no hash: they are not read on every call.
+const HASH_LIMIT: u64 = 256 << 20;
+
+/// Rules and intents of more bytes are not read.
+const TEXT_LIMIT: u64 = 16 << 20;
+
+/// Opens a regular file; anything else that is there is an error.
+pub(crate) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // Whoever opens a pipe otherwise waits for its other end.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is no regular file",
+        )),
+    }
+}
+
+/// What a file holds, as text.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    let file = open(OpenOptions::new().read(true), path)?;
+    let mut text = String::new();
+    within(TEXT_LIMIT, |limit| {
+        let read = file.take(limit).read_to_string(&mut text)?;
+        Ok(read as u64)
+    })?;
+    Ok(text)
+}
+
+/// The digest and the size of what a file holds, which is read piece by piece.
+pub(crate) fn digest(path: &Path) -> io::Result<(digest::Digest, u64)> {
+    let file = open(OpenOptions::new().read(true), path)?;
+    let (mut found, known) = (digest::Stream::new(), file.metadata()?.len());
+    let size = match known {
+        0..=HASH_LIMIT => within(HASH_LIMIT, |limit| {
+            io::copy(&mut file.take(limit), &mut found)
+        })?,
+        _ => return Err(too_large(HASH_LIMIT)),
+    };
+    Ok((found.finish(), size))
+}
+
+/// Reads up to one byte more than the limit, which is then too much: a file may grow while it
+/// is read.
+fn within(limit: u64, read: impl FnOnce(u64) -> io::Result<u64>) -> io::Result<u64> {
+    match read(limit + 1)? {
+        size if size > limit => Err(too_large(limit)),
+        size => Ok(size),
+    }
+}
+
+fn too_large(limit: u64) -> io::Error {
+    let why = format!("it holds more than {} MiB", limit >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_28_rules_that_are_too_long_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules");
+        let file = File::create(&path).unwrap();
+        file.set_len(TEXT_LIMIT).unwrap();
+        assert_eq!(read_text(&path).unwrap().len() as u64, TEXT_LIMIT);
+        file.set_len(TEXT_LIMIT + 1).unwrap();
+        let error = read_text(&path).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn r_27_a_file_is_hashed_as_its_content_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let content = "abc".repeat(100_000);
+        std::fs::write(&path, &content).unwrap();
+        let (found, size) = digest(&path).unwrap();
+        assert!(found == digest::of_bytes(content.as_bytes()));
+        assert_eq!(size, 300_000);
+        assert!(digest(folder.path()).is_err());
+    }
+}

@@ -1,0 +1,234 @@
+//! The files that a patch names in its headers.
+
+/// Headers of a patch between `*** Begin Patch` and `*** End Patch`, each before the name of a
+/// file.
+const STARRED: [&str; 4] = ["Update File:", "Add File:", "Delete File:", "Move to:"];
+
+/// Headers that git writes before the name of a file without `a/` or `b/`.
+const GIT: [&str; 4] = ["rename from ", "rename to ", "copy from ", "copy to "];
+
+/// The files that a patch names, or why nobody can tell which it does.
+///
+/// Both forms are read in every patch, whichever it seems to have: the tool may read the other
+/// one. Where a line may or may not be a header, it is one. Names in unified patches begin with
+/// `a/` and `b/`, as git writes them: whether the first folder of others counts depends on the
+/// tool.
+pub(crate) fn files(patch: &str) -> Result<Vec<String>, &'static str> {
+    let mut headers = Headers::default();
+    let mut lines = patch.lines().peekable();
+    while let Some(line) = lines.next() {
+        let paired = lines
+            .peek()
+            .is_some_and(|next| bare(next).starts_with("+++ "));
+        headers.line(line, paired)?;
+    }
+    // Without numbered hunks and pairs of headers, these are lines of the files themselves.
+    let unified = headers.numbered || headers.named.is_empty();
+    let mut found = headers.named;
+    for (name, paired) in headers.dashed {
+        if unified || paired {
+            found.extend(unified_name(&name)?);
+        }
+    }
+    match found.is_empty() {
+        true => Err("it has no header with the name of a file"),
+        false => Ok(found),
+    }
+}
+
+/// The line as tools read it that take headers with something in front.
+fn bare(line: &str) -> &str {
+    line.trim_start_matches([' ', '\t', 'X'])
+}
+
+#[derive(Default)]
+struct Headers {
+    /// Names that certainly are some.
+    named: Vec<String>,
+    /// What follows `---` and `+++`, and whether the two stand together.
+    dashed: Vec<(String, bool)>,
+    /// Whether there is a hunk that says how many lines it has, or a header of git's.
+    numbered: bool,
+    /// The old and the new lines of the hunk that are still to come.
+    ahead: (u64, u64),
+    /// Whether the line before was the first one of a pair.
+    pair: bool,
+}
+
+impl Headers {
+    fn line(&mut self, line: &str, paired: bool) -> Result<(), &'static str> {
+        let (pair, header) = (std::mem::take(&mut self.pair), bare(line));
+        if let Some(rest) = line.trim().strip_prefix("***") {
+            if self.starred(rest.trim_start(), line.starts_with("***"))? {
+                self.ahead = (0, 0);
+                return Ok(());
+            }
+        }
+        let first = header.strip_prefix("--- ").map(|rest| (rest, paired));
+        let second = || header.strip_prefix("+++ ").map(|rest| (rest, pair));
+        let dashed = first.or_else(second);
+        if let Some((rest, true)) = dashed {
+            self.pair = first.is_some();
+            self.dashed.push((rest.to_owned(), true));
+        }
+        if self.is_in_hunk(line) {
+            return Ok(());
+        }
+        if let Some((rest, paired)) = dashed {
+            if !paired {
+                self.dashed.push((rest.to_owned(), false));
+            }
+        } else if let Some(rest) = header.strip_prefix("@@ -") {
+            self.numbered = true;
+            self.ahead = counts(rest).unwrap_or_default();
+        } else if let Some(rest) = GIT.iter().find_map(|git| header.strip_prefix(git)) {
+            self.named.push(plain(rest)?.to_owned());
+        } else if let Some(rest) = header.strip_prefix("diff --git ") {
+            self.numbered = true;
+            self.named.extend(git_name(rest)?);
+        } else if header.starts_with("Index:") || line.starts_with("diff ") {
+            return Err("it has a header that nobody knows");
+        }
+        Ok(())
+    }
+
+    /// Takes what follows the stars; whether it was a header.
+    fn starred(&mut self, rest: &str, begins: bool) -> Result<bool, &'static str> {
+        let name = STARRED.iter().find_map(|header| rest.strip_prefix(header));
+        match name.map(str::trim) {
+            Some("") => return Err("it has a header without a name"),
+            Some(name) => self.named.push(name.to_owned()),
+            None if !begins => return Ok(false),
+            None if ["Begin Patch", "End Patch", "End of File"].contains(&rest) => {}
+            None => return Err("it has a header that nobody knows"),
+        }
+        Ok(true)
+    }
+
+    /// Whether this is one of the lines that the hunk has said to have.
+    fn is_in_hunk(&mut self, line: &str) -> bool {
+        let counted = match line.as_bytes().first() {
+            None | Some(b' ') => Some((1, 1)),
+            Some(b'-') => Some((1, 0)),
+            Some(b'+') => Some((0, 1)),
+            Some(b'\\') => Some((0, 0)),
+            Some(_) => None,
+        };
+        let left = counted
+            .filter(|_| self.ahead != (0, 0))
+            .and_then(|(old, new)| {
+                let (left, right) = self.ahead;
+                Some((left.checked_sub(old)?, right.checked_sub(new)?))
+            });
+        self.ahead = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
+const UNREADABLE: &str =
+    "it has a name that is quoted, holds a space, or does not begin with `a/` or `b/`";
+
+/// A name that is not quoted, for nobody here takes quotes off.
+fn plain(name: &str) -> Result<&str, &'static str> {
+    match name.trim() {
+        "" => Err(UNREADABLE),
+        name if name.contains('"') => Err(UNREADABLE),
+        name => Ok(name),
+    }
+}
+
+/// The name after `---` or `+++`; `None` stands for no file.
+fn unified_name(text: &str) -> Result<Option<String>, &'static str> {
+    // A date may follow, and some tools find one behind a space.
+    let name = plain(text.split('\t').next().unwrap_or(text))?;
+    if name == "/dev/null" {
+        return Ok(None);
+    }
+    let name = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
+    match name {
+        Some(name) if !name.contains(char::is_whitespace) => Ok(Some(name.to_owned())),
+        _ => Err(UNREADABLE),
+    }
+}
+
+/// The name in a header such as `a/src/x b/src/x`; `None` where there are two, which other
+/// headers then name as well.
+fn git_name(names: &str) -> Result<Option<String>, &'static str> {
+    let old = plain(names)?.strip_prefix("a/").ok_or(UNREADABLE)?;
+    let mut splits = old.match_indices(" b/");
+    let same = splits.find(|(at, between)| old[..*at] == old[at + between.len()..]);
+    Ok(same.map(|(at, _)| old[..at].to_owned()))
+}
+
+/// The old and the new lines of a hunk, from `1,2 +3,4 @@`.
+fn counts(text: &str) -> Option<(u64, u64)> {
+    let (old, rest) = text.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    let count = |range: &str| match range.split_once(',') {
+        Some((_, count)) => count.parse().ok(),
+        None => Some(1),
+    };
+    Some((count(old)?, count(new)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_28_the_headers_of_both_forms_name_files() {
+        let patch = "*** Begin Patch\n*** Add File: a b\n+x\n*** Move to: c\n*** End Patch";
+        assert_eq!(files(patch).unwrap(), ["a b", "c"]);
+        let patch = "diff --git a/e b/e\ndeleted file mode 100644\ndiff --git a/x y b/x y\n\
+                     diff --git a/f b/g\nrename from f\nrename to g\n";
+        assert_eq!(files(patch).unwrap(), ["e", "x y", "f", "g"]);
+        let patch = "--- a/f\t2026-11-21\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n";
+        assert_eq!(files(patch).unwrap(), ["f", "g"]);
+    }
+
+    #[test]
+    fn r_28_the_lines_of_a_hunk_are_no_headers() {
+        let hunk = "@@ -1,3 +1,2 @@ fn\n--- a comment\n-b\n+++ c\n \n\\ No newline\n";
+        let patch = format!("--- a/f\n+++ b/f\n{hunk}");
+        assert_eq!(files(&patch).unwrap(), ["f", "f"]);
+        // One line more is not the hunk's.
+        assert!(files(&format!("{patch}--- a comment\n")).is_err());
+        // A pair of headers is one, wherever it stands.
+        let patch = "--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n--- a/g\n+++ b/g\n";
+        assert_eq!(files(patch).unwrap(), ["f", "f", "g", "g"]);
+        // As are those between stars, and those that are moved to the right.
+        let patch = "--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n*** Delete File: g\n";
+        assert_eq!(files(patch).unwrap(), ["g", "f", "f"]);
+        let patch = "*** Update File: f\n@@\n-x\n X+++ b/g\n@@ -1 +1 @@\n";
+        assert_eq!(files(patch).unwrap(), ["f", "g"]);
+    }
+
+    #[test]
+    fn r_28_what_could_be_read_in_two_ways_is_not_read() {
+        for header in [
+            "*** Rename File: g",
+            "*** Add File:",
+            "***************",
+            "Index: g",
+            "diff -u f g",
+            "diff --git f f",
+            "diff --git \"a/f\" \"b/f\"",
+            "rename to \"g\"",
+            "--- g",
+            "--- a/g 2026-11-21 00:00:00",
+            "--- \"a/g\"",
+            "---  ",
+        ] {
+            let patch = format!("{header}\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n");
+            assert!(files(&patch).is_err(), "{header}");
+        }
+        for nothing in [
+            "",
+            "@@\n-a\n+b\n",
+            "*** Begin Patch\n*** End Patch",
+            "--- /dev/null",
+        ] {
+            assert!(files(nothing).is_err(), "{nothing}");
+        }
+    }
+}

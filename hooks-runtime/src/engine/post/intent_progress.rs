@@ -1,0 +1,74 @@
+//! `intent-progress`: how far the work on an intent is.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::engine::error::EngineError;
+use crate::engine::record::Head;
+use crate::engine::tools::{ToolClass, ToolRole};
+use crate::{HookError, PostHook, ToolResult};
+
+hook_with_file! {
+    /// Counts what is done for an intent, and marks it as done when the agent says so.
+    ///
+    /// | | |
+    /// |---|---|
+    /// | Input | every result with an intent |
+    /// | Effect | calls, failures and changed files of the intent are counted; a successful `attempt_completion` makes it `COMPLETED`, which ends its right to change files and its hold on them, if it is the intent that the session has selected and may be worked on; `Err` otherwise |
+    /// | Storage | `intent_progress.jsonl`, a line for each destructive call and for the end: time, intent, session, request, tool, what was counted, the status. The counts are in the [`Session`](crate::engine::Session) |
+    IntentProgress, "intent_progress.jsonl"
+}
+
+impl IntentProgress {
+    /// Marks the intent as done. The call only names it: it might be anybody's, and its end
+    /// would open its files.
+    fn complete(&self, intent: &str) -> bool {
+        let active = self.context.session().active_intent();
+        active.as_deref() == Some(intent) && self.context.intents().complete(intent)
+    }
+}
+
+impl PostHook<ToolResult> for IntentProgress {
+    fn id(&self) -> &str {
+        "intent-progress"
+    }
+
+    async fn execute(
+        &self,
+        result: &ToolResult,
+        request_id: Option<&str>,
+    ) -> Result<(), HookError> {
+        let request = &result.request;
+        let Some(intent) = self.context.intent_of(request) else {
+            return Ok(());
+        };
+        let role = self.context.tools().role(&request.tool);
+        let destructive = role.class() == ToolClass::Destructive;
+        let files = match result.success && destructive {
+            true => self.context.contents(result).await?,
+            false => Arc::default(),
+        };
+        let progress = self.context.session().advance(intent, |progress| {
+            progress.calls = progress.calls.saturating_add(1);
+            progress.failures = progress.failures.saturating_add(u64::from(!result.success));
+            let files = files.iter().map(|file| file.name().to_owned());
+            progress.files.extend(files);
+        });
+        let done = result.success && role == ToolRole::Complete;
+        if done && !self.complete(intent) {
+            return Err(EngineError::NotCompletable(intent.to_owned()).into());
+        }
+        if !destructive && !done {
+            return Ok(());
+        }
+        let status = self.context.intents().status(intent);
+        let line = Head::new(intent, result, request_id).with(json!({
+            "calls": progress.calls,
+            "failures": progress.failures,
+            "files": progress.files.len(),
+            "status": status,
+        }));
+        self.context.write(Self::FILE, vec![line]).await
+    }
+}

@@ -1,0 +1,46 @@
+//! `read-file-baseline`: what the agent has seen in files.
+
+use crate::engine::context::EngineContext;
+use crate::engine::tools::ToolRole;
+use crate::{HookError, PostHook, ToolResult};
+
+/// Notes the hash of what was read, for [`Concurrency`](crate::engine::Concurrency) to compare
+/// later writes with.
+///
+/// | | |
+/// |---|---|
+/// | Input | results of tools that read files, if they succeeded; also without an intent, for agents read before they choose one |
+/// | Effect | the file is known as it was read; content that the result gives has to be the whole of it |
+/// | Storage | reads files whose content the result does not give; the hashes are in the [`Session`](crate::engine::Session) |
+#[derive(Debug, Clone)]
+pub struct ReadFileBaseline {
+    context: EngineContext,
+}
+
+impl ReadFileBaseline {
+    /// Notes it in the session of this context.
+    pub fn new(context: &EngineContext) -> Self {
+        ReadFileBaseline {
+            context: context.clone(),
+        }
+    }
+}
+
+impl PostHook<ToolResult> for ReadFileBaseline {
+    fn id(&self) -> &str {
+        "read-file-baseline"
+    }
+
+    async fn execute(&self, result: &ToolResult, _: Option<&str>) -> Result<(), HookError> {
+        let role = self.context.tools().role(&result.request.tool);
+        if !result.success || role != ToolRole::Read {
+            return Ok(());
+        }
+        for file in self.context.contents(result).await?.iter() {
+            if let (Some(path), Some(hash)) = (&file.located, file.hash()) {
+                self.context.session().set_baseline(path, Some(hash));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! `shared-brain`: what one session has learned, for the others.
+
+use std::collections::VecDeque;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::engine::session::Lesson;
+use crate::engine::storage::Storage;
+use crate::engine::workspace::content_hash;
+use crate::{HookError, PostHook, ToolResult};
+
+hook_with_file! {
+    /// Writes down what the session has learned since the last time: denials for scope, stale
+    /// writes, halts, failed checks, drift, and whatever a host's own hooks
+    /// [tell it](crate::engine::Session::learn).
+    ///
+    /// | | |
+    /// |---|---|
+    /// | Input | the lessons that wait in the session, on every result with an intent |
+    /// | Effect | they wait no longer; those that could not be written go on waiting |
+    /// | Storage | `lessons.jsonl`, only ever appended to: time, kind, intent, subject, lesson, and a key by which the same lesson is not written twice, by any process |
+    ///
+    /// Without a storage the lessons go on waiting, and the oldest give way.
+    SharedBrain, "lessons.jsonl"
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    at: Timestamp,
+    key: &'a str,
+    #[serde(flatten)]
+    lesson: &'a Lesson,
+}
+
+fn write_down(storage: &Storage, lessons: &mut VecDeque<Lesson>) -> std::io::Result<()> {
+    while let Some(lesson) = lessons.front() {
+        let key = content_hash(serde_json::to_vec(lesson)?);
+        let line = Line {
+            at: Timestamp::now(),
+            key: &key,
+            lesson,
+        };
+        storage.append_unless(SharedBrain::FILE, &line, |old| old.contains(&*key))?;
+        lessons.pop_front();
+    }
+    Ok(())
+}
+
+impl PostHook<ToolResult> for SharedBrain {
+    fn id(&self) -> &str {
+        "shared-brain"
+    }
+
+    async fn execute(&self, result: &ToolResult, _: Option<&str>) -> Result<(), HookError> {
+        if self.context.intent_of(&result.request).is_none() {
+            return Ok(());
+        }
+        let Some(storage) = self.context.storage().cloned() else {
+            return Ok(());
+        };
+        let written = self.context.blocking(move |context| {
+            let mut lessons = context.session().take_lessons();
+            let written = write_down(&storage, &mut lessons);
+            context.session().give_back(lessons);
+            written
+        });
+        Ok(written.await??)
+    }
+}

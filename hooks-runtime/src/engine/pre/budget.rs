@@ -1,0 +1,165 @@
+//! `budget`: no more is used than was granted.
+
+use std::collections::BTreeMap;
+
+use crate::engine::context::EngineContext;
+use crate::engine::session::{Lesson, Spent};
+use crate::engine::tools::ToolRole;
+use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
+
+/// What may be used. What is not limited is unlimited; a limit of 0 lets nothing through.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    calls: Option<u64>,
+    tokens: Option<u64>,
+    cost_micros: Option<u64>,
+}
+
+impl Limits {
+    /// No limits.
+    pub fn new() -> Self {
+        Limits::default()
+    }
+
+    /// Lets so many calls through.
+    #[must_use]
+    pub fn calls(mut self, calls: u64) -> Self {
+        self.calls = Some(calls);
+        self
+    }
+
+    /// Lets calls through until so many tokens are used.
+    #[must_use]
+    pub fn tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// Lets calls through until so much is spent, in millionths of the host's currency.
+    #[must_use]
+    pub fn cost_micros(mut self, cost_micros: u64) -> Self {
+        self.cost_micros = Some(cost_micros);
+        self
+    }
+
+    /// What is used up, if anything is.
+    fn exceeded(&self, spent: &Spent) -> Option<String> {
+        let used = [
+            ("calls", self.calls, spent.calls),
+            ("tokens", self.tokens, spent.usage.tokens),
+            ("millionths", self.cost_micros, spent.usage.cost_micros),
+        ];
+        let mut used = used.into_iter();
+        used.find_map(|(unit, limit, spent)| {
+            let limit = limit.filter(|limit| spent >= *limit)?;
+            Some(format!("{spent} of {limit} {unit} are used"))
+        })
+    }
+}
+
+/// Halts the agent once what was granted is used up (`R-31`). Without limits nothing is.
+///
+/// | | |
+/// |---|---|
+/// | Input | the calls that it has let through, and the tokens and the cost of results, of the session and of the intent of the call |
+/// | Effect | `HALT` with the classification, a reason, details and a hint; a call that passes is counted; the session learns of a halt |
+/// | Storage | none: the counts are in the session, and [`TurnUpdate`](crate::engine::TurnUpdate) adds tokens and cost |
+///
+/// Tokens and cost are known once a call is over, so the call that goes beyond a limit is the
+/// last one. The call that selects an intent is not held to the limits of an intent: it is the
+/// way to another one. Intents that are neither in the
+/// [catalogue](crate::engine::IntentCatalogue) nor have limits of their own share what one
+/// intent is granted, or every new name would be a new grant.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    context: EngineContext,
+    session: Limits,
+    each_intent: Limits,
+    intents: BTreeMap<String, Limits>,
+}
+
+impl Budget {
+    /// Without limits.
+    pub fn new(context: &EngineContext) -> Self {
+        Budget {
+            context: context.clone(),
+            session: Limits::new(),
+            each_intent: Limits::new(),
+            intents: BTreeMap::new(),
+        }
+    }
+
+    /// Limits the session as a whole.
+    #[must_use]
+    pub fn session(mut self, limits: Limits) -> Self {
+        self.session = limits;
+        self
+    }
+
+    /// Limits each intent that has no limits of its own.
+    #[must_use]
+    pub fn each_intent(mut self, limits: Limits) -> Self {
+        self.each_intent = limits;
+        self
+    }
+
+    /// Limits one intent.
+    #[must_use]
+    pub fn intent(mut self, id: impl Into<String>, limits: Limits) -> Self {
+        self.intents.insert(id.into(), limits);
+        self
+    }
+
+    fn count(&self, request: &ToolRequest) -> Result<(), String> {
+        let selects = self.context.tools().role(&request.tool) == ToolRole::SelectIntent;
+        let intent = request.intent_id.as_deref().filter(|_| !selects);
+        let limits = intent
+            .and_then(|id| self.intents.get(id))
+            .unwrap_or(&self.each_intent);
+        let known = |id: &str| self.intents.contains_key(id) || self.context.intents().has(id);
+        self.context
+            .session()
+            .count_call(intent, known, |all, own| {
+                if let Some(used) = self.session.exceeded(all) {
+                    return Err(format!("{used} in this session"));
+                }
+                match own.and_then(|own| limits.exceeded(own)) {
+                    Some(used) => {
+                        let id = intent.unwrap_or_default();
+                        let whose = match known(id) {
+                            true => format!("for intent `{id}`"),
+                            false => format!("for `{id}` and other intents that are not known"),
+                        };
+                        Err(format!("{used} {whose}"))
+                    }
+                    None => Ok(()),
+                }
+            })
+    }
+}
+
+impl PreHook<ToolRequest> for Budget {
+    fn id(&self) -> &str {
+        "budget"
+    }
+
+    fn priority(&self) -> Option<i32> {
+        Some(40)
+    }
+
+    async fn execute(&self, request: &ToolRequest) -> Result<HookResponse, HookError> {
+        let Err(details) = self.count(request) else {
+            return Ok(HookResponse::default());
+        };
+        let intent = request.intent_id.as_deref();
+        let lesson = Lesson::new("budget-exceeded", intent, &request.tool, &details);
+        self.context.session().learn(lesson);
+        let class = self.context.tools().classify(&request.tool);
+        Ok(HookResponse::new(ResponseAction::Halt)
+            .classification(class.name())
+            .reason("Budget Exceeded")
+            .error_type("budget_exceeded")
+            .details(details)
+            .recovery_hint("ask for more, or select an intent that has something left"))
+    }
+}

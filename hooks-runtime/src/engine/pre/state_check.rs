@@ -1,0 +1,82 @@
+//! `state-check`: a request is thought about before something is done.
+
+use crate::engine::context::EngineContext;
+use crate::engine::tools::ToolClass;
+use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
+
+/// Denies destructive calls until the agent has thought about what was asked: the turn has to
+/// have left the stage of the [request](crate::engine::Stage).
+///
+/// | | |
+/// |---|---|
+/// | Input | the class of the tool, the stage of the turn, the selected intent |
+/// | Effect | `DENY` with the error type `premature_action`, or `other_intent` where that is asked for; a destructive call that passes begins the stage of action |
+/// | Storage | none |
+#[derive(Debug, Clone)]
+pub struct StateCheck {
+    context: EngineContext,
+    selected_only: bool,
+}
+
+impl StateCheck {
+    /// Looks at the session of this context.
+    pub fn new(context: &EngineContext) -> Self {
+        StateCheck {
+            context: context.clone(),
+            selected_only: false,
+        }
+    }
+
+    /// Also denies destructive calls for another intent than the one that is selected, or while
+    /// none is. Off by default.
+    #[must_use]
+    pub fn selected_intent_only(mut self, only: bool) -> Self {
+        self.selected_only = only;
+        self
+    }
+}
+
+impl PreHook<ToolRequest> for StateCheck {
+    fn id(&self) -> &str {
+        "state-check"
+    }
+
+    fn priority(&self) -> Option<i32> {
+        Some(2)
+    }
+
+    async fn execute(&self, request: &ToolRequest) -> Result<HookResponse, HookError> {
+        let class = self.context.tools().classify(&request.tool);
+        if class == ToolClass::Safe {
+            return Ok(HookResponse::default());
+        }
+        let session = self.context.session();
+        let deny = |kind, details: String, hint| {
+            HookResponse::new(ResponseAction::Deny)
+                .reason("State Check")
+                .error_type(kind)
+                .details(details)
+                .recovery_hint(hint)
+        };
+        if self.selected_only && session.active_intent() != request.intent_id {
+            let selected = session.active_intent();
+            let selected = selected.as_deref().unwrap_or("none");
+            return Ok(deny(
+                "other_intent",
+                format!("the intent that is selected is `{selected}`"),
+                "select the intent of this call first",
+            ));
+        }
+        if !session.act() {
+            return Ok(deny(
+                "premature_action",
+                format!(
+                    "`{}` is destructive, and nothing was selected yet",
+                    request.tool
+                ),
+                "select the intent that this is for first, with `select_active_intent`",
+            ));
+        }
+        Ok(HookResponse::default())
+    }
+}

@@ -1,0 +1,50 @@
+//! What the hooks write down about a call.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::call::ToolResult;
+
+/// What every line says about the call that it is about.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Head {
+    at: Timestamp,
+    intent_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    tool: String,
+}
+
+impl Head {
+    pub(crate) fn new(intent: &str, result: &ToolResult, request_id: Option<&str>) -> Self {
+        let request = &result.request;
+        Head {
+            at: Timestamp::now(),
+            intent_id: intent.to_owned(),
+            session_id: request.session_id.clone(),
+            request_id: request_id
+                .map(str::to_owned)
+                .or_else(|| request.request_id.clone()),
+            tool: request.tool.clone(),
+        }
+    }
+
+    /// A line that says this and more.
+    pub(crate) fn with(&self, more: serde_json::Value) -> serde_json::Value {
+        let mut line = serde_json::to_value(self).unwrap_or_default();
+        if let (Some(line), serde_json::Value::Object(more)) = (line.as_object_mut(), more) {
+            line.extend(more);
+        }
+        line
+    }
+}
+
+/// The beginning of a text, of so many characters at most.
+pub(crate) fn clip(text: &str, characters: usize) -> &str {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}

@@ -1,0 +1,480 @@
+//! What operations may use, reserved before and settled after each.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use hooks_core::RequestExtensions;
+use serde::{Deserialize, Serialize};
+
+use crate::lock::lock;
+
+/// What an operation may use at the most.
+///
+/// As an extension of a request, or among the defaults of a model, it is the estimate of
+/// operations without a `resolve_usage_estimate` hook (`T-70`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct UsageEstimate {
+    /// Tokens, in and out.
+    pub tokens: u64,
+    /// The price, in millionths of whatever money the budget counts.
+    pub cost_micros: u64,
+}
+
+impl UsageEstimate {
+    /// An estimate in tokens.
+    pub fn tokens(tokens: u64) -> Self {
+        UsageEstimate {
+            tokens,
+            cost_micros: 0,
+        }
+    }
+
+    /// Adds what it may cost, in millionths.
+    #[must_use]
+    pub fn cost_micros(mut self, cost_micros: u64) -> Self {
+        self.cost_micros = cost_micros;
+        self
+    }
+}
+
+/// What an operation has used so far, by its provider.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens of the input.
+    pub input_tokens: u64,
+    /// Tokens of the output.
+    pub output_tokens: u64,
+    /// The price in millionths, where the adapter knows it; where it does not, budgets count
+    /// what was estimated.
+    pub cost_micros: Option<u64>,
+}
+
+impl Usage {
+    /// Tokens, without a price.
+    pub fn tokens(input_tokens: u64, output_tokens: u64) -> Self {
+        Usage {
+            input_tokens,
+            output_tokens,
+            cost_micros: None,
+        }
+    }
+
+    /// Adds the price, in millionths.
+    #[must_use]
+    pub fn cost_micros(mut self, cost_micros: u64) -> Self {
+        self.cost_micros = Some(cost_micros);
+        self
+    }
+
+    /// Tokens, in and out.
+    pub fn total_tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    /// This, where it is more than the estimate, else the estimate.
+    fn at_least(mut self, estimate: &UsageEstimate) -> Self {
+        let missing = estimate.tokens.saturating_sub(self.total_tokens());
+        self.output_tokens = self.output_tokens.saturating_add(missing);
+        // Budgets count an unknown price as the estimated one.
+        let cost = self.cost_micros;
+        self.cost_micros = cost.map(|cost| cost.max(estimate.cost_micros));
+        self
+    }
+}
+
+/// Says whether an operation may be sent, and keeps the books.
+///
+/// Every reservation that was granted is followed by exactly one
+/// [`settle`](Budget::settle) or [`release`](Budget::release), also after a panic in a hook
+/// and where the caller drops the stream. These two must not panic.
+///
+/// What an operation counts as depends on how far it has come (`T-70`). Providers say what was
+/// used at the end of an answer, and charge for what nobody waited for, so half an answer is
+/// not taken for a free one:
+///
+/// | The operation ends | It counts as |
+/// |---|---|
+/// | before the adapter has answered: the budget or the adapter refuses, a hook panics, the caller drops the stream | nothing: it is released |
+/// | whole | what was reported, else the estimate |
+/// | after the adapter has begun to answer: an error, an answer that is cut off, a panic, a dropped stream | the estimate, or what was reported by then where that is more |
+///
+/// The adapter has answered once [`ModelAdapter::stream`](super::ModelAdapter::stream) has
+/// given a stream. Where a tool call cannot be read, the rest of the answer is still read for
+/// its usage, at most 1024 events and for a second; if its end comes by then, it counts as a
+/// whole one.
+///
+/// A budget for each tenant finds the tenant among the extensions.
+pub trait Budget: Send + Sync {
+    /// Keeps the estimate apart for an operation.
+    ///
+    /// # Errors
+    /// The operation is not sent, and its caller gets the error.
+    fn reserve(
+        &self,
+        estimate: &UsageEstimate,
+        extensions: &RequestExtensions,
+    ) -> Result<(), BudgetError>;
+
+    /// Takes the reservation back, and counts what was used.
+    fn settle(&self, estimate: &UsageEstimate, used: &Usage, extensions: &RequestExtensions);
+
+    /// Takes the reservation back.
+    fn release(&self, estimate: &UsageEstimate, extensions: &RequestExtensions);
+}
+
+impl<B: Budget + ?Sized> Budget for Arc<B> {
+    fn reserve(
+        &self,
+        estimate: &UsageEstimate,
+        extensions: &RequestExtensions,
+    ) -> Result<(), BudgetError> {
+        (**self).reserve(estimate, extensions)
+    }
+
+    fn settle(&self, estimate: &UsageEstimate, used: &Usage, extensions: &RequestExtensions) {
+        (**self).settle(estimate, used, extensions);
+    }
+
+    fn release(&self, estimate: &UsageEstimate, extensions: &RequestExtensions) {
+        (**self).release(estimate, extensions);
+    }
+}
+
+/// No budget: every operation may be sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unlimited;
+
+impl Budget for Unlimited {
+    fn reserve(&self, _: &UsageEstimate, _: &RequestExtensions) -> Result<(), BudgetError> {
+        Ok(())
+    }
+
+    fn settle(&self, _: &UsageEstimate, _: &Usage, _: &RequestExtensions) {}
+
+    fn release(&self, _: &UsageEstimate, _: &RequestExtensions) {}
+}
+
+/// Why a budget refuses an operation.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BudgetError {
+    /// The operation may need more than is left of a [`UsageBudget`].
+    #[error(
+        "the budget of {limit} {unit} has {left} left, and the operation may need {needed}; raise the limit, or lower the estimate"
+    )]
+    Exceeded {
+        /// What is counted: `tokens` or `cost_micros`.
+        unit: &'static str,
+        /// The limit of the budget.
+        limit: u64,
+        /// What is neither used nor reserved.
+        left: u64,
+        /// The estimate.
+        needed: u64,
+    },
+    /// A budget of the program's own refuses.
+    #[error("the budget refuses the operation: {0}")]
+    Refused(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl BudgetError {
+    /// The refusal of a budget of the program's own.
+    pub fn refused(reason: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        BudgetError::Refused(reason.into())
+    }
+}
+
+/// A budget that counts. A clone is the same budget.
+///
+/// An operation is refused where a limit has nothing left, or less than the estimate; a limit
+/// of zero allows nothing. What was used counts in full, also where it was more than
+/// estimated. Sums stop at the largest number, they do not wrap.
+///
+/// ```
+/// use hooks_runtime::RequestExtensions;
+/// use hooks_runtime::model::{Budget, Usage, UsageBudget, UsageEstimate};
+///
+/// let budget = UsageBudget::new().limit_tokens(100);
+/// let (estimate, extensions) = (UsageEstimate::tokens(60), RequestExtensions::new());
+/// budget.reserve(&estimate, &extensions).unwrap();
+/// assert!(budget.reserve(&estimate, &extensions).is_err());
+/// budget.settle(&estimate, &Usage::tokens(10, 5), &extensions);
+/// assert_eq!(budget.used().tokens, 15);
+/// budget.reserve(&estimate, &extensions).unwrap();
+/// ```
+#[derive(Clone, Default)]
+pub struct UsageBudget {
+    tokens: Option<u64>,
+    cost_micros: Option<u64>,
+    books: Arc<Mutex<Books>>,
+}
+
+#[derive(Debug, Default)]
+struct Books {
+    used: UsageEstimate,
+    reserved: UsageEstimate,
+}
+
+impl UsageBudget {
+    /// Counts, and limits nothing.
+    pub fn new() -> Self {
+        UsageBudget::default()
+    }
+
+    /// Limits the tokens, in and out.
+    #[must_use]
+    pub fn limit_tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// Limits the price, in millionths.
+    #[must_use]
+    pub fn limit_cost_micros(mut self, cost_micros: u64) -> Self {
+        self.cost_micros = Some(cost_micros);
+        self
+    }
+
+    /// What the operations that are over have used.
+    pub fn used(&self) -> UsageEstimate {
+        self.books().used
+    }
+
+    /// What is kept apart for the operations that run.
+    pub fn reserved(&self) -> UsageEstimate {
+        self.books().reserved
+    }
+
+    fn books(&self) -> MutexGuard<'_, Books> {
+        lock(&self.books)
+    }
+}
+
+impl Budget for UsageBudget {
+    fn reserve(&self, estimate: &UsageEstimate, _: &RequestExtensions) -> Result<(), BudgetError> {
+        let mut books = self.books();
+        let (used, reserved) = (books.used, books.reserved);
+        fits(
+            "tokens",
+            self.tokens,
+            used.tokens.saturating_add(reserved.tokens),
+            estimate.tokens,
+        )?;
+        fits(
+            "cost_micros",
+            self.cost_micros,
+            used.cost_micros.saturating_add(reserved.cost_micros),
+            estimate.cost_micros,
+        )?;
+        // An estimate that no number can hold would be given back as more than was taken.
+        let (Some(tokens), Some(cost_micros)) = (
+            reserved.tokens.checked_add(estimate.tokens),
+            reserved.cost_micros.checked_add(estimate.cost_micros),
+        ) else {
+            return Err(BudgetError::refused(
+                "the reservations are too large to count",
+            ));
+        };
+        books.reserved = UsageEstimate {
+            tokens,
+            cost_micros,
+        };
+        Ok(())
+    }
+
+    fn settle(&self, estimate: &UsageEstimate, used: &Usage, extensions: &RequestExtensions) {
+        self.release(estimate, extensions);
+        let mut books = self.books();
+        let cost = used.cost_micros.unwrap_or(estimate.cost_micros);
+        books.used.tokens = books.used.tokens.saturating_add(used.total_tokens());
+        books.used.cost_micros = books.used.cost_micros.saturating_add(cost);
+    }
+
+    fn release(&self, estimate: &UsageEstimate, _: &RequestExtensions) {
+        let reserved = &mut self.books().reserved;
+        reserved.tokens = reserved.tokens.saturating_sub(estimate.tokens);
+        reserved.cost_micros = reserved.cost_micros.saturating_sub(estimate.cost_micros);
+    }
+}
+
+fn fits(
+    unit: &'static str,
+    limit: Option<u64>,
+    taken: u64,
+    needed: u64,
+) -> Result<(), BudgetError> {
+    let Some(limit) = limit else { return Ok(()) };
+    let left = limit.saturating_sub(taken);
+    if left == 0 || needed > left {
+        return Err(BudgetError::Exceeded {
+            unit,
+            limit,
+            left,
+            needed,
+        });
+    }
+    Ok(())
+}
+
+impl fmt::Debug for UsageBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let books = self.books();
+        f.debug_struct("UsageBudget")
+            .field("limit_tokens", &self.tokens)
+            .field("limit_cost_micros", &self.cost_micros)
+            .field("used", &books.used)
+            .field("reserved", &books.reserved)
+            .finish()
+    }
+}
+
+/// What one operation has reserved, until it is dropped.
+pub(crate) struct Reservation<'a> {
+    budget: &'a dyn Budget,
+    extensions: &'a RequestExtensions,
+    estimate: UsageEstimate,
+    used: Option<Usage>,
+    progress: Progress,
+}
+
+/// How far an operation has come.
+enum Progress {
+    Unanswered,
+    Answered,
+    Whole,
+}
+
+impl<'a> Reservation<'a> {
+    pub(crate) fn new(
+        budget: &'a dyn Budget,
+        estimate: UsageEstimate,
+        extensions: &'a RequestExtensions,
+    ) -> Result<Self, BudgetError> {
+        budget.reserve(&estimate, extensions)?;
+        Ok(Reservation {
+            budget,
+            extensions,
+            estimate,
+            used: None,
+            progress: Progress::Unanswered,
+        })
+    }
+
+    /// The adapter has begun to answer: from now on the operation is not free.
+    pub(crate) fn answered(&mut self) {
+        self.progress = Progress::Answered;
+    }
+
+    /// What has been used so far.
+    pub(crate) fn note(&mut self, used: Usage) {
+        self.used = Some(used);
+    }
+
+    /// The answer has come to its end: no more will be reported.
+    pub(crate) fn settle(mut self) {
+        self.progress = Progress::Whole;
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let Reservation {
+            budget,
+            extensions,
+            estimate,
+            ..
+        } = self;
+        let used = match (&self.progress, self.used) {
+            (Progress::Unanswered, _) => return budget.release(estimate, extensions),
+            (Progress::Whole, Some(used)) => used,
+            (Progress::Whole | Progress::Answered, used) => {
+                used.unwrap_or_default().at_least(estimate)
+            }
+        };
+        budget.settle(estimate, &used, extensions);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hooks_core::RequestExtensions;
+
+    use super::{Budget, Usage, UsageBudget, UsageEstimate};
+
+    fn reserve(budget: &UsageBudget, estimate: UsageEstimate) -> Result<(), String> {
+        let reserved = budget.reserve(&estimate, &RequestExtensions::new());
+        reserved.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn t_70_a_limit_of_zero_allows_nothing_and_no_limit_everything() {
+        assert!(
+            reserve(
+                &UsageBudget::new().limit_tokens(0),
+                UsageEstimate::default()
+            )
+            .is_err()
+        );
+        assert!(
+            reserve(
+                &UsageBudget::new().limit_cost_micros(0),
+                UsageEstimate::tokens(1)
+            )
+            .is_err()
+        );
+        assert!(reserve(&UsageBudget::new(), UsageEstimate::tokens(u64::MAX)).is_ok());
+    }
+
+    #[test]
+    fn t_70_a_limit_is_reached_exactly_and_not_passed() {
+        let budget = UsageBudget::new().limit_tokens(10);
+        reserve(&budget, UsageEstimate::tokens(10)).unwrap();
+        let refusal = reserve(&budget, UsageEstimate::default()).unwrap_err();
+        assert_eq!(
+            refusal,
+            "the budget of 10 tokens has 0 left, and the operation may need 0; raise the limit, or lower the estimate"
+        );
+    }
+
+    #[test]
+    fn t_70_sums_do_not_wrap_into_a_yes() {
+        let budget = UsageBudget::new().limit_tokens(u64::MAX);
+        reserve(&budget, UsageEstimate::tokens(u64::MAX - 1)).unwrap();
+        assert!(reserve(&budget, UsageEstimate::tokens(2)).is_err());
+
+        let unlimited = UsageBudget::new();
+        reserve(&unlimited, UsageEstimate::tokens(u64::MAX)).unwrap();
+        assert!(reserve(&unlimited, UsageEstimate::tokens(1)).is_err());
+
+        let used = Usage::tokens(u64::MAX, u64::MAX);
+        unlimited.settle(&UsageEstimate::default(), &used, &RequestExtensions::new());
+        assert_eq!(unlimited.used().tokens, u64::MAX);
+    }
+
+    #[test]
+    fn t_70_half_an_answer_counts_as_no_less_than_the_estimate() {
+        let estimate = UsageEstimate::tokens(10).cost_micros(70);
+        let half = |used: Usage| used.at_least(&estimate);
+        assert_eq!(half(Usage::default()), Usage::tokens(0, 10));
+        assert_eq!(half(Usage::tokens(5, 1)), Usage::tokens(5, 5));
+        assert_eq!(half(Usage::tokens(5, 9)), Usage::tokens(5, 9));
+        let priced = |cost| Usage::tokens(5, 9).cost_micros(cost);
+        assert_eq!(half(priced(3)), priced(70));
+        assert_eq!(half(priced(71)), priced(71));
+    }
+
+    #[test]
+    fn t_70_a_price_that_nobody_knows_is_the_estimated_one() {
+        let budget = UsageBudget::new().limit_cost_micros(100);
+        let estimate = UsageEstimate::tokens(1).cost_micros(70);
+        reserve(&budget, estimate).unwrap();
+        budget.settle(&estimate, &Usage::tokens(1, 1), &RequestExtensions::new());
+        assert_eq!(budget.used().cost_micros, 70);
+        assert!(reserve(&budget, UsageEstimate::default().cost_micros(31)).is_err());
+    }
+}

@@ -1,0 +1,289 @@
+//! One operation of a model.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_timer::Delay;
+use futures_util::future::{Either, select};
+use futures_util::{Stream, StreamExt};
+use hooks_core::{HookObject, RequestExtensions};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::adapter::{AdapterEvent, AdapterEvents};
+use super::budget::Reservation;
+use super::coroutine::{Coroutine, Yielder};
+use super::error::ModelError;
+use super::event::{Mapper, ModelEvent, ModelReply};
+use super::hooks::{ModelInputHookContext, StreamEventHookContext, UsageHookContext};
+use super::input::{ModelOperation, ModelRequest, OperationKind, OutputSchema};
+use super::owner::HookedModel;
+
+/// An operation that has not been sent: [`stream`](ModelCall::stream) or
+/// [`collect`](ModelCall::collect) do.
+#[must_use = "an operation is sent by `stream` or `collect`"]
+pub struct ModelCall<'h, O> {
+    model: HookedModel<'h>,
+    request: ModelRequest,
+    output: PhantomData<fn() -> O>,
+}
+
+/// The answer is text.
+#[derive(Debug, Clone, Copy)]
+pub enum Text {}
+
+/// The answer is JSON, read as a `T`.
+pub struct Json<T>(PhantomData<fn() -> T>);
+
+impl<T> fmt::Debug for Json<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Json")
+    }
+}
+
+/// What an answer is made into: [`Text`] or [`Json`].
+pub trait ModelOutput: sealed::Sealed {
+    /// What the caller gets.
+    type Value;
+
+    #[doc(hidden)]
+    const IS_JSON: bool;
+
+    #[doc(hidden)]
+    fn read(text: &str) -> Result<Self::Value, serde_json::Error>;
+}
+
+impl ModelOutput for Text {
+    type Value = String;
+
+    const IS_JSON: bool = false;
+
+    fn read(text: &str) -> Result<String, serde_json::Error> {
+        Ok(text.to_owned())
+    }
+}
+
+impl<T: DeserializeOwned> ModelOutput for Json<T> {
+    type Value = T;
+
+    const IS_JSON: bool = true;
+
+    fn read(text: &str) -> Result<T, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Text {}
+    impl<T> Sealed for super::Json<T> {}
+}
+
+impl<'h, O> ModelCall<'h, O> {
+    pub(crate) fn new(model: &HookedModel<'h>, operation: ModelOperation) -> Self {
+        ModelCall {
+            model: model.clone(),
+            request: ModelRequest::new(operation, RequestExtensions::new()),
+            output: PhantomData,
+        }
+    }
+
+    /// Attaches a value, which hooks and adapters find by its type. It hides the model's
+    /// default of that type (`T-74`).
+    pub fn ext<V: Any + HookObject>(mut self, value: V) -> Self {
+        self.request.extensions.insert(value);
+        self
+    }
+
+    /// Attaches all values of a map (`T-74`).
+    pub fn extensions(mut self, extensions: RequestExtensions) -> Self {
+        self.request.extensions.extend(extensions);
+        self
+    }
+
+    /// The kind of the operation.
+    pub fn kind(&self) -> OperationKind {
+        self.request.kind()
+    }
+}
+
+impl<T> ModelCall<'_, Json<T>> {
+    /// Says what the JSON has to look like, for adapters whose provider can hold a model to
+    /// it. The name is for providers that want one.
+    pub fn schema(mut self, name: impl Into<String>, schema: Value) -> Self {
+        if let Some(place) = self.request.operation.schema_mut() {
+            *place = Some(OutputSchema::new(name, schema));
+        }
+        self
+    }
+}
+
+impl<'h, O: ModelOutput + 'h> ModelCall<'h, O>
+where
+    O::Value: Send + 'h,
+{
+    /// The events of the answer, each when it comes. Nothing is sent before the stream is
+    /// polled, and dropping it ends the operation.
+    pub fn stream(self) -> ModelStream<'h, O::Value> {
+        let ModelCall { model, request, .. } = self;
+        ModelStream {
+            kind: request.kind(),
+            events: Coroutine::new(|tx| run::<O>(model, request, tx)),
+        }
+    }
+
+    /// The whole answer.
+    ///
+    /// # Errors
+    /// The first error of the stream.
+    pub async fn collect(self) -> Result<ModelReply<O::Value>, ModelError> {
+        let mut events = self.stream();
+        let mut reply = ModelReply::default();
+        while let Some(event) = events.next().await {
+            reply.add(event?);
+        }
+        Ok(reply)
+    }
+}
+
+impl<O> fmt::Debug for ModelCall<'_, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelCall")
+            .field("request", &self.request)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The events of an answer. It ends after the first error.
+///
+/// # Panics
+/// Polling it panics where a hook does; it may not be polled again then.
+#[must_use = "nothing is sent before the stream is polled"]
+pub struct ModelStream<'h, T> {
+    kind: OperationKind,
+    events: Coroutine<'h, Result<ModelEvent<T>, ModelError>>,
+}
+
+impl<T> ModelStream<'_, T> {
+    /// The kind of the operation.
+    pub fn kind(&self) -> OperationKind {
+        self.kind
+    }
+
+    /// The next event, without a trait for streams in scope. Cancelling it loses nothing.
+    pub async fn next(&mut self) -> Option<Result<ModelEvent<T>, ModelError>> {
+        self.events.next().await
+    }
+}
+
+impl<T> Stream for ModelStream<'_, T> {
+    type Item = Result<ModelEvent<T>, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Pin::new(&mut self.events).poll_next(cx)
+    }
+}
+
+impl<T> fmt::Debug for ModelStream<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelStream")
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+type Events<T> = Yielder<Result<ModelEvent<T>, ModelError>>;
+
+async fn run<O: ModelOutput>(
+    model: HookedModel<'_>,
+    mut request: ModelRequest,
+    tx: Events<O::Value>,
+) {
+    request.extensions = request.extensions.over(&model.parts.defaults);
+    if let Err(error) = send::<O>(&model, request, &tx).await {
+        tx.send(Err(error)).await;
+    }
+}
+
+/// The order of an operation, as the page of the module says it.
+async fn send<O: ModelOutput>(
+    model: &HookedModel<'_>,
+    request: ModelRequest,
+    tx: &Events<O::Value>,
+) -> Result<(), ModelError> {
+    let HookedModel { parts, hooks } = model;
+    let kind = request.kind();
+    let extensions = request.extensions.clone();
+
+    let cx = UsageHookContext::new(&request);
+    let estimate = hooks.resolve_usage_estimate(&cx).await;
+    let mut reservation = Reservation::new(&*parts.budget, estimate, &extensions)?;
+    if let Some(cx) = ModelInputHookContext::of(&request) {
+        hooks.on_model_input(&cx).await;
+    }
+
+    let mut mapper = Mapper::new(&request.operation);
+    let mut events = parts.adapter.start(request).await?;
+    reservation.answered();
+    while let Some(event) = events.next().await {
+        let event = event?;
+        if let AdapterEvent::Usage(used) = &event {
+            reservation.note(*used);
+        }
+        let cx = StreamEventHookContext::new(&extensions, kind, &event);
+        hooks.on_stream_event(&cx).await;
+        match mapper.map(event) {
+            Ok(event) => tx.send(Ok(event)).await,
+            Err(error) => {
+                let is_whole = read_on(&mut events, &mut reservation).await;
+                drop(events);
+                if is_whole {
+                    reservation.settle();
+                }
+                return Err(error);
+            }
+        }
+    }
+    drop(events);
+
+    if mapper.is_complete() {
+        reservation.settle();
+    }
+    if let Some(output) = mapper.finish::<O>()? {
+        tx.send(Ok(ModelEvent::Output(output))).await;
+    }
+    Ok(())
+}
+
+/// The most events of an answer that nobody gets any more which are read for its usage.
+const READ_ON_EVENTS: usize = 1024;
+
+/// The most time that this may take.
+const READ_ON_TIME: Duration = Duration::from_secs(1);
+
+/// Reads the rest of an answer for what it has used, and says whether it came to its end. No
+/// hook sees it, and the caller waits for it: it is bounded.
+async fn read_on(events: &mut AdapterEvents<'_>, reservation: &mut Reservation<'_>) -> bool {
+    let rest = pin!(async {
+        let mut is_finished = false;
+        for _ in 0..READ_ON_EVENTS {
+            match events.next().await {
+                Some(Ok(AdapterEvent::Usage(used))) => reservation.note(used),
+                Some(Ok(AdapterEvent::Finished(_))) => is_finished = true,
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return false,
+                None => return is_finished,
+            }
+        }
+        false
+    });
+    // Not the timer of a runtime: a model works without one.
+    match select(rest, Delay::new(READ_ON_TIME)).await {
+        Either::Left((is_whole, _)) => is_whole,
+        Either::Right(_) => false,
+    }
+}

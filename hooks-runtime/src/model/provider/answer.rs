@@ -1,0 +1,165 @@
+//! What the adapters have in common: from a response to events.
+
+use std::future::Future;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use hooks_core::RequestExtensions;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::config::ProviderConfig;
+use super::http::{HttpResponse, HttpTransport};
+use super::protocol::Protocol;
+use super::sse::{SseEvent, SseParser};
+use crate::model::adapter::{AdapterError, AdapterEvent, AdapterEvents};
+use crate::model::coroutine::{Coroutine, Yielder};
+
+/// What makes an adapter's events of a provider's.
+pub(crate) trait Reader: Send {
+    fn read(&mut self, event: &SseEvent) -> Result<Vec<AdapterEvent>, AdapterError>;
+
+    /// Whether this was the last event of the answer. What follows is not read, nor waited for.
+    fn is_over(&self) -> bool;
+}
+
+/// Who sees a provider's events as they come.
+pub(crate) trait Observer: Send + Sync {
+    fn see(
+        &self,
+        extensions: &RequestExtensions,
+        event: &SseEvent,
+    ) -> impl Future<Output = ()> + Send;
+}
+
+/// Sends a request, and reads the events of the response.
+pub(crate) async fn exchange<'a, P: Protocol<Reader: 'a>>(
+    transport: &'a impl HttpTransport,
+    config: &ProviderConfig,
+    body: Value,
+    observer: &'a impl Observer,
+    extensions: RequestExtensions,
+) -> Result<AdapterEvents<'a>, AdapterError> {
+    let limits = config.limits;
+    let mut reader = P::reader(limits);
+    let response = transport.send(P::request(config, body)).await;
+    let response = response.map_err(AdapterError::Transport)?;
+    if !(200..300).contains(&response.status) {
+        return Err(refusal(response).await);
+    }
+    Ok(Box::pin(Coroutine::new(|tx| async move {
+        let most = limits.answer_bytes;
+        let read = read(response, most, observer, &extensions, &mut reader, &tx).await;
+        if let Err(error) = read {
+            tx.send(Err(error)).await;
+        }
+    })))
+}
+
+async fn read(
+    mut response: HttpResponse<'_>,
+    most: usize,
+    observer: &impl Observer,
+    extensions: &RequestExtensions,
+    reader: &mut impl Reader,
+    tx: &Yielder<Result<AdapterEvent, AdapterError>>,
+) -> Result<(), AdapterError> {
+    let mut parser = SseParser::new();
+    let mut left = most;
+    while let Some(bytes) = response.body.next().await {
+        let bytes = bytes.map_err(AdapterError::Transport)?;
+        left = left
+            .checked_sub(bytes.len())
+            .ok_or(AdapterError::TooLarge {
+                what: "bytes",
+                limit: most,
+                setting: "max_answer_bytes",
+            })?;
+        let events = parser.push(&bytes).map_err(AdapterError::protocol)?;
+        for event in events {
+            observer.see(extensions, &event).await;
+            for event in reader.read(&event)? {
+                tx.send(Ok(event)).await;
+            }
+            if reader.is_over() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The JSON of an event.
+pub(crate) fn json<'e, T: Deserialize<'e>>(event: &'e SseEvent) -> Result<T, AdapterError> {
+    serde_json::from_str(&event.data).map_err(AdapterError::protocol)
+}
+
+/// What providers say about an error; both do so in this form.
+#[derive(Debug, Deserialize)]
+pub(crate) struct WireError {
+    #[serde(default)]
+    message: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    /// A text or a number.
+    code: Option<Value>,
+}
+
+impl WireError {
+    /// The code, else the type.
+    fn code(&self) -> Option<String> {
+        let code = self.code.as_ref().and_then(|code| match code {
+            Value::String(code) => Some(code.clone()),
+            Value::Number(code) => Some(code.to_string()),
+            _ => None,
+        });
+        code.or_else(|| self.kind.clone())
+    }
+}
+
+impl From<WireError> for AdapterError {
+    fn from(error: WireError) -> Self {
+        AdapterError::Provider {
+            code: error.code(),
+            message: error.message,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Wrapped {
+    error: WireError,
+}
+
+/// The most of an error's body that is read.
+const MOST: usize = 64 << 10;
+
+/// The most of it that becomes a message, where it is not of the form it should have.
+const SHOWN: usize = 500;
+
+async fn refusal(mut response: HttpResponse<'_>) -> AdapterError {
+    let mut body = Vec::new();
+    while body.len() < MOST {
+        // What came before the body broke off says more than that it did.
+        let Some(Ok(bytes)) = response.body.next().await else {
+            break;
+        };
+        body.extend(bytes);
+    }
+    body.truncate(MOST);
+    let wait = response.header("retry-after");
+    let retry_after = wait.and_then(|wait| wait.trim().parse().ok());
+    let (code, message) = match serde_json::from_slice::<Wrapped>(&body) {
+        Ok(Wrapped { error }) => (error.code(), error.message),
+        Err(_) => {
+            let text = String::from_utf8_lossy(&body);
+            (None, text.trim().chars().take(SHOWN).collect())
+        }
+    };
+    AdapterError::Status {
+        status: response.status,
+        code,
+        message,
+        retry_after: retry_after.map(Duration::from_secs),
+    }
+}

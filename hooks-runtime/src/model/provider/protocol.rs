@@ -1,0 +1,148 @@
+//! What is the same of every adapter: its constructors, its slots, and the way of a request.
+
+use serde_json::Value;
+
+use super::answer::Reader;
+use super::config::{Options, ProviderConfig};
+use super::http::HttpRequest;
+use super::limits::Limits;
+use crate::model::adapter::AdapterError;
+use crate::model::input::ModelOperation;
+
+/// How a provider is spoken with.
+pub(crate) trait Protocol {
+    /// Reads one answer.
+    type Reader: Reader;
+
+    /// The JSON that is sent.
+    fn body(operation: &ModelOperation, options: Options) -> Result<Value, AdapterError>;
+
+    /// Where it is sent, with the key.
+    fn request(config: &ProviderConfig, body: Value) -> HttpRequest;
+
+    fn reader(limits: Limits) -> Self::Reader;
+}
+
+/// Declares an adapter that speaks a [`Protocol`], and its hooks.
+macro_rules! adapter {
+    (
+        protocol: $Protocol:ident,
+        $(#[$of_hooks:meta])*
+        hooks: $Hooks:ident, $Set:ident,
+        $(#[$of_adapter:meta])*
+        adapter: $Adapter:ident $(,)?
+    ) => {
+        $(#[$of_hooks])*
+        #[hooks_core::hooks]
+        pub trait $Hooks {
+            /// The model that is asked. `requested` is that of the request's
+            /// [`GenerationOptions`](crate::model::GenerationOptions), else that of the adapter.
+            #[hook(fallback)]
+            async fn select_model(
+                extensions: &hooks_core::RequestExtensions,
+                requested: &str,
+            ) -> String {
+                let _ = extensions;
+                requested.to_owned()
+            }
+
+            /// The JSON that is sent. A hook changes `last`, else `body`.
+            #[hook(fallback)]
+            async fn on_request_body(
+                extensions: &hooks_core::RequestExtensions,
+                body: serde_json::Value,
+            ) -> serde_json::Value {
+                let _ = extensions;
+                body
+            }
+
+            /// An event of the provider's, as it came.
+            #[hook(always)]
+            async fn on_wire_event(
+                extensions: &hooks_core::RequestExtensions,
+                event: &super::sse::SseEvent,
+            ) {
+                let _ = (extensions, event);
+            }
+        }
+
+        $(#[$of_adapter])*
+        pub struct $Adapter<'h, T> {
+            transport: T,
+            config: super::config::ProviderConfig,
+            hooks: $Set<'h>,
+        }
+
+        impl<'h, T: super::http::HttpTransport> $Adapter<'h, T> {
+            /// An adapter without hooks.
+            pub fn new(transport: T, config: super::config::ProviderConfig) -> Self {
+                $Adapter::with_hooks(transport, config, $Set::new())
+            }
+
+            /// An adapter with hooks (`T-75`).
+            pub fn with_hooks(
+                transport: T,
+                config: super::config::ProviderConfig,
+                hooks: $Set<'h>,
+            ) -> Self {
+                $Adapter {
+                    transport,
+                    config,
+                    hooks,
+                }
+            }
+
+            /// Adds hooks behind those there are (`T-73`).
+            pub fn extend_hooks(&mut self, hooks: $Set<'h>) -> &mut Self {
+                self.hooks.extend(hooks);
+                self
+            }
+
+            /// Adds hooks, for builder chains (`T-73`).
+            #[must_use]
+            pub fn with_extended_hooks(mut self, hooks: $Set<'h>) -> Self {
+                self.extend_hooks(hooks);
+                self
+            }
+        }
+
+        impl<T: super::http::HttpTransport> crate::model::adapter::ModelAdapter
+            for $Adapter<'_, T>
+        {
+            async fn stream(
+                &self,
+                request: crate::model::input::ModelRequest,
+            ) -> Result<crate::model::adapter::AdapterEvents<'_>, crate::model::AdapterError> {
+                let (config, hooks) = (&self.config, &self.hooks);
+                let extensions = request.extensions;
+                let mut options = config.options(&extensions);
+                options.model = hooks.select_model(&extensions, &options.model).await;
+                let body = <$Protocol as super::protocol::Protocol>::body(&request.operation, options)?;
+                let body = hooks.on_request_body(&extensions, body).await;
+                super::answer::exchange::<$Protocol>(&self.transport, config, body, hooks, extensions)
+                    .await
+            }
+        }
+
+        impl super::answer::Observer for $Set<'_> {
+            async fn see(
+                &self,
+                extensions: &hooks_core::RequestExtensions,
+                event: &super::sse::SseEvent,
+            ) {
+                self.on_wire_event(extensions, event).await;
+            }
+        }
+
+        impl<T> std::fmt::Debug for $Adapter<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($Adapter))
+                    .field("config", &self.config)
+                    .field("hooks", &self.hooks)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+pub(crate) use adapter;

@@ -1,0 +1,49 @@
+//! The test kit: for those who write hooks, and for those whose program emits events
+//! (`E-160`).
+//!
+//! | To | Use |
+//! |---|---|
+//! | see which events a program emits, and answer them from a script | [`EventRecorder`] |
+//! | have a host that acts on what hooks answer, and remembers all of it | [`TestCoordinator`] |
+//! | have a tool that does nothing but remember | [`MockTool`] |
+//! | put a hook through what every hook has to hold | [`hook_behavior_tests!`](crate::hook_behavior_tests), [`contract`] |
+//! | do the same to a program that is a hook | the binary `hooks-validate` (feature `validate`) |
+//!
+//! ```
+//! use hooks_runtime::testing::{EventRecorder, MockTool};
+//! use hooks_runtime::{HookRegistry, HookResult, events};
+//! use serde_json::json;
+//!
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! let hooks = HookRegistry::new();
+//! let recorder = EventRecorder::new().answering("tool:pre", HookResult::deny("not today"));
+//! recorder.attach(&hooks, events::STANDARD);
+//! let tool = MockTool::new("bash").returning(json!({"stdout": "done"}));
+//!
+//! let emission = hooks.emit("tool:pre", json!({"tool_name": tool.name()})).await.unwrap();
+//! if !emission.is_denied() {
+//!     tool.call(json!({"command": "ls"})).await.unwrap();
+//! }
+//!
+//! recorder.assert_sequence(["tool:pre"]);
+//! tool.assert_not_called();
+//! # });
+//! ```
+
+mod behavior_tests;
+pub mod contract;
+mod coordinator;
+mod mock_tool;
+mod recorder;
+mod shown;
+
+pub use coordinator::TestCoordinator;
+pub use mock_tool::MockTool;
+pub use recorder::{EventRecorder, RecordedEvent};
+
+/// What the expansion of [`hook_behavior_tests!`](crate::hook_behavior_tests) calls.
+#[doc(hidden)]
+pub mod __private {
+    pub use super::behavior_tests::{Make, check};
+    pub use super::contract::Subject;
+}

@@ -1,0 +1,116 @@
+//! The contract as tests of the user's own.
+
+use super::contract::{CASES, Subject, case};
+
+/// Makes a test of each case of the [contract](crate::testing::contract) that every event hook
+/// has to hold, for the hook that a closure makes (`E-160`). The closure is called once a case.
+///
+/// The tests are in a module, so that a hook has its own in `cargo test`; it is called
+/// `hook_behavior` unless a name comes first. The hook can have any form that can be
+/// [registered](crate::HookRegistry::register): an async or a plain function, a closure, a type
+/// that implements [`EventHook`](crate::EventHook), a
+#[cfg_attr(feature = "command", doc = "[`CommandHook`](crate::CommandHook).")]
+#[cfg_attr(not(feature = "command"), doc = "program.")]
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hooks_runtime::{HookResult, Map, hook_behavior_tests};
+///
+/// async fn no_keys(_event: Arc<str>, data: Arc<Map>) -> HookResult {
+///     match data.get("file_path").and_then(|path| path.as_str()) {
+///         Some(path) if path.ends_with(".key") => HookResult::deny("keys are not written"),
+///         _ => HookResult::proceed(),
+///     }
+/// }
+///
+/// hook_behavior_tests!(no_keys_behaves, || no_keys);
+/// ```
+///
+/// `cargo test` then lists `no_keys_behaves::survives_null_data` and the others. A test that
+/// fails says what was sent to the hook, and what came of it.
+///
+/// To choose the events or the time limit, make a
+/// [`Subject`](crate::testing::contract::Subject), and check its cases in a test of your own.
+/// The crate needs no other dependency for the tests.
+#[macro_export]
+macro_rules! hook_behavior_tests {
+    ($module:ident, $make:expr $(,)?) => {
+        #[allow(dead_code, reason = "outside of a test, nobody needs it")]
+        mod $module {
+            pub(super) enum Hook {}
+
+            $crate::__hook_contract_cases!($crate::__hook_behavior_tests!);
+        }
+
+        // Out here, so that the closure can name what it could name without the macro.
+        impl $crate::testing::__private::Make for $module::Hook {
+            fn make() -> $crate::testing::__private::Subject {
+                $crate::testing::__private::Subject::new($make)
+            }
+        }
+    };
+    ($make:expr $(,)?) => {
+        $crate::hook_behavior_tests!(hook_behavior, $make);
+    };
+}
+
+/// The tests in the module of [`hook_behavior_tests!`](crate::hook_behavior_tests).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hook_behavior_tests {
+    ($($name:ident)*) => {
+        $(
+            #[::core::prelude::v1::test]
+            fn $name() {
+                $crate::testing::__private::check::<Hook>(::core::stringify!($name));
+            }
+        )*
+    };
+}
+
+/// Hands the names of the cases, which stand nowhere else, to a macro.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hook_contract_cases {
+    ($($then:tt)*) => {
+        $($then)* {
+            answers_validly
+            survives_empty_data
+            survives_null_data
+            answers_every_standard_event
+            answers_an_unknown_event
+            survives_a_huge_text
+            survives_many_fields
+            survives_deep_nesting
+            survives_wrong_types
+            survives_odd_text
+            answers_again_and_again
+            answers_concurrently
+            answers_when_collected
+            survives_being_dropped
+            unregisters
+        }
+    };
+}
+
+/// Makes the subject of the tests in one module.
+pub trait Make {
+    /// The subject.
+    fn make() -> Subject;
+}
+
+/// Puts a hook through the case of this name.
+///
+/// # Panics
+/// If the hook does not hold it.
+#[track_caller]
+pub fn check<M: Make>(name: &str) {
+    let Some(case) = case(name) else {
+        let names: Vec<_> = CASES.iter().map(|case| case.name).collect();
+        panic!("there is no case `{name}`; it is one of {names:?}");
+    };
+    if let Err(failure) = case.check(&M::make()) {
+        panic!("{failure}");
+    }
+}

@@ -1,0 +1,179 @@
+//! What every hook has to hold, case by case.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::trial::Trial;
+use super::{ContractCase, Finding, contract_case, payloads};
+use crate::Map;
+use crate::events::STANDARD;
+
+contract_case! {
+    /// Data as they usually are are answered with a result that holds.
+    answers_validly, "E-90 to E-95", "answer a `HookResult` whose every field holds",
+    |trial| {
+        trial.ask_each(&Value::Object(payloads::ordinary())).await
+    }
+}
+
+contract_case! {
+    /// An event may have no data.
+    survives_empty_data, "E-41", "answer, too, where a field is missing",
+    |trial| {
+        trial.ask_each(&Value::Object(Map::new())).await
+    }
+}
+
+contract_case! {
+    /// Null is an object without fields, and any field may be null.
+    survives_null_data, "E-41", "take a field that is null for one that is missing",
+    |trial| {
+        trial.ask_each(&Value::Null).await?;
+        trial.ask_each(&payloads::with_all(&Value::Null)).await?;
+        trial.ask_each(&payloads::with_all_input(&Value::Null)).await
+    }
+}
+
+contract_case! {
+    /// A hook may be registered for any of them.
+    answers_every_standard_event, "E-12, E-80", "let events go on that the hook is not for",
+    |trial| {
+        let data = Value::Object(payloads::ordinary());
+        for event in STANDARD {
+            trial.ask(event, &data).await?;
+        }
+        Ok(())
+    }
+}
+
+contract_case! {
+    /// Events need no declaration, so a name can be anything.
+    answers_an_unknown_event, "E-11, E-12", "let events go on that the hook does not know",
+    |trial| {
+        let data = Value::Object(payloads::ordinary());
+        let long = "long:".repeat(200);
+        for event in ["no:such:event", "no-colon", "", " Tool:Pre ", "größe:✓", "a\n'\"b", &long] {
+            trial.ask(event, &data).await?;
+        }
+        Ok(())
+    }
+}
+
+contract_case! {
+    /// A file's content can be a mebibyte.
+    survives_a_huge_text, "E-160", "bound the work on a text, and read all input before answering",
+    |trial| {
+        trial.ask_each(&payloads::huge_text()).await
+    }
+}
+
+contract_case! {
+    /// Nobody limits the number of fields.
+    survives_many_fields, "E-160", "bound the work on fields that the hook does not need",
+    |trial| {
+        trial.ask_each(&payloads::many_fields()).await
+    }
+}
+
+contract_case! {
+    /// Nobody limits their depth.
+    survives_deep_nesting, "E-160", "bound the depth to which the hook looks into values",
+    |trial| {
+        trial.ask_each(&payloads::nested(|inner| json!([inner]))).await?;
+        trial.ask_each(&payloads::nested(|inner| json!({"inner": inner}))).await
+    }
+}
+
+contract_case! {
+    /// What should be a text need not be one.
+    survives_wrong_types, "E-160", "look at the type of a field before using it",
+    |trial| {
+        for value in payloads::wrong_types() {
+            trial.ask_each(&payloads::with_all(&value)).await?;
+            trial.ask_each(&payloads::with_all_input(&value)).await?;
+        }
+        Ok(())
+    }
+}
+
+contract_case! {
+    /// Texts and keys are any Unicode, NUL included.
+    survives_odd_text, "E-160", "take no text for more than text",
+    |trial| {
+        for text in payloads::odd_texts() {
+            trial.ask_each(&payloads::with_all(&json!(text))).await?;
+        }
+        trial.ask_each(&payloads::odd_keys()).await
+    }
+}
+
+contract_case! {
+    /// A hook may count what it has seen, and answer otherwise; it may not break.
+    answers_again_and_again, "E-36", "leave nothing behind in a call that breaks a later one",
+    |trial| {
+        for _ in 0..10 {
+            trial.ask_each(&Value::Object(payloads::ordinary())).await?;
+        }
+        Ok(())
+    }
+}
+
+contract_case! {
+    /// Events may be emitted from several threads.
+    answers_concurrently, "E-43", "hold no lock that another call of the hook waits for",
+    |trial| {
+        trial.ask_at_once(8, &Value::Object(payloads::ordinary())).await
+    }
+}
+
+contract_case! {
+    /// A host may ask all hooks at once.
+    answers_when_collected, "E-50, E-54", "answer `emit_and_collect` as `emit`",
+    |trial| {
+        let data = Value::Object(payloads::ordinary());
+        for event in trial.events() {
+            trial.collect(&event, &data).await?;
+        }
+        Ok(())
+    }
+}
+
+contract_case! {
+    /// A host may drop an emission at any moment.
+    survives_being_dropped, "E-42", "leave nothing half done that a later call relies on",
+    |trial| {
+        let data = Value::Object(payloads::ordinary());
+        for milliseconds in [0, 1, 10] {
+            trial.ask_and_drop(Duration::from_millis(milliseconds), &data).await;
+        }
+        let event = trial.event();
+        trial.ask(&event, &data).await
+    }
+}
+
+contract_case! {
+    /// A hook that is unregistered is not called any more, and can be registered again.
+    unregisters, "E-07, E-08", "let the hook be dropped without a panic, and keep no copy of it registered",
+    |trial| {
+        let data = Value::Object(payloads::ordinary());
+        let event = trial.event();
+        for _ in 0..2 {
+            trial.ask(&event, &data).await?;
+            let sent = format!("the end of the registration for `{event}`");
+            match trial.unregister(&event) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let came = "no registration that could end".to_owned();
+                    return Err(Finding { sent, came });
+                }
+                Err(came) => return Err(Finding { sent, came }),
+            }
+            trial.ask_nobody(&event, &data).await?;
+        }
+        trial.drop_hook().map_err(|came| Finding {
+            sent: "the end of the hook".to_owned(),
+            came,
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! What a program that is a hook has to hold besides.
+//!
+//! As a hook, much of what it does wrong would go unseen: what it writes before its answer is
+//! printed, a denial stands whatever else is in it, and what it leaves running is killed. Here
+//! it is run as a hook, and looked at.
+
+use std::pin::pin;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use futures_util::future::{Either, select, try_join3};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::trial::Trial;
+use super::{ContractCase, Finding, contract_case, payloads};
+use crate::events::command::group::Group;
+use crate::events::command::{CommandError, DENIES, GRACE, capture, feed, input, keep};
+use crate::events::data::type_name;
+use crate::testing::shown;
+use crate::{Action, CommandHook, HookResult, Map};
+
+/// What a program has to hold besides.
+pub(super) const CASES: &[ContractCase] = &[
+    program_writes_one_answer(),
+    program_exits_with_0_or_2(),
+    program_leaves_nothing_running(),
+];
+
+contract_case! {
+    /// Its standard output is the answer, all of which holds.
+    program_writes_one_answer, "E-90 to E-95",
+    "write one JSON object to standard output or nothing, and what is for people to standard error",
+    |trial| {
+        for_each(trial, |seen| match seen.status.code() {
+            Some(0) => read(&seen.output).map(drop),
+            _ => Ok(()),
+        })
+        .await
+    }
+}
+
+contract_case! {
+    /// 0 is an answer, 2 is a no, and nothing else is one.
+    program_exits_with_0_or_2, "E-36, E-38",
+    "exit with 0 and an answer, or with 2 and the reason of a denial on standard error",
+    |trial| {
+        for_each(trial, |seen| match seen.status.code() {
+            Some(0) => Ok(()),
+            Some(DENIES) => match read(&seen.output) {
+                Ok(Some(result)) if result.action != Action::Deny => Err(format!(
+                    "exit code 2, which denies, with the answer `{}`",
+                    result.action
+                )),
+                _ => Ok(()),
+            },
+            _ => Err(format!(
+                "{}, with `{}` on its standard error",
+                seen.status,
+                shown::text(String::from_utf8_lossy(&seen.errors).trim()),
+            )),
+        })
+        .await
+    }
+}
+
+contract_case! {
+    /// With its end ends all that it has started.
+    program_leaves_nothing_running, "E-42",
+    "wait for the processes that the program starts, and close its output",
+    |trial| {
+        for_each(trial, |seen| match seen.left {
+            None => Ok(()),
+            Some(left) => Err(left.to_owned()),
+        })
+        .await
+    }
+}
+
+/// A run of a program.
+struct Seen {
+    status: ExitStatus,
+    output: Vec<u8>,
+    errors: Vec<u8>,
+    /// What was there still after its end.
+    left: Option<&'static str>,
+}
+
+/// Runs the program with some of what other cases send, and looks at each run.
+async fn for_each(
+    trial: &mut Trial,
+    holds: impl Fn(&Seen) -> Result<(), String>,
+) -> Result<(), Finding> {
+    let Some(program) = trial.subject.program.clone() else {
+        return Ok(());
+    };
+    let mut events = trial.events();
+    events.push("no:such:event".into());
+    let ordinary = payloads::ordinary();
+    let wrong = match payloads::with_all(&json!(-1)) {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    for event in events {
+        for data in [&ordinary, &Map::new(), &wrong] {
+            let sent = trial.sends(&event, &Value::Object(data.clone()));
+            let limit = trial.limit();
+            let run = timeout(limit, observe(&program, &event, data));
+            let came = match trial.subject.stop.unless(run).await {
+                Ok(Ok(Ok(seen))) => match holds(&seen) {
+                    Ok(()) => continue,
+                    Err(came) => came,
+                },
+                Ok(Ok(Err(error))) => shown::display(&error),
+                Ok(Err(_)) => format!("no end after {limit:?}"),
+                Err(came) => came,
+            };
+            return Err(Finding { sent, came });
+        }
+    }
+    Ok(())
+}
+
+/// The answer on a standard output, which is nothing else.
+fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
+    let Ok(text) = std::str::from_utf8(output) else {
+        let text = String::from_utf8_lossy(output);
+        return Err(format!("`{}`, which is no UTF-8", shown::text(&text)));
+    };
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let shown = shown::text(text);
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(map)) => match HookResult::from_map(map) {
+            Ok(result) => Ok(Some(result)),
+            Err(why) => Err(format!("`{shown}`, in which {}", shown::display(&why))),
+        },
+        Ok(other) => Err(format!(
+            "`{shown}`, which is {}, not an object",
+            type_name(&other)
+        )),
+        Err(error) => Err(format!("`{shown}`, which is not one JSON object: {error}")),
+    }
+}
+
+/// Runs a program as an emission would, and waits a moment for what it leaves.
+async fn observe(program: &CommandHook, event: &str, data: &Map) -> Result<Seen, CommandError> {
+    let input = input(event, data)?;
+    let mut child = program.start(event)?;
+    let group = Group::of(&child);
+    let (mut output, mut errors) = (Vec::new(), Vec::new());
+    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+        return Err(CommandError::Pipe(std::io::ErrorKind::BrokenPipe.into()));
+    };
+    let limit = program.output_limit;
+    let (status, left) = {
+        let pipes = pin!(try_join3(
+            feed(stdin, &input),
+            capture(stdout, &mut output, limit),
+            keep(stderr, &mut errors, limit),
+        ));
+        let exit = pin!(child.wait());
+        match select(exit, pipes).await {
+            Either::Left((status, pipes)) => match timeout(GRACE, pipes).await {
+                Ok(piped) => {
+                    piped?;
+                    (status, None)
+                }
+                Err(_) => (
+                    status,
+                    Some("the end of the program, while its output stays open"),
+                ),
+            },
+            Either::Right((piped, exit)) => {
+                piped?;
+                (exit.await, None)
+            }
+        }
+    };
+    let left = match left {
+        None if is_left(&group).await => {
+            Some("the end of the program, while another process of it runs on")
+        }
+        left => left,
+    };
+    Ok(Seen {
+        status: status.map_err(CommandError::Pipe)?,
+        output,
+        errors,
+        left,
+    })
+}
+
+/// Whether processes of a program that has ended do not end a moment later.
+async fn is_left(group: &Group) -> bool {
+    let until = Instant::now() + GRACE;
+    while group.is_alive() {
+        if Instant::now() >= until {
+            return true;
+        }
+        sleep(Duration::from_millis(5)).await;
+    }
+    false
+}

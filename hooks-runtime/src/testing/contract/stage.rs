@@ -1,0 +1,107 @@
+//! Where a case is performed: a thread and a tokio runtime of its own, with somebody outside
+//! who looks at the clock.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hooks_core::__private::discard;
+use tokio::runtime::Builder;
+
+use super::trial::Trial;
+use super::{ContractCase, Finding, Subject};
+use crate::lock::lock;
+
+/// The time that a call has beyond its limit until its thread counts as blocked.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What goes on in the thread of a case, and since when.
+pub(super) struct Watch(Mutex<(Instant, String)>);
+
+impl Watch {
+    fn new() -> Self {
+        Watch(Mutex::new((Instant::now(), "nothing yet".to_owned())))
+    }
+
+    /// Says that this is sent to the hook now.
+    pub(super) fn begin(&self, sent: &str) {
+        *lock(&self.0) = (Instant::now(), sent.to_owned());
+    }
+
+    fn sent(&self) -> String {
+        lock(&self.0).1.clone()
+    }
+}
+
+/// Performs a case to its end, or until the hook blocks its thread.
+pub(super) fn perform(case: &ContractCase, subject: &Subject) -> Result<(), Finding> {
+    let watch = Arc::new(Watch::new());
+    let (done, outcome) = mpsc::channel();
+    let (case, scene, seen) = (*case, subject.clone(), Arc::clone(&watch));
+    let thread = thread::Builder::new().name(case.name.to_owned());
+    let thread = thread.spawn(move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| play(&case, &scene, &seen)));
+        let outcome = outcome.unwrap_or_else(|payload| {
+            Err(Finding {
+                sent: seen.sent(),
+                came: format!("a panic outside of a call: {}", said(&*payload)),
+            })
+        });
+        // Nobody listens where the time was up.
+        let _ = done.send(outcome);
+    });
+    if let Err(error) = thread {
+        panic!("the system has no thread for a case: {error}");
+    }
+    let limit = subject.limit.saturating_add(GRACE);
+    loop {
+        let left = limit.saturating_sub(lock(&watch.0).0.elapsed());
+        if left.is_zero() {
+            return Err(Finding {
+                sent: watch.sent(),
+                came: format!(
+                    "no answer: its thread is blocked for more than {:?}",
+                    subject.limit
+                ),
+            });
+        }
+        match outcome.recv_timeout(left) {
+            Ok(outcome) => return outcome,
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(Finding {
+                    sent: watch.sent(),
+                    came: "the end of its thread".to_owned(),
+                });
+            }
+        }
+    }
+}
+
+fn play(case: &ContractCase, subject: &Subject, watch: &Arc<Watch>) -> Result<(), Finding> {
+    let runtime = match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => panic!("the system has no runtime for a case: {error}"),
+    };
+    let outcome = runtime.block_on(async {
+        let mut trial = Trial::new(subject, Arc::clone(watch));
+        let outcome = (case.run)(&mut trial).await;
+        // Within the runtime, which the hook may need for that too.
+        discard(trial);
+        outcome
+    });
+    // A hook may have left something behind that never ends.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// What a panic was called with, as far as it is text.
+pub(super) fn said(payload: &(dyn Any + Send)) -> String {
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    crate::testing::shown::text(text.unwrap_or("not a text"))
+}

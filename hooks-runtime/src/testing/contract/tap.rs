@@ -1,0 +1,88 @@
+//! A handler that passes everything on to another, and looks at what comes back.
+
+use std::sync::{Arc, Mutex};
+
+use hooks_core::{Answer, EntryMeta};
+
+use crate::HookResult;
+use crate::events::event::Scene;
+use crate::events::handler::{Handler, IntoHandler, Reply, Spoken};
+use crate::lock::lock;
+
+/// The handler of a subject, with what it was called with and what was wrong with its answers.
+pub(super) struct Tap {
+    hook: Arc<dyn Handler>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What a [`Tap`] has seen since somebody looked.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// The names of the events.
+    pub(super) calls: Vec<Arc<str>>,
+    /// What does not hold in an answer.
+    pub(super) invalid: Option<String>,
+}
+
+/// The form of a [`Tap`].
+pub(super) enum Tapped {}
+
+impl Tap {
+    pub(super) fn new(hook: Arc<dyn Handler>) -> Arc<Self> {
+        Arc::new(Tap {
+            hook,
+            seen: Arc::default(),
+        })
+    }
+
+    /// What it has seen since the last call of this.
+    pub(super) fn take(&self) -> Seen {
+        std::mem::take(&mut *lock(&self.seen))
+    }
+}
+
+/// Looks whether an answer holds, and also its JSON form: what a foreign host is sent.
+fn look(seen: &Mutex<Seen>, reply: &Reply) {
+    let Some(Spoken::Result(result)) = reply.0.as_deref() else {
+        return;
+    };
+    let read = match serde_json::to_value(result) {
+        Ok(json) => serde_json::from_value::<HookResult>(json).map(drop),
+        Err(error) => Err(error),
+    };
+    let why = match (result.check(), read) {
+        (Err(why), _) => why.to_string(),
+        (Ok(()), Err(why)) => why.to_string(),
+        (Ok(()), Ok(())) => return,
+    };
+    lock(seen).invalid.get_or_insert(why);
+}
+
+impl Handler for Tap {
+    fn start<'a>(&'a self, entry: &'a EntryMeta, scene: Scene<'_>) -> Answer<'a, Reply> {
+        lock(&self.seen).calls.push(Arc::clone(scene.name));
+        match self.hook.start(entry, scene) {
+            Answer::Ready(reply) => {
+                look(&self.seen, &reply);
+                Answer::Ready(reply)
+            }
+            Answer::Later(answer) => {
+                let seen = Arc::clone(&self.seen);
+                Answer::later(async move {
+                    let reply = answer.await;
+                    look(&seen, &reply);
+                    reply
+                })
+            }
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoHandler<Tapped> for Arc<Tap> {
+    type Answer = HookResult;
+
+    fn into_handler<Time: 'static>(self) -> Arc<dyn Handler> {
+        self
+    }
+}

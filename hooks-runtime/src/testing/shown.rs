@@ -1,0 +1,59 @@
+//! Text that nobody vouches for, in the messages of the kit.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use crate::display::escape;
+
+/// The characters of a text that a message shows.
+const LIMIT: usize = 160;
+
+/// A text on one line, without what could move the cursor or reorder the line, and in the
+/// middle of which something is left out where it is long.
+pub(crate) fn text(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= LIMIT {
+        return escape(text);
+    }
+    let half = LIMIT / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count - half).collect();
+    let (start, end) = (escape(&start), escape(&end));
+    format!("{start}… ({} bytes) …{end}", text.len())
+}
+
+/// [`text`] of what something is displayed as.
+pub(crate) fn display(shown: &dyn Display) -> String {
+    text(&crate::error::text(shown))
+}
+
+/// [`text`] of the JSON form.
+pub(crate) fn json(value: &impl Serialize) -> String {
+    match serde_json::to_string(value) {
+        Ok(json) => text(&json),
+        Err(error) => format!("what has no JSON form ({error})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+
+    #[test]
+    fn nothing_that_a_message_shows_moves_the_cursor_or_reorders_the_line() {
+        assert_eq!(text("it's \"fine\""), "it's \"fine\"");
+        assert_eq!(text("a\n\u{1b}[31m\u{202e}\0"), r"a\n\u{1b}[31m\u{202e}\0");
+    }
+
+    #[test]
+    fn of_a_long_text_the_ends_are_shown_and_its_size() {
+        let shown = text(&format!("begin{}end", "x".repeat(5000)));
+        assert!(
+            shown.starts_with("beginx") && shown.ends_with("xend"),
+            "{shown}"
+        );
+        assert!(shown.contains("(5008 bytes)"), "{shown}");
+        assert!(shown.len() < 250, "{shown}");
+    }
+}

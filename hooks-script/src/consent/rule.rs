@@ -1,0 +1,196 @@
+//! When changes amount to consent.
+
+use std::collections::HashMap;
+
+use super::{ConsentChange, ConsentRequest, Decision, Missing};
+use crate::scope::Scope;
+
+/// What the changes come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// There is consent, by the change of this id.
+    Approved(u64),
+    Denied,
+    Missing(Missing),
+}
+
+/// Reads it off the changes about the hook and the capability. Those of a scope that another
+/// of the same scope, decision and version follows may be left out.
+pub(super) fn standing<'a>(
+    request: &ConsentRequest,
+    changes: impl IntoIterator<Item = &'a ConsentChange>,
+) -> Standing {
+    let mut last_word: HashMap<&Scope, &ConsentChange> = HashMap::new();
+    let mut revoked = None;
+    let mut other_version = None;
+    for change in changes {
+        if !change.scope.covers(&request.scope) {
+            continue;
+        }
+        if change.decision == Decision::Revoke {
+            revoked = revoked.max(Some(change.id));
+        } else if change.code_hash.as_ref() != Some(&request.code_hash) {
+            other_version = other_version.max(Some(change.id));
+            continue;
+        }
+        let word = last_word.entry(&change.scope).or_insert(change);
+        if change.id > word.id {
+            *word = change;
+        }
+    }
+    if last_word
+        .values()
+        .any(|word| word.decision == Decision::Deny)
+    {
+        return Standing::Denied;
+    }
+    let approval = last_word
+        .values()
+        // What a guild agrees to is not what its members agree to.
+        .filter(|word| word.decision == Decision::Approve && word.scope.user == request.scope.user)
+        .map(|word| word.id)
+        .max();
+    match approval {
+        Some(id) if Some(id) > revoked => Standing::Approved(id),
+        _ if revoked.is_some() && revoked >= other_version => Standing::Missing(Missing::Revoked),
+        _ if other_version.is_some() => Standing::Missing(Missing::Changed),
+        _ => Standing::Missing(Missing::Never),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Decision::{Approve, Deny, Revoke};
+    use super::*;
+
+    /// What stands for `for_whom` after these, each at a scope and of a version.
+    fn after(for_whom: &Scope, changes: &[(Decision, Scope, &str)]) -> Standing {
+        let changes: Vec<_> = changes
+            .iter()
+            .zip(1..)
+            .map(|((decision, scope, hash), id)| ConsentChange {
+                id,
+                time: jiff::Timestamp::UNIX_EPOCH,
+                by: "somebody".to_owned(),
+                decision: *decision,
+                hook: "hook".to_owned(),
+                code_hash: (*decision != Revoke).then(|| (*hash).to_owned()),
+                capability: "http".to_owned(),
+                scope: scope.clone(),
+            })
+            .collect();
+        let request = ConsentRequest::new("hook", "v1", "http", for_whom.clone());
+        let forwards = standing(&request, &changes);
+        assert_eq!(
+            forwards,
+            standing(&request, changes.iter().rev()),
+            "whatever the order they are read in"
+        );
+        forwards
+    }
+
+    fn user() -> Scope {
+        Scope::user("u")
+    }
+
+    fn here() -> Scope {
+        user().in_guild("g").in_channel("c")
+    }
+
+    #[test]
+    fn s_21_an_approval_covers_what_lies_within_its_scope() {
+        assert_eq!(
+            after(&here(), &[(Approve, user(), "v1")]),
+            Standing::Approved(1)
+        );
+        assert_eq!(
+            after(&user(), &[(Approve, here(), "v1")]),
+            Standing::Missing(Missing::Never)
+        );
+        let elsewhere = user().in_guild("other");
+        assert_eq!(
+            after(&elsewhere, &[(Approve, user().in_guild("g"), "v1")]),
+            Standing::Missing(Missing::Never)
+        );
+    }
+
+    #[test]
+    fn s_21_a_guild_does_not_agree_for_its_members() {
+        let guild = [(Approve, Scope::guild("g"), "v1")];
+        assert_eq!(after(&here(), &guild), Standing::Missing(Missing::Never));
+        assert_eq!(
+            after(&Scope::guild("g").in_channel("c"), &guild),
+            Standing::Approved(1)
+        );
+    }
+
+    #[test]
+    fn s_21_a_changed_hook_asks_again() {
+        assert_eq!(
+            after(&here(), &[(Approve, user(), "v0")]),
+            Standing::Missing(Missing::Changed)
+        );
+        assert_eq!(
+            after(&here(), &[(Deny, user(), "v0")]),
+            Standing::Missing(Missing::Changed)
+        );
+    }
+
+    #[test]
+    fn s_21_a_denial_stands_until_its_own_scope_decides_otherwise() {
+        let guild = || Scope::guild("g");
+        let denied = [
+            (Deny, guild(), "v1"),
+            (Approve, user(), "v1"),
+            (Approve, here(), "v1"),
+        ];
+        assert_eq!(after(&here(), &denied), Standing::Denied);
+        let changed = [
+            (Deny, guild(), "v1"),
+            (Approve, here(), "v1"),
+            (Approve, guild(), "v1"),
+        ];
+        assert_eq!(after(&here(), &changed), Standing::Approved(2));
+        let taken_back = [(Deny, user(), "v1"), (Revoke, user(), "v1")];
+        assert_eq!(
+            after(&here(), &taken_back),
+            Standing::Missing(Missing::Revoked)
+        );
+    }
+
+    #[test]
+    fn s_21_a_revocation_voids_approvals_within_its_scope_and_around_it() {
+        for (approved, revoked) in [
+            (user(), here()),
+            (here(), user()),
+            (here(), Scope::everything()),
+        ] {
+            let changes = [(Approve, approved, "v1"), (Revoke, revoked, "v1")];
+            assert_eq!(
+                after(&here(), &changes),
+                Standing::Missing(Missing::Revoked)
+            );
+        }
+        // But not beside it.
+        let beside = [
+            (Approve, user(), "v1"),
+            (Revoke, user().in_guild("other"), "v1"),
+        ];
+        assert_eq!(after(&here(), &beside), Standing::Approved(1));
+        let again = [
+            (Approve, user(), "v1"),
+            (Revoke, here(), "v1"),
+            (Approve, user(), "v1"),
+        ];
+        assert_eq!(after(&here(), &again), Standing::Approved(3));
+    }
+
+    #[test]
+    fn s_21_a_revocation_voids_every_version() {
+        let changes = [(Approve, user(), "v1"), (Revoke, user(), "v2")];
+        assert_eq!(
+            after(&here(), &changes),
+            Standing::Missing(Missing::Revoked)
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! Consents in a database.
+
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+use super::rule::{self, Standing};
+use super::{ConsentChange, ConsentRequest, Decision};
+use crate::scope::Scope;
+use crate::store::{Database, StoreError, from_db_time, to_db_time};
+
+pub(super) async fn append(
+    database: &Database,
+    mut change: ConsentChange,
+) -> Result<ConsentChange, StoreError> {
+    let row = sqlx::query(
+        "INSERT INTO consent_changes (time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+    )
+    .bind(to_db_time(change.time))
+    .bind(&change.by)
+    .bind(change.decision.as_str())
+    .bind(&change.hook)
+    .bind(&change.code_hash)
+    .bind(&change.capability)
+    .bind(&change.scope.user)
+    .bind(&change.scope.guild)
+    .bind(&change.scope.channel)
+    .fetch_one(database.pool())
+    .await?;
+    change.id = row.try_get::<i64, _>("id")?.cast_unsigned();
+    Ok(change)
+}
+
+/// The last of each kind for each scope around the request is all that the rule needs, however
+/// long the history has become.
+pub(super) async fn standing(
+    database: &Database,
+    request: &ConsentRequest,
+) -> Result<Standing, StoreError> {
+    let rows = sqlx::query(
+        "SELECT max(id) AS id, time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id
+         FROM consent_changes
+         WHERE hook = ?1 AND capability = ?2
+           AND (user_id IS NULL OR user_id = ?3)
+           AND (guild_id IS NULL OR guild_id = ?4)
+           AND (channel_id IS NULL OR channel_id = ?5)
+         GROUP BY user_id, guild_id, channel_id, decision, code_hash IS ?6",
+    )
+    .bind(&request.hook)
+    .bind(&request.capability)
+    .bind(&request.scope.user)
+    .bind(&request.scope.guild)
+    .bind(&request.scope.channel)
+    .bind(&request.code_hash)
+    .fetch_all(database.pool())
+    .await?;
+    let changes: Vec<_> = rows.iter().map(change).collect::<Result<_, _>>()?;
+    Ok(rule::standing(request, &changes))
+}
+
+pub(super) async fn changes(
+    database: &Database,
+    hook: Option<&str>,
+    user: Option<&str>,
+) -> Result<Vec<ConsentChange>, StoreError> {
+    let rows = sqlx::query(
+        "SELECT id, time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id
+         FROM consent_changes
+         WHERE (?1 IS NULL OR hook = ?1) AND (?2 IS NULL OR user_id = ?2)
+         ORDER BY id",
+    )
+    .bind(hook)
+    .bind(user)
+    .fetch_all(database.pool())
+    .await?;
+    rows.iter().map(change).collect()
+}
+
+fn change(row: &SqliteRow) -> Result<ConsentChange, StoreError> {
+    Ok(ConsentChange {
+        id: row.try_get::<i64, _>("id")?.cast_unsigned(),
+        time: from_db_time(row.try_get("time_us")?)?,
+        by: row.try_get("decided_by")?,
+        decision: match row.try_get("decision")? {
+            "approve" => Decision::Approve,
+            "deny" => Decision::Deny,
+            "revoke" => Decision::Revoke,
+            other => return Err(StoreError::unknown("decision", other)),
+        },
+        hook: row.try_get("hook")?,
+        code_hash: row.try_get("code_hash")?,
+        capability: row.try_get("capability")?,
+        scope: Scope {
+            user: row.try_get("user_id")?,
+            guild: row.try_get("guild_id")?,
+            channel: row.try_get("channel_id")?,
+        },
+    })
+}

@@ -1,0 +1,225 @@
+//! What hooks did: one record a run, without anything that they were given (`S-20`).
+
+mod anonymous;
+mod memory;
+mod query;
+mod record;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod summary;
+mod text;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+
+pub use self::anonymous::{AnonymizerKey, KeyTooShort};
+pub use self::query::{RunPage, RunQuery};
+pub use self::record::{OutcomeKind, RunOutcome, RunRecord};
+pub use self::summary::{Histogram, RunGroup};
+pub use self::text::mask;
+
+use self::summary::Summary;
+use crate::store::StoreError;
+
+/// The most characters of a hook's own text, unless the host says otherwise.
+const TEXT_CHARS: usize = 1000;
+
+/// The runs of hooks, newest first (`S-20`). A clone is the same history.
+///
+/// What a hook says when it throws is the only part of a record that is not the host's or a
+/// number. It is kept without what the hook was given, [masked](mask), and cut off. A hook that
+/// means to can still spell the message differently and throw that; a history that has to be
+/// free of it keeps no text: [`text_chars(0)`](Self::text_chars).
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use hooks_script::{OutcomeKind, RunHistory, RunQuery, RunRecord};
+/// # use hooks_script::{ContextData, Manifest, Scope, ScriptEngine, Stage};
+/// # futures_executor::block_on(async {
+/// # let engine = ScriptEngine::builder().build()?;
+/// # let manifest = Manifest::new("https://example.org/no.js", "No", [])?;
+/// # let hook = engine.register(manifest, "export default () => { throw new HookStopException('no links'); }")?;
+/// # let (message, data) = (Default::default(), ContextData::new());
+/// let history = RunHistory::in_memory(NonZeroUsize::new(1000).unwrap());
+///
+/// let run = hook.run_pre(&message, &data).await;
+/// let record = RunRecord::of(&hook, Stage::Pre, &run, &message, &data)
+///     .action("message.send")
+///     .scope(Scope::user("u-1"));
+/// history.record(record).await?;
+///
+/// let page = history.query(&RunQuery::new().outcome(OutcomeKind::Stopped)).await?;
+/// assert_eq!(page.records[0].name, "No");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct RunHistory {
+    backend: Backend,
+    text_chars: usize,
+    masker: Arc<dyn Fn(&str) -> String + Send + Sync>,
+    anonymizer: Option<AnonymizerKey>,
+    summary: Arc<Mutex<Summary>>,
+}
+
+#[derive(Clone)]
+enum Backend {
+    Memory(Arc<memory::Memory>),
+    #[cfg(feature = "sqlite")]
+    Sqlite(crate::store::Database),
+}
+
+impl RunHistory {
+    /// A history of the last `capacity` runs, gone with the process.
+    pub fn in_memory(capacity: NonZeroUsize) -> Self {
+        RunHistory::over(Backend::Memory(Arc::new(memory::Memory::new(capacity))))
+    }
+
+    /// A history in a database. It grows until [`forget_before`](Self::forget_before).
+    #[cfg(feature = "sqlite")]
+    pub fn sqlite(database: &crate::store::Database) -> Self {
+        RunHistory::over(Backend::Sqlite(database.clone()))
+    }
+
+    fn over(backend: Backend) -> Self {
+        RunHistory {
+            backend,
+            text_chars: TEXT_CHARS,
+            masker: Arc::new(mask),
+            anonymizer: None,
+            summary: Arc::default(),
+        }
+    }
+
+    /// The most characters that are kept of a message and of a trace, each; 1000, unless given.
+    #[must_use]
+    pub fn text_chars(mut self, most: usize) -> Self {
+        self.text_chars = most;
+        self
+    }
+
+    /// What is done to a message, a trace and the name of a class before they are cut off and
+    /// kept; [`mask`], unless given.
+    #[must_use]
+    pub fn masker(mut self, masker: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.masker = Arc::new(masker);
+        self
+    }
+
+    /// Keeps a keyed hash in the place of each id of a user, a guild and a channel, also where
+    /// an exception names one. The same id has the same hash for as long as the key stays.
+    #[must_use]
+    pub fn anonymize(mut self, key: AnonymizerKey) -> Self {
+        self.anonymizer = Some(key);
+        self
+    }
+
+    /// Keeps a record, and gives it back as it is kept. It is counted even if it cannot be
+    /// kept.
+    ///
+    /// # Errors
+    ///
+    /// That of the store.
+    pub async fn record(&self, record: RunRecord) -> Result<RunRecord, StoreError> {
+        let mut record = self.presentable(record);
+        self.summary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .count(&record);
+        record.id = match &self.backend {
+            Backend::Memory(memory) => memory.append(&record),
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite(database) => sqlite::append(database, &record).await?,
+        };
+        Ok(record)
+    }
+
+    fn presentable(&self, mut record: RunRecord) -> RunRecord {
+        let ids = self
+            .anonymizer
+            .as_ref()
+            .map(|key| key.replace(&mut record.scope))
+            .unwrap_or_default();
+        let clean = |text: &str, most: usize| {
+            let text = ids.iter().fold(text::manageable(text), |text, (id, hash)| {
+                text.replace(id, hash)
+            });
+            text::cut(&(self.masker)(&text), most)
+        };
+        let most = self.text_chars;
+        match &mut record.outcome {
+            RunOutcome::Success => {}
+            RunOutcome::Skipped { reason } => *reason = clean(reason, most),
+            RunOutcome::Stopped {
+                class,
+                message,
+                trace,
+            }
+            | RunOutcome::Failure {
+                class,
+                message,
+                trace,
+                ..
+            } => {
+                *class = clean(class, text::CLASS_CHARS);
+                *message = clean(message, most);
+                *trace = clean(trace, most);
+            }
+        }
+        record
+    }
+
+    /// The records that match, newest first, a page of them.
+    ///
+    /// # Errors
+    ///
+    /// That of the store.
+    pub async fn query(&self, query: &RunQuery) -> Result<RunPage, StoreError> {
+        match &self.backend {
+            Backend::Memory(memory) => Ok(memory.query(query)),
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite(database) => sqlite::query(database, query).await,
+        }
+    }
+
+    /// Deletes the records of runs before `time`, and says how many there were.
+    ///
+    /// # Errors
+    ///
+    /// That of the store.
+    pub async fn forget_before(&self, time: Timestamp) -> Result<u64, StoreError> {
+        match &self.backend {
+            Backend::Memory(memory) => Ok(memory.forget_before(time)),
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite(database) => sqlite::forget_before(database, time).await,
+        }
+    }
+
+    /// The runs that were recorded through this history and its clones, by hook, outcome and
+    /// class: how many, how long, how much fuel. With the feature `metrics` the same goes to
+    /// the recorder of the crate `metrics`.
+    pub fn summary(&self) -> Vec<RunGroup> {
+        self.summary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .groups()
+    }
+}
+
+impl fmt::Debug for RunHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let backend = match &self.backend {
+            Backend::Memory(_) => "memory",
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite(_) => "sqlite",
+        };
+        f.debug_struct("RunHistory")
+            .field("backend", &backend)
+            .field("text_chars", &self.text_chars)
+            .field("anonymize", &self.anonymizer.is_some())
+            .finish_non_exhaustive()
+    }
+}

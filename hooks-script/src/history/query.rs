@@ -1,0 +1,134 @@
+//! What to look for in a history.
+
+use jiff::Timestamp;
+
+use super::record::{OutcomeKind, RunRecord};
+
+/// The most records of a page.
+const LONGEST_PAGE: usize = 1000;
+
+/// Which records of a [`RunHistory`](crate::RunHistory) are wanted. Each call narrows it; a
+/// second call of the same replaces the first.
+///
+/// ```
+/// use hooks_script::{OutcomeKind, RunQuery};
+///
+/// let failures = RunQuery::new().hook("https://example.org/hook.js").outcome(OutcomeKind::Failure).limit(20);
+/// # let _ = failures;
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunQuery {
+    pub(super) hook: Option<String>,
+    pub(super) outcome: Option<OutcomeKind>,
+    pub(super) action: Option<String>,
+    pub(super) from: Option<Timestamp>,
+    pub(super) until: Option<Timestamp>,
+    pub(super) before: Option<u64>,
+    pub(super) limit: usize,
+}
+
+/// A page of records, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunPage {
+    /// The records.
+    pub records: Vec<RunRecord>,
+    /// If there are more: what to give to [`RunQuery::before`] for the next page.
+    pub next: Option<u64>,
+}
+
+impl RunQuery {
+    /// The last 100 records.
+    pub fn new() -> Self {
+        RunQuery {
+            hook: None,
+            outcome: None,
+            action: None,
+            from: None,
+            until: None,
+            before: None,
+            limit: 100,
+        }
+    }
+
+    /// Those of one hook, by the `source` of its manifest.
+    #[must_use]
+    pub fn hook(mut self, source: impl Into<String>) -> Self {
+        self.hook = Some(source.into());
+        self
+    }
+
+    /// Those that ended so.
+    #[must_use]
+    pub fn outcome(mut self, outcome: OutcomeKind) -> Self {
+        self.outcome = Some(outcome);
+        self
+    }
+
+    /// Those before or after one action.
+    #[must_use]
+    pub fn action(mut self, action: impl Into<String>) -> Self {
+        self.action = Some(action.into());
+        self
+    }
+
+    /// Those at this time and later.
+    #[must_use]
+    pub fn from(mut self, time: Timestamp) -> Self {
+        self.from = Some(time);
+        self
+    }
+
+    /// Those before this time.
+    #[must_use]
+    pub fn until(mut self, time: Timestamp) -> Self {
+        self.until = Some(time);
+        self
+    }
+
+    /// Those recorded before the one of this id: the [`next`](RunPage::next) of the page before.
+    #[must_use]
+    pub fn before(mut self, id: u64) -> Self {
+        self.before = Some(id);
+        self
+    }
+
+    /// How many, 1 to 1000; 100, unless given. Other numbers are brought into that range.
+    #[must_use]
+    pub fn limit(mut self, records: usize) -> Self {
+        self.limit = records.clamp(1, LONGEST_PAGE);
+        self
+    }
+
+    pub(super) fn matches(&self, record: &RunRecord) -> bool {
+        self.hook.as_ref().is_none_or(|hook| *hook == record.source)
+            && self
+                .outcome
+                .is_none_or(|outcome| outcome == record.outcome.kind())
+            && self
+                .action
+                .as_ref()
+                .is_none_or(|action| *action == record.action)
+            && self.from.is_none_or(|from| record.time >= from)
+            && self.until.is_none_or(|until| record.time < until)
+            && self.before.is_none_or(|before| record.id < before)
+    }
+}
+
+impl Default for RunQuery {
+    fn default() -> Self {
+        RunQuery::new()
+    }
+}
+
+impl RunPage {
+    /// A page of what was found, which is one more than wanted if there are more.
+    pub(super) fn of(mut found: Vec<RunRecord>, limit: usize) -> Self {
+        let more = found.len() > limit;
+        found.truncate(limit);
+        RunPage {
+            next: found.last().filter(|_| more).map(|record| record.id),
+            records: found,
+        }
+    }
+}

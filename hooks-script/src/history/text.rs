@@ -1,0 +1,269 @@
+//! What hooks say, without what must not be kept.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+
+/// The most characters of the name of a class.
+pub(super) const CLASS_CHARS: usize = 100;
+
+/// The most bytes of a text that are looked at.
+const MANAGEABLE: usize = 64 << 10;
+
+/// The shortest piece of an input that is found in a text.
+const PIECE: usize = 8;
+
+/// The shortest input that is found in a text if it stands there as a whole.
+const WHOLE: usize = 4;
+
+/// Masks what often is private in a text: e-mail addresses, runs of seven and more digits, and
+/// what looks like a key, a password or a token.
+///
+/// ```
+/// use hooks_script::mask;
+///
+/// assert_eq!(mask("mail to ada@example.org failed"), "mail to [e-mail] failed");
+/// assert_eq!(mask("call +44 20 7946 0958"), "call [number]");
+/// assert_eq!(mask("Authorization: Bearer abc.def"), "Authorization: [secret]");
+/// assert_eq!(mask("SyntaxError at hook.js:12:7"), "SyntaxError at hook.js:12:7");
+/// ```
+pub fn mask(text: &str) -> String {
+    static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(concat!(
+            r#"(?i-u)(\b(?:authorization|api[_-]?key|password|passwd|secret|token)["']?[ \t]*[:=][ \t]*)"#,
+            r#"(?:(?:basic|bearer)[ \t]+)?["']?[!#-&(-~]+["']?|\b(bearer[ \t]+)[!#-&(-~]+"#,
+        ))
+    });
+    static MAIL: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r#"[^ \t\r\n@<>"'`(),;:=]+@[^ \t\r\n@<>"'`(),;:=]+\.[^ \t\r\n@<>"'`(),;:=.]{2,}"#)
+    });
+    static TOKEN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[A-Za-z0-9_+=-]{20,}"));
+    static NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\+?\(?[0-9](?:[ ./()-]{0,2}[0-9]){6,}"));
+
+    let text = NAMED.replace_all(text, |found: &Captures<'_>| {
+        let before = found
+            .get(1)
+            .or(found.get(2))
+            .map_or("", |name| name.as_str());
+        format!("{before}[secret]")
+    });
+    let text = MAIL.replace_all(&text, "[e-mail]");
+    let text = TOKEN.replace_all(&text, |found: &Captures<'_>| {
+        // A long word is no token, nor is a long number: that is the next pattern's.
+        let has = |test: fn(&u8) -> bool| found[0].as_bytes().iter().any(test);
+        let is_token = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+        if is_token {
+            "[secret]".to_owned()
+        } else {
+            found[0].to_owned()
+        }
+    });
+    NUMBER.replace_all(&text, "[number]").into_owned()
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is part of this file, and a test uses it")
+}
+
+/// A text of a length that is worth looking at. What is cut off ends with its last word: half
+/// a secret would not be recognised.
+pub(super) fn manageable(text: &str) -> String {
+    if text.len() <= MANAGEABLE {
+        return text.to_owned();
+    }
+    let start = &text[..text.floor_char_boundary(MANAGEABLE)];
+    let end = start.rfind(char::is_whitespace).unwrap_or(0);
+    start[..end].to_owned()
+}
+
+/// The first characters of a text, with `…` as the last one if it is longer.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
+    }
+    let kept = text.chars().take(most.saturating_sub(1));
+    kept.chain((most > 0).then_some('…')).collect()
+}
+
+/// The text without what it repeats of an input, in whatever case: `[input]` stands there.
+pub(super) fn without<'a>(
+    text: &str,
+    input: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let mut found = Found::new(text);
+    for (key, value) in input {
+        found.look_for(key);
+        found.look_for_all(value);
+    }
+    found.text()
+}
+
+/// Which characters of a text stand in an input.
+struct Found {
+    text: Vec<char>,
+    folded: Vec<char>,
+    /// Where in the text each piece begins.
+    pieces: HashMap<[char; PIECE], Vec<usize>>,
+    marked: Vec<bool>,
+}
+
+impl Found {
+    fn new(text: &str) -> Self {
+        let text: Vec<char> = text.chars().collect();
+        let folded: Vec<char> = text.iter().copied().map(fold).collect();
+        let mut pieces: HashMap<_, Vec<usize>> = HashMap::new();
+        for (at, piece) in folded.windows(PIECE).enumerate() {
+            if let Ok(piece) = <[char; PIECE]>::try_from(piece) {
+                pieces.entry(piece).or_default().push(at);
+            }
+        }
+        let marked = vec![false; text.len()];
+        Found {
+            text,
+            folded,
+            pieces,
+            marked,
+        }
+    }
+
+    fn look_for_all(&mut self, value: &Value) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => self.look_for(&number.to_string()),
+            Value::String(text) => self.look_for(text),
+            Value::Array(items) => items.iter().for_each(|item| self.look_for_all(item)),
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| {
+                self.look_for(key);
+                self.look_for_all(value);
+            }),
+        }
+    }
+
+    fn look_for(&mut self, input: &str) {
+        let input: Vec<char> = input.chars().map(fold).collect();
+        if input.len() < PIECE {
+            if input.len() >= WHOLE {
+                for at in 0..(self.folded.len() + 1).saturating_sub(input.len()) {
+                    if self.folded[at..].starts_with(&input) {
+                        self.marked[at..at + input.len()].fill(true);
+                    }
+                }
+            }
+            return;
+        }
+        for piece in input.windows(PIECE) {
+            let Ok(piece) = <[char; PIECE]>::try_from(piece) else {
+                continue;
+            };
+            // Found once is found for good.
+            for at in self.pieces.remove(&piece).unwrap_or_default() {
+                self.marked[at..at + PIECE].fill(true);
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let mut inside = false;
+        for (&character, &marked) in self.text.iter().zip(&self.marked) {
+            if !marked {
+                text.push(character);
+            } else if !inside {
+                text.push_str("[input]");
+            }
+            inside = marked;
+        }
+        text
+    }
+}
+
+fn fold(character: char) -> char {
+    character.to_lowercase().next().unwrap_or(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn without(text: &str, input: Value) -> String {
+        super::without(text, input.as_object().unwrap().iter())
+    }
+
+    #[test]
+    fn s_20_what_looks_private_is_masked() {
+        for (text, masked) in [
+            (
+                "from <Ada.Lovelace+x@mail.example.org>!",
+                "from <[e-mail]>!",
+            ),
+            ("jürgen@bücher.example wrote", "[e-mail] wrote"),
+            ("card 4111 1111-1111 1111.", "card [number]."),
+            ("id 1234567", "id [number]"),
+            ("+1 (555) 123-4567", "[number]"),
+            ("password=hunter2 and more", "password=[secret] and more"),
+            ("{\"api_key\": \"k\"}", "{\"api_key\": [secret]}"),
+            ("TOKEN: xyz", "TOKEN: [secret]"),
+            ("bearer abc", "bearer [secret]"),
+            ("ghp_abcdEFGH1234abcdEFGH", "[secret]"),
+            ("e3b0c44298fc1c149afbf4c8996fb924", "[secret]"),
+            ("eyJhbGciOiJIUzI1NiIsInR5.e30x", "[secret].e30x"),
+        ] {
+            assert_eq!(mask(text), masked, "{text}");
+        }
+    }
+
+    #[test]
+    fn s_20_what_helps_to_find_a_fault_is_not_masked() {
+        for text in [
+            "TypeError: cannot read property 'length' of undefined",
+            "    at checkTheMessageForForbiddenWords (hook.js:123456:12)",
+            "expected 42 of 123456 bytes at 10:20:30",
+            "a@b, a token of thanks, the password is wrong",
+            "…äöü 🦀",
+            "",
+        ] {
+            assert_eq!(mask(text), text);
+        }
+    }
+
+    #[test]
+    fn s_20_a_text_is_cut_between_characters() {
+        assert_eq!(cut("äöü🦀x", 5), "äöü🦀x");
+        assert_eq!(cut("äöü🦀x", 4), "äöü…");
+        assert_eq!(cut("äöü🦀x", 1), "…");
+        assert_eq!(cut("äöü🦀x", 0), "");
+        assert_eq!(cut("", 0), "");
+        let long = format!("start {}", "🦀".repeat(MANAGEABLE));
+        assert_eq!(manageable(&long), "start");
+        assert_eq!(manageable(&long[6..]), "");
+    }
+
+    #[test]
+    fn s_20_what_a_hook_was_given_is_taken_out_of_what_it_says() {
+        let message = json!({"text": "Meet me at the Harbour tonight", "n": 123456, "to": {"name": "Ada K"}, "short": "no"});
+        for (text, clean) in [
+            ("bad: Meet me at the Harbour tonight", "bad: [input]"),
+            ("bad: MEET ME AT THE HARBOUR TONIGHT!", "bad: [input]!"),
+            ("bad word: 'the Harbour'", "bad word: '[input]'"),
+            (
+                "Ada K and ada k in 123456",
+                "[input] and [input] in [input]",
+            ),
+            ("no links", "no links"),
+        ] {
+            assert_eq!(without(text, message.clone()), clean);
+        }
+        let nested = json!({"a": [{"b": ["deeply hidden"]}], "a long key too": 1});
+        assert_eq!(
+            without("deeply hidden/a long key too", nested),
+            "[input]/[input]"
+        );
+    }
+}

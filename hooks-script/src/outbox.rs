@@ -1,0 +1,68 @@
+//! What hooks ask to be sent after an action (`S-01`, `S-21`): requests that a run leaves
+//! behind, and the host sends, or does not.
+
+#[cfg(feature = "fetch")]
+mod send;
+
+use crate::consent::{ConsentRequest, Permit};
+use crate::hook::ScriptHook;
+
+#[cfg(feature = "fetch")]
+pub use self::send::{OutboxSender, OutboxSenderBuilder, SendError};
+
+/// The capability of making requests, as consents name it.
+pub const HTTP: &str = "http";
+
+/// A `POST` that a hook asks for, with `context.http.post(url, body)`. Nobody has looked at it:
+/// it is what a script says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutboundRequest {
+    /// Where to.
+    pub url: String,
+    /// What.
+    pub body: String,
+}
+
+/// Whether a permit is for this version of the hook, and for requests. Not whether it holds.
+pub(crate) fn permits_http(permit: &Permit, hook: &ScriptHook) -> bool {
+    let scope = permit.request().scope().clone();
+    *permit.request() == ConsentRequest::of(hook, HTTP, scope)
+}
+
+/// The requests of one run, within its limits.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    requests: Vec<OutboundRequest>,
+    most: usize,
+    bytes_left: usize,
+}
+
+impl Outbox {
+    pub(crate) fn new(most: usize, bytes: usize) -> Self {
+        Outbox {
+            requests: Vec::new(),
+            most,
+            bytes_left: bytes,
+        }
+    }
+
+    /// Keeps a request, and says whether there was room.
+    pub(crate) fn put(&mut self, url: &[u8], body: &[u8]) -> bool {
+        let bytes = url.len().saturating_add(body.len());
+        if self.requests.len() >= self.most || bytes > self.bytes_left {
+            return false;
+        }
+        self.bytes_left -= bytes;
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        self.requests.push(OutboundRequest {
+            url: text(url),
+            body: text(body),
+        });
+        true
+    }
+
+    pub(crate) fn into_requests(self) -> Vec<OutboundRequest> {
+        self.requests
+    }
+}

@@ -1,0 +1,267 @@
+//! Sends what hooks asked for, to where the host allows it.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Client, Url, redirect};
+
+use crate::address::is_public_address;
+use crate::consent::{Permit, PermitVoid};
+use crate::hook::ScriptHook;
+use crate::outbox::{OutboundRequest, permits_http};
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_BODY: usize = 64 << 10;
+
+/// Sends the requests of hooks by `https` to the hosts that it is told, and to public addresses
+/// only. It follows no redirect, uses no proxy, and reads no answer but the status.
+///
+/// Needs a Tokio runtime. A clone shares the connections.
+#[derive(Clone)]
+pub struct OutboxSender {
+    client: Client,
+    settings: OutboxSenderBuilder,
+}
+
+/// The settings of an [`OutboxSender`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct OutboxSenderBuilder {
+    hosts: BTreeSet<String>,
+    timeout: Duration,
+    max_body: usize,
+    allow_http: bool,
+    allow_private: bool,
+}
+
+/// Why a request was not sent, or not answered well.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The consent does not hold any more.
+    #[error(transparent)]
+    Permit(#[from] PermitVoid),
+    /// The consent is for something else than requests of this version of this hook.
+    #[error("the permit is not for requests of this hook; ask for one with `ConsentRequest::of`")]
+    OtherPermit,
+    /// What the hook gave as URL cannot be sent to.
+    #[error("`{url}` is refused: {why}")]
+    Url {
+        /// What the hook gave, without user and password.
+        url: String,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// The host does not send there.
+    #[error("`{host}` is not among the hosts that requests go to; add it with `allow_host`")]
+    Host {
+        /// Where the hook wants to send.
+        host: String,
+    },
+    /// It leads to an address that is not public.
+    #[error("`{host}` has the address `{address}`, which is not public")]
+    Address {
+        /// Where the hook wants to send.
+        host: String,
+        /// What that is.
+        address: IpAddr,
+    },
+    /// The body is too long.
+    #[error("the body has {bytes} bytes; at most {limit} are sent")]
+    Body {
+        /// What it has.
+        bytes: usize,
+        /// What it may have.
+        limit: usize,
+    },
+    /// It took too long.
+    #[error("the server takes longer than {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// The server answers with a status that is no success.
+    #[error("the server answers with status {0}")]
+    Status(u16),
+    /// The connection fails.
+    #[error("the request cannot be sent: {0}")]
+    Connection(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// An address that a name turned out to have.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not public")]
+struct Refused(IpAddr);
+
+/// Looks at the very addresses that are connected to.
+struct PublicOnly;
+
+impl OutboxSender {
+    /// The settings: no host is allowed yet.
+    pub fn builder() -> OutboxSenderBuilder {
+        OutboxSenderBuilder {
+            hosts: BTreeSet::new(),
+            timeout: TIMEOUT,
+            max_body: MAX_BODY,
+            allow_http: false,
+            allow_private: false,
+        }
+    }
+
+    /// Sends one request of a run of this hook, and answers with the status. The consent is
+    /// looked at again right before (`S-21`). Dropping the future ends the connection; whether
+    /// the server has the request by then cannot be known.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not sent, or what came of it.
+    pub async fn send(
+        &self,
+        hook: &ScriptHook,
+        permit: &Permit,
+        request: &OutboundRequest,
+    ) -> Result<u16, SendError> {
+        if !permits_http(permit, hook) {
+            return Err(SendError::OtherPermit);
+        }
+        let url = self.admit(request)?;
+        permit.check().await?;
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let sent = self.client.post(url).body(request.body.clone()).send();
+        let limit = self.settings.timeout;
+        let response = match tokio::time::timeout(limit, sent).await {
+            Err(_) => return Err(SendError::Timeout(limit)),
+            Ok(Err(error)) => return Err(explain(host, error)),
+            Ok(Ok(response)) => response,
+        };
+        match response.status() {
+            status if status.is_success() => Ok(status.as_u16()),
+            status => Err(SendError::Status(status.as_u16())),
+        }
+    }
+
+    fn admit(&self, request: &OutboundRequest) -> Result<Url, SendError> {
+        let settings = &self.settings;
+        let refused = |url: String, why| Err(SendError::Url { url, why });
+        let Ok(url) = Url::parse(&request.url) else {
+            // It may hold anything.
+            return refused("…".to_owned(), "it is no URL");
+        };
+        let shown = || url.origin().ascii_serialization();
+        match url.scheme() {
+            "https" => {}
+            "http" if settings.allow_http => {}
+            _ => return refused(shown(), "it is no `https` URL"),
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return refused(shown(), "it has a user or a password");
+        }
+        let host = url.host_str().unwrap_or_default();
+        if !settings.hosts.contains(host) {
+            let host = host.to_owned();
+            return Err(SendError::Host { host });
+        }
+        // An address is never resolved.
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        match bare.parse::<IpAddr>() {
+            Ok(address) if !settings.allow_private && !is_public_address(address) => {
+                let host = host.to_owned();
+                return Err(SendError::Address { host, address });
+            }
+            _ => {}
+        }
+        let (bytes, limit) = (request.body.len(), settings.max_body);
+        if bytes > limit {
+            return Err(SendError::Body { bytes, limit });
+        }
+        Ok(url)
+    }
+}
+
+impl OutboxSenderBuilder {
+    /// Sends to this host: a name or an address, exactly, with any port.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.insert(host.into().to_ascii_lowercase());
+        self
+    }
+
+    /// How long a request may take; 10 seconds, unless given.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The most bytes of a body; 64 KiB, unless given.
+    pub fn max_body(mut self, bytes: usize) -> Self {
+        self.max_body = bytes;
+        self
+    }
+
+    /// Sends to `http` URLs too, where everybody on the way can read along.
+    pub fn allow_http(mut self, allow: bool) -> Self {
+        self.allow_http = allow;
+        self
+    }
+
+    /// Sends to addresses that are not public too.
+    pub fn allow_private_addresses(mut self, allow: bool) -> Self {
+        self.allow_private = allow;
+        self
+    }
+
+    /// The sender.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Connection`] if the system's trusted certificates cannot be used.
+    pub fn build(self) -> Result<OutboxSender, SendError> {
+        let mut client = Client::builder()
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .referer(false)
+            .user_agent(concat!("hooks-script/", env!("CARGO_PKG_VERSION")));
+        if !self.allow_private {
+            client = client.dns_resolver(PublicOnly);
+        }
+        let client = client
+            .build()
+            .map_err(|error| SendError::Connection(error.into()))?;
+        let settings = self;
+        Ok(OutboxSender { client, settings })
+    }
+}
+
+/// One address that is not public is reason enough to go to none of them.
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str().to_owned(), 0)).await?;
+            let found: Vec<SocketAddr> = found.collect();
+            let refused = found.iter().find(|found| !is_public_address(found.ip()));
+            if let Some(refused) = refused {
+                return Err(Refused(refused.ip()).into());
+            }
+            let addresses: Addrs = Box::new(found.into_iter());
+            Ok(addresses)
+        })
+    }
+}
+
+/// What went wrong with a request, which a refusal is buried in.
+fn explain(host: String, error: reqwest::Error) -> SendError {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+    while let Some(error) = cause {
+        if let Some(&Refused(address)) = error.downcast_ref() {
+            return SendError::Address { host, address };
+        }
+        cause = error.source();
+    }
+    SendError::Connection(error.without_url().into())
+}
+
+impl fmt::Debug for OutboxSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OutboxSender").field(&self.settings).finish()
+    }
+}

@@ -1,0 +1,121 @@
+//! What a server says about keeping its answer (RFC 9111), as a cache of one user reads it.
+
+use std::time::Duration;
+
+/// What is left of `Cache-Control` and `Age`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Caching {
+    /// The answer must not be kept.
+    pub(super) no_store: bool,
+    no_cache: bool,
+    must_revalidate: bool,
+    max_age: Option<Duration>,
+    age: Duration,
+}
+
+impl Caching {
+    /// Reads the values of the headers `Cache-Control`, and that of `Age`. What is not
+    /// understood makes an answer less fresh, never more.
+    pub(super) fn read<'a>(
+        cache_control: impl Iterator<Item = &'a str>,
+        age: Option<&str>,
+    ) -> Self {
+        let mut caching = Caching {
+            age: age.map_or(Duration::ZERO, |age| seconds(age).unwrap_or(Duration::MAX)),
+            ..Caching::default()
+        };
+        for directive in cache_control.flat_map(|value| value.split(',')) {
+            let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+            match name.trim().to_ascii_lowercase().as_str() {
+                "no-store" => caching.no_store = true,
+                "no-cache" => caching.no_cache = true,
+                "must-revalidate" => caching.must_revalidate = true,
+                "max-age" => {
+                    let new = seconds(value).unwrap_or(Duration::ZERO);
+                    caching.max_age = Some(caching.max_age.map_or(new, |old| old.min(new)));
+                }
+                _ => {}
+            }
+        }
+        caching
+    }
+
+    /// For how long nobody needs to ask again. An answer that does not say so is not fresh.
+    pub(super) fn fresh_for(&self) -> Duration {
+        match self.max_age {
+            Some(max_age) if !self.no_store && !self.no_cache => max_age.saturating_sub(self.age),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Whether the answer may be used when the server cannot be asked.
+    pub(super) fn allows_stale(&self) -> bool {
+        !self.no_store && !self.no_cache && !self.must_revalidate
+    }
+}
+
+fn seconds(text: &str) -> Option<Duration> {
+    let text = text.trim().trim_matches('"');
+    // A sign is no digit, though numbers are parsed with one.
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // What is too long for a number is a long time.
+    digits.then(|| Duration::from_secs(text.parse().unwrap_or(u32::MAX.into())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(value: &str) -> Caching {
+        Caching::read(value.split(';'), None)
+    }
+
+    #[test]
+    fn an_answer_is_fresh_for_its_max_age() {
+        for (value, fresh) in [
+            ("max-age=60", 60),
+            ("public, MAX-AGE=60", 60),
+            ("max-age=\"60\"", 60),
+            ("max-age=60, max-age=30", 30),
+            ("max-age=60;max-age=90", 60),
+            ("max-age=60, must-revalidate", 60),
+            ("max-age=99999999999999999999999", u32::MAX.into()),
+            ("", 0),
+            ("s-maxage=60", 0),
+            ("max-age", 0),
+            ("max-age=-1", 0),
+            ("max-age=+1", 0),
+            ("max-age=1.5", 0),
+            ("max-age=60, no-cache", 0),
+            ("max-age=60, no-store", 0),
+            ("max-age=60;no-cache=\"x\"", 0),
+        ] {
+            assert_eq!(
+                read(value).fresh_for(),
+                Duration::from_secs(fresh),
+                "{value}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_answer_ages_on_its_way() {
+        for (age, fresh) in [("0", 60), ("50", 10), ("61", 0), ("unknown", 0)] {
+            let caching = Caching::read(["max-age=60"].into_iter(), Some(age));
+            assert_eq!(caching.fresh_for(), Duration::from_secs(fresh), "{age}");
+        }
+    }
+
+    #[test]
+    fn a_server_can_forbid_what_is_stale() {
+        assert!(read("max-age=60").allows_stale());
+        for value in [
+            "must-revalidate",
+            "no-cache",
+            "no-store",
+            "max-age=1, Must-Revalidate",
+        ] {
+            assert!(!read(value).allows_stale(), "{value}");
+        }
+    }
+}

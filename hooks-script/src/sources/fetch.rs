@@ -1,0 +1,366 @@
+//! Reading a source from a URL that somebody else chose.
+
+mod guard;
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{
+    AGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, IF_MODIFIED_SINCE,
+    IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
+};
+use reqwest::{Client, StatusCode, Url, redirect};
+
+use self::guard::{Guard, Lookup};
+use super::caching::Caching;
+use super::versions::Kept;
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+const REDIRECTS: usize = 5;
+
+/// Reads sources from `https` URLs. It connects to public addresses only
+/// ([`is_public_address`](crate::is_public_address)), and to the very addresses that it looked
+/// at: a name is resolved once for a connection. A redirect is held to the same. Proxies that
+/// the environment names are not used.
+///
+/// Needs a Tokio runtime. A clone shares the connections.
+#[derive(Clone)]
+pub struct Fetcher {
+    client: Client,
+    timeout: Duration,
+    redirects: usize,
+    guard: Guard,
+}
+
+/// The settings of a [`Fetcher`].
+#[must_use]
+pub struct FetcherBuilder {
+    timeout: Duration,
+    redirects: usize,
+    allow_http: bool,
+    allowed: Vec<IpAddr>,
+    lookup: Lookup,
+}
+
+/// Why a URL cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// It is no URL, or one of another kind.
+    #[error("`{url}` cannot be read: {why}; give an `https` URL without user and password")]
+    Url {
+        /// What was given, or where a server redirected to.
+        url: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// It leads to an address that is not public.
+    #[error(
+        "`{host}` has the address `{address}`, which is not public; serve the hook from a public one"
+    )]
+    Address {
+        /// Where it leads.
+        host: String,
+        /// What that is.
+        address: IpAddr,
+    },
+    /// It leads from one redirect to the next.
+    #[error("`{url}` redirects more than {limit} times; give the URL that it ends at")]
+    Redirects {
+        /// Where it began.
+        url: String,
+        /// How often it may.
+        limit: usize,
+    },
+    /// The server answers with another status than 200.
+    #[error("the server answers with status {0}; look at the URL in a browser")]
+    Status(u16),
+    /// What the server sends is no JavaScript.
+    #[error("the server sends `{0}`; serve the hook as `text/javascript`")]
+    ContentType(String),
+    /// What the server sends is encoded, though nobody asked for that.
+    #[error("the server sends the hook encoded as `{0}`; serve it as it is")]
+    Encoding(String),
+    /// What the server sends is too much.
+    #[error("the server sends more than {limit} bytes; shorten the hook, or raise the limit")]
+    TooLarge {
+        /// What it may send.
+        limit: usize,
+    },
+    /// What the server sends is no text.
+    #[error("the server sends what is no UTF-8; save the hook as such")]
+    NotText,
+    /// It took too long, with all redirects.
+    #[error("the server takes longer than {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// The connection fails.
+    #[error("`{url}` cannot be read: {source}")]
+    Connection {
+        /// What was being read.
+        url: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// What a server answered.
+pub(super) struct Response {
+    /// None if it has not changed.
+    pub(super) code: Option<String>,
+    /// Behind all redirects.
+    pub(super) url: String,
+    pub(super) etag: Option<String>,
+    pub(super) last_modified: Option<String>,
+    pub(super) caching: Caching,
+}
+
+impl Fetcher {
+    /// The settings, all with defaults.
+    pub fn builder() -> FetcherBuilder {
+        FetcherBuilder {
+            timeout: TIMEOUT,
+            redirects: REDIRECTS,
+            allow_http: false,
+            allowed: Vec::new(),
+            lookup: guard::system_lookup(),
+        }
+    }
+
+    /// Reads a URL, or learns that it has what is kept of it.
+    pub(super) async fn fetch(
+        &self,
+        url: &str,
+        kept: Option<&Kept>,
+        max_bytes: usize,
+    ) -> Result<Response, FetchError> {
+        let fetched = tokio::time::timeout(self.timeout, self.follow(url, kept, max_bytes));
+        fetched
+            .await
+            .unwrap_or(Err(FetchError::Timeout(self.timeout)))
+    }
+
+    async fn follow(
+        &self,
+        start: &str,
+        kept: Option<&Kept>,
+        max_bytes: usize,
+    ) -> Result<Response, FetchError> {
+        let mut url = Url::parse(start).map_err(|error| FetchError::Url {
+            url: start.to_owned(),
+            why: error.to_string(),
+        })?;
+        for _ in 0..=self.redirects {
+            self.guard.check(&url)?;
+            // What one server calls a version, another one may call another version.
+            let kept = kept.filter(|kept| kept.url.as_deref() == Some(url.as_str()));
+            let response = self.ask(&url, kept).await?;
+            let status = response.status();
+            match response.headers().get(LOCATION) {
+                Some(location) if status.is_redirection() && status != StatusCode::NOT_MODIFIED => {
+                    let location = String::from_utf8_lossy(location.as_bytes());
+                    url = url.join(&location).map_err(|error| FetchError::Url {
+                        url: location.into_owned(),
+                        why: error.to_string(),
+                    })?;
+                    url.set_fragment(None);
+                }
+                _ => return read(&url, response, kept, max_bytes).await,
+            }
+        }
+        Err(FetchError::Redirects {
+            url: start.to_owned(),
+            limit: self.redirects,
+        })
+    }
+
+    async fn ask(&self, url: &Url, kept: Option<&Kept>) -> Result<reqwest::Response, FetchError> {
+        let mut request = self.client.get(url.clone());
+        if let Some(Kept { version, .. }) = kept {
+            let validators = [
+                (IF_NONE_MATCH, &version.etag),
+                (IF_MODIFIED_SINCE, &version.last_modified),
+            ];
+            for (name, value) in validators {
+                if let Some(value) = value {
+                    request = request.header(name, value);
+                }
+            }
+        }
+        request
+            .send()
+            .await
+            .map_err(|error| guard::explain(url, error))
+    }
+}
+
+async fn read(
+    url: &Url,
+    mut response: reqwest::Response,
+    kept: Option<&Kept>,
+    limit: usize,
+) -> Result<Response, FetchError> {
+    let header = |name: HeaderName| {
+        let value = response.headers().get(name)?;
+        Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+    };
+    let cache_control = response.headers().get_all(CACHE_CONTROL).iter();
+    let caching = Caching::read(
+        // What cannot be read cannot be followed either.
+        cache_control.map(|value| value.to_str().unwrap_or("no-store")),
+        header(AGE).as_deref(),
+    );
+    let mut answer = Response {
+        code: None,
+        url: url.to_string(),
+        etag: header(ETAG),
+        last_modified: header(LAST_MODIFIED),
+        caching,
+    };
+    match (response.status(), kept) {
+        (StatusCode::OK, _) => {}
+        (StatusCode::NOT_MODIFIED, Some(kept)) => {
+            // What it does not repeat stays as it was.
+            answer.etag = answer.etag.or_else(|| kept.version.etag.clone());
+            answer.last_modified = answer
+                .last_modified
+                .or_else(|| kept.version.last_modified.clone());
+            return Ok(answer);
+        }
+        (status, _) => return Err(FetchError::Status(status.as_u16())),
+    }
+    if let Some(kind) = header(CONTENT_TYPE).filter(|kind| !may_be_script(kind)) {
+        return Err(FetchError::ContentType(kind));
+    }
+    if let Some(encoding) = header(CONTENT_ENCODING).filter(|encoding| encoding != "identity") {
+        return Err(FetchError::Encoding(encoding));
+    }
+    if response
+        .content_length()
+        .is_some_and(|length| length > limit as u64)
+    {
+        return Err(FetchError::TooLarge { limit });
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response
+        .chunk()
+        .await
+        .map_err(|error| guard::explain(url, error))?
+    {
+        if chunk.len() > limit - bytes.len() {
+            return Err(FetchError::TooLarge { limit });
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    answer.code = Some(String::from_utf8(bytes).map_err(|_| FetchError::NotText)?);
+    Ok(answer)
+}
+
+/// Servers call scripts many things; a page that says "not found" is not among them.
+fn may_be_script(content_type: &str) -> bool {
+    let kind = content_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    kind.contains("javascript")
+        || kind.contains("ecmascript")
+        || matches!(
+            kind.as_str(),
+            "" | "text/plain" | "application/octet-stream"
+        )
+}
+
+impl FetcherBuilder {
+    /// How long a source may take, with all redirects; 10 seconds, unless given.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// How many redirects may follow on each other; 5, unless given.
+    pub fn redirects(mut self, most: usize) -> Self {
+        self.redirects = most;
+        self
+    }
+
+    /// Reads `http` URLs too. For tests: what is read so can be changed on its way.
+    pub fn allow_http(mut self, allow: bool) -> Self {
+        self.allow_http = allow;
+        self
+    }
+
+    /// Connects to this address too, though it is not public. For tests, and for a host that
+    /// serves sources itself: whoever chooses a URL can reach what else is at that address.
+    pub fn allow_address(mut self, address: IpAddr) -> Self {
+        self.allowed.push(address);
+        self
+    }
+
+    /// How names become addresses; by the system, unless given. What it returns is held to the
+    /// same rules.
+    pub fn lookup<F, R>(mut self, lookup: F) -> Self
+    where
+        F: Fn(String) -> R + Send + Sync + 'static,
+        R: Future<Output = io::Result<Vec<IpAddr>>> + Send + 'static,
+    {
+        self.lookup = Arc::new(move |name| Box::pin(lookup(name)));
+        self
+    }
+
+    /// The fetcher.
+    ///
+    /// # Errors
+    ///
+    /// [`FetchError::Connection`] if the system's trusted certificates cannot be used.
+    pub fn build(self) -> Result<Fetcher, FetchError> {
+        let guard = Guard {
+            allow_http: self.allow_http,
+            allowed: self.allowed.into(),
+            lookup: self.lookup,
+        };
+        let client = Client::builder()
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .referer(false)
+            .dns_resolver(guard.clone())
+            .user_agent(concat!("hooks-script/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| FetchError::Connection {
+                url: "https:".to_owned(),
+                source: error.into(),
+            })?;
+        Ok(Fetcher {
+            client,
+            timeout: self.timeout,
+            redirects: self.redirects,
+            guard,
+        })
+    }
+}
+
+impl fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fetcher")
+            .field("timeout", &self.timeout)
+            .field("redirects", &self.redirects)
+            .field("guard", &self.guard)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for FetcherBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FetcherBuilder")
+            .field("timeout", &self.timeout)
+            .field("redirects", &self.redirects)
+            .field("allow_http", &self.allow_http)
+            .field("allowed", &self.allowed)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,371 @@
+//! Hooks in an order, with a budget: before an action the message goes from one to the next,
+//! after it they look on (`S-09`, `S-11`, `S-14` to `S-19`).
+
+mod budget;
+mod member;
+mod order;
+mod turn;
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hooks_runtime::{HostTimer, Map, Timer};
+
+use crate::consent::{ConsentStore, Permit};
+use crate::decision::Rejection;
+use crate::fields::ContextData;
+use crate::history::{RunHistory, RunRecord};
+use crate::hook::ScriptHook;
+use crate::run::{Run, Stage};
+use crate::scope::Scope;
+
+use self::budget::Budget;
+pub use self::member::HookState;
+use self::member::Member;
+use self::order::Orders;
+pub use self::order::UnknownHook;
+use self::turn::{Done, Turns};
+
+const FUEL: u64 = 1_000_000_000;
+const WALL: Duration = Duration::from_secs(5);
+
+/// Hooks that run before and after the actions of a server, in an order. A clone is the same
+/// stack; a run goes by the hooks and the order that it began with.
+///
+/// Every hook has an equal share of what is left of the stack's fuel and time, at most what the
+/// engine allows it: whatever one of them does, those behind it have theirs.
+///
+/// ```
+/// use hooks_script::{ContextData, Manifest, ScriptEngine, ScriptStack};
+/// use serde_json::json;
+///
+/// let engine = ScriptEngine::builder().build().unwrap();
+/// let register = |name, source| engine.register(Manifest::new("text:", name, []).unwrap(), source);
+/// let stack = ScriptStack::builder().build();
+/// stack.insert("trim", register("Trim", "export default ({ in: m }) => ({ out: { text: m.text.trim() } });")?);
+/// stack.insert("short", register("Short", "export default ({ in: m }) => {
+///     if (m.text.length > 5) throw new HookStopException('too long');
+///     return { out: m };
+/// };")?);
+///
+/// # futures_executor::block_on(async {
+/// let message = |text| json!({ "text": text }).as_object().cloned().unwrap();
+/// let outcome = stack.run_pre(message("  hello "), &ContextData::new()).await.unwrap();
+/// assert_eq!(outcome.message["text"], "hello");
+///
+/// let rejection = stack.run_pre(message("hello world"), &ContextData::new()).await.unwrap_err();
+/// assert_eq!((&*rejection.class, &*rejection.hook), ("HookStopException", "Short"));
+/// # });
+/// # Ok::<_, hooks_script::RegisterError>(())
+/// ```
+#[derive(Clone)]
+pub struct ScriptStack {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    orders: Mutex<Orders>,
+    fuel: u64,
+    wall: Duration,
+    pub(crate) disable_after: Option<NonZeroU32>,
+    pub(crate) history: Option<RunHistory>,
+    pub(crate) consent: Option<ConsentStore>,
+}
+
+/// The settings of a [`ScriptStack`].
+#[must_use]
+pub struct ScriptStackBuilder {
+    fuel: u64,
+    wall: Duration,
+    disable_after: Option<NonZeroU32>,
+    history: Option<RunHistory>,
+    consent: Option<ConsentStore>,
+    timer: Arc<dyn Timer>,
+}
+
+/// What a run of the stack is about, besides the message: in which order, for the records, and
+/// for the consents.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Occasion {
+    pub(crate) order: Option<String>,
+    pub(crate) action: String,
+    pub(crate) scope: Scope,
+}
+
+/// An action that no hook stopped.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PreOutcome {
+    /// The message from now on (`S-11`).
+    pub message: Map,
+    /// What became of each hook, in the order in which they ran.
+    pub runs: Vec<StackRun>,
+}
+
+/// What hooks did after an action. Nothing of it is for the user (`S-17`).
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PostOutcome {
+    /// What became of each hook, in the order in which they ran. A
+    /// [`Stop`](crate::Verdict::Stop) is an annotation (`S-18`).
+    pub runs: Vec<StackRun>,
+}
+
+/// What became of one hook of a stack.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct StackRun {
+    /// What the stack calls the hook.
+    pub id: Arc<str>,
+    /// Its run; none where the hook is disabled.
+    pub run: Option<Run>,
+    /// The consent that the run had `context.http` by: what
+    /// [`OutboxSender::send`](crate::OutboxSender) asks for.
+    pub permit: Option<Permit>,
+}
+
+impl ScriptStack {
+    /// The settings, all with defaults.
+    pub fn builder() -> ScriptStackBuilder {
+        ScriptStackBuilder {
+            fuel: FUEL,
+            wall: WALL,
+            disable_after: NonZeroU32::new(5),
+            history: None,
+            consent: None,
+            timer: Arc::new(HostTimer),
+        }
+    }
+
+    /// Adds a hook behind the others, or in the place of the one with this id.
+    pub fn insert(&self, id: impl Into<Arc<str>>, hook: ScriptHook) {
+        self.orders().insert(Member::new(id.into(), hook));
+    }
+
+    /// Removes the hook with this id, and says whether there was one.
+    pub fn remove(&self, id: &str) -> bool {
+        self.orders().remove(id)
+    }
+
+    /// Puts the hooks into this order, where no scope has its own. Hooks that are not named come
+    /// behind those that are, as they were inserted.
+    ///
+    /// # Errors
+    ///
+    /// If there is no hook of a name; nothing has changed then.
+    pub fn set_order(&self, ids: &[&str]) -> Result<(), UnknownHook> {
+        self.orders().set(None, ids)
+    }
+
+    /// The same for one scope, such as a guild: [`Occasion::order`] names it. It takes the place
+    /// of the order for all others; without ids, that counts again.
+    ///
+    /// # Errors
+    ///
+    /// If there is no hook of a name; nothing has changed then.
+    pub fn set_order_in(&self, scope: &str, ids: &[&str]) -> Result<(), UnknownHook> {
+        self.orders().set(Some(scope), ids)
+    }
+
+    /// The hooks in their order, in a scope or in all that have no order of their own, and which
+    /// of them are disabled.
+    pub fn hooks(&self, scope: Option<&str>) -> Vec<HookState> {
+        let slot = self.orders().slot(scope);
+        slot.iter().map(|(member, _)| member.state()).collect()
+    }
+
+    /// Has a hook that was disabled run again, with a clean record. Answers whether there is one
+    /// of this id.
+    pub fn enable(&self, id: &str) -> bool {
+        let slot = self.orders().slot(None);
+        let found = slot.get(id);
+        found.inspect(|(member, _)| member.enable()).is_some()
+    }
+
+    /// Runs the hooks before an action: each is given the message as the one before left it
+    /// (`S-09`), until one stops it.
+    ///
+    /// # Errors
+    ///
+    /// The rejection, for the client: a hook stopped the action (`S-15`), or one failed, or is
+    /// disabled, that [has to agree](ScriptHook::fail_closed). No hook behind it has run.
+    pub async fn run_pre(&self, message: Map, data: &ContextData) -> Result<PreOutcome, Rejection> {
+        self.run_pre_on(&Occasion::new(), message, data).await
+    }
+
+    /// The same on an occasion.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_pre`](Self::run_pre).
+    pub async fn run_pre_on(
+        &self,
+        occasion: &Occasion,
+        message: Map,
+        data: &ContextData,
+    ) -> Result<PreOutcome, Rejection> {
+        let done = self.run(Stage::Pre, occasion, message, data).await;
+        match done.rejection {
+            Some(rejection) => Err(rejection),
+            None => Ok(PreOutcome {
+                message: Arc::unwrap_or_clone(done.message),
+                runs: done.runs,
+            }),
+        }
+    }
+
+    /// Runs the hooks after an action that is done and acknowledged (`S-14`), with the message as
+    /// it was in the end. All of them run, whatever becomes of the others.
+    pub async fn run_post(&self, message: Map, data: &ContextData) -> PostOutcome {
+        self.run_post_on(&Occasion::new(), message, data).await
+    }
+
+    /// The same on an occasion. Hooks have `context.http` where its scope has consent.
+    pub async fn run_post_on(
+        &self,
+        occasion: &Occasion,
+        message: Map,
+        data: &ContextData,
+    ) -> PostOutcome {
+        let runs = self.run(Stage::Post, occasion, message, data).await.runs;
+        PostOutcome { runs }
+    }
+
+    async fn run(
+        &self,
+        stage: Stage,
+        occasion: &Occasion,
+        message: Map,
+        data: &ContextData,
+    ) -> Done {
+        let inner = &*self.inner;
+        let slot = self.orders().slot(occasion.order.as_deref());
+        let budget = Budget::new(inner.fuel, inner.wall);
+        let turns = Turns::new(inner, stage, occasion, message, data, budget);
+        let mut done = slot.dispatch(turns).await;
+        if let Some(history) = &inner.history {
+            keep(history, std::mem::take(&mut done.records)).await;
+        }
+        done
+    }
+
+    fn orders(&self) -> MutexGuard<'_, Orders> {
+        // Nothing in there is half done.
+        let orders = self.inner.orders.lock();
+        orders.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn keep(history: &RunHistory, records: Vec<RunRecord>) {
+    for record in records {
+        if let Err(error) = history.record(record).await {
+            tracing::error!(target: "hooks_script", %error, "a run is not recorded: the store fails");
+        }
+    }
+}
+
+impl ScriptStackBuilder {
+    /// Fuel of all hooks of a run together; 1,000,000,000, unless given.
+    pub fn fuel(mut self, fuel: u64) -> Self {
+        self.fuel = fuel;
+        self
+    }
+
+    /// The time of all hooks of a run together, with what they wait for a worker; five
+    /// seconds, unless given.
+    pub fn wall(mut self, wall: Duration) -> Self {
+        self.wall = wall;
+        self
+    }
+
+    /// How often in a row a hook may fail before it is disabled; 5, unless given, and `None` is
+    /// without end. What is not the hook's fault does not count: a message that is too large, an
+    /// engine that fails, a queue that is too long.
+    pub fn disable_after(mut self, failures: Option<NonZeroU32>) -> Self {
+        self.disable_after = failures;
+        self
+    }
+
+    /// Where a record of every run goes (`S-20`). A record that cannot be kept is logged.
+    pub fn history(mut self, history: RunHistory) -> Self {
+        self.history = Some(history);
+        self
+    }
+
+    /// Who agreed to requests of hooks after an action (`S-21`). Without it, no hook can make
+    /// any.
+    pub fn consent(mut self, consent: ConsentStore) -> Self {
+        self.consent = Some(consent);
+        self
+    }
+
+    /// What measures time; [`HostTimer`], unless given.
+    pub fn timer(mut self, timer: Arc<dyn Timer>) -> Self {
+        self.timer = timer;
+        self
+    }
+
+    /// A stack without hooks.
+    pub fn build(self) -> ScriptStack {
+        ScriptStack {
+            inner: Arc::new(Inner {
+                orders: Mutex::new(Orders::new(self.timer)),
+                fuel: self.fuel,
+                wall: self.wall,
+                disable_after: self.disable_after,
+                history: self.history,
+                consent: self.consent,
+            }),
+        }
+    }
+}
+
+impl Occasion {
+    /// Any action, of anybody, in the order of all scopes.
+    pub fn new() -> Self {
+        Occasion::default()
+    }
+
+    /// The scope whose order counts: see [`ScriptStack::set_order_in`].
+    #[must_use]
+    pub fn order(mut self, scope: impl Into<String>) -> Self {
+        self.order = Some(scope.into());
+        self
+    }
+
+    /// What the action is called in records.
+    #[must_use]
+    pub fn action(mut self, action: impl Into<String>) -> Self {
+        self.action = action.into();
+        self
+    }
+
+    /// Who acts, and where: for records, and for consents.
+    #[must_use]
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+}
+
+impl fmt::Debug for ScriptStack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptStack")
+            .field("hooks", &self.hooks(None))
+            .field("fuel", &self.inner.fuel)
+            .field("wall", &self.inner.wall)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ScriptStackBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScriptStackBuilder")
+            .field("fuel", &self.fuel)
+            .field("wall", &self.wall)
+            .field("disable_after", &self.disable_after)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,90 @@
+//! One hook of a stack, and how it has been doing.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use crate::hook::ScriptHook;
+use crate::run::{Failure, Run, Verdict};
+
+/// One hook of a stack. A clone is the same.
+#[derive(Clone)]
+pub(crate) struct Member {
+    pub(super) id: Arc<str>,
+    pub(super) hook: ScriptHook,
+    health: Arc<Health>,
+}
+
+#[derive(Default)]
+struct Health {
+    failures: AtomicU32,
+    is_disabled: AtomicBool,
+}
+
+/// How a hook of a stack is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookState {
+    /// What the stack calls the hook.
+    pub id: Arc<str>,
+    /// The name of its manifest.
+    pub name: String,
+    /// How often in a row it has failed.
+    pub failures: u32,
+    /// Whether it failed too often, and is not run any more, until
+    /// [`enable`](crate::ScriptStack::enable). One that
+    /// [has to agree](ScriptHook::fail_closed) rejects every action until then.
+    pub is_disabled: bool,
+}
+
+impl Member {
+    pub(super) fn new(id: Arc<str>, hook: ScriptHook) -> Self {
+        Member {
+            id,
+            hook,
+            health: Arc::default(),
+        }
+    }
+
+    pub(super) fn is_disabled(&self) -> bool {
+        self.health.is_disabled.load(Relaxed)
+    }
+
+    pub(super) fn enable(&self) {
+        self.health.failures.store(0, Relaxed);
+        self.health.is_disabled.store(false, Relaxed);
+    }
+
+    pub(super) fn state(&self) -> HookState {
+        HookState {
+            id: Arc::clone(&self.id),
+            name: self.hook.manifest().name().to_owned(),
+            failures: self.health.failures.load(Relaxed),
+            is_disabled: self.is_disabled(),
+        }
+    }
+
+    /// Counts a run, and disables the hook if that is one failure too many.
+    pub(super) fn count(&self, run: &Run, disable_after: Option<NonZeroU32>) {
+        let failure = match &run.verdict {
+            Verdict::Failed(Failure::Engine(_) | Failure::Input { .. }) => return,
+            Verdict::Failed(failure) => failure,
+            Verdict::Out(_) | Verdict::Stop(_) => {
+                self.health.failures.store(0, Relaxed);
+                return;
+            }
+        };
+        let failures = self.health.failures.fetch_add(1, Relaxed).saturating_add(1);
+        if disable_after.is_some_and(|most| failures >= most.get())
+            && !self.health.is_disabled.swap(true, Relaxed)
+        {
+            tracing::warn!(
+                target: "hooks_script",
+                hook = &*self.id,
+                failures,
+                kind = failure.kind(),
+                "a hook has failed too often in a row, and is disabled"
+            );
+        }
+    }
+}

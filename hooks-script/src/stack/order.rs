@@ -1,0 +1,98 @@
+//! The hooks of a stack, and in which order they run where.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hooks_runtime::{Entry, Slot, Timer};
+
+use super::member::Member;
+
+/// An order names a hook that is not there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no hook `{id}` in the stack; insert it before it is put into an order")]
+pub struct UnknownHook {
+    /// What it was called.
+    pub id: String,
+}
+
+pub(crate) struct Orders {
+    timer: Arc<dyn Timer>,
+    /// As they were inserted.
+    inserted: Slot<Member>,
+    /// By scope; that of none is for all that have none.
+    named: BTreeMap<Option<String>, Vec<String>>,
+    slots: BTreeMap<Option<String>, Slot<Member>>,
+}
+
+impl Orders {
+    pub(super) fn new(timer: Arc<dyn Timer>) -> Self {
+        Orders {
+            timer,
+            inserted: Slot::new(),
+            named: BTreeMap::new(),
+            slots: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn insert(&mut self, member: Member) {
+        let key = member.id.to_string();
+        self.inserted.insert(Entry::new(Arc::new(member)).key(key));
+        self.arrange();
+    }
+
+    pub(super) fn remove(&mut self, id: &str) -> bool {
+        let found = self.inserted.remove(id);
+        self.named
+            .values_mut()
+            .for_each(|ids| ids.retain(|named| named != id));
+        self.arrange();
+        found
+    }
+
+    pub(super) fn set(&mut self, scope: Option<&str>, ids: &[&str]) -> Result<(), UnknownHook> {
+        if let Some(unknown) = ids.iter().find(|id| self.inserted.get(id).is_none()) {
+            let id = (*unknown).to_owned();
+            return Err(UnknownHook { id });
+        }
+        let scope = scope.map(str::to_owned);
+        if ids.is_empty() {
+            self.named.remove(&scope);
+        } else {
+            let ids = ids.iter().map(|&id| id.to_owned()).collect();
+            self.named.insert(scope, ids);
+        }
+        self.arrange();
+        Ok(())
+    }
+
+    /// The hooks as they run in a scope.
+    pub(super) fn slot(&self, scope: Option<&str>) -> Slot<Member> {
+        let own = scope.and_then(|scope| self.slots.get(&Some(scope.to_owned())));
+        let slot = own.or_else(|| self.slots.get(&None));
+        slot.cloned().unwrap_or_default()
+    }
+
+    fn arrange(&mut self) {
+        let none = (None, Vec::new());
+        let unnamed = (!self.named.contains_key(&None)).then_some((&none.0, &none.1));
+        let orders = self.named.iter().chain(unnamed);
+        self.slots = orders
+            .map(|(scope, ids)| (scope.clone(), self.arranged(ids)))
+            .collect();
+    }
+
+    fn arranged(&self, ids: &[String]) -> Slot<Member> {
+        let mut slot = Slot::with_timer(Arc::clone(&self.timer));
+        self.inserted.iter().for_each(|(member, _)| {
+            let place = ids.iter().position(|id| **id == *member.id);
+            let priority = i32::try_from(place.unwrap_or(ids.len())).unwrap_or(i32::MAX);
+            let entry = Entry::new(Arc::new(member.clone()))
+                .key(member.id.to_string())
+                .name(member.hook.manifest().name().to_owned())
+                .trusted(false)
+                .priority(priority);
+            slot.insert(entry);
+        });
+        slot
+    }
+}

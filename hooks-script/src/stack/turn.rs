@@ -1,0 +1,208 @@
+//! The policy of one run of a stack: a waterfall that a stop ends before an action, onlookers
+//! after it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hooks_runtime::dispatch::Step;
+use hooks_runtime::{Answer, Combine, EntryMeta, Fault, Map, Never};
+
+use super::budget::Budget;
+use super::member::Member;
+use super::{Inner, Occasion, StackRun};
+use crate::consent::{ConsentRequest, Permit};
+use crate::decision::Rejection;
+use crate::fields::ContextData;
+use crate::history::RunRecord;
+use crate::outbox::HTTP;
+use crate::run::{Failure, Run, Stage};
+
+/// One run of a stack.
+pub(super) struct Turns<'a> {
+    stack: &'a Inner,
+    stage: Stage,
+    occasion: &'a Occasion,
+    data: &'a ContextData,
+    budget: Budget,
+    /// Whose turn it is.
+    member: Option<Member>,
+    done: Done,
+}
+
+/// What it has come to.
+pub(super) struct Done {
+    pub(super) message: Arc<Map>,
+    pub(super) rejection: Option<Rejection>,
+    pub(super) runs: Vec<StackRun>,
+    pub(super) records: Vec<RunRecord>,
+}
+
+/// What a hook gives back: nothing if it is disabled.
+pub(super) type Turn = Option<(Run, Option<Permit>)>;
+
+impl<'a> Turns<'a> {
+    pub(super) fn new(
+        stack: &'a Inner,
+        stage: Stage,
+        occasion: &'a Occasion,
+        message: Map,
+        data: &'a ContextData,
+        budget: Budget,
+    ) -> Self {
+        Turns {
+            stack,
+            stage,
+            occasion,
+            data,
+            budget,
+            member: None,
+            done: Done {
+                message: Arc::new(message),
+                rejection: None,
+                runs: Vec::new(),
+                records: Vec::new(),
+            },
+        }
+    }
+
+    fn take(&mut self, turn: Turn) -> Step<Self, Never<()>> {
+        let Some(member) = self.member.take() else {
+            return Step::Stop;
+        };
+        let Member { id, hook, .. } = &member;
+        let (run, permit) = match turn {
+            Some((run, permit)) => (run, permit),
+            None => {
+                let why = "it failed too often in a row, and is disabled";
+                self.record(RunRecord::skipped(hook, self.stage, why));
+                self.done.runs.push(StackRun {
+                    id: Arc::clone(id),
+                    run: None,
+                    permit: None,
+                });
+                // Its silence is no yes.
+                let failed = hook.not_run(Failure::Engine(why.to_owned()));
+                return self.decide(&member, &failed);
+            }
+        };
+        self.budget.spend(run.fuel);
+        member.count(&run, self.stack.disable_after);
+        let message = &*self.done.message;
+        self.record(RunRecord::of(hook, self.stage, &run, message, self.data));
+        let step = self.decide(&member, &run);
+        self.done.runs.push(StackRun {
+            id: Arc::clone(id),
+            run: Some(run),
+            permit,
+        });
+        step
+    }
+
+    /// What a run means for the action: nothing where that is over (`S-17`, `S-18`).
+    fn decide(&mut self, member: &Member, run: &Run) -> Step<Self, Never<()>> {
+        if self.stage == Stage::Post {
+            return Step::Next;
+        }
+        match member.hook.outcome(run) {
+            Ok(None) => Step::Next,
+            Ok(Some(out)) => {
+                self.done.message = Arc::new(out.clone());
+                Step::Next
+            }
+            Err(rejection) => {
+                self.done.rejection = Some(rejection);
+                Step::Stop
+            }
+        }
+    }
+
+    fn record(&mut self, record: RunRecord) {
+        if self.stack.history.is_some() {
+            let record = record.action(&*self.occasion.action);
+            self.done
+                .records
+                .push(record.scope(self.occasion.scope.clone()));
+        }
+    }
+}
+
+impl Combine<Member> for Turns<'_> {
+    type Yield = Turn;
+    type Outcome = Done;
+    type Wait = Never<()>;
+
+    const GUARDED: bool = true;
+
+    fn slot_name(&self) -> &str {
+        match self.stage {
+            Stage::Pre => "script pre",
+            Stage::Post => "script post",
+        }
+    }
+
+    fn open(&mut self, hooks: usize) -> Step<Self, Never<()>> {
+        self.budget.share_among(hooks);
+        Step::Next
+    }
+
+    fn invoke<'b>(&mut self, _: &'b EntryMeta, member: &'b Member, _: bool) -> Answer<'b, Turn>
+    where
+        Self: 'b,
+    {
+        self.member = Some(member.clone());
+        let mut allowance = self.budget.share();
+        if member.is_disabled() {
+            return Answer::Ready(None);
+        }
+        let (stage, data) = (self.stage, self.data);
+        let message = Arc::clone(&self.done.message);
+        let consent = self.stack.consent.as_ref();
+        let consent = consent.filter(|_| stage == Stage::Post);
+        let scope = &self.occasion.scope;
+        Answer::later(async move {
+            let permit = match consent {
+                None => None,
+                Some(consent) => {
+                    let request = ConsentRequest::of(&member.hook, HTTP, scope.clone());
+                    consent.permit(&request).await
+                }
+            };
+            allowance.http = permit.is_some();
+            let run = member.hook.run_within(stage, &message, data, allowance);
+            Some((run.await, permit))
+        })
+    }
+
+    fn absorb(&mut self, _: &EntryMeta, turn: Turn) -> Step<Self, Never<()>> {
+        self.take(turn)
+    }
+
+    fn fault(&mut self, _: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
+        // The sandbox ends a hook that takes its time: what is late here has waited for a
+        // worker, and what panics is the host's.
+        let failure = Failure::Engine(match fault {
+            Fault::Timeout(limit) => format!("no worker was free within {} ms", limit.as_millis()),
+            fault => fault.to_string(),
+        });
+        let run = self
+            .member
+            .as_ref()
+            .map(|member| member.hook.not_run(failure));
+        match run {
+            Some(run) => self.take(Some((run, None))),
+            None => Step::Stop,
+        }
+    }
+
+    fn timeout(&self, _: &EntryMeta) -> Option<Duration> {
+        Some(self.budget.time_left())
+    }
+
+    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+        Step::Next
+    }
+
+    fn finish(self) -> Done {
+        self.done
+    }
+}

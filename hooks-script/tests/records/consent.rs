@@ -1,0 +1,296 @@
+//! `S-21`: consent is the user's, and out of reach of any hook.
+
+use hooks_script::{
+    Consent, ConsentError, ConsentRequest, ConsentStore, Decision, Missing, Scope, ScriptEngine,
+};
+
+use crate::{HOOK, Stores};
+
+fn request(hash: &str) -> ConsentRequest {
+    ConsentRequest::new(HOOK, hash, "http", Scope::user("u-1").in_guild("g-1"))
+}
+
+async fn missing(store: &ConsentStore, request: &ConsentRequest) -> Missing {
+    match store.check(request).await.unwrap() {
+        Consent::Missing(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn s_21_there_is_no_consent_until_it_is_given() {
+    for store in Stores::new().await.consents {
+        assert_eq!(
+            missing(&store, &request("v1")).await,
+            Missing::Never,
+            "{store:?}"
+        );
+        assert!(store.permit(&request("v1")).await.is_none());
+        store.approve(&request("v1"), "u-1").await.unwrap();
+        let permit = store.permit(&request("v1")).await.unwrap();
+        permit.check().await.unwrap();
+        assert_eq!(permit.request().capability(), "http");
+    }
+}
+
+#[tokio::test]
+async fn s_21_consent_is_to_one_capability_of_one_hook_for_one_user() {
+    let scope = || Scope::user("u-1").in_guild("g-1");
+    for store in Stores::new().await.consents {
+        store.approve(&request("v1"), "u-1").await.unwrap();
+        for other in [
+            ConsentRequest::new(HOOK, "v1", "files", scope()),
+            ConsentRequest::new("https://example.org/other.js", "v1", "http", scope()),
+            ConsentRequest::new(HOOK, "v1", "http", Scope::user("u-2").in_guild("g-1")),
+            ConsentRequest::new(HOOK, "v1", "http", Scope::user("u-1").in_guild("g-2")),
+            ConsentRequest::new(HOOK, "v1", "http", Scope::user("u-1")),
+            ConsentRequest::new(HOOK, "v1", "http", Scope::guild("g-1")),
+        ] {
+            assert_eq!(
+                missing(&store, &other).await,
+                Missing::Never,
+                "{store:?} {other:?}"
+            );
+        }
+        let narrower = ConsentRequest::new(HOOK, "v1", "http", scope().in_channel("c-1"));
+        assert!(store.permit(&narrower).await.is_some());
+    }
+}
+
+#[tokio::test]
+async fn s_21_a_changed_hook_asks_again() {
+    let engine = ScriptEngine::builder().build().unwrap();
+    let of = |code| ConsentRequest::of(&crate::hook(&engine, code), "http", Scope::user("u-1"));
+    let (old, new) = (
+        of("export default () => {};"),
+        of("export default () => {} ;"),
+    );
+    for store in Stores::new().await.consents {
+        store.approve(&old, "u-1").await.unwrap();
+        assert!(store.permit(&old).await.is_some());
+        assert_eq!(missing(&store, &new).await, Missing::Changed);
+        store.approve(&new, "u-1").await.unwrap();
+        assert!(store.permit(&new).await.is_some());
+    }
+}
+
+#[tokio::test]
+async fn s_21_a_denial_is_an_answer() {
+    for store in Stores::new().await.consents {
+        store.approve(&request("v1"), "u-1").await.unwrap();
+        let permit = store.permit(&request("v1")).await.unwrap();
+        store.deny(&request("v1"), "u-1").await.unwrap();
+        assert!(
+            matches!(store.check(&request("v1")).await.unwrap(), Consent::Denied),
+            "{store:?}"
+        );
+        assert!(permit.check().await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn s_21_a_guild_can_deny_for_its_members_and_not_approve_for_them() {
+    let guild = ConsentRequest::new(HOOK, "v1", "http", Scope::guild("g-1"));
+    for store in Stores::new().await.consents {
+        store.approve(&guild, "moderator").await.unwrap();
+        assert_eq!(missing(&store, &request("v1")).await, Missing::Never);
+        store.approve(&request("v1"), "u-1").await.unwrap();
+        assert!(store.permit(&request("v1")).await.is_some());
+        store.deny(&guild, "moderator").await.unwrap();
+        assert!(matches!(
+            store.check(&request("v1")).await.unwrap(),
+            Consent::Denied
+        ));
+    }
+}
+
+#[tokio::test]
+async fn s_21_a_revocation_voids_permits_that_were_handed_out() {
+    for store in Stores::new().await.consents {
+        store.approve(&request("v1"), "u-1").await.unwrap();
+        let permit = store.permit(&request("v1")).await.unwrap();
+        // Of another version, in a wider scope: it is of all versions, and within its scope.
+        let everywhere = ConsentRequest::new(HOOK, "v2", "http", Scope::user("u-1"));
+        store.revoke(&everywhere, "u-1").await.unwrap();
+        assert_eq!(
+            missing(&store, &request("v1")).await,
+            Missing::Revoked,
+            "{store:?}"
+        );
+        let error = permit.check().await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the consent to `http` no longer holds; ask for it again"
+        );
+        // Nor does a new approval bring it back.
+        store.approve(&request("v1"), "u-1").await.unwrap();
+        assert!(permit.check().await.is_err());
+        store
+            .permit(&request("v1"))
+            .await
+            .unwrap()
+            .check()
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn s_21_an_approval_says_for_whom_it_is() {
+    for store in Stores::new().await.consents {
+        let everything = ConsentRequest::new(HOOK, "v1", "http", Scope::everything());
+        let error = store.approve(&everything, "somebody").await.unwrap_err();
+        assert!(matches!(error, ConsentError::Everything));
+        assert_eq!(missing(&store, &everything).await, Missing::Never);
+    }
+}
+
+#[tokio::test]
+async fn s_21_every_change_is_kept_with_its_time_and_by_whom() {
+    for store in Stores::new().await.consents {
+        let before = jiff::Timestamp::now();
+        let mut made = vec![
+            store.approve(&request("v1"), "u-1").await.unwrap(),
+            store.deny(&request("v2"), "parent").await.unwrap(),
+            store.revoke(&request("v2"), "operator").await.unwrap(),
+        ];
+        let other = ConsentRequest::new(
+            "https://example.org/other.js",
+            "v1",
+            "http",
+            Scope::user("u-1"),
+        );
+        made.push(store.approve(&other, "u-1").await.unwrap());
+        store
+            .approve(
+                &ConsentRequest::new(HOOK, "v1", "http", Scope::user("u-2")),
+                "u-2",
+            )
+            .await
+            .unwrap();
+
+        let history = store.history_of_user("u-1").await.unwrap();
+        let seen: Vec<_> = history
+            .iter()
+            .map(|change| (change.id, change.decision, &*change.by))
+            .collect();
+        let expected: Vec<_> = made
+            .iter()
+            .map(|change| (change.id, change.decision, &*change.by))
+            .collect();
+        assert_eq!(seen, expected, "{store:?}");
+        assert_eq!(
+            seen.iter()
+                .map(|(_, decision, _)| *decision)
+                .collect::<Vec<_>>(),
+            [
+                Decision::Approve,
+                Decision::Deny,
+                Decision::Revoke,
+                Decision::Approve
+            ]
+        );
+        // A database keeps microseconds.
+        assert!(
+            history
+                .iter()
+                .all(|change| change.time.as_microsecond() >= before.as_microsecond())
+        );
+        assert_eq!(history[0].code_hash.as_deref(), Some("v1"));
+        assert_eq!(history[2].code_hash, None);
+        assert_eq!(history[0].scope, Scope::user("u-1").in_guild("g-1"));
+        assert_eq!(store.history_of_hook(HOOK).await.unwrap().len(), 4);
+    }
+}
+
+/// Many tasks check while one approves and revokes in turn: whoever begins to check after a
+/// revocation has returned, and ends before the next approval begins, never gets a yes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn s_21_no_check_after_a_revocation_says_yes() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+
+    for store in Stores::new().await.consents {
+        // Even while approved or in between, odd from the return of a revocation on.
+        let phase = Arc::new(AtomicU64::new(0));
+        let over = Arc::new(AtomicBool::new(false));
+        let checks = (0..4).map(|_| {
+            let (store, phase, over) = (store.clone(), Arc::clone(&phase), Arc::clone(&over));
+            tokio::spawn(async move {
+                let (mut yes, mut no) = (0, 0);
+                let mut permit = None;
+                while !over.load(SeqCst) {
+                    let before = phase.load(SeqCst);
+                    let found = store.permit(&request("v1")).await;
+                    let holds = match &permit {
+                        Some(permit) => hooks_script::Permit::check(permit).await.is_ok(),
+                        None => false,
+                    };
+                    if before % 2 == 1 && phase.load(SeqCst) == before {
+                        assert!(found.is_none(), "a check after a revocation says yes");
+                        assert!(!holds, "a permit outlives a revocation");
+                        no += 1;
+                    }
+                    yes += u32::from(found.is_some());
+                    permit = found.or(permit);
+                    tokio::task::yield_now().await;
+                }
+                (yes, no)
+            })
+        });
+        let checks: Vec<_> = checks.collect();
+        for _ in 0..50 {
+            store.approve(&request("v1"), "u-1").await.unwrap();
+            assert!(store.permit(&request("v1")).await.is_some());
+            store.revoke(&request("v1"), "u-1").await.unwrap();
+            phase.fetch_add(1, SeqCst);
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            phase.fetch_add(1, SeqCst);
+        }
+        over.store(true, SeqCst);
+        let (mut yes, mut no) = (0, 0);
+        for check in checks {
+            let counts = check.await.unwrap();
+            (yes, no) = (yes + counts.0, no + counts.1);
+        }
+        assert!(
+            yes > 0 && no > 0,
+            "{store:?}: {yes} times yes, {no} times no: the test saw only one side"
+        );
+        assert_eq!(store.history_of_hook(HOOK).await.unwrap().len(), 100);
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn s_21_a_store_that_fails_means_no_consent() {
+    let stores = Stores::new().await;
+    let store = ConsentStore::sqlite(&stores.database);
+    store.approve(&request("v1"), "u-1").await.unwrap();
+    let permit = store.permit(&request("v1")).await.unwrap();
+    stores.database.close().await;
+    assert!(store.check(&request("v1")).await.is_err());
+    assert!(store.permit(&request("v1")).await.is_none());
+    assert!(matches!(
+        permit.check().await,
+        Err(hooks_script::PermitVoid::Store(_))
+    ));
+    assert!(store.approve(&request("v1"), "u-1").await.is_err());
+}
+
+/// One opens the file twice, as two processes do: each sees at once what the other changed.
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn s_21_a_revocation_reaches_whoever_uses_the_same_database() {
+    let stores = Stores::new().await;
+    let mine = ConsentStore::sqlite(&stores.database);
+    let path = stores.folder.path().join("records.db");
+    let theirs = ConsentStore::sqlite(&hooks_script::Database::open(path).await.unwrap());
+    for _ in 0..20 {
+        mine.approve(&request("v1"), "u-1").await.unwrap();
+        let permit = theirs.permit(&request("v1")).await.unwrap();
+        mine.revoke(&request("v1"), "u-1").await.unwrap();
+        assert!(permit.check().await.is_err());
+        assert!(theirs.permit(&request("v1")).await.is_none());
+    }
+}

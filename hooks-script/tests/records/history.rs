@@ -1,0 +1,511 @@
+//! `S-20`: one record a run, and nothing in it that a hook was given.
+
+use std::num::NonZeroUsize;
+
+use hooks_script::{
+    AnonymizerKey, ContextData, ContextKey, Field, Limits, Manifest, OutcomeKind, PublicFields,
+    RunHistory, RunOutcome, RunQuery, RunRecord, Scope, ScriptEngine, Stage,
+};
+use jiff::Timestamp;
+use serde_json::{Map, json};
+
+use crate::{HOOK, Stores};
+
+const KEY: &[u8] = b"a key of the host, by chance";
+
+fn engine() -> ScriptEngine {
+    let fields = PublicFields::new().user([Field::text("id"), Field::text("name")]);
+    ScriptEngine::builder()
+        .public_fields(fields)
+        .build()
+        .unwrap()
+}
+
+/// The record of a run of this code.
+async fn run(engine: &ScriptEngine, stage: Stage, code: &str) -> RunRecord {
+    let hook = crate::hook(engine, code);
+    let (message, data) = (Map::new(), ContextData::new());
+    let run = hook.run(stage, &message, &data).await;
+    RunRecord::of(&hook, stage, &run, &message, &data).action("message.send")
+}
+
+#[tokio::test]
+async fn s_20_a_record_says_who_where_how_and_at_what_cost() {
+    let engine = engine();
+    for history in Stores::new().await.histories {
+        let code =
+            "export default () => { throw new (class Spam extends HookStopException {})('no'); }";
+        let record = run(&engine, Stage::Pre, code)
+            .await
+            .scope(Scope::user("u").in_guild("g").in_channel("c"));
+        let kept = history.record(record.clone()).await.unwrap();
+        let found = history.query(&RunQuery::new()).await.unwrap();
+        assert_eq!(found.next, None);
+        let [found] = &found.records[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(found.id, kept.id);
+        assert_eq!(
+            (&*found.source, &*found.name, &*found.action),
+            (HOOK, "Hook", "message.send")
+        );
+        assert_eq!(found.version, **crate::hook(&engine, code).code_hash());
+        assert_eq!(found.scope, Scope::user("u").in_guild("g").in_channel("c"));
+        assert_eq!(found.stage, Stage::Pre);
+        assert_eq!(
+            (found.fuel, found.memory_bytes),
+            (record.fuel, record.memory_bytes)
+        );
+        assert!(found.fuel > 0 && found.memory_bytes > 0);
+        assert_eq!(found.duration.as_micros(), record.duration.as_micros());
+        assert_eq!(found.time.as_microsecond(), record.time.as_microsecond());
+        let RunOutcome::Stopped {
+            class,
+            message,
+            trace,
+        } = &found.outcome
+        else {
+            panic!("{found:?}")
+        };
+        // `S-19`.
+        assert_eq!((&**class, &**message), ("Spam", "no"));
+        assert!(!trace.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn s_20_every_outcome_is_kept() {
+    let engine = engine();
+    let limited = ScriptEngine::builder()
+        .limits(Limits {
+            fuel: 2_000_000,
+            ..Limits::default()
+        })
+        .build()
+        .unwrap();
+    for history in Stores::new().await.histories {
+        let looping = crate::hook(&limited, "export default () => { for (;;) {} }");
+        for record in [
+            run(
+                &engine,
+                Stage::Pre,
+                "export default ({ in: m }) => ({ out: m });",
+            )
+            .await,
+            run(
+                &engine,
+                Stage::Post,
+                "export default () => { throw new HookStopException('noted'); }",
+            )
+            .await,
+            run(
+                &engine,
+                Stage::Pre,
+                "export default () => { throw new TypeError('oh'); }",
+            )
+            .await,
+            run(&engine, Stage::Pre, "export default () => 1;").await,
+            run(&limited, Stage::Pre, "export default () => { for (;;) {} }").await,
+            RunRecord::skipped(&looping, Stage::Pre, "disabled after 5 faults"),
+        ] {
+            history.record(record).await.unwrap();
+        }
+        let page = history.query(&RunQuery::new()).await.unwrap();
+        let kinds: Vec<_> = page
+            .records
+            .iter()
+            .rev()
+            .map(|record| record.outcome.kind())
+            .collect();
+        let failure = OutcomeKind::Failure;
+        assert_eq!(
+            kinds,
+            [
+                OutcomeKind::Success,
+                OutcomeKind::Stopped,
+                failure,
+                failure,
+                failure,
+                OutcomeKind::Skipped
+            ]
+        );
+        let failures = history
+            .query(&RunQuery::new().outcome(failure))
+            .await
+            .unwrap();
+        let failures: Vec<_> = failures
+            .records
+            .iter()
+            .map(|record| match &record.outcome {
+                RunOutcome::Failure { kind, class, .. } => (&**kind, &**class),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(
+            failures,
+            [
+                ("fuel", "fuel"),
+                ("bad_return", "bad_return"),
+                ("thrown", "TypeError")
+            ]
+        );
+        let skipped = RunOutcome::Skipped {
+            reason: "disabled after 5 faults".to_owned(),
+        };
+        assert_eq!(page.records[0].outcome, skipped);
+        assert_eq!(page.records[4].stage, Stage::Post);
+    }
+}
+
+/// Secrets in the message, in the data that the hook sees and does not see, in what it returns,
+/// says on its console, and throws: none is in a record, nor in the files of the database.
+#[tokio::test]
+async fn s_20_nothing_that_a_hook_was_given_is_kept() {
+    let secrets = [
+        "Xylophone meets Quagmire",
+        "Wombat-of-Data",
+        "Hidden-Jackdaw",
+        "Qx7z",
+    ];
+    let message = json!({"text": secrets[0], "tag": secrets[3], "deep": [{"text": secrets[0]}]});
+    let message = message.as_object().unwrap();
+    let user = json!({"id": "u-1", "name": secrets[1], "private": secrets[2]});
+    let data = ContextData::new().set(ContextKey::User, &user).unwrap();
+    let engine = engine();
+    let manifest = || Manifest::new(HOOK, "Hook", [ContextKey::User]).unwrap();
+    let stores = Stores::new().await;
+    for history in &stores.histories {
+        for end in [
+            "return { out: m };",
+            "return JSON.stringify([m, user]);",
+            "return { out: m.text };",
+            "return m;",
+            "throw new HookStopException(m.text + m.tag + user.name);",
+            "throw new Error(JSON.stringify([m, user]));",
+            "throw new Error('blocked: ' + m.text.toUpperCase() + ' ' + m.text.slice(0, 9));",
+            "throw m.text;",
+            "throw m;",
+            "throw { toString() { return m.text; }, message: m.text, name: m.tag };",
+            "const e = new Error('x'); e.name = m.text; e.stack = user.name + m.tag; throw e;",
+            "class E extends HookStopException {}; Object.defineProperty(E, 'name', { value: m.text }); throw new E(m.tag);",
+            "throw new Error(m.text.repeat(1000));",
+        ] {
+            let code = format!(
+                "export default ({{ in: m, data: {{ user }} }}) => {{ console.log(m, user, m.text); console.error(m.text); {end} }}"
+            );
+            let hook = engine.register(manifest(), &code).unwrap();
+            for stage in [Stage::Pre, Stage::Post] {
+                let run = hook.run(stage, message, &data).await;
+                assert_eq!(run.console.len(), 2);
+                let record =
+                    RunRecord::of(&hook, stage, &run, message, &data).action("message.send");
+                history.record(record).await.unwrap();
+            }
+        }
+        let page = history.query(&RunQuery::new()).await.unwrap();
+        assert_eq!(page.records.len(), 26);
+        let records = serde_json::to_string(&page.records).unwrap().to_lowercase();
+        for secret in secrets {
+            assert!(
+                !records.contains(&secret.to_lowercase()),
+                "{history:?} {secret}: {records}"
+            );
+        }
+        // What was taken out has left a mark: the test did throw secrets.
+        assert!(records.contains("[input]"));
+        assert!(records.contains("blocked: [input]"));
+        assert!(!records.contains("xylophone"));
+    }
+    #[cfg(feature = "sqlite")]
+    {
+        let bytes = stores.bytes();
+        let has = |text: &str| {
+            bytes
+                .windows(text.len())
+                .any(|bytes| bytes.eq_ignore_ascii_case(text.as_bytes()))
+        };
+        assert!(has("blocked: [input]"), "the records are in these files");
+        assert!(secrets.iter().all(|secret| !has(secret)));
+        assert!(!has("xylophone") && !has("jackdaw"));
+    }
+}
+
+#[tokio::test]
+async fn s_20_what_a_hook_says_is_masked_and_cut_off() {
+    let engine = engine();
+    let long =
+        "export default () => { throw new Error('🦀é'.repeat(3000) + ' mail ada@example.org'); }";
+    let mail =
+        "export default () => { throw new Error('mail ada@example.org or call 0123 456 789'); }";
+    for history in Stores::new().await.histories {
+        let history = history.text_chars(50);
+        let outcome = history
+            .record(run(&engine, Stage::Pre, long).await)
+            .await
+            .unwrap()
+            .outcome;
+        let RunOutcome::Failure { message, trace, .. } = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(message.chars().count(), 50);
+        assert!(message.starts_with("🦀é") && message.ends_with('…'));
+        assert!(trace.chars().count() <= 50);
+
+        let outcome = history
+            .record(run(&engine, Stage::Pre, mail).await)
+            .await
+            .unwrap()
+            .outcome;
+        let RunOutcome::Failure { message, .. } = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(message, "mail [e-mail] or call [number]");
+
+        let own = history
+            .clone()
+            .masker(|text| text.replace("call", "[call]"));
+        let outcome = own
+            .record(run(&engine, Stage::Pre, mail).await)
+            .await
+            .unwrap()
+            .outcome;
+        let RunOutcome::Failure { message, .. } = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!(message, "mail ada@example.org or [call] 0123 456 789");
+
+        let none = history.clone().text_chars(0);
+        let outcome = none
+            .record(run(&engine, Stage::Pre, mail).await)
+            .await
+            .unwrap()
+            .outcome;
+        let RunOutcome::Failure {
+            class,
+            message,
+            trace,
+            ..
+        } = outcome
+        else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!((&*class, &*message, &*trace), ("Error", "", ""));
+    }
+}
+
+#[tokio::test]
+async fn s_20_ids_can_be_anonymised() {
+    let engine = engine();
+    let code = "export default () => { throw new Error('user-4711 is muted in guild-8'); }";
+    let stores = Stores::new().await;
+    for history in &stores.histories {
+        let history = history.clone().anonymize(AnonymizerKey::new(KEY).unwrap());
+        let scope = Scope::user("user-4711")
+            .in_guild("guild-8")
+            .in_channel("user-4711");
+        let one = history
+            .record(run(&engine, Stage::Pre, code).await.scope(scope.clone()))
+            .await
+            .unwrap();
+        let two = history
+            .record(run(&engine, Stage::Pre, code).await.scope(scope))
+            .await
+            .unwrap();
+        assert_eq!(one.scope, two.scope, "the same id has the same hash");
+        assert_ne!(
+            one.scope.user, one.scope.channel,
+            "of a user and of a channel it has different ones"
+        );
+        let found = history.query(&RunQuery::new()).await.unwrap();
+        let text = serde_json::to_string(&found.records).unwrap();
+        assert!(
+            !text.contains("4711") && !text.contains("guild-8"),
+            "{text}"
+        );
+
+        let other = AnonymizerKey::new(b"another key of the host").unwrap();
+        assert_ne!(
+            other.hash("user", "user-4711"),
+            *one.scope.user.as_ref().unwrap()
+        );
+    }
+    assert!(AnonymizerKey::new(b"short").is_err());
+    assert!(!format!("{:?}", AnonymizerKey::new(KEY).unwrap()).contains("key of the host"));
+    #[cfg(feature = "sqlite")]
+    {
+        let bytes = stores.bytes();
+        assert!(!bytes.windows(9).any(|bytes| bytes == b"user-4711"));
+    }
+}
+
+/// HMAC-SHA256, as another program computes it for `user`, a zero byte and `u-1`.
+#[test]
+fn s_20_the_hash_of_an_id_is_hmac_sha256() {
+    assert_eq!(
+        AnonymizerKey::new(KEY).unwrap().hash("user", "u-1"),
+        "anon-1c40a5aaa0413ef8d1df09435a609aca"
+    );
+}
+
+#[tokio::test]
+async fn s_20_records_are_found_newest_first_page_by_page() {
+    let engine = engine();
+    let success = run(&engine, Stage::Pre, "export default () => ({ out: {} });").await;
+    let failure = run(&engine, Stage::Pre, "export default () => { throw 1; }").await;
+    let time = |second| Timestamp::from_second(second).unwrap();
+    for history in Stores::new().await.histories {
+        for second in 0..25 {
+            let record = if second % 5 == 0 { &failure } else { &success };
+            let action = if second % 2 == 0 { "even" } else { "odd" };
+            history
+                .record(record.clone().at(time(second)).action(action))
+                .await
+                .unwrap();
+        }
+        let all = async |query: RunQuery| {
+            let (mut query, mut seconds) = (query.limit(4), Vec::new());
+            loop {
+                let page = history.query(&query).await.unwrap();
+                assert!(page.records.len() <= 4);
+                seconds.extend(page.records.iter().map(|record| record.time.as_second()));
+                match page.next {
+                    Some(next) => query = query.before(next),
+                    None => return seconds,
+                }
+            }
+        };
+        assert_eq!(
+            all(RunQuery::new()).await,
+            (0..25).rev().collect::<Vec<_>>()
+        );
+        assert_eq!(
+            all(RunQuery::new().outcome(OutcomeKind::Failure)).await,
+            [20, 15, 10, 5, 0]
+        );
+        assert_eq!(
+            all(RunQuery::new().outcome(OutcomeKind::Failure).action("odd")).await,
+            [15, 5]
+        );
+        assert_eq!(
+            all(RunQuery::new().from(time(20)).until(time(23))).await,
+            [22, 21, 20]
+        );
+        assert_eq!(all(RunQuery::new().hook(HOOK).from(time(24))).await, [24]);
+        assert_eq!(
+            all(RunQuery::new().hook("https://example.org/other.js")).await,
+            [0; 0]
+        );
+        assert_eq!(
+            all(RunQuery::new().action("'; DROP TABLE runs; --")).await,
+            [0; 0]
+        );
+
+        assert_eq!(history.forget_before(time(20)).await.unwrap(), 20);
+        assert_eq!(all(RunQuery::new()).await, [24, 23, 22, 21, 20]);
+    }
+}
+
+#[tokio::test]
+async fn s_20_a_history_in_memory_forgets_the_oldest() {
+    let engine = engine();
+    let record = run(&engine, Stage::Pre, "export default () => ({ out: {} });").await;
+    let history = RunHistory::in_memory(NonZeroUsize::new(3).unwrap());
+    for _ in 0..10 {
+        history.record(record.clone()).await.unwrap();
+    }
+    let found = history.query(&RunQuery::new()).await.unwrap();
+    assert_eq!(
+        found
+            .records
+            .iter()
+            .map(|record| record.id)
+            .collect::<Vec<_>>(),
+        [10, 9, 8]
+    );
+}
+
+#[tokio::test]
+async fn s_20_runs_are_counted_by_hook_outcome_and_class() {
+    let engine = engine();
+    for history in Stores::new().await.histories {
+        for (code, times) in [
+            ("export default () => ({ out: {} });", 3),
+            ("export default () => { throw new TypeError('a'); }", 2),
+            ("export default () => { throw new RangeError('a'); }", 1),
+            (
+                "export default () => { throw new (class Spam extends HookStopException {})('a'); }",
+                1,
+            ),
+        ] {
+            for _ in 0..times {
+                history
+                    .record(run(&engine, Stage::Pre, code).await)
+                    .await
+                    .unwrap();
+            }
+        }
+        let skipped = RunRecord::skipped(
+            &crate::hook(&engine, "export default () => {};"),
+            Stage::Pre,
+            "budget",
+        );
+        history.clone().record(skipped).await.unwrap();
+        let summary = history.summary();
+        let groups: Vec<_> = summary
+            .iter()
+            .map(|group| (group.outcome, &*group.class, group.runs))
+            .collect();
+        assert_eq!(
+            groups,
+            [
+                (OutcomeKind::Success, "", 3),
+                (OutcomeKind::Stopped, "Spam", 1),
+                (OutcomeKind::Failure, "RangeError", 1),
+                (OutcomeKind::Failure, "TypeError", 2),
+                (OutcomeKind::Skipped, "", 1),
+            ]
+        );
+        for group in &summary {
+            assert_eq!(group.source, HOOK);
+            let runs = if group.outcome == OutcomeKind::Skipped {
+                0
+            } else {
+                group.runs
+            };
+            assert_eq!(group.duration_us.counts.iter().sum::<u64>(), runs);
+            assert_eq!(group.fuel.counts.iter().sum::<u64>(), runs);
+            assert_eq!(group.fuel.sum > 0, runs > 0);
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn s_20_a_history_that_fails_says_so_and_counts_on() {
+    let engine = engine();
+    let stores = Stores::new().await;
+    let history = RunHistory::sqlite(&stores.database);
+    let record = run(&engine, Stage::Pre, "export default () => ({ out: {} });").await;
+    stores.database.close().await;
+    assert!(history.record(record).await.is_err());
+    assert_eq!(history.summary()[0].runs, 1);
+    assert!(history.query(&RunQuery::new()).await.is_err());
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn s_20_a_history_outlives_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.db");
+    let engine = engine();
+    for round in 1..=3 {
+        let database = hooks_script::Database::open(&path).await.unwrap();
+        let history = RunHistory::sqlite(&database);
+        let record = run(&engine, Stage::Pre, "export default () => ({ out: {} });").await;
+        history.record(record).await.unwrap();
+        let found = history.query(&RunQuery::new()).await.unwrap().records;
+        assert_eq!(found.len(), round);
+        assert!(found.iter().all(|record| !record.duration.is_zero()));
+        database.close().await;
+    }
+}

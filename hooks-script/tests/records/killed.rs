@@ -1,0 +1,86 @@
+//! What a call confirmed is there after the process is killed.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use hooks_script::{ConsentRequest, ConsentStore, Database, Scope};
+
+use crate::HOOK;
+
+const VARIABLE: &str = "HOOKS_SCRIPT_TEST_DATABASE";
+
+fn request(number: usize) -> ConsentRequest {
+    ConsentRequest::new(HOOK, "v1", "http", Scope::user(format!("u-{number}")))
+}
+
+/// Not a test of its own: the process that is killed. Approves until then, and says of each
+/// approval when it is confirmed.
+#[tokio::test]
+#[ignore = "is started, and killed, by the test below"]
+async fn approves_for_ever() {
+    let Some(path) = std::env::var_os(VARIABLE) else {
+        return;
+    };
+    let store = ConsentStore::sqlite(&Database::open(path).await.unwrap());
+    for number in 0.. {
+        store.approve(&request(number), "u").await.unwrap();
+        eprintln!("confirmed {number}");
+    }
+}
+
+#[tokio::test]
+async fn s_21_a_confirmed_consent_is_there_after_the_process_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.db");
+    for round in 0..3 {
+        let confirmed = approve_and_kill(&path, 5 + 10 * round);
+        let store = ConsentStore::sqlite(&Database::open(&path).await.unwrap());
+        for number in 0..=confirmed {
+            assert!(
+                store.permit(&request(number)).await.is_some(),
+                "{number} of {confirmed}"
+            );
+        }
+        // Nor is there anything that nobody approved.
+        let history = store.history_of_hook(HOOK).await.unwrap();
+        assert!(history.iter().all(|change| change.by == "u"));
+        assert!(store.permit(&request(1_000_000)).await.is_none());
+    }
+}
+
+/// Kills the process right behind an approval, and says which was the last that it confirmed.
+fn approve_and_kill(path: &Path, approvals: usize) -> usize {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "killed::approves_for_ever",
+            "--nocapture",
+        ])
+        .env(VARIABLE, path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut last = None;
+    let number = |line: String| line.strip_prefix("confirmed ")?.parse::<usize>().ok();
+    while last.is_none_or(|last| last < approvals) {
+        let line = lines
+            .next()
+            .expect("it goes on until it is killed")
+            .unwrap();
+        last = number(line).or(last);
+    }
+    // On Unix, SIGKILL.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What it said before it was dead counts too.
+    lines
+        .map_while(Result::ok)
+        .filter_map(number)
+        .last()
+        .or(last)
+        .unwrap()
+}

@@ -1,0 +1,99 @@
+//! A server on this machine that answers as it is told.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+type Answer = dyn Fn(&Request) -> Vec<u8> + Send + Sync;
+
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    answer: Arc<Mutex<Arc<Answer>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
+}
+
+/// A request: its first line and headers, in lower case.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) head: String,
+}
+
+impl Request {
+    pub(crate) fn path(&self) -> &str {
+        self.head.split(' ').nth(1).unwrap()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines();
+        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+    }
+}
+
+/// An answer of a status line, headers and a body.
+pub(crate) fn answer(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
+    let headers: String = headers
+        .iter()
+        .map(|header| format!("{header}\r\n"))
+        .collect();
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+    )
+    .into_bytes()
+}
+
+impl Server {
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let answer: Arc<Mutex<Arc<Answer>>> = Arc::new(Mutex::new(Arc::new(|_| {
+            self::answer("404 Not Found", &[], "")
+        })));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (answers, seen) = (Arc::clone(&answer), Arc::clone(&requests));
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (answers, seen) = (Arc::clone(&answers), Arc::clone(&seen));
+                tokio::spawn(async move {
+                    let mut head = Vec::new();
+                    while !head.ends_with(b"\r\n\r\n") {
+                        match stream.read_u8().await {
+                            Ok(byte) => head.push(byte),
+                            Err(_) => return,
+                        }
+                    }
+                    let head = String::from_utf8(head).unwrap().to_lowercase();
+                    let request = Request { head };
+                    seen.lock().unwrap().push(request.clone());
+                    let answer = Arc::clone(&answers.lock().unwrap());
+                    let answer = answer(&request);
+                    if answer.is_empty() {
+                        // Never: the other side has to give up.
+                        std::future::pending::<()>().await;
+                    }
+                    let _ = stream.write_all(&answer).await;
+                    let _ = stream.shutdown().await;
+                });
+            }
+        });
+        Server {
+            port,
+            answer,
+            requests,
+        }
+    }
+
+    pub(crate) fn answers(&self, answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) {
+        *self.answer.lock().unwrap() = Arc::new(answer);
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// What was asked since the last call.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        std::mem::take(&mut self.requests.lock().unwrap())
+    }
+}

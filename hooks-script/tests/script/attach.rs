@@ -1,0 +1,200 @@
+//! Script hooks in the registries of `hooks-runtime`.
+
+use futures_executor::block_on;
+use hooks_runtime::{
+    Action, FailurePolicy, HookRegistry, HookResult, PhaseRegistry, RegisterOptions, ResponseAction,
+};
+use hooks_script::{ContextData, Field, Manifest, PublicFields, ScriptEngine, ScriptHook};
+use serde_json::{Value, json};
+
+use crate::support::{engine, register};
+
+const STOPS: &str = "class Toxic extends HookStopException {}
+    export default () => { throw new Toxic('language'); };";
+const FAILS: &str = "export default () => { throw new Error('broken'); };";
+const SHOUTS: &str =
+    "export default ({ in: m }) => ({ out: { ...m, text: m.text.toUpperCase() } });";
+
+fn hook(source: &str) -> ScriptHook {
+    register(&engine(), source)
+}
+
+fn events(hook: &ScriptHook, options: RegisterOptions) -> HookRegistry {
+    let hooks = HookRegistry::new();
+    hooks.register("e", hook.as_event_hook(), options);
+    hooks
+}
+
+fn pre(hook: &ScriptHook, options: RegisterOptions) -> PhaseRegistry<Value, Value> {
+    let registry = PhaseRegistry::new();
+    registry.register_pre(hook.as_phase_hook("script"), options);
+    registry
+}
+
+#[test]
+fn s_11_e_25_what_a_hook_returns_takes_the_place_of_the_events_data() {
+    let hooks = events(&hook(SHOUTS), RegisterOptions::new());
+    let emission = block_on(hooks.emit("e", json!({"text": "hi", "n": 1}))).unwrap();
+    assert_eq!(emission.action, Action::Modify);
+    assert_eq!(
+        Value::Object((*emission.data).clone()),
+        json!({"text": "HI", "n": 1})
+    );
+    assert_eq!(emission.decided_by.as_deref(), Some("A hook"));
+}
+
+#[test]
+fn s_11_e_27_what_is_the_same_is_no_change() {
+    let hooks = events(&hook(SHOUTS), RegisterOptions::new());
+    let emission = block_on(hooks.emit("e", json!({"text": "HI"}))).unwrap();
+    assert_eq!(emission.action, Action::Continue);
+}
+
+#[test]
+fn s_15_s_19_a_stop_denies_the_event_with_class_and_message() {
+    let hooks = events(&hook(STOPS), RegisterOptions::new());
+    let emission = block_on(hooks.emit("e", json!({}))).unwrap();
+    assert_eq!(emission.action, Action::Deny);
+    assert_eq!(emission.result().reason.as_deref(), Some("Toxic: language"));
+}
+
+#[test]
+fn s_16_e_36_a_failure_is_isolated_unless_somebody_says_otherwise() {
+    let failing = hook(FAILS);
+    let emit = |hooks: HookRegistry| block_on(hooks.emit("e", json!({}))).unwrap();
+
+    let emission = emit(events(&failing, RegisterOptions::new()));
+    assert_eq!(emission.action, Action::Continue);
+    assert_eq!(emission.faults.len(), 1);
+
+    let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
+    assert_eq!(emit(events(&failing, options)).action, Action::Deny);
+
+    let closed = failing.fail_closed(true);
+    let emission = emit(events(&closed, RegisterOptions::new()));
+    assert_eq!(
+        emission.action,
+        Action::Deny,
+        "its registration does not have to know"
+    );
+}
+
+#[test]
+fn s_01_a_script_never_takes_back_what_another_hook_denies_or_asks() {
+    let says_yes = hook(
+        "export default ({ in: m }) => ({ action: 'continue', approval_default: 'allow',
+            out: { ...m, action: 'continue', approval_default: 'allow' } });",
+    );
+    for (other, action) in [
+        (HookResult::deny("no"), Action::Deny),
+        (HookResult::ask_user("really?"), Action::AskUser),
+    ] {
+        for priority in [-1, 1] {
+            let hooks = events(&says_yes, RegisterOptions::new().priority(priority));
+            let other = other.clone();
+            hooks.register(
+                "e",
+                move |_: hooks_runtime::Event<'_>| other.clone(),
+                RegisterOptions::new(),
+            );
+            let emission = block_on(hooks.emit("e", json!({}))).unwrap();
+            assert_eq!(emission.action, action);
+            if action == Action::AskUser {
+                let default = emission.result().approval_default;
+                assert_eq!(default, hooks_runtime::ApprovalDefault::Deny);
+            }
+        }
+    }
+}
+
+#[test]
+fn e_133_the_host_does_not_vouch_for_a_script() {
+    let hooks = events(&hook(SHOUTS), RegisterOptions::new());
+    assert!(!hooks.descriptors()[0].trusted);
+}
+
+#[test]
+fn s_10_an_event_hook_is_told_what_the_host_makes_of_the_event() {
+    let engine = ScriptEngine::builder()
+        .public_fields(PublicFields::new().user([Field::text("id")]))
+        .build()
+        .unwrap();
+    let manifest = Manifest::new("text:", "Who", [hooks_script::ContextKey::User]).unwrap();
+    let source = "export default ({ data }) => ({ out: data });";
+    let hook = engine.register(manifest, source).unwrap();
+    let event_hook = hook.as_event_hook().with_data(|event| {
+        let user = json!({"id": event["by"], "email": "private"});
+        ContextData::new().user(&user).unwrap()
+    });
+    let hooks = HookRegistry::new();
+    hooks.register("e", event_hook, RegisterOptions::new());
+    let emission = block_on(hooks.emit("e", json!({"by": "7"}))).unwrap();
+    assert_eq!(emission.data["user"], json!({"id": "7"}));
+}
+
+#[test]
+fn r_11_a_stop_denies_the_call_with_class_and_message() {
+    let registry = pre(&hook(STOPS), RegisterOptions::new());
+    let response = block_on(registry.execute_pre(&json!({}))).unwrap();
+    assert_eq!(response.action, ResponseAction::Deny);
+    assert_eq!(response.error_type.as_deref(), Some("Toxic"));
+    assert_eq!(response.reason.as_deref(), Some("language"));
+}
+
+#[test]
+fn r_12_what_a_pre_hook_returns_has_no_effect() {
+    let registry = pre(
+        &hook("export default () => ({ out: { action: 'DENY' } });"),
+        RegisterOptions::new(),
+    );
+    let response = block_on(registry.execute_pre(&json!({}))).unwrap();
+    assert!(response.is_continue());
+}
+
+#[test]
+fn r_13_a_failure_ends_the_run_unless_somebody_says_otherwise() {
+    let failing = hook(FAILS);
+    let execute =
+        |registry: PhaseRegistry<Value, Value>| block_on(registry.execute_pre(&json!({})));
+
+    let error = execute(pre(&failing, RegisterOptions::new())).unwrap_err();
+    assert_eq!(error.to_string(), "threw Error: broken");
+
+    let options = RegisterOptions::new().on_failure(FailurePolicy::Isolate);
+    assert!(
+        execute(pre(&failing, options.clone()))
+            .unwrap()
+            .is_continue()
+    );
+
+    let closed = failing.fail_closed(true);
+    let response = execute(pre(&closed, options)).unwrap();
+    assert_eq!(response.error_type.as_deref(), Some("HookFailure"));
+}
+
+#[test]
+fn r_13_what_is_no_object_is_an_error_and_not_a_yes() {
+    let registry = pre(&hook(SHOUTS), RegisterOptions::new());
+    block_on(registry.execute_pre(&json!("text"))).unwrap_err();
+    let registry = pre(&hook(SHOUTS).fail_closed(true), RegisterOptions::new());
+    let response = block_on(registry.execute_pre(&json!("text"))).unwrap();
+    assert_eq!(response.action, ResponseAction::Deny);
+}
+
+#[test]
+fn r_14_s_18_after_a_call_stops_and_failures_are_nobodys_business() {
+    let registry: PhaseRegistry<Value, Value> = PhaseRegistry::new();
+    for (id, source) in [("stops", STOPS), ("fails", FAILS), ("shouts", SHOUTS)] {
+        registry.register_post(hook(source).as_phase_hook(id), RegisterOptions::new());
+    }
+    let report = block_on(registry.execute_post_reported(&json!({"text": "hi"}), Some("r-1")));
+    let runs: Vec<_> = report
+        .entries
+        .iter()
+        .map(|entry| entry.run.to_string())
+        .collect();
+    assert_eq!(
+        runs,
+        ["ran", "failed: threw Error: broken; left out", "ran"]
+    );
+}

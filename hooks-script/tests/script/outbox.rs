@@ -1,0 +1,180 @@
+//! Requests that hooks ask for after an action.
+
+use futures_executor::block_on;
+use hooks_script::{
+    ConsentRequest, ConsentStore, ContextData, HTTP, Occasion, Permit, Run, Scope, ScriptHook,
+    ScriptStack, Verdict,
+};
+
+use crate::support::{body, engine, engine_with, failure, message, post, pre, register};
+
+const POSTS: &str = "context.http.post('https://example.org/log', { text: context.in.text });";
+
+fn permit(store: &ConsentStore, hook: &ScriptHook) -> Permit {
+    let request = ConsentRequest::of(hook, HTTP, Scope::user("u-1"));
+    block_on(store.approve(&request, "u-1")).unwrap();
+    block_on(store.permit(&request)).unwrap()
+}
+
+fn permitted(hook: &ScriptHook, permit: &Permit) -> Run {
+    block_on(hook.run_post_permitted(&message(), &ContextData::new(), permit))
+}
+
+/// A run of a hook that may make requests.
+fn run(hook: &ScriptHook) -> Run {
+    permitted(hook, &permit(&ConsentStore::in_memory(), hook))
+}
+
+#[test]
+fn s_21_a_request_is_left_in_the_outbox_of_a_run_with_consent() {
+    let run = run(&register(&engine(), &body(POSTS)));
+    assert!(matches!(run.verdict, Verdict::Out(_)), "{:?}", run.verdict);
+    assert_eq!(run.outbox.len(), 1);
+    assert_eq!(run.outbox[0].url, "https://example.org/log");
+    assert_eq!(run.outbox[0].body, r#"{"text":"hello world"}"#);
+}
+
+/// Looks for the capability on everything that can be reached.
+const SEARCHES: &str = r#"
+    const seen = new Set();
+    const look = (value, path) => {
+        if ((typeof value !== "object" && typeof value !== "function") || !value || seen.has(value)) return;
+        seen.add(value);
+        for (const key of Reflect.ownKeys(value)) {
+            if (key === "http" || key === "post") throw new Error(path + String(key));
+            const { value: inner, get } = Reflect.getOwnPropertyDescriptor(value, key);
+            look(inner, path + String(key) + ".");
+            look(get, path + String(key) + ".");
+        }
+        look(Reflect.getPrototypeOf(value), path + "prototype.");
+    };
+    look(globalThis, "");
+    look(context, "context.");
+    return { out: {} };
+"#;
+
+#[test]
+fn s_21_without_consent_nothing_leads_to_the_capability() {
+    let hook = register(&engine(), &body(SEARCHES));
+    for run in [pre(&hook), post(&hook)] {
+        assert!(matches!(run.verdict, Verdict::Out(_)), "{:?}", run.verdict);
+    }
+    let failure = failure(run(&hook));
+    assert!(failure.to_string().contains("context.http"), "{failure}");
+    assert!(
+        matches!(post(&hook).verdict, Verdict::Out(_)),
+        "nothing of it is left"
+    );
+}
+
+#[test]
+fn s_21_a_permit_for_something_else_gives_nothing() {
+    let engine = engine();
+    let hook = register(&engine, &body(POSTS));
+    let other = register(&engine, &body(SEARCHES));
+    let store = ConsentStore::in_memory();
+    let run = permitted(&hook, &permit(&store, &other));
+    assert!(
+        matches!(run.verdict, Verdict::Failed(_)),
+        "{:?}",
+        run.verdict
+    );
+
+    let request = ConsentRequest::of(&hook, "clock", Scope::user("u-1"));
+    block_on(store.approve(&request, "u-1")).unwrap();
+    let run = permitted(&hook, &block_on(store.permit(&request)).unwrap());
+    assert!(
+        matches!(run.verdict, Verdict::Failed(_)),
+        "{:?}",
+        run.verdict
+    );
+    assert!(run.outbox.is_empty());
+}
+
+#[test]
+fn s_21_a_permit_that_was_revoked_gives_nothing() {
+    let hook = register(&engine(), &body(POSTS));
+    let store = ConsentStore::in_memory();
+    let permit = permit(&store, &hook);
+    block_on(store.revoke(permit.request(), "u-1")).unwrap();
+    assert!(matches!(
+        permitted(&hook, &permit).verdict,
+        Verdict::Failed(_)
+    ));
+}
+
+#[test]
+fn s_22_the_outbox_has_room_for_so_many_requests_and_so_many_bytes() {
+    let fills = body(
+        "let n = 0;
+         try { for (;;) { context.http.post('https://a.example', 'x'); n++; } }
+         catch (error) { context.http = null; if (!(error instanceof RangeError)) throw error; }",
+    );
+    let many = engine_with(|limits| limits.outbox = 3);
+    assert_eq!(run(&register(&many, &fills)).outbox.len(), 3);
+    // A URL of 17 bytes, and one of the body.
+    let bytes = engine_with(|limits| limits.outbox_bytes = 2 * 18 + 17);
+    assert_eq!(run(&register(&bytes, &fills)).outbox.len(), 2);
+}
+
+#[test]
+fn s_17_a_run_that_fails_leaves_nothing_to_be_sent_and_one_that_stops_does() {
+    let engine = engine();
+    let fails = run(&register(
+        &engine,
+        &body(&format!("{POSTS} throw new Error('no');")),
+    ));
+    assert!(fails.outbox.is_empty());
+    let stops = body(&format!("{POSTS} throw new HookStopException('noted');"));
+    let stops = run(&register(&engine, &stops));
+    assert!(matches!(stops.verdict, Verdict::Stop(_)));
+    assert_eq!(stops.outbox.len(), 1);
+}
+
+#[test]
+fn s_21_what_is_no_url_or_no_body_throws_in_the_hook() {
+    let engine = engine();
+    for arguments in [
+        "",
+        "1, 'x'",
+        "{ toString: () => 'https://a.example' }, 'x'",
+        "'https://a.example'",
+        "'https://a.example', () => 1",
+        "'https://a.example', 1n",
+    ] {
+        let source = body(&format!("context.http.post({arguments});"));
+        let run = run(&register(&engine, &source));
+        assert_eq!(failure(run).kind(), "thrown", "{arguments}");
+    }
+}
+
+#[test]
+fn s_22_a_loop_in_what_the_body_is_made_of_ends_like_any_other() {
+    let source = body("context.http.post('https://a.example', { toJSON() { for (;;); } });");
+    assert_eq!(failure(run(&register(&engine(), &source))).kind(), "fuel");
+}
+
+#[test]
+fn s_21_a_stack_gives_the_capability_where_its_occasion_has_consent() {
+    let hook = register(&engine(), &body(POSTS));
+    let store = ConsentStore::in_memory();
+    let _permit = permit(&store, &hook);
+    let stack = ScriptStack::builder().consent(store.clone()).build();
+    stack.insert("log", hook);
+    let run_for = |user: &str| {
+        let occasion = Occasion::new().scope(Scope::user(user));
+        let outcome = block_on(stack.run_post_on(&occasion, message(), &ContextData::new()));
+        let run = outcome.runs.into_iter().next().unwrap();
+        (run.run.unwrap().outbox.len(), run.permit.is_some())
+    };
+    assert_eq!(run_for("u-1"), (1, true));
+    assert_eq!(run_for("u-2"), (0, false));
+
+    let occasion = Occasion::new().scope(Scope::user("u-1"));
+    let outcome = block_on(stack.run_pre_on(&occasion, message(), &ContextData::new())).unwrap();
+    let run = outcome.runs[0].run.as_ref().unwrap();
+    assert!(
+        matches!(run.verdict, Verdict::Failed(_)),
+        "it is for after the action"
+    );
+}

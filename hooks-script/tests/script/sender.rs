@@ -1,0 +1,189 @@
+//! Requests on their way, to a server of the test's own.
+
+use std::future::Future;
+use std::time::Duration;
+
+use hooks_script::{
+    ConsentRequest, ConsentStore, ContextData, HTTP, OutboundRequest, OutboxSender,
+    OutboxSenderBuilder, Permit, Scope, ScriptHook, SendError,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::support::{body, engine, message, register};
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(1).enable_all().build();
+    runtime.unwrap().block_on(future)
+}
+
+/// Answers one request, and gives back what it was.
+async fn server(answer: &'static str) -> (u16, JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let served = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let (mut request, mut part) = (Vec::new(), [0; 1024]);
+        while !request.ends_with(b"}") {
+            match stream.read(&mut part).await.unwrap() {
+                0 => break,
+                read => request.extend_from_slice(&part[..read]),
+            }
+        }
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        String::from_utf8(request).unwrap()
+    });
+    (port, served)
+}
+
+/// A sender that may talk to this machine.
+fn here() -> OutboxSenderBuilder {
+    OutboxSender::builder()
+        .allow_host("127.0.0.1")
+        .allow_http(true)
+        .allow_private_addresses(true)
+}
+
+struct Asked {
+    hook: ScriptHook,
+    store: ConsentStore,
+    permit: Permit,
+    request: OutboundRequest,
+}
+
+/// A hook that asked for a request to this URL.
+async fn asked(url: &str) -> Asked {
+    let source = body(&format!("context.http.post('{url}', {{ a: 1 }});"));
+    let hook = register(&engine(), &source);
+    let store = ConsentStore::in_memory();
+    let consent = ConsentRequest::of(&hook, HTTP, Scope::user("u-1"));
+    store.approve(&consent, "u-1").await.unwrap();
+    let permit = store.permit(&consent).await.unwrap();
+    let (message, data) = (message(), ContextData::new());
+    let mut run = hook.run_post_permitted(&message, &data, &permit).await;
+    let request = run.outbox.remove(0);
+    Asked {
+        hook,
+        store,
+        permit,
+        request,
+    }
+}
+
+async fn send(sender: OutboxSenderBuilder, asked: &Asked) -> Result<u16, SendError> {
+    let sender = sender.build().unwrap();
+    sender
+        .send(&asked.hook, &asked.permit, &asked.request)
+        .await
+}
+
+#[test]
+fn s_21_a_request_is_sent_to_a_host_that_is_allowed() {
+    block_on(async {
+        let (port, served) = server("HTTP/1.1 204 No Content\r\n\r\n").await;
+        let asked = asked(&format!("http://127.0.0.1:{port}/log")).await;
+        assert_eq!(send(here(), &asked).await.unwrap(), 204);
+        let request = served.await.unwrap();
+        assert!(request.starts_with("POST /log HTTP/1.1\r\n"), "{request}");
+        assert!(request.ends_with("\r\n\r\n{\"a\":1}"), "{request}");
+    });
+}
+
+#[test]
+fn s_21_consent_that_was_withdrawn_after_the_run_sends_nothing() {
+    block_on(async {
+        let (port, served) = server("").await;
+        let asked = asked(&format!("http://127.0.0.1:{port}")).await;
+        asked
+            .store
+            .revoke(asked.permit.request(), "u-1")
+            .await
+            .unwrap();
+        let error = send(here(), &asked).await.unwrap_err();
+        assert!(matches!(error, SendError::Permit(_)), "{error}");
+        assert!(!served.is_finished(), "nobody has called");
+        served.abort();
+    });
+}
+
+#[test]
+fn s_21_the_permit_of_another_hook_sends_nothing() {
+    block_on(async {
+        let (asked, other) = (
+            asked("https://a.example/1").await,
+            asked("https://a.example/2").await,
+        );
+        let sender = here().allow_host("a.example").build().unwrap();
+        let error = sender
+            .send(&asked.hook, &other.permit, &asked.request)
+            .await;
+        assert!(matches!(error, Err(SendError::OtherPermit)), "{error:?}");
+    });
+}
+
+#[test]
+fn s_01_only_https_to_allowed_hosts_at_public_addresses_is_sent() {
+    let plain = || {
+        OutboxSender::builder()
+            .allow_host("127.0.0.1")
+            .allow_host("[::1]")
+    };
+    for (url, sender, part) in [
+        ("https://b.example", plain(), "not among the hosts"),
+        (
+            "https://127.0.0.1.b.example",
+            plain(),
+            "not among the hosts",
+        ),
+        ("http://127.0.0.1", plain(), "no `https` URL"),
+        ("file:///etc/passwd", plain(), "no `https` URL"),
+        ("nothing", plain(), "no URL"),
+        (
+            "https://me:secret@127.0.0.1",
+            plain(),
+            "a user or a password",
+        ),
+        ("https://127.0.0.1", plain(), "not public"),
+        ("https://0x7f.1", plain(), "not public"),
+        ("https://[::1]", plain(), "not public"),
+        (
+            "https://localhost",
+            plain().allow_host("localhost"),
+            "not public",
+        ),
+        ("https://127.0.0.1", here().max_body(6), "7 bytes"),
+    ] {
+        let error = block_on(async { send(sender, &asked(url).await).await.unwrap_err() });
+        let text = error.to_string();
+        assert!(text.contains(part), "{url}: {text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[test]
+fn s_01_a_redirect_is_not_followed() {
+    block_on(async {
+        let (port, served) =
+            server("HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:1/\r\n\r\n")
+                .await;
+        let asked = asked(&format!("http://127.0.0.1:{port}")).await;
+        let error = send(here(), &asked).await.unwrap_err();
+        assert!(matches!(error, SendError::Status(307)), "{error}");
+        served.await.unwrap();
+    });
+}
+
+#[test]
+fn s_22_a_server_that_does_not_answer_is_left() {
+    block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let asked = asked(&format!("http://127.0.0.1:{port}")).await;
+        let error = send(here().timeout(Duration::from_millis(50)), &asked)
+            .await
+            .unwrap_err();
+        assert!(matches!(error, SendError::Timeout(_)), "{error}");
+    });
+}

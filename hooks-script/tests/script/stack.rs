@@ -1,0 +1,292 @@
+//! Stacks of hooks.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+use futures_executor::block_on;
+use hooks_script::{
+    ContextData, Failure, Occasion, OutcomeKind, PostOutcome, PreOutcome, Rejection, RunHistory,
+    RunQuery, ScriptEngine, ScriptStack, ScriptStackBuilder, StackRun, Stage, Verdict,
+};
+use serde_json::{Value, json};
+
+use crate::support::{body, engine, engine_with, map, register};
+
+/// Appends a text to what came before.
+fn append(text: &str) -> String {
+    body(&format!(
+        "return {{ out: {{ text: context.in.text + '{text}' }} }};"
+    ))
+}
+
+fn stack_of(
+    engine: &ScriptEngine,
+    build: ScriptStackBuilder,
+    hooks: &[(&str, &str)],
+) -> ScriptStack {
+    let stack = build.build();
+    for (id, source) in hooks {
+        stack.insert(*id, register(engine, source));
+    }
+    stack
+}
+
+fn stack(hooks: &[(&str, &str)]) -> ScriptStack {
+    stack_of(&engine(), ScriptStack::builder(), hooks)
+}
+
+fn pre(stack: &ScriptStack) -> Result<PreOutcome, Rejection> {
+    pre_on(stack, &Occasion::new())
+}
+
+fn pre_on(stack: &ScriptStack, occasion: &Occasion) -> Result<PreOutcome, Rejection> {
+    let message = map(json!({"text": ""}));
+    block_on(stack.run_pre_on(occasion, message, &ContextData::new()))
+}
+
+fn post(stack: &ScriptStack) -> PostOutcome {
+    block_on(stack.run_post(map(json!({"text": ""})), &ContextData::new()))
+}
+
+#[track_caller]
+fn text(outcome: Result<PreOutcome, Rejection>) -> Value {
+    outcome.unwrap().message["text"].clone()
+}
+
+fn failure(run: &StackRun) -> &Failure {
+    match &run.run.as_ref().expect("it has run").verdict {
+        Verdict::Failed(failure) => failure,
+        other => panic!("{other:?}"),
+    }
+}
+
+const FAILS: &str = "export default () => { throw new Error('no'); };";
+const LOOPS: &str = "export default () => { for (;;); };";
+
+#[test]
+fn s_09_s_11_each_hook_is_given_what_the_one_before_it_returned() {
+    let stack = stack(&[
+        ("a", &append("a")),
+        ("b", &append("b")),
+        ("c", &append("c")),
+    ]);
+    assert_eq!(text(pre(&stack)), "abc");
+}
+
+#[test]
+fn s_11_a_stack_without_hooks_leaves_the_message_as_it_is() {
+    assert_eq!(text(pre(&stack(&[]))), "");
+}
+
+#[test]
+fn s_15_s_19_a_stop_rejects_with_class_message_and_hook_and_ends_the_stack() {
+    let history = RunHistory::in_memory(NonZeroUsize::new(10).unwrap());
+    let stops = "class Toxic extends HookStopException {}
+        export default () => { throw new Toxic('language'); };";
+    let stack = stack_of(
+        &engine(),
+        ScriptStack::builder().history(history.clone()),
+        &[("a", &append("a")), ("b", stops), ("c", &append("c"))],
+    );
+    let rejection = pre_on(&stack, &Occasion::new().action("message.send")).unwrap_err();
+    assert_eq!(rejection.class, "Toxic");
+    assert_eq!(rejection.message, "language");
+    assert_eq!(rejection.hook, "A hook");
+
+    let records = block_on(history.query(&RunQuery::new())).unwrap().records;
+    let kinds: Vec<_> = records.iter().map(|record| record.outcome.kind()).collect();
+    assert_eq!(
+        kinds,
+        [OutcomeKind::Stopped, OutcomeKind::Success],
+        "newest first, and nothing of the third"
+    );
+    assert_eq!(records[0].outcome.class(), Some("Toxic"));
+    assert_eq!(records[0].action, "message.send");
+    assert_eq!(records[0].stage, Stage::Pre);
+}
+
+#[test]
+fn s_16_a_failure_leaves_the_last_good_output_and_the_stack_goes_on() {
+    let stack = stack(&[("a", &append("a")), ("b", FAILS), ("c", &append("c"))]);
+    let outcome = pre(&stack).unwrap();
+    assert_eq!(outcome.message["text"], "ac");
+    assert_eq!(failure(&outcome.runs[1]).kind(), "thrown");
+}
+
+#[test]
+fn s_16_a_failure_of_a_hook_that_has_to_agree_rejects_without_its_words() {
+    let engine = engine();
+    let stack = ScriptStack::builder().build();
+    stack.insert("guard", register(&engine, FAILS).fail_closed(true));
+    let rejection = pre(&stack).unwrap_err();
+    assert_eq!(rejection.class, "HookFailure");
+    assert!(!rejection.message.contains("no'"), "{rejection}");
+}
+
+#[test]
+fn s_17_s_18_after_an_action_all_hooks_run_whatever_they_do() {
+    let stops = "export default () => { throw new HookStopException('noted'); };";
+    let stack = stack(&[("a", stops), ("b", FAILS), ("c", &append("c"))]);
+    let outcome = post(&stack);
+    let verdicts: Vec<_> = outcome
+        .runs
+        .iter()
+        .map(|run| &run.run.as_ref().unwrap().verdict)
+        .collect();
+    assert!(
+        matches!(
+            verdicts[..],
+            [Verdict::Stop(_), Verdict::Failed(_), Verdict::Out(_)]
+        ),
+        "{verdicts:?}"
+    );
+}
+
+#[test]
+fn s_17_after_an_action_every_hook_sees_the_same_message() {
+    let sees = body(
+        "if (context.in.text !== '') throw new Error(context.in.text); return { out: { text: 'x' } };",
+    );
+    let outcome = post(&stack(&[("a", &sees), ("b", &sees)]));
+    for run in &outcome.runs {
+        assert!(
+            matches!(run.run.as_ref().unwrap().verdict, Verdict::Out(_)),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
+fn s_09_a_scope_has_an_order_of_its_own() {
+    let stack = stack(&[
+        ("a", &append("a")),
+        ("b", &append("b")),
+        ("c", &append("c")),
+    ]);
+    stack.set_order(&["c", "a"]).unwrap();
+    stack.set_order_in("guild 7", &["b", "c"]).unwrap();
+    let in_scope = |scope| pre_on(&stack, &Occasion::new().order(scope));
+    assert_eq!(text(pre(&stack)), "cab", "what is not named comes behind");
+    assert_eq!(text(in_scope("guild 7")), "bca");
+    assert_eq!(
+        text(in_scope("guild 8")),
+        "cab",
+        "it has no order of its own"
+    );
+
+    let unknown = stack.set_order_in("guild 7", &["d"]).unwrap_err();
+    assert_eq!(unknown.id, "d");
+    assert_eq!(
+        text(in_scope("guild 7")),
+        "bca",
+        "a mistake changes nothing"
+    );
+
+    assert!(stack.remove("b"));
+    stack.insert("d", register(&engine(), &append("d")));
+    assert_eq!(text(in_scope("guild 7")), "cad");
+    stack.set_order_in("guild 7", &[]).unwrap();
+    stack.set_order(&[]).unwrap();
+    assert_eq!(text(in_scope("guild 7")), "acd");
+}
+
+#[test]
+fn s_09_a_hook_of_the_same_id_takes_the_place_of_the_other() {
+    let stack = stack(&[("a", &append("a")), ("b", &append("b"))]);
+    stack.insert("a", register(&engine(), &append("A")));
+    assert_eq!(text(pre(&stack)), "Ab");
+}
+
+#[test]
+fn s_22_a_hook_that_uses_up_its_share_leaves_the_others_theirs() {
+    let stack = stack_of(
+        &engine(),
+        ScriptStack::builder().fuel(30_000_000),
+        &[("a", LOOPS), ("b", &append("b")), ("c", &append("c"))],
+    );
+    let outcome = pre(&stack).unwrap();
+    assert_eq!(outcome.message["text"], "bc");
+    assert_eq!(failure(&outcome.runs[0]), &Failure::Fuel(10_000_000));
+}
+
+#[test]
+fn s_22_time_is_shared_like_fuel() {
+    let engine = engine_with(|limits| {
+        limits.fuel = u64::MAX / 2;
+        limits.wall = Duration::from_secs(60);
+    });
+    let build = ScriptStack::builder()
+        .fuel(u64::MAX)
+        .wall(Duration::from_secs(4));
+    let stack = stack_of(&engine, build, &[("a", LOOPS), ("b", &append("b"))]);
+    let outcome = pre(&stack).unwrap();
+    assert_eq!(outcome.message["text"], "b");
+    match failure(&outcome.runs[0]) {
+        Failure::Wall(share) => assert!(*share <= Duration::from_secs(2), "{share:?}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn s_24_hooks_of_a_stack_share_nothing() {
+    let counts = "globalThis.n = 0; export default ({ in: m }) => ({ out: { text: m.text + ++globalThis.n } });";
+    assert_eq!(text(pre(&stack(&[("a", counts), ("b", counts)]))), "11");
+}
+
+#[test]
+fn s_22_a_hook_that_keeps_failing_is_disabled_and_can_be_enabled() {
+    let build = ScriptStack::builder().disable_after(NonZeroU32::new(2));
+    let history = RunHistory::in_memory(NonZeroUsize::new(10).unwrap());
+    let build = build.history(history.clone());
+    let stack = stack_of(&engine(), build, &[("a", FAILS), ("b", &append("b"))]);
+    for failures in 1..=2 {
+        assert!(!stack.hooks(None)[0].is_disabled);
+        assert_eq!(text(pre(&stack)), "b");
+        assert_eq!(stack.hooks(None)[0].failures, failures);
+    }
+    assert!(stack.hooks(None)[0].is_disabled);
+    assert!(!stack.hooks(None)[1].is_disabled);
+
+    let outcome = pre(&stack).unwrap();
+    assert!(outcome.runs[0].run.is_none(), "{outcome:?}");
+    assert_eq!(outcome.message["text"], "b");
+    let skipped = RunQuery::new().outcome(OutcomeKind::Skipped);
+    assert_eq!(block_on(history.query(&skipped)).unwrap().records.len(), 1);
+
+    assert!(stack.enable("a"));
+    assert!(!stack.enable("z"));
+    assert!(pre(&stack).unwrap().runs[0].run.is_some());
+    assert_eq!(stack.hooks(None)[0].failures, 1);
+}
+
+#[test]
+fn s_22_a_success_between_two_failures_starts_the_count_anew() {
+    let build = ScriptStack::builder().disable_after(NonZeroU32::new(2));
+    let sometimes = body("if (context.in.fail) throw new Error('no'); return { out: context.in };");
+    let stack = stack_of(&engine(), build, &[("a", &sometimes)]);
+    for fail in [true, false, true, false, true] {
+        let message = map(json!({ "fail": fail }));
+        block_on(stack.run_pre(message, &ContextData::new())).unwrap();
+    }
+    assert!(!stack.hooks(None)[0].is_disabled);
+}
+
+#[test]
+fn s_16_a_disabled_hook_that_has_to_agree_rejects_until_it_is_enabled() {
+    let engine = engine();
+    let build = ScriptStack::builder().disable_after(NonZeroU32::new(1));
+    let stack = build.build();
+    stack.insert("guard", register(&engine, FAILS).fail_closed(true));
+    pre(&stack).unwrap_err();
+    assert!(stack.hooks(None)[0].is_disabled);
+    assert_eq!(pre(&stack).unwrap_err().class, "HookFailure");
+}
+
+#[test]
+fn s_22_what_is_not_the_hooks_fault_does_not_count() {
+    let engine = engine_with(|limits| limits.input = 10);
+    let build = ScriptStack::builder().disable_after(NonZeroU32::new(1));
+    let stack = stack_of(&engine, build, &[("a", &append("a"))]);
+    assert_eq!(failure(&pre(&stack).unwrap().runs[0]).kind(), "input");
+    assert!(!stack.hooks(None)[0].is_disabled);
+}

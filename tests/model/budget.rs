@@ -1,0 +1,329 @@
+//! What was reserved is given back or counted, however an operation ends.
+
+use std::panic::AssertUnwindSafe;
+
+use futures::{FutureExt, StreamExt};
+use hooks_runtime::RequestExtensions;
+use hooks_runtime::model::hooks::{OnModelInput, OnStreamEvent};
+use hooks_runtime::model::{
+    AdapterError, AdapterEvents, Budget, BudgetError, HookedModel, ModelAdapter, ModelError,
+    ModelHooksSet, ModelInputHookContext, ModelRequest, StreamEventHookContext, Usage,
+    UsageEstimate,
+};
+
+use crate::kit::{Books, Log, Recorder, Script, call, drain, stop, text, typed, used};
+
+fn recorded(log: &Log, adapter: Script) -> (HookedModel<'static>, Books) {
+    let books = Books::new(log);
+    let hooks = ModelHooksSet::new().with_hooks(Recorder(log.clone()));
+    (
+        HookedModel::with_hooks(adapter, books.clone(), hooks),
+        books,
+    )
+}
+
+#[tokio::test]
+async fn t_70_a_refusal_sends_nothing_and_calls_no_other_hook() {
+    let log = Log::new();
+    let (model, books) = recorded(&log, Script::new(&log, [stop()]));
+    let all = Usage::tokens(100, 0);
+    books
+        .budget
+        .settle(&UsageEstimate::default(), &all, &RequestExtensions::new());
+    let error = model.text_turn("hi").collect().await.unwrap_err();
+    assert!(matches!(
+        error,
+        ModelError::Budget(BudgetError::Exceeded { left: 0, .. })
+    ));
+    assert!(!error.is_provider_error());
+    assert_eq!(
+        log.take(),
+        ["estimate text_turn for nobody", "reserve 10 for nobody"]
+    );
+}
+
+#[tokio::test]
+async fn t_70_an_adapter_that_fails_costs_nothing() {
+    let log = Log::new();
+    let error = AdapterError::transport("no route to host");
+    let (model, books) = recorded(&log, Script::failing(&log, error));
+    let error = model.completion("hi").collect().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the provider cannot be reached: no route to host"
+    );
+    assert_eq!(log.take().last().unwrap(), "release");
+    assert_eq!(
+        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (0, 0)
+    );
+}
+
+#[tokio::test]
+async fn t_70_an_error_amid_the_answer_ends_the_stream_after_the_books_are_settled() {
+    let log = Log::new();
+    let script = [
+        text("a"),
+        Err(AdapterError::protocol("?")),
+        text("b"),
+        stop(),
+    ];
+    let (model, books) = recorded(&log, Script::new(&log, script));
+    let mut events = model.completion("hi").stream();
+    assert!(events.next().await.unwrap().is_ok());
+    assert_eq!(books.budget.reserved().tokens, 10);
+    assert!(events.next().await.unwrap().is_err());
+    assert_eq!(
+        books.budget.reserved().tokens,
+        0,
+        "settled before the caller has the error"
+    );
+    assert!(StreamExt::next(&mut events).await.is_none());
+    assert!(StreamExt::next(&mut events).await.is_none());
+    assert_eq!(log.take()[3..], ["hook: text a", "settle 10"]);
+}
+
+#[tokio::test]
+async fn t_70_a_dropped_stream_runs_nothing_more_and_counts_as_estimated() {
+    let log = Log::new();
+    let (model, books) = recorded(&log, Script::new(&log, [text("a"), text("b"), stop()]));
+    let mut events = model.text_turn("hi").stream();
+    events.next().await.unwrap().unwrap();
+    assert_eq!(books.budget.reserved().tokens, 10);
+    let _ = log.take();
+    drop(events);
+    assert_eq!(log.take(), ["settle 10"]);
+    assert_eq!(
+        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (10, 0)
+    );
+}
+
+#[tokio::test]
+async fn t_70_a_dropped_stream_counts_as_the_larger_of_estimate_and_report() {
+    for (report, counted) in [(used(5, 1), 10), (used(5, 40), 45)] {
+        let log = Log::new();
+        let (model, books) = recorded(&log, Script::new(&log, [report, text("a"), stop()]));
+        let mut events = model.text_turn("hi").stream();
+        events.next().await.unwrap().unwrap();
+        drop(events);
+        assert_eq!(
+            (books.budget.used().tokens, books.budget.reserved().tokens),
+            (counted, 0)
+        );
+    }
+}
+
+#[tokio::test]
+async fn t_70_answers_that_are_dropped_before_their_usage_exhaust_the_budget() {
+    let (log, books) = (Log::new(), Books::new(&Log::new()));
+    let mut refused = 0;
+    for _ in 0..50 {
+        let script = [text("all of it"), stop(), used(10, 25_000)];
+        let hooks = ModelHooksSet::new().with_hooks(Recorder(log.clone()));
+        let model = HookedModel::with_hooks(Script::new(&log, script), books.clone(), hooks);
+        let mut events = model.completion("hi").stream();
+        match events.next().await.unwrap() {
+            Ok(_) => assert_eq!(
+                typed(&events.next().await.unwrap().unwrap()),
+                "finished Stop"
+            ),
+            Err(ModelError::Budget(_)) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!((books.budget.used().tokens, refused), (100, 40));
+}
+
+#[tokio::test]
+async fn t_70_an_operation_that_is_dropped_before_the_adapter_answers_is_released() {
+    struct Waiting;
+    impl ModelAdapter for Waiting {
+        async fn stream(&self, _: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
+            std::future::pending().await
+        }
+    }
+    let log = Log::new();
+    let model = HookedModel::new(Waiting, Books::new(&log));
+    let mut events = model.completion("hi").stream();
+    assert!(events.next().now_or_never().is_none());
+    drop(events);
+    assert_eq!(log.take(), ["reserve 0 for nobody", "release"]);
+}
+
+#[tokio::test]
+async fn t_70_the_last_usage_counts_and_not_the_sum() {
+    let log = Log::new();
+    let script = [used(5, 1), text("a"), used(5, 9), stop()];
+    let (model, books) = recorded(&log, Script::new(&log, script));
+    drain(model.text_turn("hi").stream(), &Log::new())
+        .await
+        .unwrap();
+    assert_eq!(books.budget.used().tokens, 14);
+}
+
+#[tokio::test]
+async fn t_70_an_answer_in_the_wrong_form_was_used_all_the_same() {
+    let log = Log::new();
+    let (model, books) = recorded(&log, Script::new(&log, [used(5, 1), text("no"), stop()]));
+    let error = model.structured_completion::<u8>("hi").collect().await;
+    assert!(matches!(error, Err(ModelError::InvalidOutput { .. })));
+    assert_eq!(books.budget.used().tokens, 6);
+
+    let (model, books) = recorded(&log, Script::new(&log, [call("nope", "{}"), stop()]));
+    assert!(model.text_turn("hi").collect().await.is_err());
+    assert_eq!(
+        (books.budget.used().tokens, books.budget.reserved().tokens),
+        (10, 0)
+    );
+}
+
+#[tokio::test]
+async fn t_70_the_usage_behind_a_call_that_cannot_be_read_counts_and_no_hook_sees_it() {
+    for (name, arguments) in [("nope", "{}"), ("nope", "{")] {
+        let log = Log::new();
+        let script = [call(name, arguments), text("more"), stop(), used(10, 40)];
+        let (model, books) = recorded(&log, Script::new(&log, script));
+        let error = model.text_turn("hi").collect().await.unwrap_err();
+        assert!(matches!(error, ModelError::UnknownTool { .. }));
+        assert_eq!(
+            (books.budget.used().tokens, books.budget.reserved().tokens),
+            (50, 0)
+        );
+        let lines = log.take();
+        let seen = lines.iter().filter(|line| line.starts_with("hook: "));
+        assert_eq!(seen.count(), 1, "{lines:?}");
+        assert_eq!(lines.last().unwrap(), "settle 50");
+    }
+
+    // All that was reported is less than the estimate, and it is what was used.
+    let log = Log::new();
+    let script = [call("nope", "{}"), stop(), used(1, 2)];
+    let (model, books) = recorded(&log, Script::new(&log, script));
+    model.text_turn("hi").collect().await.unwrap_err();
+    assert_eq!(books.budget.used().tokens, 3);
+}
+
+/// Calls a tool that there is not, and then has this many pieces of text, or never goes on.
+struct Rambling(Option<usize>);
+
+impl ModelAdapter for Rambling {
+    async fn stream(&self, _: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
+        let first = futures::stream::iter([call("nope", "{}")]);
+        Ok(match self.0 {
+            None => Box::pin(first.chain(futures::stream::pending())),
+            Some(pieces) => {
+                let pieces = futures::stream::iter(0..pieces).map(|_| text("and"));
+                Box::pin(
+                    first
+                        .chain(pieces)
+                        .chain(futures::stream::iter([used(1, 1)])),
+                )
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn t_70_an_answer_is_not_read_on_for_its_usage_without_end() {
+    for adapter in [Rambling(None), Rambling(Some(usize::MAX))] {
+        let books = Books::new(&Log::new());
+        let model = HookedModel::new(adapter, books.clone());
+        let estimate = UsageEstimate::tokens(10);
+        let reply = model.text_turn("hi").ext(estimate).collect().await;
+        assert!(matches!(reply, Err(ModelError::UnknownTool { .. })));
+        assert_eq!(
+            (books.budget.used().tokens, books.budget.reserved().tokens),
+            (10, 0)
+        );
+    }
+}
+
+/// Panics on the input, or on an event.
+struct Panicking;
+
+impl OnModelInput for Panicking {
+    async fn call(&self, _: &ModelInputHookContext<'_>) {
+        panic!("the input hook panics");
+    }
+}
+
+impl OnStreamEvent for Panicking {
+    async fn call(&self, _: &StreamEventHookContext<'_>) {
+        panic!("the event hook panics");
+    }
+}
+
+#[tokio::test]
+async fn t_70_a_panic_in_a_hook_goes_to_the_caller_and_costs_once_there_is_an_answer() {
+    for (hooks, reached) in [
+        (ModelHooksSet::new().with_on_model_input(Panicking), false),
+        (ModelHooksSet::new().with_on_stream_event(Panicking), true),
+    ] {
+        let log = Log::new();
+        let adapter = Script::new(&log, [text("a"), stop()]);
+        let books = Books::new(&log);
+        let model = HookedModel::with_hooks(adapter, books.clone(), hooks)
+            .with_default_extensions(RequestExtensions::new().ext(UsageEstimate::tokens(10)));
+        let call = AssertUnwindSafe(model.text_turn("hi").collect());
+        let panic = call.catch_unwind().await.unwrap_err();
+        assert!(
+            panic
+                .downcast_ref::<&str>()
+                .unwrap()
+                .contains("hook panics")
+        );
+        let lines = log.take();
+        let end = if reached { "settle 10" } else { "release" };
+        assert_eq!(lines.last().unwrap(), end);
+        assert_eq!(lines.len() == 3, reached, "{lines:?}");
+        assert_eq!(books.budget.reserved().tokens, 0);
+    }
+}
+
+#[tokio::test]
+async fn t_70_an_answer_that_was_cut_off_counts_as_estimated() {
+    let log = Log::new();
+    let (model, books) = recorded(&log, Script::new(&log, [text("a")]));
+    let error = model.text_turn("hi").collect().await.unwrap_err();
+    assert!(matches!(error, ModelError::Incomplete { .. }));
+    assert_eq!(log.take().last().unwrap(), "settle 10");
+    assert_eq!(books.budget.used(), UsageEstimate::tokens(10));
+}
+
+/// Says when its stream is dropped. It has this many pieces of text.
+struct Closing(Log, usize);
+
+impl ModelAdapter for Closing {
+    async fn stream(&self, _: ModelRequest) -> Result<AdapterEvents<'_>, AdapterError> {
+        struct Close<'a>(&'a Log);
+        impl Drop for Close<'_> {
+            fn drop(&mut self) {
+                self.0.add("close");
+            }
+        }
+        let close = Close(&self.0);
+        let pieces = futures::stream::iter(0..self.1).map(|n| text(&n.to_string()));
+        let events = pieces.chain(futures::stream::iter([stop()]));
+        Ok(Box::pin(events.inspect(move |_| {
+            let _ = &close;
+        })))
+    }
+}
+
+#[tokio::test]
+async fn t_70_the_connection_is_closed_before_the_budget_is_settled() {
+    let log = Log::new();
+    let model = HookedModel::new(Closing(log.clone(), 9), Books::new(&log));
+    let mut events = model.completion("count").stream();
+    for expected in ["text 0", "text 1"] {
+        let event = events.next().await.unwrap().unwrap();
+        assert_eq!(typed(&event), expected);
+    }
+    drop(events);
+    assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
+
+    let model = HookedModel::new(Closing(log.clone(), 1), Books::new(&log));
+    model.completion("count").collect().await.unwrap();
+    assert_eq!(log.take(), ["reserve 0 for nobody", "close", "settle 0"]);
+}

@@ -1,0 +1,175 @@
+//! What is approved are the final data: a later change asks again (E-136).
+
+use hooks_runtime::approval::{ApprovalQueue, FixedAnswers};
+use hooks_runtime::{Begun, Conversation, Coordinator, HookRegistry, HookResult, Map};
+use serde_json::{Value, json};
+
+use super::{asking, call, decide, gate, only, question, with};
+use crate::kit::{answering, at, map};
+
+fn shell(command: &str) -> Map {
+    map(json!({"tool_name": "shell", "tool_input": {"command": command}}))
+}
+
+/// The hook `gate` asks, and a later one makes the data these.
+fn changed_later(question: HookResult, data: Map) -> HookRegistry {
+    let hooks = gate(question);
+    hooks.register("tool:pre", answering(HookResult::modify(data)), at(1));
+    hooks
+}
+
+fn may_always(prompt: &str) -> HookResult {
+    HookResult {
+        approval_options: Some(vec!["Allow always".to_owned(), "Deny".to_owned()]),
+        ..HookResult::ask_user(prompt)
+    }
+}
+
+#[tokio::test]
+async fn e_136_the_question_is_about_the_data_that_the_last_hook_left() {
+    let hooks = changed_later(HookResult::ask_user("Run `ls`?"), shell("rm -rf ."));
+    let provider = FixedAnswers::allow();
+    let applied = decide(&with(provider.clone()), &hooks, "tool:pre", shell("ls")).await;
+    let asked = &provider.asked()[0];
+    assert_eq!(*asked.data, shell("rm -rf ."));
+    assert!(asked.has_changed, "the prompt tells of something else");
+    assert_eq!(*applied.data, shell("rm -rf ."));
+}
+
+#[tokio::test]
+async fn e_136_a_change_of_one_field_is_a_change() {
+    let hooks = gate(HookResult::ask_user("Run it?"));
+    let change = HookResult::set("tool_input", json!({"command": "rm"}));
+    hooks.register("tool:pre", answering(change), at(1));
+    let request = question(&Coordinator::new(), &hooks, "tool:pre", shell("ls")).await;
+    assert!(request.has_changed);
+    assert_eq!(request.data["tool_input"]["command"], "rm");
+}
+
+#[tokio::test]
+async fn e_136_a_change_before_the_question_is_none_after_it() {
+    let hooks = gate(HookResult::ask_user("Run it?"));
+    let change = HookResult::modify(shell("ls -l"));
+    hooks.register("tool:pre", answering(change), at(-1));
+    let request = question(&Coordinator::new(), &hooks, "tool:pre", shell("ls")).await;
+    assert!(!request.has_changed);
+    assert_eq!(*request.data, shell("ls -l"));
+}
+
+#[tokio::test]
+async fn e_136_an_approval_covers_its_own_data_only() {
+    let hooks = gate(HookResult::ask_user("Run it?"));
+    let applied = decide(
+        &with(FixedAnswers::allow()),
+        &hooks,
+        "tool:pre",
+        shell("ls"),
+    )
+    .await;
+    assert!(applied.covers(&shell("ls")) && applied.covers(&applied.data));
+    let mut with_more = shell("ls");
+    with_more.insert("sudo".to_owned(), Value::Bool(true));
+    for other in [shell("rm"), with_more, Map::new()] {
+        assert!(!applied.covers(&other), "{other:?}");
+    }
+    let denied = decide(&with(FixedAnswers::deny()), &hooks, "tool:pre", shell("ls")).await;
+    assert!(!denied.covers(&shell("ls")), "a denial covers nothing");
+}
+
+#[tokio::test]
+async fn e_136_without_a_question_there_is_nothing_to_ask_again() {
+    let hooks = HookRegistry::new();
+    let applied = decide(&Coordinator::new(), &hooks, "tool:pre", shell("ls")).await;
+    assert!(!applied.is_denied() && applied.approval.is_none());
+    let denies = gate(HookResult::deny("no"));
+    let applied = decide(&Coordinator::new(), &denies, "tool:pre", shell("ls")).await;
+    assert!(!applied.covers(&shell("ls")));
+}
+
+#[tokio::test]
+async fn e_138_what_was_allowed_always_does_not_allow_what_a_later_hook_makes_of_it() {
+    let provider = FixedAnswers::labels(["Allow always", "Deny"]);
+    let coordinator = with(provider.clone());
+    let plain = gate(may_always("Run it?"));
+    assert!(
+        !decide(&coordinator, &plain, "tool:pre", shell("ls"))
+            .await
+            .is_denied()
+    );
+    let changed = changed_later(may_always("Run it?"), shell("rm -rf ."));
+    assert!(
+        decide(&coordinator, &changed, "tool:pre", shell("ls"))
+            .await
+            .is_denied()
+    );
+    assert_eq!(provider.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn e_138_what_was_allowed_under_a_key_does_not_allow_what_a_later_hook_makes_of_it() {
+    let provider = FixedAnswers::labels(["Allow always", "Deny"]);
+    let coordinator = with(provider.clone());
+    let keyed = || may_always("Run it?").approval_key("k");
+    assert!(
+        !decide(&coordinator, &gate(keyed()), "tool:pre", shell("ls"))
+            .await
+            .is_denied()
+    );
+    let changed = changed_later(keyed(), shell("rm -rf ."));
+    assert!(
+        decide(&coordinator, &changed, "tool:pre", shell("ls"))
+            .await
+            .is_denied()
+    );
+    assert_eq!(provider.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn e_138_what_was_allowed_after_a_change_does_not_allow_what_is_under_its_key() {
+    let provider = FixedAnswers::labels(["Allow always", "Deny"]);
+    let coordinator = with(provider.clone());
+    let keyed = || may_always("Run it?").approval_key("k");
+    let changed = changed_later(keyed(), shell("ls"));
+    assert!(
+        !decide(&coordinator, &changed, "tool:pre", shell("rm"))
+            .await
+            .is_denied()
+    );
+    let applied = decide(&coordinator, &gate(keyed()), "tool:pre", shell("rm -rf .")).await;
+    assert!(applied.is_denied(), "the user has seen another command");
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_136_data_that_change_while_the_question_waits_are_asked_anew() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(HookResult::ask_user("Run it?")));
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let task = asking(&coordinator, &request).await;
+    // The host changes the data, and emits again.
+    let other = question(&coordinator, &hooks, "tool:pre", shell("rm")).await;
+    queue.answer(&only(&queue).id, "Allow").unwrap();
+    let approval = task.await.unwrap();
+    assert!(approval.covers(&call()) && !approval.covers(&other.data));
+    let task = asking(&coordinator, &other).await;
+    queue.answer(&only(&queue).id, "Deny").unwrap();
+    assert!(!task.await.unwrap().is_allowed());
+}
+
+#[tokio::test]
+async fn e_136_begin_decides_what_needs_no_question() {
+    let coordinator = with(FixedAnswers::allow());
+    let mut conversation = Conversation::new();
+    for (result, is_denied) in [
+        (HookResult::proceed(), false),
+        (HookResult::deny("no"), true),
+        (HookResult::modify(shell("ls -l")), false),
+        (HookResult::inject_context("told"), false),
+    ] {
+        let emission = gate(result).emit("tool:pre", shell("ls")).await.unwrap();
+        let step = coordinator.begin(emission, &mut conversation).unwrap();
+        let Begun::Done(applied) = step else {
+            panic!("there is nothing to ask: {step:?}");
+        };
+        assert_eq!(applied.is_denied(), is_denied);
+    }
+}

@@ -1,0 +1,341 @@
+//! Questions that are put at the same time (E-140).
+
+use std::time::Duration;
+
+use hooks_runtime::approval::{ApprovalDecision, ApprovalOption, ApprovalQueue};
+use hooks_runtime::{ApprovalDefault, HookRegistry, HookResult, Map};
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::{Panics, asking, call, decide, gate, only, question, settled, with};
+use crate::kit::{answering, map, named};
+
+fn ask_once() -> HookResult {
+    HookResult::ask_user("Run it?")
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_identical_questions_are_asked_once_and_all_get_the_answer() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    for (answer, is_allowed) in [("Allow", true), ("Deny", false), ("Perhaps", false)] {
+        let mut tasks = Vec::new();
+        for _ in 0..5 {
+            let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+            tasks.push(asking(&coordinator, &request).await);
+        }
+        queue.answer(&only(&queue).id, answer).unwrap();
+        for task in tasks {
+            let approval = task.await.unwrap();
+            assert_eq!(approval.is_allowed(), is_allowed, "{answer}");
+            assert!(!matches!(approval.decision, ApprovalDecision::TimedOut));
+        }
+        assert!(queue.is_empty(), "asked once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_after_the_answer_the_same_question_is_a_new_one() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let first = asking(&coordinator, &request).await;
+    queue.answer(&only(&queue).id, "Allow").unwrap();
+    assert!(first.await.unwrap().is_allowed());
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let second = asking(&coordinator, &request).await;
+    queue.answer(&only(&queue).id, "Deny").unwrap();
+    assert!(!second.await.unwrap().is_allowed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_when_the_one_who_asked_first_is_gone_the_others_still_get_the_answer() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let mut tasks = Vec::new();
+    for _ in 0..4 {
+        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        tasks.push(asking(&coordinator, &request).await);
+    }
+    for leader in tasks.drain(..2) {
+        leader.abort();
+        assert!(leader.await.unwrap_err().is_cancelled());
+        settled().await;
+        assert_eq!(queue.len(), 1, "the question still waits");
+    }
+    queue.answer(&only(&queue).id, "Allow").unwrap();
+    for task in tasks {
+        assert!(task.await.unwrap().is_allowed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_when_the_first_is_gone_the_others_still_time_out() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let leader = asking(&coordinator, &request).await;
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let other = asking(&coordinator, &request).await;
+    leader.abort();
+    let approval = other.await.unwrap();
+    assert_eq!(approval.decision, ApprovalDecision::TimedOut);
+    assert!(queue.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_when_all_are_gone_the_question_is_withdrawn() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let mut tasks = Vec::new();
+    for _ in 0..3 {
+        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        tasks.push(asking(&coordinator, &request).await);
+    }
+    let id = only(&queue).id.clone();
+    for task in tasks {
+        task.abort();
+        let _ = task.await;
+    }
+    settled().await;
+    assert!(queue.is_empty() && queue.pending().is_empty());
+    assert!(queue.try_next().is_none());
+    assert!(queue.answer(&id, "Allow").is_err());
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let again = asking(&coordinator, &request).await;
+    queue.answer(&only(&queue).id, "Allow").unwrap();
+    assert!(again.await.unwrap().is_allowed());
+}
+
+/// A way in which a question differs from the first one, and its data.
+type Variant = (&'static str, HookRegistry, &'static str, Map);
+
+fn variants() -> Vec<Variant> {
+    let with_tool = |tool: &str, input: &str| map(json!({"tool_name": tool, "tool_input": input}));
+    let base = || with_tool("shell", "ls");
+    let differently = |result: HookResult| gate(result);
+    let other_hook = HookRegistry::new();
+    other_hook.register("tool:pre", answering(ask_once()), named("guard"));
+    let other_event = HookRegistry::new();
+    other_event.register("tool:post", answering(ask_once()), named("gate"));
+    let untrusted = HookRegistry::new();
+    let typed = ask_once().approval_choices([
+        ApprovalOption::allow_once("Allow"),
+        ApprovalOption::allow_once("Deny"),
+    ]);
+    untrusted.register("tool:pre", answering(typed), named("gate"));
+    let mut in_session = base();
+    in_session.insert("session_id".to_owned(), "other".into());
+    let mut more = base();
+    more.insert("path".to_owned(), "/etc".into());
+    vec![
+        ("the first", gate(ask_once()), "tool:pre", base()),
+        (
+            "tool",
+            gate(ask_once()),
+            "tool:pre",
+            with_tool("shel", "ls"),
+        ),
+        (
+            "input",
+            gate(ask_once()),
+            "tool:pre",
+            with_tool("shell", "rm"),
+        ),
+        ("session", gate(ask_once()), "tool:pre", in_session),
+        ("data", gate(ask_once()), "tool:pre", more),
+        ("hook", other_hook, "tool:pre", base()),
+        ("event", other_event, "tool:post", base()),
+        ("effects", untrusted, "tool:pre", base()),
+        (
+            "prompt",
+            differently(HookResult::ask_user("Run it!")),
+            "tool:pre",
+            base(),
+        ),
+        (
+            "default",
+            differently(ask_once().approval_default(ApprovalDefault::Allow)),
+            "tool:pre",
+            base(),
+        ),
+        (
+            "options",
+            differently(HookResult {
+                approval_options: Some(vec!["Allow".to_owned(), "No".to_owned()]),
+                ..ask_once()
+            }),
+            "tool:pre",
+            base(),
+        ),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_questions_that_differ_are_asked_separately_and_do_not_wait_for_each_other() {
+    let queue = ApprovalQueue::new();
+    let coordinator = with(queue.clone());
+    let mut tasks = Vec::new();
+    for (number, (what, hooks, event, data)) in variants().into_iter().enumerate() {
+        let request = question(&coordinator, &hooks, event, data).await;
+        tasks.push((what, asking(&coordinator, &request).await));
+        assert_eq!(
+            queue.len(),
+            number + 1,
+            "another {what} is another question"
+        );
+    }
+    let pending = queue.pending();
+    for (request, (what, task)) in pending.iter().zip(tasks).rev() {
+        assert!(!task.is_finished(), "{what}");
+        queue.answer(&request.id, "Allow").unwrap();
+        let approval = task.await.unwrap();
+        assert!(approval.is_allowed(), "{what}");
+        assert_eq!(approval.request.data, request.data, "{what}");
+    }
+    assert!(queue.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_a_shorter_time_ends_its_own_question_only() {
+    let queue = ApprovalQueue::new();
+    let coordinator = with(queue.clone());
+    let long = gate(ask_once().approval_timeout(100.0));
+    let short = gate(ask_once().approval_timeout(10.0));
+    for is_short_first in [true, false] {
+        let (first, second) = match is_short_first {
+            true => (&short, &long),
+            false => (&long, &short),
+        };
+        let request = question(&coordinator, first, "tool:pre", call()).await;
+        let first = asking(&coordinator, &request).await;
+        let request = question(&coordinator, second, "tool:pre", call()).await;
+        let second = asking(&coordinator, &request).await;
+        let (short, long) = match is_short_first {
+            true => (first, second),
+            false => (second, first),
+        };
+        sleep(Duration::from_secs(20)).await;
+        settled().await;
+        assert!(short.is_finished() && !long.is_finished());
+        let approval = short.await.unwrap();
+        assert_eq!(approval.decision, ApprovalDecision::TimedOut);
+        queue.answer(&only(&queue).id, "Allow").unwrap();
+        assert!(long.await.unwrap().is_allowed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_one_that_comes_later_has_all_its_time() {
+    let queue = ApprovalQueue::new();
+    let coordinator = with(queue.clone());
+    let hooks = gate(ask_once().approval_timeout(100.0));
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let first = asking(&coordinator, &request).await;
+    sleep(Duration::from_secs(90)).await;
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let second = asking(&coordinator, &request).await;
+    sleep(Duration::from_secs(20)).await;
+    settled().await;
+    assert!(first.is_finished(), "its 100 s are over");
+    assert!(!second.is_finished(), "it has waited for 20 s of 100");
+    queue.answer(&only(&queue).id, "Allow").unwrap();
+    assert!(second.await.unwrap().is_allowed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_a_time_of_0_does_not_join_a_question_that_waits() {
+    let queue = ApprovalQueue::new();
+    let coordinator = with(queue.clone());
+    let request = question(&coordinator, &gate(ask_once()), "tool:pre", call()).await;
+    let waits = asking(&coordinator, &request).await;
+    let at_once = gate(ask_once().approval_timeout(0.0));
+    let applied = decide(&coordinator, &at_once, "tool:pre", call()).await;
+    assert_eq!(
+        applied.approval.unwrap().decision,
+        ApprovalDecision::TimedOut
+    );
+    assert!(!waits.is_finished());
+    queue.answer(&only(&queue).id, "Allow").unwrap();
+    assert!(waits.await.unwrap().is_allowed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_140_allow_always_is_remembered_for_all_who_asked() {
+    let queue = ApprovalQueue::new();
+    let coordinator = with(queue.clone());
+    let hooks = gate(HookResult {
+        approval_options: Some(vec!["Allow always".to_owned(), "Deny".to_owned()]),
+        ..ask_once()
+    });
+    let mut tasks = Vec::new();
+    for _ in 0..3 {
+        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        tasks.push(asking(&coordinator, &request).await);
+    }
+    queue.answer(&only(&queue).id, "Allow always").unwrap();
+    for task in tasks {
+        assert!(task.await.unwrap().is_allowed());
+    }
+    let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
+    let decision = applied.approval.unwrap().decision;
+    assert_eq!(decision, ApprovalDecision::Remembered);
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_134_when_the_provider_panics_all_who_asked_get_the_default() {
+    let coordinator = with(Panics);
+    for (default, is_allowed) in [
+        (ApprovalDefault::Allow, true),
+        (ApprovalDefault::Deny, false),
+    ] {
+        let hooks = gate(ask_once().approval_default(default));
+        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        let (one, two) = tokio::join!(
+            coordinator.ask(request.clone()),
+            coordinator.ask(request.clone())
+        );
+        for approval in [one, two] {
+            assert_eq!(approval.is_allowed(), is_allowed);
+            assert!(matches!(approval.decision, ApprovalDecision::Failed(_)));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn e_140_askers_that_come_and_go_on_two_threads_all_end() {
+    let queue = ApprovalQueue::new();
+    let coordinator = with(queue.clone());
+    let hooks = gate(ask_once());
+    let answers = tokio::spawn({
+        let queue = queue.clone();
+        async move {
+            loop {
+                let request = queue.next().await;
+                tokio::task::yield_now().await;
+                // It may have been withdrawn in between.
+                let _ = queue.answer(&request.id, "Allow");
+            }
+        }
+    });
+    let mut tasks = Vec::new();
+    for number in 0..600 {
+        let data = map(json!({"tool_name": "shell", "tool_input": number % 5}));
+        let request = question(&coordinator, &hooks, "tool:pre", data).await;
+        let coordinator = coordinator.clone();
+        let task = tokio::spawn(async move { coordinator.ask(request).await });
+        if number % 3 == 0 {
+            tokio::task::yield_now().await;
+            task.abort();
+        }
+        tasks.push((number, task));
+    }
+    for (number, task) in tasks {
+        match task.await {
+            Ok(approval) => assert!(approval.is_allowed()),
+            Err(gone) => assert!(gone.is_cancelled() && number % 3 == 0),
+        }
+    }
+    assert!(queue.is_empty());
+    answers.abort();
+}

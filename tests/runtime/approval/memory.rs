@@ -1,0 +1,439 @@
+//! What "allow always" remembers, and for how long (E-138).
+
+use hooks_runtime::approval::{ApprovalDecision, FixedAnswers};
+use hooks_runtime::{
+    Applied, ApprovalDefault, Coordinator, HookRegistry, HookResult, Map, RegisterOptions,
+};
+use serde_json::{Value, json};
+
+use super::{Silent, call, decide, gate, question, with};
+use crate::kit::{answering, map, named};
+
+fn may_always() -> HookResult {
+    HookResult {
+        approval_options: Some(
+            ["Allow once", "Allow always", "Deny"]
+                .map(str::to_owned)
+                .to_vec(),
+        ),
+        ..HookResult::ask_user("Run it?")
+    }
+}
+
+/// Answers "Allow always" to the first question, and "Deny" to all that follow.
+fn always_then_deny() -> (Coordinator, FixedAnswers) {
+    let answers = ["Allow always"].into_iter().chain(["Deny"; 20]);
+    let provider = FixedAnswers::labels(answers);
+    (with(provider.clone()), provider)
+}
+
+fn is_remembered(applied: &Applied) -> bool {
+    let approval = applied.approval.as_ref().expect("there is a question");
+    approval.decision == ApprovalDecision::Remembered && !applied.is_denied()
+}
+
+/// Whether what a first event is allowed for always also allows a second one.
+async fn carries_over(
+    first: (&HookRegistry, &str, Value),
+    second: (&HookRegistry, &str, Value),
+) -> bool {
+    let (coordinator, provider) = always_then_deny();
+    let (hooks, event, data) = first;
+    assert!(
+        !decide(&coordinator, hooks, event, map(data))
+            .await
+            .is_denied()
+    );
+    let (hooks, event, data) = second;
+    let applied = decide(&coordinator, hooks, event, map(data)).await;
+    let is_unasked = provider.asked().len() == 1;
+    assert_eq!(is_unasked, is_remembered(&applied), "asked, or remembered");
+    assert_eq!(is_unasked, !applied.is_denied());
+    is_unasked
+}
+
+fn shell(command: &str) -> Value {
+    json!({"tool_name": "shell", "tool_input": {"command": command}})
+}
+
+#[tokio::test]
+async fn e_138_allow_always_is_not_asked_again() {
+    let (coordinator, provider) = always_then_deny();
+    let hooks = gate(may_always());
+    let first = decide(&coordinator, &hooks, "tool:pre", call()).await;
+    assert!(!first.is_denied() && !is_remembered(&first));
+    for _ in 0..3 {
+        assert!(is_remembered(
+            &decide(&coordinator, &hooks, "tool:pre", call()).await
+        ));
+        let clone = coordinator.clone();
+        assert!(is_remembered(
+            &decide(&clone, &hooks, "tool:pre", call()).await
+        ));
+    }
+    assert_eq!(provider.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn e_138_what_is_remembered_needs_nobody_to_answer() {
+    let (coordinator, provider) = always_then_deny();
+    let first = gate(may_always());
+    let _ = decide(&coordinator, &first, "tool:pre", call()).await;
+    let at_once = gate(may_always().approval_timeout(0.0));
+    let applied = decide(&coordinator, &at_once, "tool:pre", call()).await;
+    assert!(is_remembered(&applied));
+    assert_eq!(provider.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn e_138_once_and_deny_are_not_remembered() {
+    let provider = FixedAnswers::labels(["Allow once", "Deny", "Allow once", "Deny"]);
+    let (coordinator, hooks) = (with(provider.clone()), gate(may_always()));
+    for is_denied in [false, true, false, true] {
+        let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
+        assert_eq!(applied.is_denied(), is_denied);
+    }
+    assert_eq!(provider.asked().len(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_138_a_default_is_not_remembered() {
+    let question = HookResult {
+        approval_options: Some(vec!["Allow always".to_owned()]),
+        ..HookResult::ask_user("Run it?")
+    };
+    let hooks = gate(
+        question
+            .approval_default(ApprovalDefault::Allow)
+            .approval_timeout(5.0),
+    );
+    let coordinator = with(Silent);
+    for _ in 0..2 {
+        let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
+        let decision = applied.approval.unwrap().decision;
+        assert_eq!(decision, ApprovalDecision::TimedOut);
+    }
+}
+
+#[tokio::test]
+async fn e_138_another_tool_or_input_is_asked() {
+    let hooks = gate(may_always());
+    let first = || (&hooks, "tool:pre", shell("ls"));
+    assert!(carries_over(first(), (&hooks, "tool:pre", shell("ls"))).await);
+    for other in [
+        shell("rm -rf ."),
+        shell("ls "),
+        json!({"tool_name": "shell2", "tool_input": {"command": "ls"}}),
+        json!({"tool_name": "shell", "tool_input": {"command": "ls", "sudo": true}}),
+        json!({"tool_name": "shell", "tool_input": {"command": ["ls"]}}),
+        json!({"tool_name": "shell", "tool_input": {}}),
+        json!({"tool_name": "shell", "tool_input": null}),
+        json!({"tool_name": "shell"}),
+        json!({"tool_input": {"command": "ls"}}),
+        json!({}),
+    ] {
+        let second = (&hooks, "tool:pre", other.clone());
+        assert!(!carries_over(first(), second).await, "{other}");
+    }
+}
+
+#[tokio::test]
+async fn e_138_numbers_and_texts_are_not_the_same_input() {
+    let hooks = gate(may_always());
+    let with = |input: Value| json!({"tool_name": "t", "tool_input": input});
+    for (a, b) in [
+        (json!(1), json!("1")),
+        (json!(null), json!("null")),
+        (json!({"a": {"b": 1}}), json!({"a": null, "b": 1})),
+        (json!(["a", "b"]), json!(["ab"])),
+        (json!(["a,b"]), json!(["a", "b"])),
+        (json!({"a": "b\",\"c\":\"d"}), json!({"a": "b", "c": "d"})),
+        (json!([]), json!({})),
+        (json!(false), json!(0)),
+    ] {
+        let first = (&hooks, "tool:pre", with(a.clone()));
+        let second = (&hooks, "tool:pre", with(b.clone()));
+        assert!(!carries_over(first, second).await, "{a} and {b}");
+    }
+}
+
+#[tokio::test]
+async fn e_138_fields_beside_tool_and_input_do_not_matter() {
+    let hooks = gate(may_always());
+    let data = |call: &str| json!({"tool_name": "shell", "tool_input": {"command": "ls"}, "call_id": call});
+    let first = (&hooks, "tool:pre", data("1"));
+    assert!(carries_over(first, (&hooks, "tool:pre", data("2"))).await);
+}
+
+#[tokio::test]
+async fn e_138_without_a_tool_other_data_are_asked() {
+    let hooks = gate(may_always());
+    let first = (&hooks, "tool:pre", json!({"agent": "reader"}));
+    let second = (&hooks, "tool:pre", json!({"agent": "writer"}));
+    assert!(!carries_over(first, second).await);
+}
+
+#[tokio::test]
+async fn e_138_another_prompt_is_asked() {
+    let hooks = gate(may_always());
+    let other = gate(HookResult {
+        approval_prompt: Some("Run it, really?".to_owned()),
+        ..may_always()
+    });
+    let first = (&hooks, "tool:pre", shell("ls"));
+    assert!(!carries_over(first, (&other, "tool:pre", shell("ls"))).await);
+}
+
+#[tokio::test]
+async fn e_138_another_hook_is_asked() {
+    let hooks = gate(may_always());
+    let other = HookRegistry::new();
+    other.register("tool:pre", answering(may_always()), named("guard"));
+    let first = (&hooks, "tool:pre", shell("ls"));
+    assert!(!carries_over(first, (&other, "tool:pre", shell("ls"))).await);
+}
+
+#[tokio::test]
+async fn e_138_another_event_is_asked() {
+    let hooks = gate(may_always());
+    hooks.register("tool:post", answering(may_always()), named("gate"));
+    let first = (&hooks, "tool:pre", shell("ls"));
+    assert!(!carries_over(first, (&hooks, "tool:post", shell("ls"))).await);
+}
+
+#[tokio::test]
+async fn e_138_parts_of_the_key_do_not_run_into_each_other() {
+    let asks = |hook: &'static str, prompt: &str| {
+        let hooks = HookRegistry::new();
+        let result = HookResult {
+            approval_prompt: Some(prompt.to_owned()),
+            ..may_always()
+        };
+        hooks.register(
+            "tool:pre",
+            answering(result),
+            RegisterOptions::new().name(hook),
+        );
+        hooks
+    };
+    let data = |tool: &str| json!({"tool_name": tool, "tool_input": {}});
+    let first = asks("ab", "c");
+    let second = asks("a", "bc");
+    let carried = carries_over(
+        (&first, "tool:pre", data("x")),
+        (&second, "tool:pre", data("x")),
+    );
+    assert!(!carried.await);
+    let (first, second) = (asks("h", "ab"), asks("h", "a"));
+    let carried = carries_over(
+        (&first, "tool:pre", data("c")),
+        (&second, "tool:pre", data("bc")),
+    );
+    assert!(!carried.await);
+}
+
+#[tokio::test]
+async fn e_138_another_session_is_asked() {
+    let hooks = gate(may_always());
+    let data = |session: Option<&str>| {
+        let mut data = shell("ls");
+        if let Some(session) = session {
+            data["session_id"] = session.into();
+        }
+        data
+    };
+    for (first, second, is_same) in [
+        (Some("a"), Some("a"), true),
+        (Some("a"), Some("b"), false),
+        (Some("a"), None, false),
+        (None, Some("b"), false),
+        (None, None, true),
+    ] {
+        let carried = carries_over(
+            (&hooks, "tool:pre", data(first)),
+            (&hooks, "tool:pre", data(second)),
+        );
+        assert_eq!(carried.await, is_same, "{first:?}, then {second:?}");
+    }
+}
+
+#[tokio::test]
+async fn e_138_sessions_whose_names_are_no_texts_are_apart_too() {
+    let hooks = gate(may_always());
+    let data = |session: Value| {
+        let mut data = shell("ls");
+        data["session_id"] = session;
+        data
+    };
+    for (a, b) in [
+        (json!(1), json!(2)),
+        (json!({"id": "a"}), json!({"id": "b"})),
+        (json!(["a"]), json!(["b"])),
+    ] {
+        let first = (&hooks, "tool:pre", data(a.clone()));
+        let second = (&hooks, "tool:pre", data(b.clone()));
+        assert!(!carries_over(first, second).await, "{a} and {b}");
+    }
+}
+
+#[tokio::test]
+async fn e_138_tools_whose_names_are_no_texts_are_apart_too() {
+    let hooks = gate(may_always());
+    let data = |field: &str, tool: &Value| {
+        let mut data = json!({"tool_input": {"path": "a"}});
+        data[field] = tool.clone();
+        data
+    };
+    for field in ["tool_name", "tool"] {
+        for (a, b) in [
+            (json!({"name": "read"}), json!({"name": "delete"})),
+            (json!(["read"]), json!(["delete"])),
+            (json!(1), json!(2)),
+        ] {
+            let first = (&hooks, "tool:pre", data(field, &a));
+            let second = (&hooks, "tool:pre", data(field, &b));
+            assert!(!carries_over(first, second).await, "`{field}`: {a} and {b}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn e_138_another_coordinator_does_not_remember() {
+    let hooks = gate(may_always());
+    let (first, _) = always_then_deny();
+    let _ = decide(&first, &hooks, "tool:pre", call()).await;
+    let provider = FixedAnswers::deny();
+    let applied = decide(&with(provider.clone()), &hooks, "tool:pre", call()).await;
+    assert!(applied.is_denied());
+    assert_eq!(provider.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn e_138_the_end_of_a_session_forgets_it_and_no_other() {
+    let provider = FixedAnswers::labels(["Allow always", "Allow always", "Deny"]);
+    let (coordinator, hooks) = (with(provider), gate(may_always()));
+    let data = |session: &str| {
+        let mut data = call();
+        data.insert("session_id".to_owned(), session.into());
+        data
+    };
+    for session in ["a", "b"] {
+        assert!(
+            !decide(&coordinator, &hooks, "tool:pre", data(session))
+                .await
+                .is_denied()
+        );
+    }
+    coordinator.end_session("a");
+    coordinator.end_session("unknown");
+    assert!(is_remembered(
+        &decide(&coordinator, &hooks, "tool:pre", data("b")).await
+    ));
+    assert!(
+        decide(&coordinator, &hooks, "tool:pre", data("a"))
+            .await
+            .is_denied()
+    );
+}
+
+#[tokio::test]
+async fn e_138_the_session_of_data_without_one_is_the_coordinators() {
+    let coordinator = Coordinator::builder()
+        .provider(FixedAnswers::labels(["Allow always", "Deny"]))
+        .session("main")
+        .build();
+    assert_eq!(coordinator.session(), Some("main"));
+    let hooks = gate(may_always());
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    assert_eq!(&*request.session, "main");
+    let _ = decide(&coordinator, &hooks, "tool:pre", call()).await;
+    coordinator.end_session("main");
+    assert!(
+        decide(&coordinator, &hooks, "tool:pre", call())
+            .await
+            .is_denied()
+    );
+}
+
+#[tokio::test]
+async fn e_138_a_key_of_the_hook_stands_for_prompt_and_input() {
+    let keyed = |prompt: &str, key: &str| {
+        let result = HookResult {
+            approval_prompt: Some(prompt.to_owned()),
+            ..may_always()
+        };
+        gate(result.approval_key(key))
+    };
+    let (first, same) = (
+        keyed("Restart nginx?", "nginx"),
+        keyed("Stop nginx?", "nginx"),
+    );
+    let other = keyed("Restart nginx?", "sshd");
+    let start = || (&first, "tool:pre", shell("restart"));
+    assert!(carries_over(start(), (&same, "tool:pre", shell("stop"))).await);
+    assert!(!carries_over(start(), (&other, "tool:pre", shell("restart"))).await);
+    let bare = gate(HookResult {
+        approval_prompt: Some("Restart nginx?".to_owned()),
+        ..may_always()
+    });
+    assert!(!carries_over(start(), (&bare, "tool:pre", shell("restart"))).await);
+}
+
+#[tokio::test]
+async fn e_138_a_key_holds_for_its_hook_and_session() {
+    let hooks = gate(may_always().approval_key("k"));
+    let other_hook = HookRegistry::new();
+    let result = may_always().approval_key("k");
+    other_hook.register("tool:pre", answering(result), named("guard"));
+    let start = || (&hooks, "tool:pre", shell("ls"));
+    assert!(!carries_over(start(), (&other_hook, "tool:pre", shell("ls"))).await);
+    let mut elsewhere = shell("ls");
+    elsewhere["session_id"] = "other".into();
+    assert!(!carries_over(start(), (&hooks, "tool:pre", elsewhere)).await);
+}
+
+#[tokio::test]
+async fn e_138_the_generic_question_is_never_remembered() {
+    for prompt in [None, Some(String::new()), Some("  ".to_owned())] {
+        let bare = HookResult {
+            approval_prompt: prompt,
+            ..may_always()
+        };
+        for result in [bare.clone(), bare.approval_key("k")] {
+            let hooks = gate(result);
+            let first = (&hooks, "tool:pre", shell("ls"));
+            assert!(!carries_over(first, (&hooks, "tool:pre", shell("ls"))).await);
+        }
+    }
+}
+
+#[tokio::test]
+async fn e_138_a_denial_wins_over_what_is_remembered() {
+    let (coordinator, provider) = always_then_deny();
+    let hooks = gate(may_always());
+    let _ = decide(&coordinator, &hooks, "tool:pre", call()).await;
+    for priority in [-1, 1] {
+        let options = named("no").priority(priority);
+        let denies = hooks.register("tool:pre", answering(HookResult::deny("frozen")), options);
+        let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
+        assert!(applied.denial().unwrap().contains("frozen"));
+        denies.unregister();
+    }
+    assert!(is_remembered(
+        &decide(&coordinator, &hooks, "tool:pre", call()).await
+    ));
+    assert_eq!(provider.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn e_138_what_is_remembered_keeps_the_data_of_the_moment() {
+    let (coordinator, _) = always_then_deny();
+    let hooks = gate(may_always());
+    let mut data: Map = call();
+    let _ = decide(&coordinator, &hooks, "tool:pre", data.clone()).await;
+    data.insert("call_id".to_owned(), 2.into());
+    let applied = decide(&coordinator, &hooks, "tool:pre", data.clone()).await;
+    assert!(is_remembered(&applied));
+    assert_eq!(*applied.data, data);
+    assert!(applied.covers(&data) && !applied.covers(&call()));
+}

@@ -1,0 +1,229 @@
+//! The queue for user interfaces, and questions whose asker is gone.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use hooks_runtime::approval::{ApprovalAnswer, ApprovalDecision, ApprovalQueue};
+use hooks_runtime::{Conversation, Coordinator, HookResult, Map, UserMessage};
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::{asking, decide, gate, only, question, settled, with};
+use crate::kit::{Log, answering, map, named};
+
+fn numbered(number: usize) -> Map {
+    map(json!({"tool_name": "shell", "tool_input": number}))
+}
+
+fn ask_once() -> HookResult {
+    HookResult::ask_user("Run it?")
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_131_questions_come_out_in_the_order_in_which_they_were_put() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let mut tasks = Vec::new();
+    for number in 0..4 {
+        let request = question(&coordinator, &hooks, "tool:pre", numbered(number)).await;
+        tasks.push(asking(&coordinator, &request).await);
+    }
+    let inputs = |requests: &[Arc<hooks_runtime::approval::ApprovalRequest>]| -> Vec<_> {
+        requests
+            .iter()
+            .map(|r| r.data["tool_input"].clone())
+            .collect()
+    };
+    assert_eq!(inputs(&queue.pending()), [0, 1, 2, 3]);
+    assert_eq!((queue.len(), queue.is_empty()), (4, false));
+    let given = [
+        queue.next().await,
+        queue.try_next().unwrap(),
+        queue.clone().next().await,
+    ];
+    assert_eq!(inputs(&given), [0, 1, 2]);
+    assert_eq!(queue.len(), 4, "to be given out is not to be answered");
+    queue.answer(&given[1].id, "Allow").unwrap();
+    assert_eq!(inputs(&queue.pending()), [0, 2, 3]);
+    assert!(tasks.remove(1).await.unwrap().is_allowed());
+    assert_eq!(inputs(&[queue.next().await]), [3]);
+    assert!(queue.try_next().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_132_each_answer_reaches_its_own_question() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let mut tasks = Vec::new();
+    for number in 0..10 {
+        let request = question(&coordinator, &hooks, "tool:pre", numbered(number)).await;
+        tasks.push(asking(&coordinator, &request).await);
+    }
+    let pending = queue.pending();
+    for number in [7, 0, 3, 9, 1, 2, 8, 4, 6, 5] {
+        let answer = ["Allow", "Deny"][number % 2];
+        queue.answer(&pending[number].id, answer).unwrap();
+        settled().await;
+        assert!(tasks[number].is_finished());
+    }
+    for (number, task) in tasks.into_iter().enumerate() {
+        let approval = task.await.unwrap();
+        assert_eq!(approval.is_allowed(), number % 2 == 0);
+        assert_eq!(*approval.request.data, numbered(number));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_131_a_question_that_was_answered_before_it_was_given_out_is_skipped() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let mut tasks = Vec::new();
+    for number in 0..4 {
+        let request = question(&coordinator, &hooks, "tool:pre", numbered(number)).await;
+        tasks.push(asking(&coordinator, &request).await);
+    }
+    let pending = queue.pending();
+    queue.answer(&pending[0].id, "Allow").unwrap();
+    tasks.remove(2).abort();
+    settled().await;
+    assert_eq!(queue.try_next().unwrap().id, pending[1].id);
+    assert_eq!(queue.next().await.id, pending[3].id);
+    assert!(queue.try_next().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_132_a_second_answer_or_one_to_an_unknown_question_is_an_error() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    let task = asking(&coordinator, &request).await;
+    let id = only(&queue).id.clone();
+    let unknown = queue.answer("nobody", "Allow").unwrap_err();
+    assert_eq!(unknown.id, "nobody");
+    assert!(queue.answer("", "Allow").is_err());
+    assert!(!task.is_finished());
+    queue.answer(&id, "Deny").unwrap();
+    let late = queue.answer(&id, "Allow").unwrap_err();
+    assert_eq!(late.id, *id);
+    assert!(!task.await.unwrap().is_allowed(), "the first answer counts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_134_a_question_whose_time_is_up_leaves_the_queue() {
+    let queue = ApprovalQueue::new();
+    let hooks = gate(ask_once().approval_timeout(5.0));
+    let coordinator = with(queue.clone());
+    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    let task = asking(&coordinator, &request).await;
+    let id = only(&queue).id.clone();
+    let approval = task.await.unwrap();
+    assert_eq!(approval.decision, ApprovalDecision::TimedOut);
+    assert!(queue.is_empty() && queue.try_next().is_none());
+    assert!(queue.answer(&id, "Allow").is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_131_next_waits_for_a_question_and_loses_none_when_it_is_dropped() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let gone = timeout(Duration::from_secs(1), queue.next()).await;
+    assert!(gone.is_err(), "there is no question yet");
+    // Two wait, and the one that would be woken first is dropped.
+    let first = tokio::spawn({
+        let queue = queue.clone();
+        async move { queue.next().await }
+    });
+    settled().await;
+    let second = tokio::spawn({
+        let queue = queue.clone();
+        async move { queue.next().await }
+    });
+    settled().await;
+    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    let clone = coordinator.clone();
+    let task = tokio::spawn(async move { clone.ask(request).await });
+    first.abort();
+    settled().await;
+    let request = match first.await {
+        Ok(request) => request,
+        Err(_) => timeout(Duration::from_secs(1), second)
+            .await
+            .expect("the question is given to the other one")
+            .unwrap(),
+    };
+    queue.answer(&request.id, "Allow").unwrap();
+    assert!(task.await.unwrap().is_allowed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_132_an_answer_can_be_an_option_of_the_question() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    let task = asking(&coordinator, &request).await;
+    let waiting = only(&queue);
+    let answer = ApprovalAnswer::from(&waiting.options[0]);
+    queue.answer(&waiting.id, answer).unwrap();
+    assert_eq!(task.await.unwrap().label(), Some("Allow"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_42_dropping_apply_half_way_withdraws_the_question_and_keeps_what_was_done() {
+    let (queue, log) = (ApprovalQueue::new(), Log::new());
+    let shown = log.clone();
+    let coordinator = Coordinator::builder()
+        .provider(queue.clone())
+        .display(move |message: &UserMessage| shown.add(&message.text))
+        .build();
+    let hooks = gate(ask_once().user_message("asks"));
+    let inject = HookResult::inject_context("remember");
+    hooks.register("tool:pre", answering(inject), named("tells"));
+    let mut conversation = Conversation::new();
+    let emission = hooks.emit("tool:pre", numbered(0)).await.unwrap();
+    {
+        let mut apply = pin!(coordinator.apply(emission, &mut conversation));
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(apply.as_mut().poll(&mut cx).is_pending());
+        assert_eq!(queue.len(), 1);
+    }
+    assert!(queue.is_empty() && queue.try_next().is_none());
+    assert_eq!(log.lines(), ["asks"]);
+    assert_eq!(conversation.history().len(), 1);
+    let task = tokio::spawn({
+        let (coordinator, hooks) = (coordinator.clone(), hooks.clone());
+        async move { decide(&coordinator, &hooks, "tool:pre", numbered(0)).await }
+    });
+    settled().await;
+    queue.answer(&only(&queue).id, "Allow").unwrap();
+    assert!(!task.await.unwrap().is_denied());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_42_a_question_that_was_withdrawn_can_be_put_again() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let request = question(&coordinator, &hooks, "tool:pre", numbered(0)).await;
+    for _ in 0..3 {
+        let task = asking(&coordinator, &request).await;
+        assert_eq!(only(&queue).id, request.id);
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert!(queue.is_empty());
+    }
+    let task = asking(&coordinator, &request).await;
+    queue.answer(&request.id, "Allow").unwrap();
+    assert!(task.await.unwrap().is_allowed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_42_an_apply_that_is_never_polled_asks_nobody() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    let emission = hooks.emit("tool:pre", numbered(0)).await.unwrap();
+    let mut conversation = Conversation::new();
+    drop(coordinator.apply(emission, &mut conversation));
+    assert!(queue.is_empty());
+}

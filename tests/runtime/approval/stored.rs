@@ -1,0 +1,266 @@
+//! A question as a value: serialised, stored, and answered later by another task (E-132 to
+//! E-138 hold for it too).
+
+use hooks_runtime::approval::{Approval, ApprovalDecision, ApprovalRequest, FixedAnswers};
+use hooks_runtime::{ApprovalDefault, Coordinator, HookResult};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{call, decide, gate, question, with};
+
+fn may_always() -> HookResult {
+    HookResult {
+        approval_options: Some(
+            ["Allow once", "Allow always", "Overwrite", "Deny"]
+                .map(str::to_owned)
+                .to_vec(),
+        ),
+        ..HookResult::ask_user("Run it?").reason("it writes")
+    }
+}
+
+async fn put(result: HookResult) -> ApprovalRequest {
+    question(&Coordinator::new(), &gate(result), "tool:pre", call()).await
+}
+
+fn through_json(request: &ApprovalRequest) -> ApprovalRequest {
+    let text = serde_json::to_string(request).expect("it can be stored");
+    serde_json::from_str(&text).expect("it can be read back")
+}
+
+/// The question as it is when it was put ten minutes ago.
+fn ten_minutes_old(request: &ApprovalRequest) -> ApprovalRequest {
+    let mut old = request.clone();
+    let second = old.asked_at.as_second() - 600;
+    let mut value = serde_json::to_value(&old).unwrap();
+    let at = format_time(second);
+    value["asked_at"] = Value::String(at);
+    old = serde_json::from_value(value).expect("a time of the form that it is stored in");
+    assert!(old.asked_at < request.asked_at);
+    old
+}
+
+/// Seconds since 1970, as RFC 3339 in UTC.
+fn format_time(second: i64) -> String {
+    let (day, rest) = (second.div_euclid(86_400), second.rem_euclid(86_400));
+    let (mut year, mut day) = (1970, day);
+    let is_leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    loop {
+        let length = if is_leap(year) { 366 } else { 365 };
+        if day < length {
+            break;
+        }
+        day -= length;
+        year += 1;
+    }
+    let february = if is_leap(year) { 29 } else { 28 };
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if day < length {
+            break;
+        }
+        day -= length;
+        month += 1;
+    }
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!(
+        "{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}Z",
+        day + 1
+    )
+}
+
+#[tokio::test]
+async fn e_138_a_request_is_the_same_after_it_was_stored() {
+    for result in [
+        may_always(),
+        may_always().approval_key("k"),
+        HookResult::ask_user(""),
+        HookResult::ask_user("Ünïcödé \u{0} \u{202e}?").approval_timeout(0.125),
+        HookResult::ask_user("Run it?").approval_timeout(1e300),
+    ] {
+        let request = put(result).await;
+        assert_eq!(through_json(&request), request);
+        assert_eq!(through_json(&through_json(&request)), request);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn e_138_every_time_and_text_is_the_same_after_it_was_stored(
+        timeout in prop_oneof![0.000_001..1000.0_f64, 1000.0..1e6_f64, Just(f64::MAX)],
+        prompt in any::<String>(),
+        label in any::<String>(),
+    ) {
+        let result = HookResult {
+            approval_options: Some(vec![label.clone(), "No".to_owned()]),
+            ..HookResult::ask_user(prompt).approval_timeout(timeout)
+        };
+        let request = futures::executor::block_on(put(result));
+        let read = through_json(&request);
+        prop_assert_eq!(&read, &request);
+        let coordinator = Coordinator::new();
+        let (read, kept) = (coordinator.settle(read, &*label), coordinator.settle(request, &*label));
+        prop_assert_eq!(read.decision, kept.decision);
+    }
+}
+
+#[tokio::test]
+async fn e_91_the_time_is_stored_in_seconds() {
+    let value = serde_json::to_value(put(may_always()).await).unwrap();
+    assert_eq!(value["timeout"].as_f64(), Some(300.0));
+    assert_eq!(value["prompt"], "Run it?");
+    assert_eq!(value["data"], Value::Object(call()));
+}
+
+#[tokio::test]
+async fn e_133_a_stored_request_is_settled_by_another_task_and_coordinator() {
+    let text = serde_json::to_string(&put(may_always()).await).unwrap();
+    for (answer, is_allowed) in [
+        ("Allow once", true),
+        ("Allow always", true),
+        ("Overwrite", true),
+        ("Deny", false),
+        ("allow once", false),
+        ("", false),
+    ] {
+        let text = text.clone();
+        let approval = tokio::spawn(async move {
+            let request: ApprovalRequest = serde_json::from_str(&text).unwrap();
+            Coordinator::new().settle(request, answer)
+        })
+        .await
+        .unwrap();
+        assert_eq!(approval.is_allowed(), is_allowed, "{answer:?}");
+        assert_eq!(approval.denial().is_some(), !is_allowed, "{answer:?}");
+        assert_eq!(approval.covers(&call()), is_allowed, "{answer:?}");
+        let stored = serde_json::to_string(&approval).unwrap();
+        assert_eq!(serde_json::from_str::<Approval>(&stored).unwrap(), approval);
+    }
+}
+
+#[tokio::test]
+async fn e_137_a_denial_that_was_settled_keeps_prompt_and_reason() {
+    let request = through_json(&put(may_always()).await);
+    let denial = Coordinator::new().settle(request, "Deny").denial().unwrap();
+    assert!(
+        denial.contains("Run it?") && denial.contains("it writes"),
+        "{denial}"
+    );
+}
+
+#[tokio::test]
+async fn e_134_an_answer_after_its_time_does_not_count() {
+    for (default, is_allowed) in [
+        (ApprovalDefault::Allow, true),
+        (ApprovalDefault::Deny, false),
+    ] {
+        let request = put(may_always().approval_default(default)).await;
+        let late = ten_minutes_old(&request);
+        let coordinator = Coordinator::new();
+        for answer in ["Allow once", "Allow always", "Deny", "perhaps"] {
+            let approval = coordinator.settle(late.clone(), answer);
+            if answer == "Deny" {
+                assert!(!approval.is_allowed(), "a no is never too late");
+                continue;
+            }
+            assert_eq!(approval.decision, ApprovalDecision::TimedOut, "{answer}");
+            assert_eq!(approval.is_allowed(), is_allowed, "{answer}");
+        }
+        let in_time = coordinator.settle(request, "Deny");
+        assert!(
+            !in_time.is_allowed(),
+            "the late `Allow always` is not remembered"
+        );
+    }
+}
+
+#[tokio::test]
+async fn e_134_a_longer_time_is_not_over_yet() {
+    let request = ten_minutes_old(&put(may_always().approval_timeout(3600.0)).await);
+    let coordinator = Coordinator::new();
+    assert!(coordinator.settle(request, "Allow once").is_allowed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_134_a_stored_request_that_is_asked_after_its_time_is_not_put() {
+    let provider = FixedAnswers::allow();
+    let request = ten_minutes_old(&put(may_always()).await);
+    let approval = with(provider.clone()).ask(request).await;
+    assert_eq!(approval.decision, ApprovalDecision::TimedOut);
+    assert!(!approval.is_allowed());
+    assert!(provider.asked().is_empty());
+}
+
+#[tokio::test]
+async fn e_138_an_always_that_was_settled_is_remembered() {
+    let provider = FixedAnswers::deny();
+    let (coordinator, hooks) = (with(provider.clone()), gate(may_always()));
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let approval = coordinator.settle(through_json(&request), "Allow always");
+    assert!(approval.is_allowed());
+    let applied = decide(&coordinator, &hooks, "tool:pre", call()).await;
+    assert!(!applied.is_denied() && provider.asked().is_empty());
+}
+
+#[tokio::test]
+async fn e_138_an_always_to_a_generic_question_that_was_stored_is_not_remembered() {
+    let provider = FixedAnswers::deny();
+    let hooks = gate(HookResult {
+        approval_prompt: None,
+        ..may_always()
+    });
+    let coordinator = with(provider.clone());
+    let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+    let _ = coordinator.settle(through_json(&request), "Allow always");
+    assert!(
+        decide(&coordinator, &hooks, "tool:pre", call())
+            .await
+            .is_denied()
+    );
+    assert_eq!(provider.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn e_136_what_is_approved_are_the_data_that_the_stored_request_shows() {
+    let mut value = serde_json::to_value(put(may_always()).await).unwrap();
+    value["data"] = json!({"tool_name": "shell", "tool_input": {"command": "echo harmless"}});
+    // It is no request any more, or it is one about what it shows.
+    if let Ok(request) = serde_json::from_value::<ApprovalRequest>(value) {
+        let approval = Coordinator::new().settle(request, "Allow once");
+        assert!(!approval.covers(&call()), "nobody has seen these data");
+    }
+}
+
+#[tokio::test]
+async fn e_133_a_stored_request_with_parts_missing_or_unknown_effects_is_none() {
+    let whole = serde_json::to_value(put(may_always()).await).unwrap();
+    for field in [
+        "id", "session", "event", "hook", "prompt", "options", "data", "timeout",
+    ] {
+        let mut value = whole.clone();
+        value.as_object_mut().unwrap().remove(field);
+        assert!(
+            serde_json::from_value::<ApprovalRequest>(value).is_err(),
+            "{field}"
+        );
+    }
+    let mut value = whole.clone();
+    value["options"][0]["effect"] = "allow_for_ever".into();
+    assert!(serde_json::from_value::<ApprovalRequest>(value).is_err());
+    for time in [json!(-1), json!("soon"), json!({})] {
+        let mut value = whole.clone();
+        value["timeout"] = time.clone();
+        assert!(
+            serde_json::from_value::<ApprovalRequest>(value).is_err(),
+            "{time}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn e_130_no_two_questions_have_the_same_id() {
+    let (first, second) = (put(may_always()).await, put(may_always()).await);
+    assert_ne!(first.id, second.id);
+}

@@ -1,0 +1,281 @@
+//! What nobody vouches for may restrict a decision, and never relax one; and what breaks while
+//! a question is asked is a no.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use hooks_runtime::approval::{
+    ApprovalDecision, ApprovalEffect, ApprovalOption, ApprovalQueue, FixedAnswers,
+};
+use hooks_runtime::{ApprovalDefault, Coordinator, HookRegistry, HookResult, Map};
+use serde_json::json;
+
+use super::{Silent, ask, asking, call, decide, gate, only, question, settled, with};
+use crate::kit::{answering, map, named};
+
+const BOTH: [bool; 2] = [true, false];
+
+/// A registry with hooks that answer this, in this order, trusted or not.
+fn asked_by(hooks: impl IntoIterator<Item = (&'static str, bool, HookResult)>) -> HookRegistry {
+    let registry = HookRegistry::new();
+    for (name, is_trusted, result) in hooks {
+        registry.register(
+            "tool:pre",
+            answering(result),
+            named(name).trusted(is_trusted),
+        );
+    }
+    registry
+}
+
+fn prompts(result: &str) -> HookResult {
+    HookResult::ask_user(result)
+}
+
+#[tokio::test]
+async fn e_32_the_first_question_counts_but_none_that_nobody_vouches_for_before_a_trusted_one() {
+    for (first, second, asked) in [
+        (true, true, "one?"),
+        (true, false, "one?"),
+        (false, false, "one?"),
+        (false, true, "two?"),
+    ] {
+        let hooks = asked_by([
+            ("one", first, prompts("one?")),
+            ("two", second, prompts("two?")),
+        ]);
+        let emission = hooks.emit("tool:pre", call()).await.unwrap();
+        let by = asked.trim_end_matches('?');
+        assert_eq!(emission.decided_by.as_deref(), Some(by));
+        let request = question(&Coordinator::new(), &hooks, "tool:pre", call()).await;
+        assert_eq!(request.prompt, asked, "{first} {second}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_134_the_default_of_a_question_that_nobody_vouches_for_is_to_deny() {
+    for is_trusted in BOTH {
+        for timeout in [0.0, 60.0] {
+            let result = prompts("x?")
+                .approval_default(ApprovalDefault::Allow)
+                .approval_timeout(timeout);
+            let hooks = asked_by([("hook", is_trusted, result)]);
+            let applied = decide(&with(Silent), &hooks, "tool:pre", call()).await;
+            assert_eq!(applied.is_denied(), !is_trusted, "{timeout}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn e_138_the_key_of_a_hook_that_nobody_vouches_for_has_no_effect() {
+    for (is_trusted, key) in [(true, "k"), (false, "k"), (true, ""), (true, " ")] {
+        let result = prompts("x?").approval_options(["Allow always", "Deny"]);
+        let hooks = asked_by([("hook", is_trusted, result.approval_key(key))]);
+        let user = FixedAnswers::labels(["Allow always", "Deny"]);
+        let coordinator = with(user.clone());
+        let command = |command: &str| -> Map {
+            map(json!({"tool_name": "shell", "tool_input": {"command": command}}))
+        };
+        let _ = decide(&coordinator, &hooks, "tool:pre", command("cat README")).await;
+        assert_eq!(
+            user.asked()[0].key(),
+            (is_trusted && key == "k").then_some("k")
+        );
+        let applied = decide(&coordinator, &hooks, "tool:pre", command("rm /")).await;
+        assert_eq!(
+            applied.is_denied(),
+            !(is_trusted && key == "k"),
+            "{is_trusted} {key:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn e_138_an_input_of_null_is_none() {
+    let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
+    let coordinator = with(FixedAnswers::labels(["Allow always", "Deny"]));
+    let path =
+        |path: &str| -> Map { map(json!({"tool_name": "rm", "tool_input": null, "path": path})) };
+    assert!(
+        !decide(&coordinator, &hooks, "tool:pre", path("a"))
+            .await
+            .is_denied()
+    );
+    assert!(
+        decide(&coordinator, &hooks, "tool:pre", path("/"))
+            .await
+            .is_denied()
+    );
+}
+
+#[tokio::test]
+async fn e_138_a_hook_cannot_choose_the_session_of_a_coordinator_that_has_one() {
+    let registry = HookRegistry::new();
+    let other = HookResult::set("session_id", "other");
+    registry.register("tool:pre", answering(other), named("switch").priority(-1));
+    registry.register("tool:pre", answering(prompts("x?")), named("gate"));
+    let data = || map(json!({"session_id": "own", "tool_name": "shell"}));
+    let coordinator = Coordinator::builder().session("own").build();
+    let request = question(&coordinator, &registry, "tool:pre", data()).await;
+    assert_eq!(&*request.session, "own");
+}
+
+#[tokio::test]
+async fn e_138_what_is_answered_after_the_end_of_its_session_is_not_remembered() {
+    let queue = ApprovalQueue::new();
+    let coordinator = with(queue.clone());
+    let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
+    let data = |session: &str| map(json!({"session_id": session, "tool_name": "shell"}));
+    let request = question(&coordinator, &hooks, "tool:pre", data("a")).await;
+    let open = asking(&coordinator, &request).await;
+    coordinator.end_session("a");
+    queue.answer(&only(&queue).id, "Allow always").unwrap();
+    assert!(open.await.unwrap().is_allowed(), "this once");
+    // The same question of a new session with that name is asked.
+    let request = question(&coordinator, &hooks, "tool:pre", data("a")).await;
+    let _open = asking(&coordinator, &request).await;
+    assert_eq!(queue.len(), 1);
+    // And one of another session is remembered as ever.
+    let request = question(&coordinator, &hooks, "tool:pre", data("b")).await;
+    let approval = coordinator.settle(request, "Allow always");
+    assert!(approval.is_allowed());
+    assert!(
+        !decide(&coordinator, &hooks, "tool:pre", data("b"))
+            .await
+            .is_denied()
+    );
+}
+
+#[tokio::test]
+async fn e_138_sessions_that_ended_long_ago_stay_ended() {
+    let coordinator = Coordinator::new();
+    let hooks = gate(prompts("x?").approval_options(["Allow always", "Deny"]));
+    let data = || map(json!({"session_id": "a", "tool_name": "shell"}));
+    let old = question(&coordinator, &hooks, "tool:pre", data()).await;
+    coordinator.end_session("a");
+    for number in 0..5000 {
+        coordinator.end_session(&number.to_string());
+    }
+    assert!(coordinator.settle(old, "Allow always").is_allowed());
+    let applied = decide(&coordinator, &hooks, "tool:pre", data()).await;
+    assert!(applied.is_denied(), "it is asked, and nobody is there");
+}
+
+#[tokio::test]
+async fn e_133_a_denial_further_on_in_a_label_is_no_yes() {
+    let denials = [
+        "Always deny",
+        "Please don't",
+        "I do not want this",
+        "Go back",
+        "Discard",
+        "Wait",
+        "Do nothing",
+    ];
+    for label in denials {
+        let labels = ["Allow".to_owned(), "Deny".to_owned(), label.to_owned()];
+        let options = ApprovalOption::of_labels(&labels, true);
+        assert_eq!(options[2].effect, ApprovalEffect::Deny, "{label}");
+        // Alone, such a label does not make a yes of what stands beside it.
+        let options = ApprovalOption::of_labels(&["Overwrite".to_owned(), label.to_owned()], true);
+        assert_eq!(options[0].effect, ApprovalEffect::Deny, "{label}");
+    }
+    let seed = ["Overwrite", "Create backup and overwrite", "Cancel"].map(str::to_owned);
+    let options = ApprovalOption::of_labels(&seed, true);
+    assert_eq!(options[1].effect, ApprovalEffect::AllowOnce);
+}
+
+#[tokio::test(start_paused = true)]
+async fn e_134_a_late_no_is_still_a_no() {
+    let result = prompts("x?")
+        .approval_default(ApprovalDefault::Allow)
+        .approval_timeout(1e-6);
+    for (label, is_allowed) in [("Deny", false), ("Allow", true), ("what?", true)] {
+        let coordinator = with(Silent);
+        let request = {
+            let patient = result.clone().approval_timeout(60.0);
+            question(&coordinator, &gate(patient), "tool:pre", call()).await
+        };
+        let mut stored = serde_json::to_value(&request).unwrap();
+        stored["timeout"] = json!(0.0);
+        let request: hooks_runtime::approval::ApprovalRequest =
+            serde_json::from_value(stored).unwrap();
+        assert_eq!(
+            coordinator.settle(request, label).is_allowed(),
+            is_allowed,
+            "{label}"
+        );
+    }
+}
+
+/// In a runtime without a clock.
+#[test]
+fn e_134_a_time_that_cannot_be_kept_is_a_no() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let result = prompts("x?").approval_default(ApprovalDefault::Allow);
+        let applied = ask(Silent, result).await;
+        assert!(applied.is_denied());
+        let decision = applied.approval.unwrap().decision;
+        assert!(
+            matches!(decision, ApprovalDecision::NoTime(_)),
+            "{decision:?}"
+        );
+    });
+}
+
+#[tokio::test]
+async fn e_140_a_question_that_is_put_again_as_it_is_withdrawn_waits_for_its_answer() {
+    let queue = ApprovalQueue::new();
+    let (one, other) = (with(queue.clone()), with(queue.clone()));
+    let hooks = gate(prompts("x?").approval_default(ApprovalDefault::Allow));
+    let request = question(&one, &hooks, "tool:pre", call()).await;
+    let first = asking(&one, &request).await;
+    let second = asking(&other, &request).await;
+    first.abort();
+    settled().await;
+    assert!(!second.is_finished(), "nobody has answered");
+    assert_eq!(queue.len(), 1);
+    queue.answer(&request.id, "Deny").unwrap();
+    assert!(!second.await.unwrap().is_allowed());
+    assert!(queue.is_empty());
+}
+
+/// A waker that looks at the queue when it is called.
+struct Looks {
+    queue: ApprovalQueue,
+    is_called: AtomicBool,
+}
+
+impl Wake for Looks {
+    fn wake(self: Arc<Self>) {
+        let _ = self.queue.len();
+        self.is_called.store(true, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn a_queue_wakes_nobody_while_it_is_locked() {
+    let queue = ApprovalQueue::new();
+    let looks = Arc::new(Looks {
+        queue: queue.clone(),
+        is_called: AtomicBool::new(false),
+    });
+    let waker = Waker::from(Arc::clone(&looks));
+    let mut cx = Context::from_waker(&waker);
+    let (mut first, mut second) = (Box::pin(queue.next()), Box::pin(queue.next()));
+    assert!(first.as_mut().poll(&mut cx).is_pending());
+    assert!(second.as_mut().poll(&mut cx).is_pending());
+    let coordinator = with(queue.clone());
+    let mut open = Vec::new();
+    for prompt in ["one?", "two?"] {
+        let request = question(&coordinator, &gate(prompts(prompt)), "tool:pre", call()).await;
+        open.push(asking(&coordinator, &request).await);
+    }
+    assert!(matches!(first.as_mut().poll(&mut cx), Poll::Ready(_)));
+    assert!(matches!(second.as_mut().poll(&mut cx), Poll::Ready(_)));
+    assert!(looks.is_called.load(Ordering::SeqCst));
+}

@@ -1,0 +1,177 @@
+//! What an agent may do to intents, and for intents that are not there.
+
+use futures::executor::block_on;
+use hooks_runtime::engine::{EngineError, Intent, IntentStatus, Limits, TraceabilityError};
+use hooks_runtime::{HookEngine, ResponseAction, ToolRequest, ToolResult};
+
+use super::{Bench, assert_denied, command, select, write};
+use crate::kit::{heard, says};
+
+fn completion(intent: &str) -> ToolResult {
+    let request = ToolRequest::new("attempt_completion").intent(intent);
+    ToolResult::of(request).succeeded("done")
+}
+
+fn status(engine: &HookEngine, intent: &str) -> IntentStatus {
+    let intent = engine.context().intents().get(intent);
+    intent.expect("there is one").status
+}
+
+#[tokio::test]
+async fn r_26_an_agent_completes_the_intent_that_it_works_on_and_no_other() {
+    for other in [
+        IntentStatus::Active,
+        IntentStatus::Blocked,
+        IntentStatus::Pending,
+    ] {
+        let shared = Intent::new("REQ-2").owns("src/shared/**").status(other);
+        let bench = Bench::with(|builder| builder.intents([shared])).ready();
+        let ((), lines) = heard(bench.post(&completion("REQ-2"))).await;
+        let warned = says(&lines, "WARN", &["hook=intent-progress", "REQ-2"]);
+        assert!(warned, "{lines:?}");
+        assert_eq!(status(&bench.engine, "REQ-2"), other);
+        assert!(bench.lines("intent_progress.jsonl").is_empty());
+    }
+}
+
+#[test]
+fn r_26_an_intent_that_was_not_selected_or_is_blocked_is_not_completed() {
+    let bench = Bench::new();
+    block_on(bench.post(&completion("REQ-1")));
+    assert_eq!(status(&bench.engine, "REQ-1"), IntentStatus::Active);
+
+    let bench = bench.ready();
+    let intents = bench.engine.context().intents();
+    intents.set_status("REQ-1", IntentStatus::Blocked);
+    block_on(bench.post(&completion("REQ-1")));
+    assert_eq!(status(&bench.engine, "REQ-1"), IntentStatus::Blocked);
+}
+
+/// An engine whose intents are in a file of this content.
+fn from_file(text: &str) -> (tempfile::TempDir, HookEngine) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("intents.json"), text).unwrap();
+    let engine = HookEngine::builder()
+        .workspace(folder.path())
+        .intents_file("intents.json")
+        .build()
+        .unwrap();
+    (folder, engine)
+}
+
+#[tokio::test]
+async fn r_26_what_is_completed_does_not_come_back_by_being_selected() {
+    let (_folder, engine) = from_file(r#"[{"id": "REQ-1", "owned_scope": ["src/**"]}]"#);
+    let selected = ToolResult::of(select("REQ-1")).succeeded("ok");
+    engine.post_tool_use(&selected, None).await;
+    let response = engine.pre_tool_use(&write("src/a")).await.unwrap();
+    assert!(response.is_continue());
+
+    engine.post_tool_use(&completion("REQ-1"), None).await;
+    engine.post_tool_use(&selected, None).await;
+    assert_eq!(status(&engine, "REQ-1"), IntentStatus::Completed);
+    let denied = engine.pre_tool_use(&write("src/b")).await.unwrap();
+    assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
+
+    // The host may open it again.
+    let intents = engine.context().intents();
+    intents.set_status("REQ-1", IntentStatus::Active);
+    engine.post_tool_use(&selected, None).await;
+    let response = engine.pre_tool_use(&write("src/b")).await.unwrap();
+    assert!(response.is_continue());
+}
+
+#[test]
+fn r_28_reading_the_file_again_makes_a_status_stricter_and_never_looser() {
+    use IntentStatus::{Active, Blocked, Completed, Pending};
+
+    let text = |status: &str| format!(r#"[{{"id": "REQ-1", "status": "{status}"}}]"#);
+    let (folder, engine) = from_file(&text("ACTIVE"));
+    let intents = engine.context().intents();
+    for (set, file, both) in [
+        (Blocked, "ACTIVE", Blocked),
+        (Completed, "PENDING", Completed),
+        (Completed, "BLOCKED", Blocked),
+        (Active, "BLOCKED", Blocked),
+        (Active, "COMPLETED", Completed),
+        (Pending, "ACTIVE", Active),
+        (Active, "PENDING", Active),
+    ] {
+        std::fs::write(folder.path().join("intents.json"), text(file)).unwrap();
+        intents.set_status("REQ-1", set);
+        intents.reload().unwrap();
+        assert_eq!(status(&engine, "REQ-1"), both, "{set:?}, {file}");
+    }
+}
+
+#[test]
+fn r_29_a_command_is_run_for_an_intent_that_is_there_and_may_act() {
+    let resting = Intent::new("REQ-2").status(IntentStatus::Blocked);
+    let bench = Bench::with(|builder| builder.intents([resting])).ready();
+    for (intent, reason) in [
+        ("REQ-2", "Intent May Not Act"),
+        ("REQ-77", "Unknown Intent"),
+    ] {
+        for request in [command("ls"), ToolRequest::new("new_task")] {
+            let denied = block_on(bench.ask(&request.intent(intent)));
+            assert_denied(&denied, ResponseAction::Deny, reason);
+            assert_eq!(denied.classification.as_deref(), Some("DESTRUCTIVE"));
+        }
+    }
+    assert!(block_on(bench.ask(&command("ls"))).is_continue());
+    // What is no id at all stays an error.
+    let error = block_on(bench.pre(&command("ls").intent("77"))).unwrap_err();
+    let invalid = error.downcast_ref::<TraceabilityError>();
+    assert!(matches!(invalid, Some(TraceabilityError::Invalid { .. })));
+}
+
+#[test]
+fn r_29_an_engine_that_was_told_of_no_intents_asks_for_the_form_alone() {
+    let engine = HookEngine::new();
+    engine.session().record_reasoning();
+    let response = block_on(engine.pre_tool_use(&command("ls").intent("REQ-77")));
+    assert!(response.unwrap().is_continue());
+
+    // One whose file of intents is empty was told that there are none.
+    let (_folder, engine) = from_file("[]");
+    engine.session().record_reasoning();
+    let denied = block_on(engine.pre_tool_use(&command("ls").intent("REQ-77"))).unwrap();
+    assert_denied(&denied, ResponseAction::Deny, "Unknown Intent");
+}
+
+#[test]
+fn r_31_invented_intents_share_what_one_intent_is_granted() {
+    let bench = Bench::with(|builder| builder.intent_limits(Limits::new().calls(2)));
+    let look = |n: u32, intent: &str| {
+        let request = ToolRequest::new("list_files").param("n", n);
+        block_on(bench.ask(&request.intent(intent)))
+    };
+    assert!(look(1, "REQ-invented-1").is_continue());
+    assert!(look(2, "REQ-invented-2").is_continue());
+    assert_denied(
+        &look(3, "REQ-invented-3"),
+        ResponseAction::Halt,
+        "Budget Exceeded",
+    );
+    // Those that are there have their own.
+    assert!(look(4, "REQ-1").is_continue());
+    assert!(look(5, "REQ-5").is_continue());
+}
+
+#[test]
+fn r_28_a_glob_that_can_match_no_file_is_refused() {
+    for glob in [
+        "/src/**", "./src/**", "src/./a", "../a", "src/../a", "src/", "src//a", "",
+    ] {
+        let intent = Intent::new("REQ-1").owns(glob);
+        let error = HookEngine::builder().intents([intent]).build().unwrap_err();
+        assert!(
+            matches!(&error, EngineError::DeadGlob { intent, .. } if intent == "REQ-1"),
+            "{glob:?}: {error}"
+        );
+    }
+    for glob in ["src/**", "**", "a.b/.c", "..a/b..", "*"] {
+        let intent = Intent::new("REQ-1").owns(glob);
+        assert!(HookEngine::builder().intents([intent]).build().is_ok());
+    }
+}

@@ -1,0 +1,647 @@
+//! The seven PRE hooks: for each, what it does, and that it is the one that does it.
+
+use std::future::pending;
+
+use futures::executor::block_on;
+use hooks_runtime::engine::{
+    Concurrency, ConcurrencyError, EngineBuilder, Intent, Limits, Stage, StateCheck,
+    TraceabilityError, Usage,
+};
+use hooks_runtime::{
+    HookError, HookResponse, Phase, PhaseRegistry, ResponseAction, ToolRequest, ToolResult,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Bench, assert_denied, command, read, select, write};
+use crate::kit::plain;
+
+/// Asserts that a call is refused, and goes on once the hook with this id is gone.
+fn assert_decides(id: &str, bench: &Bench, request: &ToolRequest) {
+    let refused = block_on(bench.pre(request));
+    assert!(!refused.is_ok_and(|response| response.is_continue()));
+    assert!(bench.engine.registry().deregister(Phase::Pre, id));
+    let response = block_on(bench.ask(request));
+    assert!(response.is_continue(), "without `{id}`: {response:?}");
+}
+
+fn unhealthy() -> Bench {
+    Bench::with(|builder| builder.health(|| async { false })).ready()
+}
+
+#[test]
+fn r_25_without_fail_safe_an_unhealthy_engine_goes_on() {
+    assert_decides("fail-safe", &unhealthy(), &read("src/a"));
+}
+
+#[test]
+fn r_25_without_state_check_acting_comes_before_thinking() {
+    assert_decides("state-check", &Bench::new(), &write("src/a"));
+}
+
+#[test]
+fn r_25_without_traceability_a_call_needs_no_intent() {
+    assert_decides(
+        "traceability",
+        &Bench::new().ready(),
+        &ToolRequest::new("new_task"),
+    );
+}
+
+#[test]
+fn r_25_without_concurrency_a_stale_write_goes_on() {
+    let bench = Bench::new().ready();
+    bench.put("src/a", "seen");
+    block_on(bench.post(&ToolResult::of(read("src/a")).succeeded("seen")));
+    bench.put("src/a", "changed");
+    assert_decides("concurrency", &bench, &write("src/a"));
+}
+
+#[test]
+fn r_25_without_scope_enforcement_every_file_may_be_written() {
+    assert_decides(
+        "scope-enforcement",
+        &Bench::new().ready(),
+        &write("README.md"),
+    );
+}
+
+#[test]
+fn r_25_without_budget_nothing_is_limited() {
+    let bench = Bench::with(|builder| builder.session_limits(Limits::new().calls(0)));
+    assert_decides("budget", &bench, &read("src/a"));
+}
+
+#[test]
+fn r_25_without_circuit_breaker_an_agent_may_go_in_circles() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        assert!(block_on(bench.ask(&read("src/a"))).is_continue());
+    }
+    assert_decides("circuit-breaker", &bench, &read("src/a"));
+}
+
+#[test]
+fn r_31_unhealthy_denies_everything_but_selecting_an_intent() {
+    let bench = unhealthy();
+    for request in [
+        read("src/a"),
+        write("src/a"),
+        command("ls"),
+        ToolRequest::new("odd"),
+    ] {
+        assert_denied(
+            &block_on(bench.ask(&request)),
+            ResponseAction::Deny,
+            "Fail-Safe",
+        );
+    }
+    let response = block_on(bench.ask(&select("REQ-1")));
+    assert_eq!(response, HookResponse::default().classification("SAFE"));
+}
+
+#[test]
+fn r_27_selecting_an_intent_skips_every_other_hook_only_while_unhealthy() {
+    for healthy in [true, false] {
+        let bench = Bench::with(|builder| {
+            builder
+                .health(move || async move { healthy })
+                .session_limits(Limits::new().calls(0))
+        });
+        let response = block_on(bench.ask(&select("REQ-1")));
+        assert_eq!(response.is_continue(), !healthy, "{response:?}");
+    }
+}
+
+#[test]
+fn r_31_the_way_past_the_hooks_is_for_no_other_call() {
+    let bench = Bench::new();
+    let pass = hooks_runtime::phases::PreFn::new("fail-safe", |_: &ToolRequest| {
+        HookResponse::new(ResponseAction::Other("PASS".to_owned()))
+    });
+    bench.engine.registry().replace_pre(pass);
+    assert!(!block_on(bench.ask(&read("src/a"))).is_continue());
+    assert!(block_on(bench.ask(&select("REQ-1"))).is_continue());
+}
+
+#[tokio::test(start_paused = true)]
+async fn r_31_an_error_a_panic_and_a_timeout_of_the_probe_are_unhealthy() {
+    async fn fails() -> Result<bool, std::io::Error> {
+        Err(std::io::Error::other("no disk"))
+    }
+    async fn panics() -> bool {
+        panic!("on purpose")
+    }
+    let benches = [
+        Bench::with(|builder| builder.health(fails)),
+        Bench::with(|builder| builder.health(panics)),
+        Bench::with(|builder| builder.health(pending::<bool>)),
+        Bench::with(|builder| {
+            builder.health(|| -> std::future::Ready<bool> { panic!("on purpose") })
+        }),
+    ];
+    for bench in benches {
+        assert_denied(
+            &bench.ask(&read("src/a")).await,
+            ResponseAction::Deny,
+            "Fail-Safe",
+        );
+        assert!(bench.ask(&select("REQ-1")).await.is_continue());
+    }
+}
+
+#[tokio::test]
+async fn r_31_an_engine_whose_files_are_gone_is_unhealthy() {
+    let bench = Bench::new();
+    assert!(bench.ask(&read("src/a")).await.is_continue());
+    std::fs::remove_dir_all(bench.path(".orchestration")).unwrap();
+    assert_denied(
+        &bench.ask(&read("src/a")).await,
+        ResponseAction::Deny,
+        "Fail-Safe",
+    );
+    assert!(bench.ask(&select("REQ-1")).await.is_continue());
+}
+
+#[test]
+fn r_25_a_turn_goes_from_request_to_reasoning_to_action() {
+    let bench = Bench::new();
+    let session = bench.engine.session();
+    assert_eq!(session.stage(), Stage::Request);
+    let denied = block_on(bench.ask(&write("src/a")));
+    assert_denied(&denied, ResponseAction::Deny, "State Check");
+    assert!(block_on(bench.ask(&read("src/a"))).is_continue());
+    assert_eq!(session.stage(), Stage::Request);
+
+    let selected = ToolResult::of(select("REQ-1"));
+    block_on(bench.post(&selected.clone().failed("no such intent")));
+    assert_eq!(session.stage(), Stage::Request);
+    block_on(bench.post(&selected.succeeded("selected")));
+    assert_eq!(session.stage(), Stage::Reasoning);
+    assert_eq!(session.active_intent().as_deref(), Some("REQ-1"));
+
+    assert!(block_on(bench.ask(&write("src/a"))).is_continue());
+    assert_eq!(session.stage(), Stage::Action);
+    session.record_reasoning();
+    assert_eq!(session.stage(), Stage::Action);
+
+    session.begin_turn();
+    let denied = block_on(bench.ask(&write("src/b")));
+    assert_denied(&denied, ResponseAction::Deny, "State Check");
+    session.record_reasoning();
+    assert!(block_on(bench.ask(&write("src/b"))).is_continue());
+}
+
+#[test]
+fn r_25_state_check_may_hold_a_turn_to_the_selected_intent() {
+    let bench = Bench::new().ready();
+    let strict = StateCheck::new(bench.engine.context()).selected_intent_only(true);
+    bench.engine.registry().register_pre(strict, plain());
+    assert!(block_on(bench.ask(&write("src/a"))).is_continue());
+    bench.engine.session().select_intent("REQ-2");
+    let denied = block_on(bench.ask(&write("src/b")));
+    assert_denied(&denied, ResponseAction::Deny, "State Check");
+}
+
+/// The error of a call that fails.
+fn error(bench: &Bench, request: &ToolRequest) -> HookError {
+    block_on(bench.pre(request)).expect_err("a hook fails")
+}
+
+#[test]
+fn r_29_a_destructive_call_needs_an_intent_and_a_safe_one_does_not() {
+    let bench = Bench::new().ready();
+    for tool in ["write_to_file", "execute_command", "new_task", "odd"] {
+        let error = error(&bench, &ToolRequest::new(tool));
+        assert_eq!(error.hook(), Some("traceability"));
+        let missing = TraceabilityError::Missing {
+            tool: tool.to_owned(),
+        };
+        assert_eq!(error.downcast_ref(), Some(&missing));
+    }
+    assert!(block_on(bench.ask(&ToolRequest::new("list_files"))).is_continue());
+}
+
+#[test]
+fn r_29_an_intent_has_the_form_that_is_asked_for() {
+    let others = ["REQ-a-B-9", "REQ--", "T12"].map(Intent::new);
+    let bench = Bench::with(|builder| builder.intents(others.clone())).ready();
+    for id in [
+        "", "REQ-", "REQ", "req-1", "REQ-1 ", "REQ-1\n", "xREQ-1", "REQ-ä", "REQ_1",
+    ] {
+        let error = error(&bench, &command("ls").intent(id));
+        assert!(
+            matches!(
+                error.downcast_ref(),
+                Some(TraceabilityError::Invalid { .. })
+            ),
+            "{id:?}"
+        );
+    }
+    for id in ["REQ-1", "REQ-a-B-9", "REQ--"] {
+        assert!(
+            block_on(bench.ask(&command(id).intent(id))).is_continue(),
+            "{id:?}"
+        );
+    }
+    let other = |builder: EngineBuilder| builder.intents(others).intent_pattern("^T[0-9]+$");
+    let bench = Bench::with(other).ready();
+    assert!(block_on(bench.ask(&command("ls").intent("T12"))).is_continue());
+    error(&bench, &command("ls").intent("REQ-1"));
+}
+
+#[tokio::test]
+async fn r_27_a_stale_write_is_an_error_until_the_file_is_read_again() {
+    let bench = Bench::new().ready();
+    let note_read = || async {
+        bench
+            .post(&ToolResult::of(read("src/a")).succeeded("…"))
+            .await
+    };
+    bench.put("src/a", "one");
+    note_read().await;
+    assert!(bench.ask(&write("src/a")).await.is_continue());
+
+    bench.put("src/a", "two");
+    let error = bench.pre(&write("./src//a")).await.unwrap_err();
+    assert_eq!(error.hook(), Some("concurrency"));
+    let stale = error.downcast_ref::<ConcurrencyError>();
+    assert!(
+        matches!(stale, Some(ConcurrencyError::Stale { found: Some(_), .. })),
+        "{stale:?}"
+    );
+
+    note_read().await;
+    assert!(bench.ask(&write("src/a")).await.is_continue());
+    std::fs::remove_file(bench.path("src/a")).unwrap();
+    let error = bench.pre(&write("src/a")).await.unwrap_err();
+    let stale = error.downcast_ref::<ConcurrencyError>();
+    assert!(
+        matches!(stale, Some(ConcurrencyError::Stale { found: None, .. })),
+        "{stale:?}"
+    );
+}
+
+#[tokio::test]
+async fn r_27_what_the_agent_wrote_itself_is_not_stale() {
+    let bench = Bench::new().ready();
+    bench.put("src/a", "one");
+    bench
+        .post(&ToolResult::of(read("src/a")).succeeded("one"))
+        .await;
+    bench.put("src/a", "mine");
+    bench
+        .post(&ToolResult::of(write("src/a")).succeeded("ok"))
+        .await;
+    assert!(
+        bench
+            .ask(&write("src/a").param("content", "again"))
+            .await
+            .is_continue()
+    );
+    bench.put("src/a", "theirs");
+    assert!(bench.pre(&write("src/a")).await.is_err());
+}
+
+#[test]
+fn r_27_each_of_several_files_is_compared() {
+    let bench = Bench::new().ready();
+    bench.put("src/a", "a");
+    bench.put("src/b", "b");
+    for file in ["src/a", "src/b"] {
+        block_on(bench.post(&ToolResult::of(read(file)).succeeded("…")));
+    }
+    bench.put("src/b", "changed");
+    let both = ToolRequest::new("apply_diff")
+        .param("files", json!([{"path": "src/a"}, {"path": "src/b"}]))
+        .intent("REQ-1");
+    assert!(
+        error(&bench, &both)
+            .downcast_ref::<ConcurrencyError>()
+            .is_some()
+    );
+}
+
+#[test]
+fn r_27_reading_may_be_required() {
+    let bench = Bench::new().ready();
+    bench.put("src/a", "a");
+    let request = write("src/a");
+    assert!(block_on(bench.ask(&request)).is_continue());
+    let strict = Concurrency::new(bench.engine.context()).require_read(true);
+    bench.engine.registry().register_pre(strict, plain());
+    let error = error(&bench, &request);
+    assert!(matches!(
+        error.downcast_ref(),
+        Some(ConcurrencyError::NotRead { .. })
+    ));
+    assert!(block_on(bench.ask(&write("src/new"))).is_continue());
+}
+
+#[cfg(unix)]
+#[test]
+fn r_27_a_file_that_cannot_be_compared_is_an_error() {
+    let bench = Bench::new().ready();
+    bench.put("src/a", "a");
+    block_on(bench.post(&ToolResult::of(read("src/a")).succeeded("…")));
+    std::fs::remove_file(bench.path("src/a")).unwrap();
+    std::fs::create_dir(bench.path("src/a")).unwrap();
+    let error = error(&bench, &write("src/a"));
+    assert!(matches!(
+        error.downcast_ref(),
+        Some(ConcurrencyError::Unreadable { .. })
+    ));
+}
+
+#[test]
+fn r_28_scope_denial_keeps_reason_details_hint_and_classification() {
+    let denied = block_on(Bench::new().ready().ask(&write("README.md")));
+    assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
+    assert_eq!(denied.classification.as_deref(), Some("DESTRUCTIVE"));
+    let details = denied.details.unwrap();
+    assert!(
+        details.contains("README.md") && details.contains("src/**"),
+        "{details}"
+    );
+}
+
+#[test]
+fn r_28_two_intents_that_own_a_file_contend_for_it() {
+    let other = Intent::new("REQ-2").owns("src/shared/*");
+    let bench = Bench::with(|builder| builder.intents([other])).ready();
+    assert!(block_on(bench.ask(&write("src/own"))).is_continue());
+    let denied = block_on(bench.ask(&write("src/shared/a")));
+    assert_denied(&denied, ResponseAction::Deny, "File Ownership Contention");
+    assert_eq!(denied.classification.as_deref(), Some("DESTRUCTIVE"));
+    assert!(denied.details.unwrap().contains("REQ-2"));
+}
+
+#[test]
+fn r_28_the_ignore_file_comes_first() {
+    let bench = Bench::new().ready();
+    bench.put(".intentignore", "*.key\n");
+    for path in ["src/id.key", "outside.key"] {
+        let denied = block_on(bench.ask(&write(path)));
+        assert_denied(&denied, ResponseAction::Deny, "Protected by .intentignore");
+    }
+    // One that cannot be read protects everything.
+    std::fs::write(bench.path(".intentignore"), b"\xff\n").unwrap();
+    let denied = block_on(bench.ask(&write("src/a")));
+    assert_denied(&denied, ResponseAction::Deny, "Protected by .intentignore");
+}
+
+#[test]
+fn r_28_paths_out_of_the_workspace_are_never_in_scope() {
+    let bench = Bench::with(|builder| builder.intents([Intent::new("REQ-9").owns("**")])).ready();
+    let inside = bench.path("src/a");
+    for path in [
+        "../a",
+        "src/../../a",
+        "src/../src/a",
+        "/etc/passwd",
+        inside.to_str().unwrap(),
+        "",
+        ".",
+    ] {
+        let denied = block_on(bench.ask(&write(path).intent("REQ-9")));
+        assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn r_28_links_are_followed_before_scopes_are_looked_at() {
+    let bench = Bench::new().ready();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::create_dir(bench.path("doc")).unwrap();
+    bench.put(".intentignore", "/src/secret\n");
+    std::fs::create_dir(bench.path("src/secret")).unwrap();
+    for (to, link) in [
+        (elsewhere.path(), "src/out"),
+        ("../doc".as_ref(), "src/doc"),
+        ("nowhere".as_ref(), "src/dangling"),
+    ] {
+        std::os::unix::fs::symlink(to, bench.path(link)).unwrap();
+    }
+    std::os::unix::fs::symlink("secret", bench.path("src/open")).unwrap();
+    for path in ["src/out/a", "src/doc/a", "src/dangling"] {
+        let denied = block_on(bench.ask(&write(path)));
+        assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
+    }
+    let denied = block_on(bench.ask(&write("src/open/a")));
+    assert_denied(&denied, ResponseAction::Deny, "Protected by .intentignore");
+}
+
+#[test]
+fn r_28_the_engine_keeps_its_own_files() {
+    let bench = Bench::with(|builder| builder.intents([Intent::new("REQ-9").owns("**")])).ready();
+    for path in [
+        ".orchestration/mutations.jsonl",
+        ".orchestration",
+        ".intentignore",
+    ] {
+        let denied = block_on(bench.ask(&write(path).intent("REQ-9")));
+        assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn r_28_the_ignore_file_is_kept_where_a_link_leads() {
+    let bench = Bench::new().ready();
+    bench.put("src/rules", "*.key\n");
+    std::os::unix::fs::symlink("src/rules", bench.path(".intentignore")).unwrap();
+    for (path, reason) in [
+        ("src/rules", "Scope Violation"),
+        ("src/a.key", "Protected by .intentignore"),
+    ] {
+        let denied = block_on(bench.ask(&write(path)));
+        assert_denied(&denied, ResponseAction::Deny, reason);
+    }
+}
+
+#[test]
+fn r_28_one_file_out_of_scope_denies_the_whole_call() {
+    let bench = Bench::new().ready();
+    let diff = |files: Value| {
+        let request = ToolRequest::new("apply_diff").param("files", files);
+        block_on(bench.ask(&request.intent("REQ-1")))
+    };
+    assert!(diff(json!(["src/a", "src/b"])).is_continue());
+    for files in [
+        json!(["src/a", "b"]),
+        json!(["src/a", 7]),
+        json!({"path": "src/a"}),
+        json!([]),
+    ] {
+        assert_denied(&diff(files), ResponseAction::Deny, "Scope Violation");
+    }
+}
+
+#[test]
+fn r_28_an_intent_that_nobody_knows_owns_nothing() {
+    let bench = Bench::new().ready();
+    let denied = block_on(bench.ask(&write("src/a").intent("REQ-77")));
+    assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
+}
+
+#[test]
+fn r_31_calls_of_a_session_and_of_an_intent_are_limited() {
+    let limits = |calls| Limits::new().calls(calls);
+    let bench = Bench::with(|builder| builder.session_limits(limits(5)).intent_limits(limits(2)));
+    let look = |n: u32, intent: &str| {
+        block_on(bench.ask(&ToolRequest::new("list_files").param("n", n).intent(intent)))
+    };
+    assert!(look(1, "REQ-1").is_continue());
+    assert!(look(2, "REQ-1").is_continue());
+    let halted = look(3, "REQ-1");
+    assert_denied(&halted, ResponseAction::Halt, "Budget Exceeded");
+    assert_eq!(halted.classification.as_deref(), Some("SAFE"));
+    // The way to another intent is open, and counts for the session.
+    assert!(block_on(bench.ask(&select("REQ-2").intent("REQ-1"))).is_continue());
+    assert!(look(4, "REQ-2").is_continue());
+    assert!(look(5, "REQ-2").is_continue());
+    assert_denied(&look(6, "REQ-3"), ResponseAction::Halt, "Budget Exceeded");
+    let halted = block_on(bench.ask(&select("REQ-3")));
+    assert_denied(&halted, ResponseAction::Halt, "Budget Exceeded");
+}
+
+#[test]
+fn r_31_tokens_and_cost_are_limited_once_they_are_known() {
+    for (limits, usage) in [
+        (Limits::new().tokens(100), Usage::new(60, 0)),
+        (Limits::new().cost_micros(100), Usage::new(0, 60)),
+    ] {
+        let bench = Bench::with(|builder| builder.session_limits(limits));
+        for n in 0..2 {
+            let request = ToolRequest::new("list_files").param("n", n);
+            assert!(block_on(bench.ask(&request)).is_continue());
+            // Counted without an intent too, or it would be the way round the limit.
+            block_on(bench.post(&ToolResult::of(request).failed("").usage(usage)));
+        }
+        let halted = block_on(bench.ask(&read("src/a")));
+        assert_denied(&halted, ResponseAction::Halt, "Budget Exceeded");
+    }
+}
+
+#[test]
+fn r_31_a_limit_of_nothing_allows_nothing_and_no_limit_everything() {
+    for limits in [
+        Limits::new().calls(0),
+        Limits::new().tokens(0),
+        Limits::new().cost_micros(0),
+    ] {
+        let bench = Bench::with(|builder| builder.session_limits(limits));
+        let halted = block_on(bench.ask(&read("src/a")));
+        assert_denied(&halted, ResponseAction::Halt, "Budget Exceeded");
+    }
+    let bench = Bench::new();
+    bench
+        .engine
+        .session()
+        .charge(None, Usage::new(u64::MAX, u64::MAX));
+    assert!(block_on(bench.ask(&read("src/a"))).is_continue());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r_31_calls_at_the_same_time_share_one_budget() {
+    let bench = Bench::with(|builder| builder.session_limits(Limits::new().calls(10)));
+    let calls = (0..40).map(|n| {
+        let engine = bench.engine.clone();
+        tokio::spawn(async move {
+            let request = ToolRequest::new("list_files").param("n", n);
+            engine.pre_tool_use(&request).await.unwrap().is_continue()
+        })
+    });
+    let mut passed = 0;
+    for call in calls.collect::<Vec<_>>() {
+        passed += u32::from(call.await.unwrap());
+    }
+    assert_eq!(passed, 10);
+}
+
+#[test]
+fn r_30_the_third_identical_call_halts_and_another_one_resets() {
+    let bench = Bench::new();
+    let look = |at: &str| block_on(bench.ask(&read(at)));
+    assert!(look("a").is_continue());
+    assert!(look("a").is_continue());
+    assert!(look("b").is_continue());
+    assert!(look("a").is_continue());
+    assert!(look("a").is_continue());
+    for _ in 0..2 {
+        let halted = look("a");
+        assert_denied(&halted, ResponseAction::Halt, "Circuit Breaker Tripped");
+        assert_eq!(halted.classification.as_deref(), Some("SAFE"));
+    }
+    assert!(look("b").is_continue());
+    assert!(look("a").is_continue());
+}
+
+#[test]
+fn r_30_the_number_of_identical_calls_can_be_chosen() {
+    let bench = Bench::with(|builder| builder.repeat_threshold(2));
+    assert!(block_on(bench.ask(&read("a"))).is_continue());
+    let halted = block_on(bench.ask(&read("a")));
+    assert_denied(&halted, ResponseAction::Halt, "Circuit Breaker Tripped");
+}
+
+/// A value of JSON, three deep at most.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i8>().prop_map(Value::from),
+        "[a-c]{0,2}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let fields = prop::collection::vec(("[a-d]", inner.clone()), 0..4);
+        prop_oneof![
+            prop::collection::vec(inner, 0..4).prop_map(Value::from),
+            fields.prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+/// The same value, with the keys of every object the other way round.
+fn turned(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().rev();
+            Value::Object(
+                fields
+                    .map(|(key, value)| (key.clone(), turned(value)))
+                    .collect(),
+            )
+        }
+        Value::Array(items) => items.iter().map(turned).collect(),
+        other => other.clone(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn r_30_calls_are_identical_by_value(value in any_json(), other in any_json()) {
+        let bench = Bench::with(|builder| builder.repeat_threshold(2));
+        let call = |value: &Value| {
+            block_on(bench.ask(&ToolRequest::new("list_files").param("value", value.clone())))
+        };
+        prop_assert!(call(&value).is_continue());
+        prop_assert!(!call(&turned(&value)).is_continue());
+        prop_assert_eq!(call(&other).is_continue(), value != other);
+    }
+}
+
+#[test]
+fn r_22_a_hook_works_in_any_registry() {
+    let bench = Bench::new().ready();
+    let registry: PhaseRegistry<ToolRequest, ToolResult> = PhaseRegistry::new();
+    let scope = hooks_runtime::engine::ScopeEnforcement::new(bench.engine.context());
+    registry.register_pre(scope, plain());
+    let denied = block_on(registry.execute_pre(&write("README.md"))).unwrap();
+    assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
+    // Without traceability before it, it still does not take no intent for an answer.
+    let nobody = ToolRequest::new("write_to_file").param("path", "src/a");
+    let denied = block_on(registry.execute_pre(&nobody)).unwrap();
+    assert_denied(&denied, ResponseAction::Deny, "Scope Violation");
+}

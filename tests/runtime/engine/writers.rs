@@ -1,0 +1,104 @@
+//! Several processes that append to one file.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use hooks_runtime::engine::Storage;
+use serde_json::Value;
+
+/// Names the folder to a process that this test has started, which then is a writer.
+const FOLDER: &str = "HOOKS_TEST_WRITER_FOLDER";
+/// The number of the writer.
+const WRITER: &str = "HOOKS_TEST_WRITER";
+
+const LINES: u64 = 300;
+
+/// Starts this very test as another process.
+fn start(test: &str, folder: &Path, writer: u64) -> Child {
+    Command::new(std::env::current_exe().expect("this program has a file"))
+        .args(["--exact", test, "--nocapture"])
+        .env(FOLDER, folder)
+        .env(WRITER, writer.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it was started before")
+}
+
+/// Writes lines, in a process that was started to do so; never ends where `lines` is `None`.
+fn is_writer(lines: Option<u64>) -> bool {
+    let (Ok(folder), Ok(writer)) = (std::env::var(FOLDER), std::env::var(WRITER)) else {
+        return false;
+    };
+    let storage = Storage::new(folder).expect("the folder is there");
+    let long = "x".repeat(20_000);
+    for line in 0..lines.unwrap_or(u64::MAX) {
+        let line = (&writer, line, &long);
+        storage.append("log", &line).expect("there is room");
+    }
+    true
+}
+
+fn read(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("log")).unwrap_or_default()
+}
+
+#[test]
+fn r_27_writers_in_processes_lose_and_mix_nothing() {
+    if is_writer(Some(LINES)) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let test = "engine::writers::r_27_writers_in_processes_lose_and_mix_nothing";
+    let writers: Vec<_> = (0..3).map(|n| start(test, folder.path(), n)).collect();
+    for mut writer in writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    let text = read(folder.path());
+    let lines: Vec<(String, u64, String)> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let different: BTreeSet<_> = lines
+        .iter()
+        .map(|(writer, line, _)| (writer, line))
+        .collect();
+    assert_eq!(
+        (lines.len(), different.len()),
+        (3 * LINES as usize, 3 * LINES as usize)
+    );
+}
+
+#[test]
+fn r_27_a_writer_that_is_killed_leaves_the_file_to_the_others() {
+    if is_writer(None) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Storage::new(folder.path()).unwrap();
+    let test = "engine::writers::r_27_a_writer_that_is_killed_leaves_the_file_to_the_others";
+    for round in 0..3 {
+        let before = read(folder.path()).len();
+        let mut writer = start(test, folder.path(), round);
+        while read(folder.path()).len() < before + 500_000 {
+            assert!(
+                writer.try_wait().unwrap().is_none(),
+                "it writes until it is killed"
+            );
+            std::thread::yield_now();
+        }
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        storage.append("log", &round).unwrap();
+    }
+    let text = read(folder.path());
+    let whole: Vec<Value> = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let own: Vec<_> = whole.iter().filter_map(Value::as_u64).collect();
+    assert_eq!(own, [0, 1, 2]);
+    // Each of those that were killed may have torn one line.
+    assert!(text.lines().count() - whole.len() <= 3);
+}

@@ -1,0 +1,7 @@
+//! The test kit itself (`E-160`).
+
+mod contract;
+mod coordinator;
+mod macros;
+mod mock_tool;
+mod recorder;

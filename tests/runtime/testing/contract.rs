@@ -1,0 +1,288 @@
+//! The contract: hooks that do not hold it fail in the cases that say so, and in no others.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use hooks_runtime::testing::contract::{CASES, Subject, case};
+use hooks_runtime::{Event, EventHook, HookError, HookResult, Map};
+use serde_json::Value;
+
+/// The names of the cases that a hook does not hold.
+fn failures(subject: &Subject) -> BTreeSet<&'static str> {
+    let failures = CASES.iter().filter_map(|case| case.check(subject).err());
+    failures.map(|failure| failure.case).collect()
+}
+
+fn set<const N: usize>(names: [&'static str; N]) -> BTreeSet<&'static str> {
+    for name in names {
+        assert!(case(name).is_some(), "there is no case `{name}`");
+    }
+    BTreeSet::from(names)
+}
+
+/// What the case of this name says about a hook.
+fn complaint(name: &str, subject: &Subject) -> String {
+    let case = case(name).expect("there is such a case");
+    case.check(subject)
+        .expect_err("it does not hold")
+        .to_string()
+}
+
+/// Where a hook breaks.
+type When = fn(Event<'_>) -> bool;
+
+/// A hook that panics where this holds of an event.
+fn panicking(when: When) -> Subject {
+    Subject::new(move || {
+        move |event: Event<'_>| {
+            assert!(!when(event), "this is where it breaks");
+            HookResult::proceed()
+        }
+    })
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+#[test]
+fn e_160_a_hook_that_behaves_holds_every_case() {
+    assert_eq!(
+        failures(&Subject::new(|| |_: Event<'_>| HookResult::proceed())),
+        set([])
+    );
+}
+
+#[test]
+fn e_160_what_breaks_a_hook_fails_the_case_that_sends_it() {
+    let broken: [(&str, When); 7] = [
+        ("survives_null_data", |event| {
+            event.get("tool_name").is_some_and(Value::is_null)
+        }),
+        ("answers_every_standard_event", |event| {
+            event.name() == "error:orchestration"
+        }),
+        ("answers_an_unknown_event", |event| {
+            !event.name().contains(':')
+        }),
+        ("survives_a_huge_text", |event| {
+            event
+                .str("content")
+                .is_some_and(|text| text.len() >= 1 << 20)
+        }),
+        ("survives_many_fields", |event| event.data().len() >= 10_000),
+        ("survives_deep_nesting", |event| {
+            event.data().values().any(|value| depth(value) > 100)
+        }),
+        ("survives_wrong_types", |event| {
+            event.get("tool_name").is_some_and(Value::is_i64)
+        }),
+    ];
+    for (name, when) in broken {
+        assert_eq!(failures(&panicking(when)), set([name]), "{name}");
+        let said = complaint(name, &panicking(when));
+        assert!(said.contains("panicked: this is where it breaks"), "{said}");
+    }
+}
+
+#[test]
+fn e_160_a_hook_that_needs_a_field_fails_where_there_is_none() {
+    let needy = panicking(|event| event.get("tool_name").is_none());
+    let expected = [
+        "survives_empty_data",
+        "survives_null_data",
+        "survives_odd_text",
+    ];
+    assert_eq!(failures(&needy), set(expected));
+    let odd = panicking(|event| {
+        event
+            .str("tool_name")
+            .is_some_and(|text| text.contains('\0'))
+    });
+    assert_eq!(failures(&odd), set(["survives_odd_text"]));
+    let key = panicking(|event| event.data().keys().any(|key| key.len() >= 1 << 16));
+    assert_eq!(failures(&key), set(["survives_odd_text"]));
+}
+
+#[test]
+fn e_95_an_answer_that_does_not_hold_names_its_field() {
+    let subject = Subject::new(|| {
+        |event: Event<'_>| match event.str("tool_name") {
+            Some(_) => HookResult::proceed().approval_timeout(f64::NAN),
+            None => HookResult::proceed(),
+        }
+    });
+    for name in [
+        "answers_validly",
+        "answers_when_collected",
+        "answers_concurrently",
+    ] {
+        let said = complaint(name, &subject);
+        assert!(said.contains("field `approval_timeout` is NaN"), "{said}");
+    }
+    assert!(case("survives_empty_data").unwrap().check(&subject).is_ok());
+}
+
+#[test]
+fn e_36_an_error_is_a_failure_that_says_what_was_sent_and_what_came() {
+    let subject = Subject::new(|| |_: Event<'_>| Err::<HookResult, _>("no\u{1b}[31m rules\n"));
+    assert_eq!(
+        complaint("survives_empty_data", &subject),
+        r"`survives_empty_data` (E-41) does not hold: sent `tool:pre` with {}; came a fault: the hook failed: no\u{1b}[31m rules\n; answer, too, where a field is missing"
+    );
+    assert_eq!(failures(&subject).len(), CASES.len());
+    let said = complaint("survives_a_huge_text", &subject);
+    assert!(said.contains("bytes)") && said.len() < 1000, "{said}");
+}
+
+#[test]
+fn e_160_a_hook_that_breaks_after_some_calls_fails() {
+    let subject = Subject::new(|| {
+        let calls = AtomicUsize::new(0);
+        move |_: Event<'_>| {
+            assert!(calls.fetch_add(1, Ordering::SeqCst) < 5, "worn out");
+            HookResult::proceed()
+        }
+    });
+    let failed = failures(&subject);
+    assert!(failed.contains("answers_again_and_again"), "{failed:?}");
+    assert!(
+        !failed.contains("survives_null_data"),
+        "each case has a new hook: {failed:?}"
+    );
+}
+
+/// Can do one thing at a time; it forgets that it is done where a call is dropped, unless it
+/// has a guard.
+struct OneAtATime {
+    busy: Arc<AtomicBool>,
+    guarded: bool,
+}
+
+struct Done(Arc<AtomicBool>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
+impl EventHook for OneAtATime {
+    async fn call(&self, _: Event<'_>) -> Result<HookResult, HookError> {
+        if self.busy.swap(true, Ordering::SeqCst) {
+            return Err(HookError::new("busy"));
+        }
+        let done = Done(Arc::clone(&self.busy));
+        if self.guarded {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        } else {
+            std::mem::forget(done);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            self.busy.store(false, Ordering::SeqCst);
+        }
+        Ok(HookResult::proceed())
+    }
+}
+
+#[test]
+fn e_42_e_43_hooks_that_cannot_be_shared_or_dropped_fail() {
+    let one = |guarded| {
+        Subject::new(move || OneAtATime {
+            busy: Arc::default(),
+            guarded,
+        })
+    };
+    assert_eq!(failures(&one(true)), set(["answers_concurrently"]));
+    let expected = ["answers_concurrently", "survives_being_dropped"];
+    assert_eq!(failures(&one(false)), set(expected));
+    assert!(complaint("answers_concurrently", &one(true)).contains("8 times at once `tool:pre`"));
+}
+
+async fn hangs(event: Arc<str>, _data: Arc<Map>) -> HookResult {
+    if &*event == "session:end" {
+        std::future::pending::<()>().await;
+    }
+    HookResult::proceed()
+}
+
+#[test]
+fn e_160_a_hook_that_never_answers_fails() {
+    let subject = Subject::new(|| hangs).time_limit(Duration::from_millis(300));
+    assert_eq!(failures(&subject), set(["answers_every_standard_event"]));
+    let said = complaint("answers_every_standard_event", &subject);
+    assert!(
+        said.contains("sent `session:end`") && said.contains("no answer after 300ms"),
+        "{said}"
+    );
+    let subject = subject.events(["session:end"]);
+    assert!(complaint("answers_when_collected", &subject).contains("had no answer after 300ms"));
+    assert!(complaint("answers_concurrently", &subject).contains("no answer after 300ms"));
+}
+
+#[test]
+fn e_160_a_hook_that_blocks_its_thread_fails() {
+    let blocks = |event: Event<'_>| {
+        if event.name() == "session:end" {
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+        HookResult::proceed()
+    };
+    let subject = Subject::new(move || blocks).time_limit(Duration::from_millis(300));
+    let said = complaint("answers_every_standard_event", &subject);
+    assert!(
+        said.contains("sent `session:end`") && said.contains("thread is blocked"),
+        "{said}"
+    );
+}
+
+/// Panics when it is dropped.
+struct Clinging;
+
+impl EventHook for Clinging {
+    async fn call(&self, _: Event<'_>) -> Result<HookResult, HookError> {
+        Ok(HookResult::proceed())
+    }
+}
+
+impl Drop for Clinging {
+    fn drop(&mut self) {
+        panic!("not me");
+    }
+}
+
+#[test]
+fn e_07_a_hook_that_cannot_be_taken_away_fails() {
+    let subject = Subject::new(|| Clinging);
+    assert_eq!(failures(&subject), set(["unregisters"]));
+    assert!(complaint("unregisters", &subject).contains("came a panic: not me"));
+}
+
+#[test]
+fn e_160_a_hook_that_cannot_be_made_fails() {
+    fn make() -> fn(Event<'_>) -> HookResult {
+        panic!("no rules are loaded")
+    }
+    let said = complaint("answers_validly", &Subject::new(make));
+    assert!(
+        said.contains("a panic outside of a call: no rules are loaded"),
+        "{said}"
+    );
+}
+
+#[test]
+fn e_160_the_odd_data_go_to_the_events_that_were_chosen() {
+    let subject = panicking(|event| event.name() == "deploy:start" && event.data().is_empty());
+    assert_eq!(failures(&subject), set([]));
+    let subject = subject.events(["tool:pre", "deploy:start"]);
+    assert_eq!(
+        failures(&subject),
+        set(["survives_empty_data", "survives_null_data"])
+    );
+    assert!(complaint("survives_empty_data", &subject).contains("sent `deploy:start` with {}"));
+}

@@ -1,0 +1,11 @@
+use hooks_core::hooks;
+
+#[hooks]
+trait AppHooks {
+    #[hook(fallback, custom = Pipe, chain = Stop)]
+    async fn run(call: u8) -> u8 {
+        call
+    }
+}
+
+fn main() {}

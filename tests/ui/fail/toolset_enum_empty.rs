@@ -1,0 +1,6 @@
+use hooks_runtime::toolset::ToolSet;
+
+#[derive(ToolSet)]
+enum Tools {}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use hooks_runtime::toolset::ToolSet;
+
+#[derive(ToolSet)]
+enum Tools {
+    Weather { city: String },
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use hooks_runtime::toolset::ToolSet;
+
+#[derive(ToolSet)]
+enum Tools {
+    #[tool(output = u8)]
+    Weather(u8),
+    #[tool(output = u8)]
+    Weather(u8),
+}
+
+fn main() {}
