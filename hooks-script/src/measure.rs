@@ -8,7 +8,8 @@ use crate::limits::Limits;
 use crate::run::Stage;
 use crate::sandbox::{self, Ended, Given, Instance, Snapshot, Status};
 
-pub use crate::sandbox::PRELUDE;
+/// What runs before any hook.
+pub const PRELUDE: &str = sandbox::PRELUDE;
 
 /// The engine, compiled.
 ///

@@ -2,15 +2,19 @@
 
 mod calls;
 pub(crate) mod config;
+mod host;
 mod image;
 mod instance;
+#[cfg(test)]
+mod isolation;
 mod pool;
 mod result;
 mod snapshot;
+mod space;
 mod watch;
 
 #[cfg(feature = "bench")]
-pub use calls::PRELUDE;
+pub(crate) use calls::PRELUDE;
 pub(crate) use calls::{Allowance, Given, Sandbox, hex};
 pub(crate) use image::module;
 #[cfg(feature = "bench")]

@@ -1,126 +1,158 @@
-//! One instance of the engine, and how it is reset.
+//! One instance of the engine: what it can be asked to do, and what it can ask of the host.
 //!
-//! Everything that a script can change is the linear memory and one global, the stack
-//! pointer: the module has no other mutable global, and no instruction that changes a table
-//! (held by a test). Between two runs every byte of the memory becomes what it was when the
-//! hook was loaded, whatever the run before touched: what a flaw in QuickJS would let a script
-//! write where it should not is gone as well. An instance whose memory has grown, or in which a call did not return, is
-//! not used again.
+//! An instance whose memory has grown, or in which a call did not return, is not used again.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
-use wasmtime::{AsContextMut, Caller, Global, Memory, Store, StoreLimits, TypedFunc, Val};
+use wasmtime::{Instance as Wasm, Linker, TypedFunc};
 
-use crate::outbox::Outbox;
-use crate::run::{ConsoleLevel, ConsoleLine};
-use crate::sandbox::result::{cut, slice};
+use crate::limits::Limits;
+use crate::sandbox::host::Host;
+use crate::sandbox::image::module;
+use crate::sandbox::result::Fields;
 use crate::sandbox::snapshot::Snapshot;
+use crate::sandbox::space::Space;
+
+/// Fuel for the engine's own start.
+const BOOT_FUEL: u64 = 1_000_000_000;
+
+/// Address and length of a text in memory.
+pub(super) type Place = (u32, u32);
 
 pub(crate) struct Instance {
-    pub(super) store: Store<Host>,
-    pub(super) memory: Memory,
-    pub(super) stack_pointer: Global,
-    pub(super) room: TypedFunc<u32, u32>,
-    pub(super) load: TypedFunc<(u32, u32, f64, u64, u32), u32>,
-    pub(super) run: TypedFunc<(u32, u32, f64, u64, u32, u32), u32>,
-    pub(super) heap: TypedFunc<(), u64>,
-    pub(super) result: u32,
-    pub(super) pages: u64,
+    pub(super) space: Space,
+    room: TypedFunc<u32, u32>,
+    load: TypedFunc<(u32, u32, f64, u64, u32), u32>,
+    run: TypedFunc<(u32, u32, f64, u64, u32, u32), u32>,
+    heap: TypedFunc<(), u64>,
+    result: u32,
     pub(super) spoiled: bool,
-    /// What memory is, byte for byte, as long as nothing has run since.
-    pub(super) holds: Option<Arc<Snapshot>>,
 }
 
-/// What the instance's only import, and its interruption, work on.
-pub(super) struct Host {
-    pub(super) memory: StoreLimits,
-    pub(super) console: Vec<ConsoleLine>,
-    pub(super) console_dropped: usize,
-    pub(super) console_lines: usize,
-    pub(super) console_line: usize,
-    /// Requests that the run made; none where it may make none.
-    pub(super) outbox: Option<Outbox>,
-    pub(super) wall: Duration,
-    pub(super) deadline: Instant,
-    pub(super) cancelled: Arc<AtomicBool>,
+/// What both calls of the engine are given besides their text.
+#[derive(Clone, Copy)]
+pub(super) struct Circumstances {
+    pub(super) now_ms: f64,
+    pub(super) seed: u64,
+    pub(super) jobs: u32,
 }
 
 impl Instance {
-    /// Whether it can be reset by writing over its memory.
-    pub(crate) fn is_reusable(&self) -> bool {
-        !self.spoiled && self.memory.size(&self.store) == self.pages
+    /// One as the module declares it, in which nothing has run.
+    pub(super) fn new(limits: &Limits) -> wasmtime::Result<(Self, Wasm)> {
+        let (engine, module) = module().map_err(|error| wasmtime::format_err!("{error}"))?;
+        let mut store = Host::store(engine, limits);
+        store.set_fuel(BOOT_FUEL)?;
+        store.set_epoch_deadline(1);
+        let mut linker = Linker::new(engine);
+        linker.func_wrap("host", "console", Host::write)?;
+        linker.func_wrap("host", "post", Host::post)?;
+        let wasm = linker.instantiate(&mut store, module)?;
+        let missing = |name| wasmtime::format_err!("the engine does not export `{name}`");
+        let memory = wasm
+            .get_memory(&mut store, "memory")
+            .ok_or_else(|| missing("memory"))?;
+        let stack_pointer = wasm
+            .get_global(&mut store, "__stack_pointer")
+            .ok_or_else(|| missing("__stack_pointer"))?;
+        let instance = Instance {
+            room: wasm.get_typed_func(&mut store, "room")?,
+            load: wasm.get_typed_func(&mut store, "load")?,
+            run: wasm.get_typed_func(&mut store, "run")?,
+            heap: wasm.get_typed_func(&mut store, "heap")?,
+            result: wasm
+                .get_typed_func::<(), u32>(&mut store, "result")?
+                .call(&mut store, ())?,
+            spoiled: false,
+            space: Space::new(store, memory, stack_pointer),
+        };
+        Ok((instance, wasm))
     }
 
-    /// Everything becomes what `state` says. From here on, memory is the call's to change.
-    pub(super) fn reset(&mut self, state: &Arc<Snapshot>, fuel: u64) -> wasmtime::Result<()> {
-        self.hold(state)?;
-        self.holds = None;
-        self.stack_pointer
-            .set(&mut self.store, Val::I32(state.stack_pointer))?;
-        self.store.set_fuel(fuel)?;
-        self.store.set_epoch_deadline(1);
-        Ok(())
+    /// An engine into which no hook is loaded yet: what every hook is loaded into.
+    pub(super) fn boot(limits: &Limits, prelude: &str) -> wasmtime::Result<Arc<Snapshot>> {
+        let (mut instance, wasm) = Instance::new(limits)?;
+        let heap = u32::try_from(limits.heap)?;
+        let stack = u32::try_from(limits.stack)?;
+        let (mut store, _) = instance.space.changing();
+        let limit = wasm.get_typed_func::<(u32, u32), ()>(&mut store, "limits")?;
+        let boot = wasm.get_typed_func::<(u32, u32), u32>(&mut store, "boot")?;
+        limit.call(&mut store, (heap, stack))?;
+        let place = instance
+            .put(prelude.as_bytes())?
+            .ok_or_else(|| wasmtime::format_err!("the heap has no room for the engine"))?;
+        let status = boot.call(instance.space.changing().0, place)?;
+        if status != 0 {
+            let memory = instance.space.bytes();
+            let said = instance.fields().and_then(|fields| fields.said(memory));
+            let message = said.map(|said| said.message).unwrap_or_default();
+            wasmtime::bail!("its prelude fails with status {status}: {message}");
+        }
+        // Once more, now that there is a stack to limit.
+        limit.call(instance.space.changing().0, (heap, stack))?;
+        Ok(instance.space.take(None))
+    }
+
+    /// Whether it can be reset by writing over its memory.
+    pub(crate) fn is_reusable(&self) -> bool {
+        !self.spoiled && !self.space.has_grown()
     }
 
     /// Does ahead of time what the next run of this hook would have to wait for. Nothing of
     /// the last run is left then, either.
     pub(crate) fn prepare(&mut self, state: &Arc<Snapshot>) {
-        if self.is_reusable() && state.reach() <= self.memory.data_size(&self.store) {
-            let held = self.hold(state);
-            debug_assert!(held.is_ok(), "nothing has to grow");
+        if self.is_reusable() {
+            self.space.prepare(state);
         }
     }
 
-    fn hold(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
-        let missing = state
-            .reach()
-            .saturating_sub(self.memory.data_size(&self.store));
-        if missing > 0 {
-            // Its hook needs more than an instance has at first.
-            self.memory
-                .grow(&mut self.store, missing.div_ceil(PAGE) as u64)?;
-        }
-        let memory = self.memory.data_mut(&mut self.store);
-        match &self.holds {
-            Some(held) if Arc::ptr_eq(held, state) => {}
-            Some(held) => state.replace(held, memory),
-            None => state.restore(memory),
-        }
-        self.holds = Some(Arc::clone(state));
-        Ok(())
+    /// Compiles a hook, and evaluates its top level.
+    pub(super) fn load(
+        &mut self,
+        (address, length): Place,
+        with: Circumstances,
+    ) -> wasmtime::Result<u32> {
+        let given = (address, length, with.now_ms, with.seed, with.jobs);
+        self.load.call(self.space.changing().0, given)
     }
 
-    pub(super) fn snapshot(&mut self, base: Option<&Snapshot>) -> Arc<Snapshot> {
-        let stack_pointer = self.stack_pointer.get(&mut self.store).i32().unwrap_or(0);
-        let memory = self.memory.data(&self.store);
-        let taken = Arc::new(Snapshot::take(memory, stack_pointer, base));
-        self.holds = Some(Arc::clone(&taken));
-        taken
+    /// Calls the hook. `mode` is of the shim's `enum mode`.
+    pub(super) fn run(
+        &mut self,
+        (address, length): Place,
+        with: Circumstances,
+        mode: u32,
+    ) -> wasmtime::Result<u32> {
+        let given = (address, length, with.now_ms, with.seed, with.jobs, mode);
+        self.run.call(self.space.changing().0, given)
     }
 
     /// Puts a text into the heap, with a zero behind it; `None` if there is no room.
-    pub(super) fn put(&mut self, text: &[u8]) -> wasmtime::Result<Option<(u32, u32)>> {
+    pub(super) fn put(&mut self, text: &[u8]) -> wasmtime::Result<Option<Place>> {
         let length = u32::try_from(text.len())?;
-        let address = self.room.clone().call(&mut self.store, length)?;
+        let (store, memory) = self.space.changing();
+        let address = self.room.call(&mut *store, length)?;
         if address == 0 {
             return Ok(None);
         }
-        self.memory.write(&mut self.store, address as usize, text)?;
-        self.memory
-            .write(&mut self.store, address as usize + text.len(), &[0])?;
+        memory.write(&mut *store, address as usize, text)?;
+        memory.write(&mut *store, address as usize + text.len(), &[0])?;
         Ok(Some((address, length)))
+    }
+
+    /// What the last call says, unless that lies outside of memory.
+    pub(super) fn fields(&self) -> Option<Fields> {
+        Fields::read(self.space.bytes(), self.result)
     }
 
     pub(super) fn heap_state(&mut self) -> Heap {
         // A call that did not return may have used up its fuel.
-        let fuel = self.store.get_fuel().unwrap_or(0);
-        let asked = self
-            .store
+        let fuel = self.space.fuel();
+        let (store, _) = self.space.changing();
+        let asked = store
             .set_fuel(1_000)
-            .and_then(|()| self.heap.clone().call(&mut self.store, ()));
-        let _ = self.store.set_fuel(fuel);
+            .and_then(|()| self.heap.call(&mut *store, ()));
+        let _ = store.set_fuel(fuel);
         let state = asked.unwrap_or(0);
         Heap {
             peak: (state & u64::from(u32::MAX)) as usize,
@@ -134,61 +166,4 @@ impl Instance {
 pub(super) struct Heap {
     pub(super) peak: usize,
     pub(super) refused: bool,
-}
-
-pub(super) const PAGE: usize = 65_536;
-
-impl Host {
-    /// The import `console`.
-    pub(super) fn write(mut caller: Caller<'_, Host>, level: u32, address: u32, length: u32) {
-        let Some(memory) = caller
-            .get_export("memory")
-            .and_then(wasmtime::Extern::into_memory)
-        else {
-            return;
-        };
-        let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
-        if host.console.len() >= host.console_lines {
-            host.console_dropped += 1;
-            return;
-        }
-        let level = match level {
-            1 => ConsoleLevel::Info,
-            2 => ConsoleLevel::Warn,
-            3 => ConsoleLevel::Error,
-            4 => ConsoleLevel::Debug,
-            _ => ConsoleLevel::Log,
-        };
-        let text = cut(
-            slice(memory, address, length).unwrap_or_default(),
-            host.console_line,
-        );
-        host.console.push(ConsoleLine { level, text });
-    }
-
-    /// The import `post`: what it answers is `enum posted` of the shim.
-    pub(super) fn post(
-        mut caller: Caller<'_, Host>,
-        url: u32,
-        url_length: u32,
-        body: u32,
-        body_length: u32,
-    ) -> u32 {
-        const REFUSED: u32 = 2;
-        let Some(memory) = caller
-            .get_export("memory")
-            .and_then(wasmtime::Extern::into_memory)
-        else {
-            return REFUSED;
-        };
-        let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
-        let (url, body) = (
-            slice(memory, url, url_length),
-            slice(memory, body, body_length),
-        );
-        match (&mut host.outbox, url, body) {
-            (Some(outbox), Some(url), Some(body)) => u32::from(!outbox.put(url, body)),
-            _ => REFUSED,
-        }
-    }
 }

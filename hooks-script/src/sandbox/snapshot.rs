@@ -20,7 +20,7 @@ pub(crate) struct Snapshot {
     pages: Box<[Option<Arc<Page>>]>,
     /// How many of them are this snapshot's alone.
     own: usize,
-    pub(super) stack_pointer: i32,
+    stack_pointer: i32,
 }
 
 impl Snapshot {
@@ -57,6 +57,10 @@ impl Snapshot {
     /// Bytes that nothing else keeps.
     pub(crate) fn bytes(&self) -> usize {
         self.own * PAGE
+    }
+
+    pub(super) fn stack_pointer(&self) -> i32 {
+        self.stack_pointer
     }
 
     /// What the memory has to hold at least, in bytes.
