@@ -2,6 +2,7 @@
 
 mod calls;
 pub(crate) mod config;
+mod follows;
 mod host;
 mod image;
 mod instance;

@@ -2,8 +2,9 @@
 //!
 //! | `cargo bench -p hooks-script --features bench --bench script` | Does |
 //! |---|---|
-//! | | prints the tables |
+//! | | prints the tables, within a minute |
 //! | `-- write` | writes them into `docs/performance.md`, and leaves its other sections as they are |
+//! | `-- repeat PART TIMES` | does one part of a no-op so often, for a profiler: `isolated`, `worker`, `register` |
 //!
 //! A machine's times drift, so contenders are timed in turns in one process, and only their
 //! ratios are judged. What is not on this machine, such as node, is left out by name.
@@ -33,6 +34,10 @@ fn main() -> ExitCode {
             workload::start(contender);
             Ok(())
         }
+        [workload::REPEAT, part, times] => times
+            .parse()
+            .map_err(|error| format!("{times}: {error}"))
+            .and_then(|times| workload::repeat(part, times)),
         // `cargo test --benches` only asks whether it starts.
         ["--test", ..] => Ok(()),
         other => Err(format!(

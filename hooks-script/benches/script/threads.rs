@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 pub(crate) const TARGET: f64 = 1.9;
 
-const ROUNDS: usize = 9;
-const ROUND: Duration = Duration::from_millis(60);
+const ROUNDS: usize = 15;
+const ROUND: Duration = Duration::from_millis(100);
 
 /// What two threads get done, as a multiple of one, for each kind of work. The best round of
 /// each, because other work on the machine can only take away.

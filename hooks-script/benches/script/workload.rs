@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use hooks_script::measure::{Isolated, Sandbox};
 use hooks_script::{ContextData, Manifest, ScriptEngine};
 
 use crate::native::Native;
@@ -62,4 +63,31 @@ pub(crate) fn start(contender: &str) {
         }
     }
     println!("{}", began.elapsed().as_secs_f64() * 1e6);
+}
+
+/// The argument with which a profiler starts the bench.
+pub(crate) const REPEAT: &str = "repeat";
+
+/// Does a part of the no-op a number of times, and nothing else, so that a profiler finds it.
+pub(crate) fn repeat(part: &str, times: u32) -> Result<(), String> {
+    let sandbox = Sandbox::new().map_err(|error| error.to_string())?;
+    let mut isolated = Isolated::new(&sandbox, WORK[0].source);
+    let (engine, input) = (ScriptEngine::builder().build(), input());
+    let engine = engine.map_err(|error| error.to_string())?;
+    let register = || {
+        let manifest = Manifest::new("repeat", "Repeat", []).expect("it has all it needs");
+        engine
+            .register(manifest, WORK[0].source)
+            .expect("it is one")
+    };
+    let (hook, message, data) = (register(), message(), ContextData::new());
+    for _ in 0..times {
+        match part {
+            "isolated" => drop(isolated.run(&input)),
+            "worker" => drop(futures_executor::block_on(hook.run_pre(&message, &data))),
+            "register" => drop(register()),
+            other => return Err(format!("there is no part `{other}`")),
+        }
+    }
+    Ok(())
 }

@@ -12,6 +12,7 @@ use async_channel::{Receiver, Sender};
 use crate::error::BuildError;
 use crate::run::{Failure, Stage};
 use crate::sandbox::calls::{Given, Sandbox};
+use crate::sandbox::follows::Follows;
 use crate::sandbox::instance::Instance;
 use crate::sandbox::result::{Ended, Report};
 use crate::sandbox::snapshot::Snapshot;
@@ -77,10 +78,13 @@ impl Pool {
 }
 
 fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
-    let mut kept = None;
+    let (mut kept, mut follows) = (None, Follows::default());
     while let Ok(job) = waiting.recv_blocking() {
         // A fault of ours costs this run, and not the worker.
-        if catch_unwind(AssertUnwindSafe(|| one(sandbox, &mut kept, job, waiting))).is_err() {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            one(sandbox, &mut kept, &mut follows, job, waiting);
+        }));
+        if done.is_err() {
             tracing::error!("a worker of the script engine panicked; its run has failed");
             kept = None;
         }
@@ -89,7 +93,13 @@ fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
     }
 }
 
-fn one(sandbox: &Sandbox, kept: &mut Option<Instance>, job: Job, waiting: &Receiver<Job>) {
+fn one(
+    sandbox: &Sandbox,
+    kept: &mut Option<Instance>,
+    follows: &mut Follows,
+    job: Job,
+    waiting: &Receiver<Job>,
+) {
     let mut instance = match kept {
         Some(instance) => Ok(instance),
         None => sandbox.instance().map(|instance| kept.insert(instance)),
@@ -110,9 +120,10 @@ fn one(sandbox: &Sandbox, kept: &mut Option<Instance>, job: Job, waiting: &Recei
                 ),
             };
             let _ = answer.try_send((report, began.elapsed()));
-            // Most likely the same hook comes next. While others wait, the next one decides.
+            let next = follows.ran(&start.hook);
+            // While others wait, the first of them decides.
             if let (Ok(instance), true) = (instance, waiting.is_empty()) {
-                instance.prepare(&start.hook);
+                instance.prepare(&next);
             }
         }
         Job::Load(load, answer) => {
