@@ -13,7 +13,9 @@ static HOOK: LazyLock<ScriptHook> = LazyLock::new(|| {
     let engine = ScriptEngine::builder().workers(NonZeroUsize::MIN).build();
     let manifest = Manifest::new("fuzz.js", "Fuzz", []).expect("it has all it needs");
     let source = "export default ({ in: message }) => ({ out: message });";
-    let hook = engine.expect("the engine starts").register(manifest, source);
+    let hook = engine
+        .expect("the engine starts")
+        .register(manifest, source);
     hook.expect("it is a hook")
 });
 

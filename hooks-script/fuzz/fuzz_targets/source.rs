@@ -53,5 +53,8 @@ fuzz_target!(|source: &str| {
     }
     let again = run(canary);
     assert_eq!(again.verdict, first.verdict);
-    assert_eq!((again.fuel, &again.memory_hash), (first.fuel, &first.memory_hash));
+    assert_eq!(
+        (again.fuel, &again.memory_hash),
+        (first.fuel, &first.memory_hash)
+    );
 });
