@@ -30,6 +30,8 @@ mod decision;
 mod engine;
 mod error;
 mod fields;
+#[cfg(feature = "fetch")]
+mod guard;
 mod history;
 mod hook;
 mod limits;
