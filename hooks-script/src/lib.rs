@@ -96,6 +96,6 @@ mod page {}
 mod stacks_page {}
 
 /// The page about running them, likewise.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "fetch", feature = "sqlite"))]
 #[doc = include_str!("../../docs/script-operations.md")]
 mod operations_page {}
