@@ -30,6 +30,8 @@ mod decision;
 mod engine;
 mod error;
 mod fields;
+#[cfg(feature = "fetch")]
+mod guard;
 mod history;
 mod hook;
 mod limits;
@@ -97,6 +99,6 @@ mod page {}
 mod stacks_page {}
 
 /// The page about running them, likewise.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "fetch", feature = "sqlite"))]
 #[doc = include_str!("../../docs/script-operations.md")]
 mod operations_page {}

@@ -1,6 +1,6 @@
 //! Measures the targets of hooks in scripts.
 //!
-//! | `cargo bench -p hooks-script --features bench --bench script` | Does |
+//! | `cargo bench -p hooks-script --bench script` | Does |
 //! |---|---|
 //! | | prints the tables, within a minute |
 //! | `-- write` | writes them into `docs/performance.md`, and leaves its other sections as they are |

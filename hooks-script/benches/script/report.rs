@@ -64,7 +64,7 @@ fn introduction(node: &Result<String, String>) -> String {
     };
     format!(
         "{MARK}\n\n## Hooks in scripts\n\n\
-         Written by `cargo bench -p hooks-script --features bench --bench script -- write`, one run for all of it. \
+         Written by `cargo bench -p hooks-script --bench script -- write`, one run for all of it. \
          *Bare* is the engine in WebAssembly, kept and never reset, which no program can have; \
          *isolated* is the same with the reset before each run, on one thread; *worker* is \
          `run_pre`, to a worker thread and back. *Native* is rquickjs 0.14, the same engine \
