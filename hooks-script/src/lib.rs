@@ -36,6 +36,9 @@ mod history;
 mod hook;
 mod limits;
 mod manifest;
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod measure;
 mod outbox;
 mod run;
 mod sandbox;
