@@ -205,16 +205,7 @@ impl ScriptHook {
     }
 
     pub(crate) fn not_run(&self, failure: Failure) -> Run {
-        let report = Report {
-            ended: Ended::Failed(failure),
-            fuel: 0,
-            peak: 0,
-            console: Vec::new(),
-            console_dropped: 0,
-            outbox: Vec::new(),
-            memory_hash: None,
-        };
-        self.made(Stage::Pre, report, Duration::ZERO)
+        self.made(Stage::Pre, Report::failed(failure), Duration::ZERO)
     }
 }
 

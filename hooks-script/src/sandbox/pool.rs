@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use async_channel::{Receiver, Sender};
 
 use crate::error::BuildError;
-use crate::run::{Failure, Stage};
+use crate::run::Stage;
 use crate::sandbox::calls::{Given, Sandbox};
 use crate::sandbox::follows::Follows;
 use crate::sandbox::instance::Instance;
-use crate::sandbox::result::{Ended, Report};
+use crate::sandbox::result::Report;
 use crate::sandbox::snapshot::Snapshot;
 
 /// Twice what scripts may use of it: the rest is for the host's side of a call.
@@ -110,7 +110,7 @@ fn one(
             let began = Instant::now();
             let report = match &mut instance {
                 _ if start.given.cancelled.load(Relaxed) => return,
-                Err(failure) => failed(failure.clone()),
+                Err(failure) => Report::failed(failure.clone()),
                 Ok(instance) => sandbox.run(
                     instance,
                     &start.hook,
@@ -128,23 +128,11 @@ fn one(
         }
         Job::Load(load, answer) => {
             let loaded = match instance {
-                Err(failure) => (failed(failure), None),
+                Err(failure) => (Report::failed(failure), None),
                 Ok(instance) => sandbox.load(instance, &load.source, &load.given),
             };
             let _ = answer.try_send(loaded);
         }
-    }
-}
-
-fn failed(failure: Failure) -> Report {
-    Report {
-        ended: Ended::Failed(failure),
-        fuel: 0,
-        peak: 0,
-        console: Vec::new(),
-        console_dropped: 0,
-        outbox: Vec::new(),
-        memory_hash: None,
     }
 }
 
