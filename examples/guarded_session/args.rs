@@ -49,6 +49,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ANSWER", value_enum, default_value_t)]
     pub(crate) approve: Approve,
 
+    /// Ask a hook in JavaScript as well, before the others; can be given more than once. Needs
+    /// a build with `--features script`
+    #[arg(long = "script", value_name = "FILE")]
+    pub(crate) scripts: Vec<PathBuf>,
+
     /// Have the hook engine write its records to this folder, and keep them
     #[arg(long, value_name = "FOLDER")]
     pub(crate) records: Option<PathBuf>,

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run --example guarded_session [-- [FILE | -] [--json | --explain N] [--approve ANSWER]
-//!                                         [--records FOLDER] [--keep-going] [--no-sandbox]]
+//!                                         [--script FILE] [--records FOLDER] [--keep-going]
+//!                                         [--no-sandbox]]
 //! ```
 //!
 //! A session is one JSON object a line, such as `{"tool": "bash", "command": "ls"}`
@@ -15,7 +16,8 @@
 //! scratch copy of a small project ([`scratch`]), in a process that has locked itself in
 //! ([`confine`]): that, not the policies, is the boundary. Then the event `tool:post`, or
 //! `error:tool`, and the POST hooks of the engine tell of it; the engine's records are
-//! kept with `--records`. At the end a table or JSON says what became of each call
+//! kept with `--records`. `--script` adds a hook in JavaScript, which nobody has to trust: it
+//! can forbid and rewrite calls, and allow none ([`registries`]). At the end a table or JSON says what became of each call
 //! ([`report`]); `--explain N` says instead what each hook did about call N, and what the
 //! agent reads next ([`explain`]). Everything that could deceive a terminal is escaped
 //! ([`display`]).
@@ -41,6 +43,7 @@ mod registries;
 mod report;
 mod run;
 mod scratch;
+mod scripts;
 mod self_test;
 mod session;
 

@@ -18,6 +18,7 @@ use crate::progress::Progress;
 use crate::registries::{Grounds, OpenError, Registries, Settings};
 use crate::report::{Report, Skipped, Summary, Tally};
 use crate::scratch::Scratch;
+use crate::scripts::{ScriptError, Scripts};
 use crate::session::{Session, SessionError, Source};
 
 /// The status for input that is not as it should be.
@@ -71,6 +72,8 @@ enum RunError {
     Records(#[source] io::Error),
     #[error("cannot begin the session: {0}; check the folder for records, if --records names one")]
     Open(#[from] OpenError),
+    #[error(transparent)]
+    Script(#[from] ScriptError),
     #[error("cannot print the report: {0}; check where the output goes")]
     Output(#[from] io::Error),
     #[error("stopped; the report is not complete, so there is none")]
@@ -84,6 +87,7 @@ impl RunError {
             | Self::Problems { .. }
             | Self::NoCall(_)
             | Self::NoSuchCall { .. }
+            | Self::Script(_)
             | Self::NoConfinement(_) => BAD_INPUT,
             Self::Scratch(_)
             | Self::Unpack(_)
@@ -121,6 +125,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         });
     }
 
+    let scripts = Scripts::load(&args.scripts)?;
     let scratch = Scratch::create().map_err(RunError::Scratch)?;
     let confinement = confine(args, &session, &scratch).await?;
     let executor =
@@ -150,6 +155,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         grounds,
         time: args.time_limit(),
         approve: args.approve,
+        scripts: &scripts,
         progress: &progress,
     });
     let mut guarded = Guarded::new(registries.await?, &hooks, executor);

@@ -16,5 +16,6 @@ mod registries;
 mod report;
 mod run;
 mod scratch;
+mod scripts;
 mod self_test;
 mod session;

@@ -20,6 +20,7 @@ pub(crate) fn find(name: &str) -> PathBuf {
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME")])
             .args(["--example", name, "--profile", profile])
+            .args(cfg!(feature = "script").then_some("--features=script"))
             .arg("--target-dir")
             .args(target.parent())
             .status();

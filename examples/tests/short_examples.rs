@@ -175,3 +175,39 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
     assert!(printed.contains("refused: secrets are not talked about"));
     assert!(printed.contains("! a tool has failed: tool `deploy` failed"));
 }
+
+#[cfg(feature = "script")]
+#[test]
+fn users_moderate_with_scripts() {
+    assert_eq!(
+        run("moderating_with_scripts"),
+        "said: \"hello\"\n\
+         Shouting: Ada, please do not shout\n\
+         said: \"sorry\"\n\
+         broken is disabled\n\
+         no-shouting runs\n"
+    );
+}
+
+#[cfg(feature = "script")]
+#[test]
+fn a_script_rewrites_for_the_hooks_behind_it() {
+    assert_eq!(
+        run("rewriting_with_scripts"),
+        "cargo test: {\"command\":\"cargo test --quiet\",\"env\":{\"NO_COLOR\":\"1\"}}\n\
+         cargo publish: publishing is for people\n\
+         ls: {\"command\":\"ls\",\"env\":{\"NO_COLOR\":\"1\"}}\n"
+    );
+}
+
+#[cfg(feature = "script")]
+#[test]
+fn a_post_hook_sends_with_consent_only() {
+    assert_eq!(
+        run("consented_post_hook"),
+        "Missing(Never), 0 requests\n\
+         the server reads {\"length\":5}\n\
+         sent: 204\n\
+         Missing(Revoked), 0 requests\n"
+    );
+}

@@ -1,5 +1,6 @@
 //! The command line: what it is given, and what it answers with.
 
+mod bench;
 mod show;
 
 use std::fs;
@@ -39,6 +40,8 @@ enum What {
     Check(Check),
     /// Runs a hook.
     Run(Run),
+    /// Says how long hooks take on this machine.
+    Bench(bench::Bench),
 }
 
 #[derive(Args)]
@@ -99,6 +102,7 @@ pub(crate) fn main() -> ExitCode {
     let done = match Command::parse().what {
         What::Check(check) => check.go(),
         What::Run(run) => run.go(),
+        What::Bench(bench) => bench.go(),
     };
     ExitCode::from(done.unwrap_or_else(|unusable| {
         eprintln!("error: {}", escape(&unusable));
@@ -134,9 +138,7 @@ impl Check {
 impl Run {
     fn go(self) -> Result<u8, String> {
         let source = read(&self.file)?;
-        let context: Context = serde_json::from_str(&read(&self.context)?)
-            .map_err(|error| format!("{}: {error}", self.context.display()))?;
-        let (data, fields, keys) = public(&context.data)?;
+        let (stage, message, data, fields, keys) = context(&self.context)?;
         let mut limits = Limits::default();
         limits.fuel = self.fuel.unwrap_or(limits.fuel);
         let builder = ScriptEngine::builder()
@@ -161,9 +163,9 @@ impl Run {
         };
         let mut status = 0;
         for _ in 0..self.repeat.get() {
-            let run = block_on(hook.run(context.stage, &context.r#in, &data));
-            show::run(&run, context.stage, &self.file, self.json);
-            status = match (&run.verdict, context.stage) {
+            let run = block_on(hook.run(stage, &message, &data));
+            show::run(&run, stage, &self.file, self.json);
+            status = match (&run.verdict, stage) {
                 (Verdict::Out(_), _) | (Verdict::Stop(_), Stage::Post) => 0,
                 (Verdict::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,
@@ -171,6 +173,16 @@ impl Run {
         }
         Ok(status)
     }
+}
+
+/// A context, and what of it may be seen.
+fn context(
+    path: &Path,
+) -> Result<(Stage, Map, ContextData, PublicFields, Vec<ContextKey>), String> {
+    let context: Context = serde_json::from_str(&read(path)?)
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    let (data, fields, keys) = public(&context.data)?;
+    Ok((context.stage, context.r#in, data, fields, keys))
 }
 
 /// What the file says may be seen: the author vouches for it.

@@ -48,13 +48,13 @@ impl ScriptHook {
     pub(crate) fn new(
         shared: Arc<Shared>,
         manifest: Manifest,
-        snapshot: Snapshot,
+        snapshot: Arc<Snapshot>,
         code_hash: String,
     ) -> Self {
         ScriptHook {
             shared,
             manifest: Arc::new(manifest),
-            snapshot: Arc::new(snapshot),
+            snapshot,
             code_hash: code_hash.into(),
             fail_closed: false,
         }
@@ -70,7 +70,7 @@ impl ScriptHook {
         &self.code_hash
     }
 
-    /// Bytes that the loaded hook is kept in.
+    /// Bytes that the loaded hook is kept in, beyond what all hooks of an engine share.
     pub fn snapshot_bytes(&self) -> usize {
         self.snapshot.bytes()
     }
@@ -177,7 +177,7 @@ impl ScriptHook {
     fn verdict(&self, stage: Stage, status: Status, said: Said) -> Verdict {
         Verdict::Failed(match status {
             Status::Done if stage == Stage::Post => return Verdict::Out(Map::new()),
-            Status::Done => match out(&said.text) {
+            Status::Done => match out(said.text) {
                 Ok(out) => return Verdict::Out(out),
                 Err(why) => Failure::BadReturn(why),
             },
@@ -205,21 +205,12 @@ impl ScriptHook {
     }
 
     pub(crate) fn not_run(&self, failure: Failure) -> Run {
-        let report = Report {
-            ended: Ended::Failed(failure),
-            fuel: 0,
-            peak: 0,
-            console: Vec::new(),
-            console_dropped: 0,
-            outbox: Vec::new(),
-            memory_hash: None,
-        };
-        self.made(Stage::Pre, report, Duration::ZERO)
+        self.made(Stage::Pre, Report::failed(failure), Duration::ZERO)
     }
 }
 
 /// The message in what a hook returned: `{out}`, an object in an object (`S-11`, `S-12`).
-fn out(json: &[u8]) -> Result<Map, String> {
+fn out(json: Vec<u8>) -> Result<Map, String> {
     let remedy = "return `{ out: … }` with the message";
     let returned: Value = serde_json::from_slice(&without_half_characters(json))
         .map_err(|error| format!("returned what is no message: {error}; {remedy}"))?;
@@ -246,8 +237,7 @@ fn kind(value: &Value) -> &'static str {
 
 /// Halves of surrogate pairs, which texts of scripts may hold and ours cannot, as U+FFFD.
 /// `JSON.stringify` writes them as `\udXXX`, and whole pairs as themselves.
-fn without_half_characters(json: &[u8]) -> Vec<u8> {
-    let mut text = json.to_vec();
+fn without_half_characters(mut text: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     while at + 1 < text.len() {
         if text[at] != b'\\' {

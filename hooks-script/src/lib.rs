@@ -30,10 +30,15 @@ mod decision;
 mod engine;
 mod error;
 mod fields;
+#[cfg(feature = "fetch")]
+mod guard;
 mod history;
 mod hook;
 mod limits;
 mod manifest;
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod measure;
 mod outbox;
 mod run;
 mod sandbox;
@@ -94,6 +99,6 @@ mod page {}
 mod stacks_page {}
 
 /// The page about running them, likewise.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "fetch", feature = "sqlite"))]
 #[doc = include_str!("../../docs/script-operations.md")]
 mod operations_page {}

@@ -4,6 +4,14 @@
 mod database;
 
 #[cfg(feature = "sqlite")]
+use sqlx::Row;
+#[cfg(feature = "sqlite")]
+use sqlx::sqlite::SqliteRow;
+
+#[cfg(feature = "sqlite")]
+use crate::scope::Scope;
+
+#[cfg(feature = "sqlite")]
 pub use database::Database;
 #[cfg(feature = "sqlite")]
 pub(crate) use database::{from_db_time, to_db_time};
@@ -38,6 +46,18 @@ impl StoreError {
             column,
             value: value.to_string(),
         }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl Scope {
+    /// The scope in a row of one of the tables.
+    pub(crate) fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Scope {
+            user: row.try_get("user_id")?,
+            guild: row.try_get("guild_id")?,
+            channel: row.try_get("channel_id")?,
+        })
     }
 }
 

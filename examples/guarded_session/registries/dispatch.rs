@@ -28,7 +28,7 @@ pub(super) struct Answered {
     /// Whether it may happen, and with which data.
     applied: Result<Applied, ApplyError>,
     /// The hook whose answer counts; else the event.
-    by: String,
+    pub(super) by: String,
     /// The action, and whose it is.
     pub(super) action: String,
     /// What hooks say to the agent and the user, and what the user has answered.

@@ -30,7 +30,7 @@ mod view;
 use std::time::Duration;
 
 use hooks_runtime::engine::EngineError;
-use hooks_runtime::{Coordinator, HookRegistry, Map, Phase};
+use hooks_runtime::{Coordinator, HookRegistry, Map, Phase, RegisterOptions};
 use serde_json::Value;
 
 pub(crate) use approval::Approve;
@@ -45,6 +45,7 @@ use crate::guarded::Passing;
 use crate::hooks::Refusal;
 use crate::progress::Progress;
 use crate::report::{Record, Status};
+use crate::scripts::Scripts;
 
 /// What a session is guarded with.
 #[derive(Debug)]
@@ -55,6 +56,8 @@ pub(crate) struct Settings<'a> {
     /// How long a call may take.
     pub(crate) time: Duration,
     pub(crate) approve: Approve,
+    /// Hooks besides those of this example.
+    pub(crate) scripts: &'a Scripts,
     /// The bar that makes room for questions.
     pub(crate) progress: &'a Progress,
 }
@@ -93,6 +96,11 @@ impl Registries {
         // For hooks that serve several sessions.
         let session = ("session_id".to_owned(), settings.session.into());
         events.set_default_fields(Map::from_iter([session]));
+        if settings.scripts.register(&events) {
+            // Behind them, and before all who sign.
+            let options = RegisterOptions::new().priority(-15);
+            events.register(TOOL_PRE, payload::unsign, options);
+        }
         events::register(&events, settings.time);
         let heard = Heard::default();
         let coordinator = Coordinator::builder()
@@ -172,7 +180,9 @@ impl Registries {
     pub(crate) async fn tool_pre(&mut self, passing: &mut Passing) -> Result<(), Refusal> {
         let data = payload::announcing(&passing.draft.call);
         let answered = self.emit(TOOL_PRE, data, Some(passing)).await;
-        let verdict = answered.verdict().and_then(|data| adopt(data, passing));
+        let verdict = answered
+            .verdict()
+            .and_then(|data| adopt(data, &answered.by, passing));
         let outcome = outcome(&answered.action, &verdict);
         hear(TOOL_PRE, outcome, answered, passing);
         verdict
@@ -232,13 +242,13 @@ impl Registries {
 const INJECTION_LIMIT: usize = 4000;
 
 /// Makes of the draft what the data of `tool:pre` are now.
-fn adopt(data: &Map, passing: &mut Passing) -> Result<(), Refusal> {
+fn adopt(data: &Map, by: &str, passing: &mut Passing) -> Result<(), Refusal> {
     let draft = &mut passing.draft;
     match payload::call(data) {
         Ok(call) if call == draft.call => Ok(()),
         Ok(call) => {
             draft.call = call;
-            draft.changes.extend(payload::changes(data));
+            draft.changes.extend(payload::changes(data, by));
             Ok(())
         }
         Err(problem) => Err(Refusal {

@@ -64,14 +64,25 @@ pub(super) fn rewrite(event: Event<'_>, input: Value, change: &Change) -> HookRe
     HookResult::set(TOOL_INPUT, input).and_set(REWRITES, rewrites)
 }
 
-/// Who changed the input, and why.
-pub(super) fn changes(data: &Map) -> Vec<Change> {
+/// Takes from hooks that nobody vouches for, which have been asked already, what they signed
+/// with the names of others.
+pub(super) fn unsign(event: Event<'_>) -> HookResult {
+    let Some(signed) = event.get(REWRITES) else {
+        return HookResult::proceed();
+    };
+    let reason = |change: &Value| change.get("reason")?.as_str().map(str::to_owned);
+    let reasons = signed.as_array().into_iter().flatten().filter_map(reason);
+    let changes: Vec<_> = reasons
+        .map(|reason| Change::new("a script", &reason))
+        .collect();
+    HookResult::set(REWRITES, json!(changes))
+}
+
+/// Who changed the input, and why. Where nobody has signed, it is the hook whose answer counts.
+pub(super) fn changes(data: &Map, by: &str) -> Vec<Change> {
     let signed = data.get(REWRITES).cloned().unwrap_or_default();
     match serde_json::from_value::<Vec<Change>>(signed) {
         Ok(changes) if !changes.is_empty() => changes,
-        _ => vec![Change::new(
-            "tool:pre",
-            "a hook changed it without saying why",
-        )],
+        _ => vec![Change::new(by, "it does not say why")],
     }
 }

@@ -14,6 +14,7 @@ use super::{Approve, Grounds, Registries, Settings};
 use crate::guarded::Passing;
 use crate::hooks::Refusal;
 use crate::progress::Progress;
+use crate::scripts::Scripts;
 use crate::session::Call;
 
 /// The registries of a session in an empty project.
@@ -27,6 +28,7 @@ async fn registries(folder: &TempDir, approve: Approve) -> Registries {
         },
         time: Duration::from_secs(5),
         approve,
+        scripts: &Scripts::default(),
         progress: &Progress::new(1),
     };
     Registries::guarding(settings).await.expect("registries")
@@ -305,5 +307,5 @@ fn a_change_that_nobody_signed_is_a_change() {
     let (passing, answer) = tool_pre(RegisterOptions::new().priority(-20), change);
     assert_eq!(answer, Ok(()));
     assert_eq!(passing.draft.call, bash("ls"));
-    assert_eq!(passing.draft.changes[0].hook, "tool:pre");
+    assert_eq!(passing.draft.changes[0].hook, "odd");
 }

@@ -11,4 +11,5 @@ mod limits;
 mod program;
 mod registries;
 mod report;
+mod scripts;
 mod support;

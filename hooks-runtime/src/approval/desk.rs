@@ -106,8 +106,10 @@ impl Desk {
             &decision,
             ApprovalDecision::Chosen(option) if option.effect == ApprovalEffect::AllowAlways
         );
-        if let Some(memory) = request.memory().filter(|_| is_lasting) {
-            lock(&self.memory).remember(&request, memory);
+        if is_lasting {
+            if let Some(memory) = request.memory() {
+                lock(&self.memory).remember(&request, memory);
+            }
         }
         let approval = Approval { request, decision };
         tracing::info!(

@@ -104,7 +104,16 @@ impl<'t> Gathered<'t> {
                 // What an earlier one said of its own changes.
                 said.decision = None;
             }
-        } else if let Some(question) = self.said().question.as_mut() {
+        } else {
+            self.outlived();
+        }
+    }
+
+    /// Notes that the data have changed since a stronger answer was given for them.
+    #[cold]
+    fn outlived(&mut self) {
+        let said = self.said.as_mut();
+        if let Some(question) = said.and_then(|said| said.question.as_mut()) {
             question.has_changed = true;
         }
     }
@@ -304,7 +313,7 @@ impl Gathered<'_> {
         report: Option<Report>,
     ) -> Result<Emission, EmitError> {
         let (data, printed) = (self.fields.into_map(), self.transcript.into_lines());
-        let mut emission = Emission {
+        let emission = Emission {
             action: self.action.get(),
             decided_by: self.decider.and_then(|id| name(slot, id)),
             ..Emission::of(data)
@@ -312,25 +321,34 @@ impl Gathered<'_> {
         if self.said.is_none() && printed.is_empty() && report.is_none() {
             return Ok(emission);
         }
-        let mut rest = Rest {
-            report,
-            ..Rest::default()
-        };
-        let said = self.said.map(|said| *said).unwrap_or_default();
-        rest.decision = said.decision;
-        rest.question = said.question;
-        rest.output = output(printed, &said.muted);
-        emission.injections = said.injections;
-        emission.messages = said.messages;
-        emission.faults = said.faults;
-        emission.rest = Some(Box::new(rest));
-        match said.raised {
-            None => Ok(emission),
-            Some(fault) => Err(EmitError::Hook {
-                fault,
-                emission: Box::new(emission),
-            }),
-        }
+        complete(emission, self.said, printed, report)
+    }
+}
+
+/// An emission to which there is more than its data and its action.
+#[cold]
+fn complete(
+    mut emission: Emission,
+    said: Option<Box<Said>>,
+    printed: Vec<Printed>,
+    report: Option<Report>,
+) -> Result<Emission, EmitError> {
+    let said = said.map(|said| *said).unwrap_or_default();
+    emission.rest = Some(Box::new(Rest {
+        decision: said.decision,
+        question: said.question,
+        output: output(printed, &said.muted),
+        report,
+    }));
+    emission.injections = said.injections;
+    emission.messages = said.messages;
+    emission.faults = said.faults;
+    match said.raised {
+        None => Ok(emission),
+        Some(fault) => Err(EmitError::Hook {
+            fault,
+            emission: Box::new(emission),
+        }),
     }
 }
 

@@ -141,11 +141,32 @@ impl<T> fmt::Debug for Listed<T> {
     }
 }
 
+/// What the input of a tool must be. Implemented for everything that fits; the compiler would
+/// list what other types `serde` reads, in words that change with what else is compiled.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the input of a tool, which is read from JSON; derive `serde::Deserialize` for it",
+    label = "does not implement `serde::Deserialize`"
+)]
+pub trait ToolInput: DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<I: DeserializeOwned> ToolInput for I {}
+
+/// What the output of a tool must be. Implemented for everything that fits.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the output of a tool, which is written as JSON; derive `serde::Serialize` for it",
+    label = "does not implement `serde::Serialize`"
+)]
+pub trait ToolOutput: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<O: Serialize> ToolOutput for O {}
+
 /// Reads the input of a tool, and makes a tool of the set of it.
 ///
 /// # Errors
 /// [`ToolError::Input`], with the place of what does not fit.
-pub fn read<I: DeserializeOwned, T>(
+pub fn read<I: ToolInput, T>(
     tool: &'static str,
     input: Value,
     variant: fn(I) -> T,
@@ -171,7 +192,7 @@ pub fn read<I: DeserializeOwned, T>(
 ///
 /// # Errors
 /// Where its `Serialize` fails, or makes what JSON does not have.
-pub fn write<O: Serialize>(output: O) -> serde_json::Result<Value> {
+pub fn write<O: ToolOutput>(output: O) -> serde_json::Result<Value> {
     serde_json::to_value(output)
 }
 

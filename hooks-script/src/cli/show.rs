@@ -6,7 +6,7 @@ use hooks_runtime::{Map, display::escape};
 use hooks_script::{Failure, Position, RegisterError, Run, ScriptHook, Stage, Verdict};
 use serde::Serialize;
 
-use super::outcome;
+use super::{bench::Times, outcome};
 
 #[derive(Serialize, Default)]
 struct Shown<'a> {
@@ -92,6 +92,32 @@ pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) {
         run.fuel,
         run.duration.as_micros(),
         run.memory_bytes.div_ceil(1024)
+    );
+}
+
+pub(super) fn times(times: &Times, file: &Path, json: bool) {
+    if json {
+        let mut shown = serde_json::json!(times);
+        shown["file"] = file.display().to_string().into();
+        print(&shown);
+        return;
+    }
+    println!(
+        "{}: {}, {} runs: median {} µs, 99 of 100 within {} µs; to the worker and back {} µs",
+        escape(&file.display().to_string()),
+        times.outcome,
+        times.runs,
+        times.median_us,
+        times.slowest_of_100_us,
+        times.median_with_wait_us,
+    );
+    println!(
+        "  registered in {} µs, first run {} µs; fuel {}, {} KiB, kept in {} KiB",
+        times.register_us,
+        times.first_us,
+        times.fuel,
+        times.memory_bytes.div_ceil(1024),
+        times.snapshot_bytes.div_ceil(1024),
     );
 }
 

@@ -90,10 +90,6 @@ fn change(row: &SqliteRow) -> Result<ConsentChange, StoreError> {
         hook: row.try_get("hook")?,
         code_hash: row.try_get("code_hash")?,
         capability: row.try_get("capability")?,
-        scope: Scope {
-            user: row.try_get("user_id")?,
-            guild: row.try_get("guild_id")?,
-            channel: row.try_get("channel_id")?,
-        },
+        scope: Scope::from_row(row)?,
     })
 }

@@ -98,11 +98,7 @@ fn record(row: &SqliteRow) -> Result<RunRecord, StoreError> {
         version: row.try_get("version")?,
         name: row.try_get("name")?,
         action: row.try_get("action")?,
-        scope: Scope {
-            user: row.try_get("user_id")?,
-            guild: row.try_get("guild_id")?,
-            channel: row.try_get("channel_id")?,
-        },
+        scope: Scope::from_row(row)?,
         stage: match row.try_get("stage")? {
             "pre" => Stage::Pre,
             "post" => Stage::Post,

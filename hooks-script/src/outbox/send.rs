@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, Url};
 
-use crate::address::is_public_address;
 use crate::consent::{Permit, PermitVoid};
+use crate::guard::{self, Allowed, Guard, Refused};
 use crate::hook::ScriptHook;
 use crate::outbox::{OutboundRequest, permits_http};
 
@@ -24,6 +24,7 @@ const MAX_BODY: usize = 64 << 10;
 #[derive(Clone)]
 pub struct OutboxSender {
     client: Client,
+    guard: Guard,
     settings: OutboxSenderBuilder,
 }
 
@@ -89,14 +90,6 @@ pub enum SendError {
     Connection(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// An address that a name turned out to have.
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is not public")]
-struct Refused(IpAddr);
-
-/// Looks at the very addresses that are connected to.
-struct PublicOnly;
-
 impl OutboxSender {
     /// The settings: no host is allowed yet.
     pub fn builder() -> OutboxSenderBuilder {
@@ -148,28 +141,17 @@ impl OutboxSender {
             // It may hold anything.
             return refused("…".to_owned(), "it is no URL");
         };
-        let shown = || url.origin().ascii_serialization();
-        match url.scheme() {
-            "https" => {}
-            "http" if settings.allow_http => {}
-            _ => return refused(shown(), "it is no `https` URL"),
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return refused(shown(), "it has a user or a password");
+        if let Err(why) = self.guard.check_form(&url) {
+            return refused(url.origin().ascii_serialization(), why);
         }
         let host = url.host_str().unwrap_or_default();
         if !settings.hosts.contains(host) {
             let host = host.to_owned();
             return Err(SendError::Host { host });
         }
-        // An address is never resolved.
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        match bare.parse::<IpAddr>() {
-            Ok(address) if !settings.allow_private && !is_public_address(address) => {
-                let host = host.to_owned();
-                return Err(SendError::Address { host, address });
-            }
-            _ => {}
+        if let Err(Refused(address)) = self.guard.check_address(&url) {
+            let host = host.to_owned();
+            return Err(SendError::Address { host, address });
         }
         let (bytes, limit) = (request.body.len(), settings.max_body);
         if bytes > limit {
@@ -216,48 +198,31 @@ impl OutboxSenderBuilder {
     ///
     /// [`SendError::Connection`] if the system's trusted certificates cannot be used.
     pub fn build(self) -> Result<OutboxSender, SendError> {
-        let mut client = Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .referer(false)
-            .user_agent(concat!("hooks-script/", env!("CARGO_PKG_VERSION")));
-        if !self.allow_private {
-            client = client.dns_resolver(PublicOnly);
-        }
-        let client = client
-            .build()
+        let guard = Guard {
+            allow_http: self.allow_http,
+            allowed: match self.allow_private {
+                true => Allowed::All,
+                false => Allowed::These(Arc::default()),
+            },
+            lookup: guard::system_lookup(),
+        };
+        let client = guard
+            .client()
             .map_err(|error| SendError::Connection(error.into()))?;
         let settings = self;
-        Ok(OutboxSender { client, settings })
-    }
-}
-
-/// One address that is not public is reason enough to go to none of them.
-impl Resolve for PublicOnly {
-    fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str().to_owned(), 0)).await?;
-            let found: Vec<SocketAddr> = found.collect();
-            let refused = found.iter().find(|found| !is_public_address(found.ip()));
-            if let Some(refused) = refused {
-                return Err(Refused(refused.ip()).into());
-            }
-            let addresses: Addrs = Box::new(found.into_iter());
-            Ok(addresses)
+        Ok(OutboxSender {
+            client,
+            guard,
+            settings,
         })
     }
 }
 
-/// What went wrong with a request, which a refusal is buried in.
 fn explain(host: String, error: reqwest::Error) -> SendError {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
-    while let Some(error) = cause {
-        if let Some(&Refused(address)) = error.downcast_ref() {
-            return SendError::Address { host, address };
-        }
-        cause = error.source();
+    match guard::refused(&error) {
+        Some(Refused(address)) => SendError::Address { host, address },
+        None => SendError::Connection(error.without_url().into()),
     }
-    SendError::Connection(error.without_url().into())
 }
 
 impl fmt::Debug for OutboxSender {

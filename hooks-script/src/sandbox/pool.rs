@@ -10,9 +10,12 @@ use std::time::{Duration, Instant};
 use async_channel::{Receiver, Sender};
 
 use crate::error::BuildError;
-use crate::run::{Failure, Stage};
-use crate::sandbox::instance::{Given, Instance, Sandbox, Snapshot};
-use crate::sandbox::result::{Ended, Report};
+use crate::run::Stage;
+use crate::sandbox::calls::{Given, Sandbox};
+use crate::sandbox::follows::Follows;
+use crate::sandbox::instance::Instance;
+use crate::sandbox::result::Report;
+use crate::sandbox::snapshot::Snapshot;
 
 /// Twice what scripts may use of it: the rest is for the host's side of a call.
 const THREAD_STACK: usize = 2 * super::config::NATIVE_STACK;
@@ -38,7 +41,7 @@ pub(crate) struct Load {
 
 enum Job {
     Run(Start, Sender<(Report, Duration)>),
-    Load(Load, Sender<(Report, Option<Snapshot>)>),
+    Load(Load, Sender<(Report, Option<Arc<Snapshot>>)>),
 }
 
 impl Pool {
@@ -67,7 +70,7 @@ impl Pool {
     }
 
     /// The same, on a thread that may wait.
-    pub(crate) fn load(&self, load: Load) -> Option<(Report, Option<Snapshot>)> {
+    pub(crate) fn load(&self, load: Load) -> Option<(Report, Option<Arc<Snapshot>>)> {
         let (answer, answered) = async_channel::bounded(1);
         self.jobs.send_blocking(Job::Load(load, answer)).ok()?;
         answered.recv_blocking().ok()
@@ -75,10 +78,13 @@ impl Pool {
 }
 
 fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
-    let mut kept = None;
+    let (mut kept, mut follows) = (None, Follows::default());
     while let Ok(job) = waiting.recv_blocking() {
         // A fault of ours costs this run, and not the worker.
-        if catch_unwind(AssertUnwindSafe(|| one(sandbox, &mut kept, job))).is_err() {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            one(sandbox, &mut kept, &mut follows, job, waiting);
+        }));
+        if done.is_err() {
             tracing::error!("a worker of the script engine panicked; its run has failed");
             kept = None;
         }
@@ -87,8 +93,14 @@ fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
     }
 }
 
-fn one(sandbox: &Sandbox, kept: &mut Option<Instance>, job: Job) {
-    let instance = match kept {
+fn one(
+    sandbox: &Sandbox,
+    kept: &mut Option<Instance>,
+    follows: &mut Follows,
+    job: Job,
+    waiting: &Receiver<Job>,
+) {
+    let mut instance = match kept {
         Some(instance) => Ok(instance),
         None => sandbox.instance().map(|instance| kept.insert(instance)),
     };
@@ -96,9 +108,9 @@ fn one(sandbox: &Sandbox, kept: &mut Option<Instance>, job: Job) {
     match job {
         Job::Run(start, answer) => {
             let began = Instant::now();
-            let report = match instance {
+            let report = match &mut instance {
                 _ if start.given.cancelled.load(Relaxed) => return,
-                Err(failure) => failed(failure),
+                Err(failure) => Report::failed(failure.clone()),
                 Ok(instance) => sandbox.run(
                     instance,
                     &start.hook,
@@ -108,26 +120,19 @@ fn one(sandbox: &Sandbox, kept: &mut Option<Instance>, job: Job) {
                 ),
             };
             let _ = answer.try_send((report, began.elapsed()));
+            let next = follows.ran(&start.hook);
+            // While others wait, the first of them decides.
+            if let (Ok(instance), true) = (instance, waiting.is_empty()) {
+                instance.prepare(&next);
+            }
         }
         Job::Load(load, answer) => {
             let loaded = match instance {
-                Err(failure) => (failed(failure), None),
+                Err(failure) => (Report::failed(failure), None),
                 Ok(instance) => sandbox.load(instance, &load.source, &load.given),
             };
             let _ = answer.try_send(loaded);
         }
-    }
-}
-
-fn failed(failure: Failure) -> Report {
-    Report {
-        ended: Ended::Failed(failure),
-        fuel: 0,
-        peak: 0,
-        console: Vec::new(),
-        console_dropped: 0,
-        outbox: Vec::new(),
-        memory_hash: None,
     }
 }
 
@@ -139,7 +144,7 @@ mod tests {
 
     use super::{Load, Pool};
     use crate::limits::Limits;
-    use crate::sandbox::instance::{Given, Sandbox};
+    use crate::sandbox::calls::{Given, Sandbox};
 
     #[test]
     fn workers_end_with_the_last_handle_of_the_pool() {

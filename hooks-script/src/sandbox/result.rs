@@ -40,6 +40,21 @@ pub(crate) struct Report {
     pub(crate) memory_hash: Option<String>,
 }
 
+impl Report {
+    /// Of a call that was not made.
+    pub(crate) fn failed(failure: Failure) -> Self {
+        Report {
+            ended: Ended::Failed(failure),
+            fuel: 0,
+            peak: 0,
+            console: Vec::new(),
+            console_dropped: 0,
+            outbox: Vec::new(),
+            memory_hash: None,
+        }
+    }
+}
+
 /// The texts of a call: `result` of the shim. Cut off where a script could make them long,
 /// but for `text`, which has a limit of its own.
 #[derive(Debug, Default)]

@@ -1,7 +1,5 @@
 //! Reading a source from a URL that somebody else chose.
 
-mod guard;
-
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -13,11 +11,11 @@ use reqwest::header::{
     AGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, IF_MODIFIED_SINCE,
     IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
 };
-use reqwest::{Client, StatusCode, Url, redirect};
+use reqwest::{Client, StatusCode, Url};
 
-use self::guard::{Guard, Lookup};
 use super::caching::Caching;
 use super::versions::Kept;
+use crate::guard::{self, Allowed, Guard, Lookup, Refused};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const REDIRECTS: usize = 5;
@@ -155,7 +153,7 @@ impl Fetcher {
             why: error.to_string(),
         })?;
         for _ in 0..=self.redirects {
-            self.guard.check(&url)?;
+            self.admit(&url)?;
             // What one server calls a version, another one may call another version.
             let kept = kept.filter(|kept| kept.url.as_deref() == Some(url.as_str()));
             let response = self.ask(&url, kept).await?;
@@ -178,6 +176,16 @@ impl Fetcher {
         })
     }
 
+    fn admit(&self, url: &Url) -> Result<(), FetchError> {
+        self.guard.check_form(url).map_err(|why| FetchError::Url {
+            url: without_user(url),
+            why: why.to_owned(),
+        })?;
+        self.guard
+            .check_address(url)
+            .map_err(|refused| refusal(url, refused))
+    }
+
     async fn ask(&self, url: &Url, kept: Option<&Kept>) -> Result<reqwest::Response, FetchError> {
         let mut request = self.client.get(url.clone());
         if let Some(Kept { version, .. }) = kept {
@@ -191,10 +199,32 @@ impl Fetcher {
                 }
             }
         }
-        request
-            .send()
-            .await
-            .map_err(|error| guard::explain(url, error))
+        request.send().await.map_err(|error| explain(url, error))
+    }
+}
+
+fn without_user(url: &Url) -> String {
+    let mut url = url.clone();
+    // A URL that cannot be without them has none.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.to_string()
+}
+
+fn refusal(url: &Url, Refused(address): Refused) -> FetchError {
+    FetchError::Address {
+        host: url.host_str().unwrap_or_default().to_owned(),
+        address,
+    }
+}
+
+fn explain(url: &Url, error: reqwest::Error) -> FetchError {
+    match guard::refused(&error) {
+        Some(refused) => refusal(url, refused),
+        None => FetchError::Connection {
+            url: url.to_string(),
+            source: error.without_url().into(),
+        },
     }
 }
 
@@ -249,7 +279,7 @@ async fn read(
     while let Some(chunk) = response
         .chunk()
         .await
-        .map_err(|error| guard::explain(url, error))?
+        .map_err(|error| explain(url, error))?
     {
         if chunk.len() > limit - bytes.len() {
             return Err(FetchError::TooLarge { limit });
@@ -321,20 +351,13 @@ impl FetcherBuilder {
     pub fn build(self) -> Result<Fetcher, FetchError> {
         let guard = Guard {
             allow_http: self.allow_http,
-            allowed: self.allowed.into(),
+            allowed: Allowed::These(self.allowed.into()),
             lookup: self.lookup,
         };
-        let client = Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .referer(false)
-            .dns_resolver(guard.clone())
-            .user_agent(concat!("hooks-script/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| FetchError::Connection {
-                url: "https:".to_owned(),
-                source: error.into(),
-            })?;
+        let client = guard.client().map_err(|error| FetchError::Connection {
+            url: "https:".to_owned(),
+            source: error.into(),
+        })?;
         Ok(Fetcher {
             client,
             timeout: self.timeout,

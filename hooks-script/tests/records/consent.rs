@@ -209,6 +209,7 @@ async fn s_21_every_change_is_kept_with_its_time_and_by_whom() {
 async fn s_21_no_check_after_a_revocation_says_yes() {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+    use std::time::Duration;
 
     for store in Stores::new().await.consents {
         // Even while approved or in between, odd from the return of a revocation on.
@@ -242,9 +243,11 @@ async fn s_21_no_check_after_a_revocation_says_yes() {
         for _ in 0..50 {
             store.approve(&request("v1"), "u-1").await.unwrap();
             assert!(store.permit(&request("v1")).await.is_some());
+            // For the checks to see both sides.
+            tokio::time::sleep(Duration::from_millis(2)).await;
             store.revoke(&request("v1"), "u-1").await.unwrap();
             phase.fetch_add(1, SeqCst);
-            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            tokio::time::sleep(Duration::from_millis(2)).await;
             phase.fetch_add(1, SeqCst);
         }
         over.store(true, SeqCst);

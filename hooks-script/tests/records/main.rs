@@ -10,6 +10,8 @@ mod pins;
 #[cfg(feature = "fetch")]
 mod server;
 mod sources;
+#[cfg(all(feature = "fetch", target_os = "linux"))]
+mod tls;
 #[cfg(feature = "fetch")]
 mod urls;
 

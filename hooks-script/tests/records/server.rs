@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 type Answer = dyn Fn(&Request) -> Vec<u8> + Send + Sync;
 
@@ -45,6 +46,11 @@ pub(crate) fn answer(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
 
 impl Server {
     pub(crate) async fn start() -> Self {
+        Self::start_with(None).await
+    }
+
+    /// With `https`, if it is given a certificate.
+    pub(crate) async fn start_with(tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let answer: Arc<Mutex<Arc<Answer>>> = Arc::new(Mutex::new(Arc::new(|_| {
@@ -53,27 +59,19 @@ impl Server {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (answers, seen) = (Arc::clone(&answer), Arc::clone(&requests));
         tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
+            while let Ok((stream, _)) = listener.accept().await {
                 let (answers, seen) = (Arc::clone(&answers), Arc::clone(&seen));
+                let tls = tls.clone();
                 tokio::spawn(async move {
-                    let mut head = Vec::new();
-                    while !head.ends_with(b"\r\n\r\n") {
-                        match stream.read_u8().await {
-                            Ok(byte) => head.push(byte),
-                            Err(_) => return,
+                    match tls {
+                        None => serve(stream, &answers, &seen).await,
+                        Some(tls) => {
+                            // Whoever does not trust the certificate goes away here.
+                            if let Ok(stream) = tls.accept(stream).await {
+                                serve(stream, &answers, &seen).await;
+                            }
                         }
                     }
-                    let head = String::from_utf8(head).unwrap().to_lowercase();
-                    let request = Request { head };
-                    seen.lock().unwrap().push(request.clone());
-                    let answer = Arc::clone(&answers.lock().unwrap());
-                    let answer = answer(&request);
-                    if answer.is_empty() {
-                        // Never: the other side has to give up.
-                        std::future::pending::<()>().await;
-                    }
-                    let _ = stream.write_all(&answer).await;
-                    let _ = stream.shutdown().await;
                 });
             }
         });
@@ -96,4 +94,30 @@ impl Server {
     pub(crate) fn requests(&self) -> Vec<Request> {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
+}
+
+/// Answers one request.
+async fn serve(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    answers: &Mutex<Arc<Answer>>,
+    seen: &Mutex<Vec<Request>>,
+) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            Ok(byte) => head.push(byte),
+            Err(_) => return,
+        }
+    }
+    let head = String::from_utf8(head).unwrap().to_lowercase();
+    let request = Request { head };
+    seen.lock().unwrap().push(request.clone());
+    let answer = Arc::clone(&answers.lock().unwrap());
+    let answer = answer(&request);
+    if answer.is_empty() {
+        // Never: the other side has to give up.
+        std::future::pending::<()>().await;
+    }
+    let _ = stream.write_all(&answer).await;
+    let _ = stream.shutdown().await;
 }

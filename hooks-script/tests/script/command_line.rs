@@ -220,3 +220,36 @@ fn what_cannot_be_used_is_status_2() {
         assert!(output.stdout.is_empty() && !output.stderr.is_empty());
     }
 }
+
+#[test]
+fn bench_says_what_each_hook_took_and_which_cannot_be_registered() {
+    let folder = Folder::new();
+    folder.put("good.js", "export default ({ in: m }) => ({ out: m });");
+    folder.put("bad.js", "export default 1;");
+    let output = folder.call(&["bench", "good.js", "bad.js", "--runs", "3", "--json"]);
+    assert_eq!(output.status.code(), Some(5));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [good, bad] = lines.as_slice() else {
+        panic!("{text}");
+    };
+    assert_eq!(
+        (&good["outcome"], &good["runs"]),
+        (&json!("out"), &json!(3))
+    );
+    assert!(good["median_us"].as_f64().unwrap() > 0.0);
+    assert!(good["median_with_wait_us"].as_f64() >= good["median_us"].as_f64());
+    assert!(good["fuel"].as_u64().unwrap() > 0);
+    assert_eq!(bad["outcome"], "rejected_at_registration");
+
+    let people = folder.call(&["bench", "good.js", "--runs", "1"]);
+    assert_eq!(people.status.code(), Some(0));
+    assert!(
+        String::from_utf8(people.stdout)
+            .unwrap()
+            .starts_with("good.js: out, 1 runs")
+    );
+}

@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 use std::thread;
 
-use hooks_script::ScriptEngine;
+use futures_executor::block_on;
+use hooks_script::{ContextData, ScriptEngine, ScriptHook};
 
-use crate::support::{body, manifest, pre, register};
+use crate::support::{body, manifest, message, pre, register};
 
 const HOOK: &str = "
     const words = new Map([['hello', 'goodbye']]);
@@ -26,6 +27,9 @@ const NOISE: &[&str] = &[
     "const f = () => f() + 1; f();",
     "const l = []; for (;;) l.push(new Uint8Array(1 << 16).fill(1));",
     "for (;;) {}",
+    "globalThis.noise = new Uint8Array(4 << 20).fill(0xa5);",
+    "const f = () => { try { f(); } catch {} }; f();",
+    "for (let i = 0; i < 60; i++) Promise.reject('noise'); await new Promise(() => {});",
     "Array.prototype.sort = null; Map.prototype.get = () => 'noise'; delete globalThis.Math;",
 ];
 
@@ -76,6 +80,13 @@ fn s_24_engines_hooks_and_workers_all_leave_the_same_memory() {
         .collect();
     for noise in &noise {
         pre(noise);
+        // So does one that is refused, and one that nobody waits for.
+        let refused = shared.register(
+            manifest(),
+            "globalThis.n = Array(4000).fill('noise'); throw n; export default () => {};",
+        );
+        assert!(refused.is_err());
+        block_on(poll_once(noise));
         for hook in [&hook, &again] {
             let run = pre(hook);
             assert_eq!(
@@ -84,6 +95,13 @@ fn s_24_engines_hooks_and_workers_all_leave_the_same_memory() {
             );
         }
     }
+}
+
+/// Begins a run, and goes away.
+async fn poll_once(hook: &ScriptHook) {
+    let (message, data) = (message(), ContextData::new());
+    let mut run = Box::pin(hook.run_pre(&message, &data));
+    let _ = futures_util::poll!(&mut run);
 }
 
 /// Processors differ in the bits of what is not a number; scripts can look at bits.

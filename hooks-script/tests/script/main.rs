@@ -15,3 +15,4 @@ mod pitfalls;
 mod sender;
 mod stack;
 mod support;
+mod types;

@@ -22,6 +22,7 @@ impl AgentTrace {
     pub const MUTATION_CLASS: &'static str = "INTENT_EVOLUTION";
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for AgentTrace {
     fn id(&self) -> &str {
         "agent-trace"

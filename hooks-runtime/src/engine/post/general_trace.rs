@@ -38,6 +38,7 @@ fn shortened(value: &Value) -> Value {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for GeneralTrace {
     fn id(&self) -> &str {
         "general-trace"

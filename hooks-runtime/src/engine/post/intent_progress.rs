@@ -29,6 +29,7 @@ impl IntentProgress {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for IntentProgress {
     fn id(&self) -> &str {
         "intent-progress"

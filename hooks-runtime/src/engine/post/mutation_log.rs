@@ -17,6 +17,7 @@ hook_with_file! {
     MutationLog, "mutations.jsonl"
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for MutationLog {
     fn id(&self) -> &str {
         "mutation-log"

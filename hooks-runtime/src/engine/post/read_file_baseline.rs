@@ -26,6 +26,7 @@ impl ReadFileBaseline {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for ReadFileBaseline {
     fn id(&self) -> &str {
         "read-file-baseline"

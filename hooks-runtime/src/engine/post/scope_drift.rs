@@ -20,6 +20,7 @@ hook_with_file! {
     ScopeDrift, "scope_drift.jsonl"
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for ScopeDrift {
     fn id(&self) -> &str {
         "scope-drift"

@@ -47,6 +47,7 @@ fn write_down(storage: &Storage, lessons: &mut VecDeque<Lesson>) -> std::io::Res
     Ok(())
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for SharedBrain {
     fn id(&self) -> &str {
         "shared-brain"

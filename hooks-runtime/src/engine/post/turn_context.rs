@@ -26,6 +26,7 @@ impl TurnUpdate {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for TurnUpdate {
     fn id(&self) -> &str {
         "turn-context"

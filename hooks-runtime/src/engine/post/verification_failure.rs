@@ -73,6 +73,7 @@ impl VerificationFailure {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PostHook<ToolResult> for VerificationFailure {
     fn id(&self) -> &str {
         "verification-failure"

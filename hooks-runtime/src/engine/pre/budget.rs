@@ -138,6 +138,7 @@ impl Budget {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PreHook<ToolRequest> for Budget {
     fn id(&self) -> &str {
         "budget"

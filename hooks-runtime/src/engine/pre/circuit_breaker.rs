@@ -42,6 +42,7 @@ impl CircuitBreaker {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PreHook<ToolRequest> for CircuitBreaker {
     fn id(&self) -> &str {
         "circuit-breaker"

@@ -64,6 +64,7 @@ fn compare(context: &EngineContext, path: &str, required: bool) -> Result<(), Co
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PreHook<ToolRequest> for Concurrency {
     fn id(&self) -> &str {
         "concurrency"

@@ -93,6 +93,7 @@ impl FailSafe {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PreHook<ToolRequest> for FailSafe {
     fn id(&self) -> &str {
         "fail-safe"

@@ -121,6 +121,7 @@ impl Denial {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PreHook<ToolRequest> for ScopeEnforcement {
     fn id(&self) -> &str {
         "scope-enforcement"

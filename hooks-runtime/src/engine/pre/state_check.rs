@@ -36,6 +36,7 @@ impl StateCheck {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PreHook<ToolRequest> for StateCheck {
     fn id(&self) -> &str {
         "state-check"

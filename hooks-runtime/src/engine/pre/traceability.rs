@@ -51,6 +51,7 @@ impl Traceability {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PreHook<ToolRequest> for Traceability {
     fn id(&self) -> &str {
         "traceability"

@@ -1,0 +1,101 @@
+//! Hooks in JavaScript, which nobody has to trust: `--script`.
+//!
+//! Each is asked at `tool:pre`, before the hooks in Rust. It can forbid a call and rewrite it.
+//! What it makes of a call, the other hooks judge as if the agent had made it; to allow
+//! something, it has no word. One that fails forbids the call.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use hooks_runtime::HookRegistry;
+
+use crate::display::escape;
+
+/// Why there is no such hook.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use the hook {}: {problem}", escape(&.file.display().to_string()))]
+pub(crate) struct ScriptError {
+    file: PathBuf,
+    #[source]
+    problem: Box<dyn Error + Send + Sync>,
+}
+
+impl ScriptError {
+    fn new(file: &Path, problem: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self {
+            file: file.to_owned(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// The hooks in some files, to be registered in this order.
+#[derive(Debug, Default)]
+pub(crate) struct Scripts {
+    #[cfg(feature = "script")]
+    hooks: Vec<hooks_script::ScriptHook>,
+}
+
+#[cfg(feature = "script")]
+impl Scripts {
+    /// Loads them; each has run its top level, and nothing else, when this returns.
+    ///
+    /// # Errors
+    /// For the first that cannot be read, or is no hook.
+    pub(crate) fn load(files: &[PathBuf]) -> Result<Self, ScriptError> {
+        let Some(first) = files.first() else {
+            return Ok(Self::default());
+        };
+        let engine = hooks_script::ScriptEngine::builder()
+            .build()
+            .map_err(|error| ScriptError::new(first, error))?;
+        let mut hooks = Vec::with_capacity(files.len());
+        for file in files {
+            let code =
+                std::fs::read_to_string(file).map_err(|error| ScriptError::new(file, error))?;
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let manifest = hooks_script::Manifest::new(format!("file:{name}"), name, [])
+                .map_err(|error| ScriptError::new(file, error))?;
+            let hook = engine
+                .register(manifest, &code)
+                .map_err(|error| ScriptError::new(file, error))?;
+            hooks.push(hook.fail_closed(true));
+        }
+        Ok(Self { hooks })
+    }
+
+    /// Has them asked before a call; whether there are any.
+    pub(crate) fn register(&self, events: &HookRegistry) -> bool {
+        use hooks_runtime::{FailurePolicy, RegisterOptions};
+
+        for hook in &self.hooks {
+            // Before all that look at a call for safety: they have to see what it makes of it.
+            let options = RegisterOptions::new()
+                .priority(-20)
+                .on_failure(FailurePolicy::FailClosed);
+            events.register(HookRegistry::TOOL_PRE, hook.as_event_hook(), options);
+        }
+        !self.hooks.is_empty()
+    }
+}
+
+#[cfg(not(feature = "script"))]
+impl Scripts {
+    /// Answers that there are none, where some are asked for.
+    ///
+    /// # Errors
+    /// If a file is named.
+    pub(crate) fn load(files: &[PathBuf]) -> Result<Self, ScriptError> {
+        match files.first() {
+            None => Ok(Self::default()),
+            Some(file) => Err(ScriptError::new(
+                file,
+                "this program was built without JavaScript; build it with `--features script`",
+            )),
+        }
+    }
+
+    pub(crate) fn register(&self, _: &HookRegistry) -> bool {
+        false
+    }
+}

@@ -1,0 +1,59 @@
+//! The same engine, compiled for this machine: no sandbox, and no limit that holds.
+
+use rquickjs::{CatchResultExt, Context, Ctx, Function, Module, Persistent, Runtime, Value};
+
+pub(crate) struct Native {
+    source: &'static str,
+    // In the order in which they have to be dropped.
+    kept: Persistent<Function<'static>>,
+    context: Context,
+    runtime: Runtime,
+}
+
+impl Native {
+    pub(crate) fn new(source: &'static str) -> Self {
+        let runtime = Runtime::new().expect("a runtime");
+        let context = Context::full(&runtime).expect("a context");
+        let kept = context.with(|ctx| Persistent::save(&ctx, load(&ctx, source)));
+        Native {
+            source,
+            kept,
+            context,
+            runtime,
+        }
+    }
+
+    /// A run of the hook that was loaded once: what it leaves behind stays.
+    pub(crate) fn warm(&self, input: &[u8]) {
+        self.context.with(|ctx| {
+            let hook = self.kept.clone().restore(&ctx).expect("of this runtime");
+            call(&ctx, &hook, input);
+        });
+    }
+
+    /// A context of its own, into which the hook is loaded.
+    pub(crate) fn fresh(&self, input: &[u8]) {
+        let context = Context::full(&self.runtime).expect("a context");
+        context.with(|ctx| {
+            let hook = load(&ctx, self.source);
+            call(&ctx, &hook, input);
+        });
+    }
+}
+
+fn load<'js>(ctx: &Ctx<'js>, source: &str) -> Function<'js> {
+    let declared = Module::declare(ctx.clone(), "hook.js", source);
+    let declared = declared.catch(ctx).expect("it compiles");
+    let (module, done) = declared.eval().catch(ctx).expect("it loads");
+    done.finish::<()>().catch(ctx).expect("it loads");
+    module.get("default").catch(ctx).expect("it exports one")
+}
+
+fn call<'js>(ctx: &Ctx<'js>, hook: &Function<'js>, input: &[u8]) {
+    let given: Value<'js> = ctx.json_parse(input).catch(ctx).expect("it is JSON");
+    let returned: Value<'js> = hook.call((given,)).catch(ctx).expect("it returns");
+    let text = ctx.json_stringify(returned).catch(ctx).expect("it is data");
+    let text = text.expect("it is data").to_string().expect("UTF-8");
+    let value: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    assert!(value["out"]["text"].is_string());
+}

@@ -1,0 +1,350 @@
+//! The section of the page of figures: everything in it is measured when it is written.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use futures_executor::block_on;
+use hooks_script::measure::{Isolated, Sandbox};
+use hooks_script::{ContextData, Limits, Manifest, ScriptEngine, ScriptHook, ScriptStack, Verdict};
+
+use crate::bare::Bare;
+use crate::native::Native;
+use crate::node::{self, Node};
+use crate::threads;
+use crate::time::{Timed, interleaved, median, micros, timed};
+use crate::workload::{self, START, WORK, Work};
+
+/// Where the section begins; it ends with the page.
+const MARK: &str = "<!-- hooks in scripts -->";
+
+const RESET_TARGET: f64 = 6.0;
+const REGISTER_TARGET: f64 = 2_000.0;
+const STOP_TARGET: f64 = 1_500.0;
+
+pub(crate) fn section() -> Result<String, String> {
+    let node = node::version();
+    let mut text = introduction(&node);
+    let mut misses = Vec::new();
+    runs(&mut text, node.is_ok(), &mut misses)?;
+    eprintln!("two threads");
+    parallel(&mut text, &mut misses);
+    eprintln!("registration, ten hooks, deadlines");
+    hooks(&mut text, &mut misses);
+    eprintln!("first start");
+    first_start(&mut text)?;
+    if misses.is_empty() {
+        text += "\nEvery target above was met.\n";
+    } else {
+        text += "\nTargets missed:\n\n";
+        for miss in misses {
+            let _ = writeln!(text, "- {miss}");
+        }
+    }
+    Ok(text)
+}
+
+/// Writes the section to where the book has it.
+pub(crate) fn write(section: &str) -> Result<(), String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
+    let said = |why| format!("cannot write {}: {why}", path.display());
+    let page = fs::read_to_string(&path).map_err(said)?;
+    let before = page.find(MARK).map_or(&*page, |at| &page[..at]);
+    fs::write(&path, format!("{}\n\n{section}", before.trim_end())).map_err(said)
+}
+
+fn introduction(node: &Result<String, String>) -> String {
+    let node = match node {
+        Ok(version) => format!("node is {version}."),
+        Err(why) => format!("node is left out: {why}."),
+    };
+    format!(
+        "{MARK}\n\n## Hooks in scripts\n\n\
+         Written by `cargo bench -p hooks-script --bench script -- write`, one run for all of it. \
+         *Bare* is the engine in WebAssembly, kept and never reset, which no program can have; \
+         *isolated* is the same with the reset before each run, on one thread; *worker* is \
+         `run_pre`, to a worker thread and back. *Native* is rquickjs 0.14, the same engine \
+         without a sandbox: *warm* in one context, *fresh* in one a run, into which the hook is \
+         loaded anew, as for `vm` of node. {node} All have a message of 1 KB; times are medians, \
+         in microseconds, of contenders in turns.\n"
+    )
+}
+
+fn judged(value: String, reached: bool) -> String {
+    if reached {
+        value
+    } else {
+        format!("**{value}**")
+    }
+}
+
+fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<(), String> {
+    *text += "\n| Hook | bare | isolated | ratio | target | worker | native warm | native fresh | node `vm` | fuel |\n\
+              |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+    let input = workload::input();
+    let sandbox = Sandbox::new().expect("the engine starts");
+    let mut resets = String::new();
+    for work in &WORK {
+        eprintln!("{}", work.name);
+        let hook = register(&engine(1), work);
+        let mut isolated = Isolated::new(&sandbox, work.source);
+        let fuel = isolated.run(&input);
+        let (reset, after) = parts(&mut isolated, &input);
+        let bytes = hook.snapshot_bytes();
+        let mut bare = Bare::new(work.source).map_err(|error| format!("{error:#}"))?;
+        let native = Native::new(work.source);
+        let mut node = with_node.then(|| Node::start(work)).transpose()?;
+        let mut contenders: Vec<Timed<'_>> = vec![
+            Box::new(|repeats| bare.timed(&input, repeats)),
+            timed(|| {
+                black_box(isolated.run(&input));
+            }),
+            timed(|| run(&hook)),
+            timed(|| native.warm(&input)),
+            timed(|| native.fresh(&input)),
+        ];
+        if let Some(node) = &mut node {
+            contenders.push(Box::new(|repeats| node.run(repeats)));
+        }
+        let times = interleaved(&mut contenders);
+        let ratio = times[1] / times[0];
+        let reached = ratio <= work.target;
+        let node = times
+            .get(5)
+            .map_or("left out".to_owned(), |time| format!("{time:.0}"));
+        let _ = writeln!(
+            text,
+            "| {} | {:.1} | {:.1} | {} | ≤ {:.2} | {:.1} | {:.1} | {:.1} | {node} | {fuel} |",
+            work.name,
+            times[0],
+            times[1],
+            judged(format!("{ratio:.2}"), reached),
+            work.target,
+            times[2],
+            times[3],
+            times[4],
+        );
+        if !reached {
+            misses.push(format!(
+                "{}: isolated is {ratio:.2} × bare, not {:.2}",
+                work.name, work.target
+            ));
+        }
+        let reached = reset <= RESET_TARGET;
+        let _ = writeln!(
+            resets,
+            "| {} | {} | ≤ {RESET_TARGET:.0} | {after:.1} | {} |",
+            work.name,
+            judged(format!("{reset:.1}"), reached),
+            bytes / 1024
+        );
+        if !reached {
+            misses.push(format!(
+                "{}: the reset takes {reset:.1} µs, not {RESET_TARGET:.0}: every page of the \
+                 memory is looked at, whatever the run can have touched",
+                work.name
+            ));
+        }
+    }
+    let _ = write!(
+        text,
+        "\nA worker resets its instance as soon as an answer is out, if nobody waits: then a run \
+         of the same hook does not wait for the reset.\n\n\
+         | Hook | reset | target | a run after it | kept for the hook, KiB |\n\
+         |---|---:|---:|---:|---:|\n{resets}"
+    );
+    Ok(())
+}
+
+/// Microseconds of a reset alone, after a run; and of a run after one.
+fn parts(isolated: &mut Isolated, input: &[u8]) -> (f64, f64) {
+    let (mut resets, mut runs) = (Vec::new(), Vec::new());
+    for _ in 0..1_000 {
+        let began = Instant::now();
+        isolated.run(input);
+        runs.push(micros(began.elapsed()));
+        let began = Instant::now();
+        isolated.reset();
+        resets.push(micros(began.elapsed()));
+    }
+    (median(resets), median(runs))
+}
+
+fn parallel(text: &mut String, misses: &mut Vec<String>) {
+    let sandbox = Sandbox::new().expect("the engine starts");
+    let sandbox = &sandbox;
+    let work = |work: &'static Work| {
+        move || {
+            let input = workload::input();
+            let mut isolated = Isolated::new(sandbox, work.source);
+            let run: Box<dyn FnMut()> = Box::new(move || {
+                black_box(isolated.run(&input));
+            });
+            run
+        }
+    };
+    let counting = || {
+        let run: Box<dyn FnMut()> = Box::new(|| {
+            for number in 0..10_000_u32 {
+                black_box(number);
+            }
+        });
+        run
+    };
+    let (small, large) = (work(&WORK[0]), work(&WORK[1]));
+    let scaling = threads::scaling([&small, &large, &counting]);
+    let (target, machine) = (threads::TARGET, scaling[2]);
+    let _ = write!(
+        text,
+        "\nTwo threads, as a multiple of what one gets done (target ≥ {target:.1}): "
+    );
+    for (work, scaling) in WORK.iter().zip(scaling) {
+        let reached = scaling >= target;
+        let shown = judged(format!("{scaling:.2}"), reached);
+        let _ = write!(text, "{} {shown}, ", work.name);
+        if !reached {
+            misses.push(format!(
+                "two threads, {}: {scaling:.2}, not {target:.1}; a loop that shares nothing got {:.2}",
+                work.name, machine
+            ));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "a loop that only counts {:.2}, which is what the machine had to give.",
+        machine
+    );
+}
+
+fn hooks(text: &mut String, misses: &mut Vec<String>) {
+    let engine = engine(1);
+    let mut judge = |what: &str, measured: f64, target: f64, unit: &str| {
+        let reached = measured <= target;
+        if !reached {
+            misses.push(format!(
+                "{what}: {measured:.2}{unit}, not {target:.0}{unit}"
+            ));
+        }
+        let shown = judged(format!("{measured:.2}"), reached);
+        format!("| {what} | {shown}{unit} | ≤ {target:.0}{unit} |\n")
+    };
+    *text += "\n| What | measured | target |\n|---|---:|---:|\n";
+    for work in &WORK {
+        let mut times = Vec::new();
+        for _ in 0..61 {
+            let began = Instant::now();
+            register(&engine, work);
+            times.push(micros(began.elapsed()));
+        }
+        let what = format!("registration, {}", work.name);
+        *text += &judge(&what, median(times), REGISTER_TARGET, " µs");
+    }
+
+    let (one, ten) = (stack(&engine, 1), stack(&engine, 10));
+    let mut contenders = [timed(|| run_stack(&one)), timed(|| run_stack(&ten))];
+    let times = interleaved(&mut contenders);
+    *text += &judge(
+        "a stack of ten small hooks, × a stack of one",
+        times[1] / times[0],
+        10.0,
+        "",
+    );
+
+    let mut limits = Limits::default();
+    (limits.fuel, limits.wall) = (u64::MAX / 2, Duration::from_millis(10));
+    let engine = ScriptEngine::builder().limits(limits.clone()).build();
+    let engine = engine.expect("the engine starts");
+    for (what, body) in [
+        ("an endless loop", "for (;;) {}"),
+        (
+            "sorting without end",
+            "const l = Array.from({ length: 5e4 }, (_, i) => i * 7919 % 50021); for (;;) [...l].sort();",
+        ),
+        (
+            "a backtracking expression",
+            "/^(a+)+$/.test('a'.repeat(40) + 'b'); for (;;) {}",
+        ),
+    ] {
+        let source = format!("export default () => {{ {body} }};");
+        let hook = engine.register(manifest(), &source).expect("it is one");
+        let late = (0..21)
+            .map(|_| {
+                let run = block_on(hook.run_pre(&workload::message(), &ContextData::new()));
+                micros(run.duration) - micros(limits.wall)
+            })
+            .collect();
+        let what = format!("stopped after the deadline, {what}");
+        *text += &judge(&what, median(late), STOP_TARGET, " µs");
+    }
+}
+
+fn first_start(text: &mut String) -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut shown = Vec::new();
+    for (contender, what) in [
+        ("wasm", "the engine, a hook, its first run"),
+        ("native", "native"),
+    ] {
+        let mut times = Vec::new();
+        for _ in 0..15 {
+            let output = Command::new(&program)
+                .args([START, contender])
+                .output()
+                .map_err(|error| error.to_string())?;
+            let said = String::from_utf8_lossy(&output.stdout);
+            times.push(
+                said.trim()
+                    .parse::<f64>()
+                    .map_err(|error| format!("{said}: {error}"))?,
+            );
+        }
+        shown.push(format!("{what} {:.2} ms", median(times) / 1000.0));
+    }
+    let _ = writeln!(
+        text,
+        "\nFirst start, in a new process: {}.",
+        shown.join(", ")
+    );
+    Ok(())
+}
+
+fn engine(workers: usize) -> ScriptEngine {
+    let workers = NonZeroUsize::new(workers).expect("at least one");
+    let engine = ScriptEngine::builder().workers(workers).build();
+    engine.expect("the engine starts")
+}
+
+fn manifest() -> Manifest {
+    Manifest::new("https://example.org/hook.js", "A hook", []).expect("it has all it needs")
+}
+
+fn register(engine: &ScriptEngine, work: &Work) -> ScriptHook {
+    let hook = engine.register(manifest(), work.source);
+    hook.expect("it can be registered")
+}
+
+fn run(hook: &ScriptHook) {
+    let run = block_on(hook.run_pre(&workload::message(), &ContextData::new()));
+    assert!(matches!(run.verdict, Verdict::Out(_)), "{run:?}");
+}
+
+fn stack(engine: &ScriptEngine, hooks: usize) -> ScriptStack {
+    let stack = ScriptStack::builder().build();
+    for number in 0..hooks {
+        let source = format!(
+            "export default ({{ in: message }}) => ({{ out: {{ ...message, n: {number} }} }});"
+        );
+        let hook = engine.register(manifest(), &source).expect("it is one");
+        stack.insert(format!("hook {number}"), hook);
+    }
+    stack
+}
+
+fn run_stack(stack: &ScriptStack) {
+    let done = block_on(stack.run_pre(workload::message(), &ContextData::new()));
+    assert!(done.is_ok(), "{done:?}");
+}

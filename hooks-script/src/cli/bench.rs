@@ -1,0 +1,113 @@
+//! `hooks-script bench`: how long a hook takes on this machine.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use futures_executor::block_on;
+use hooks_runtime::Map;
+use hooks_script::{ContextData, ScriptEngine, Stage};
+
+use super::{REJECTED, context, read, register, show, start};
+
+#[derive(Args)]
+pub(super) struct Bench {
+    /// The hooks: one JavaScript module each.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// Their manifest, in JSON; without one, they see all of `data`.
+    #[arg(long)]
+    manifest: Option<PathBuf>,
+    /// What they are given, in JSON: {"stage", "in", "data"}; a short message, unless given.
+    #[arg(long)]
+    context: Option<PathBuf>,
+    /// How often each of them runs.
+    #[arg(long, value_name = "K", default_value = "1000")]
+    runs: NonZeroU32,
+    /// Answers in JSON, one object a hook.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a hook took.
+#[derive(serde::Serialize)]
+pub(super) struct Times {
+    pub(super) runs: u32,
+    /// How the first run ended. A failed one is timed as well: limits take time, too.
+    pub(super) outcome: &'static str,
+    pub(super) register_us: u128,
+    pub(super) first_us: u128,
+    pub(super) median_us: f64,
+    pub(super) slowest_of_100_us: f64,
+    /// With the way to the worker and back.
+    pub(super) median_with_wait_us: f64,
+    pub(super) fuel: u64,
+    pub(super) memory_bytes: usize,
+    pub(super) snapshot_bytes: usize,
+}
+
+impl Bench {
+    pub(super) fn go(self) -> Result<u8, String> {
+        let (stage, message, data, fields, keys) = match &self.context {
+            Some(path) => context(path)?,
+            None => {
+                let mut message = Map::new();
+                message.insert("text".to_owned(), "hello world".into());
+                let (data, fields) = Default::default();
+                (Stage::Pre, message, data, fields, Vec::new())
+            }
+        };
+        let engine = start(
+            ScriptEngine::builder()
+                .workers(std::num::NonZeroUsize::MIN)
+                .public_fields(fields),
+        )?;
+        let mut status = 0;
+        for file in &self.files {
+            let source = read(file)?;
+            let began = Instant::now();
+            let hook = register(&engine, &source, file, self.manifest.as_deref(), &keys)?;
+            let register_us = began.elapsed().as_micros();
+            let hook = match hook {
+                Ok(hook) => hook,
+                Err(error) => {
+                    show::rejected(&error, file, self.json);
+                    status = REJECTED;
+                    continue;
+                }
+            };
+            let run = |data: &ContextData| {
+                let began = Instant::now();
+                (block_on(hook.run(stage, &message, data)), began.elapsed())
+            };
+            let (first, _) = run(&data);
+            let (mut inside, mut whole) = (Vec::new(), Vec::new());
+            for _ in 0..self.runs.get() {
+                let (run, took) = run(&data);
+                inside.push(run.duration);
+                whole.push(took);
+            }
+            inside.sort();
+            whole.sort();
+            let times = Times {
+                runs: self.runs.get(),
+                outcome: super::outcome(&first.verdict, stage),
+                register_us,
+                first_us: first.duration.as_micros(),
+                median_us: micros(inside[inside.len() / 2]),
+                slowest_of_100_us: micros(inside[inside.len() * 99 / 100]),
+                median_with_wait_us: micros(whole[whole.len() / 2]),
+                fuel: first.fuel,
+                memory_bytes: first.memory_bytes,
+                snapshot_bytes: hook.snapshot_bytes(),
+            };
+            show::times(&times, file, self.json);
+        }
+        Ok(status)
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e7).round() / 10.0
+}

@@ -1,0 +1,103 @@
+//! For the bench of this crate alone: the parts of a run, which programs have only as a whole.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::BuildError;
+use crate::limits::Limits;
+use crate::run::Stage;
+use crate::sandbox::{self, Ended, Given, Instance, Snapshot, Status};
+
+/// What runs before any hook.
+pub const PRELUDE: &str = sandbox::PRELUDE;
+
+/// The engine, compiled.
+///
+/// # Errors
+///
+/// It cannot be loaded.
+pub fn module() -> Result<&'static (wasmtime::Engine, wasmtime::Module), BuildError> {
+    sandbox::module()
+}
+
+/// What instances are made by.
+#[derive(Clone)]
+pub struct Sandbox(Arc<sandbox::Sandbox>);
+
+impl Sandbox {
+    /// One with the limits that engines have unless told otherwise.
+    ///
+    /// # Errors
+    ///
+    /// The engine cannot be started.
+    pub fn new() -> Result<Self, BuildError> {
+        sandbox::watch(&sandbox::module()?.0)?;
+        let sandbox = sandbox::Sandbox::new(Limits::default(), false)?;
+        Ok(Sandbox(Arc::new(sandbox)))
+    }
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sandbox").finish_non_exhaustive()
+    }
+}
+
+/// An instance on this very thread, as a worker has it, and a hook.
+pub struct Isolated {
+    sandbox: Arc<sandbox::Sandbox>,
+    instance: Instance,
+    hook: Arc<Snapshot>,
+}
+
+impl fmt::Debug for Isolated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Isolated").finish_non_exhaustive()
+    }
+}
+
+fn given() -> Given {
+    Given {
+        now_ms: 0,
+        seed: 1,
+        cancelled: Arc::default(),
+        allowance: Default::default(),
+    }
+}
+
+impl Isolated {
+    /// # Panics
+    ///
+    /// The source cannot be loaded.
+    pub fn new(sandbox: &Sandbox, source: &str) -> Self {
+        let sandbox = Arc::clone(&sandbox.0);
+        let mut instance = sandbox.instance().expect("there is memory");
+        let (_, hook) = sandbox.load(&mut instance, source.as_bytes(), &given());
+        Isolated {
+            sandbox,
+            instance,
+            hook: hook.expect("it can be loaded"),
+        }
+    }
+
+    /// Makes a run, after the reset where that is not done yet, and says how much fuel it used.
+    ///
+    /// # Panics
+    ///
+    /// The run does not return.
+    pub fn run(&mut self, input: &[u8]) -> u64 {
+        let report = self
+            .sandbox
+            .run(&mut self.instance, &self.hook, Stage::Pre, input, &given());
+        assert!(
+            matches!(report.ended, Ended::Returned(Status::Done, _)),
+            "{report:?}"
+        );
+        report.fuel
+    }
+
+    /// The reset alone.
+    pub fn reset(&mut self) {
+        self.instance.prepare(&self.hook);
+    }
+}

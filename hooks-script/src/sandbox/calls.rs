@@ -1,0 +1,258 @@
+//! What instances are made of and do: boot, load, run; and what becomes of their answers.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+use wasmtime::Trap;
+
+use crate::error::BuildError;
+use crate::limits::Limits;
+use crate::outbox::Outbox;
+use crate::run::{Failure, Stage};
+use crate::sandbox::instance::{Circumstances, Heap, Instance, Place};
+use crate::sandbox::result::{Ended, Fields, Report, Status};
+use crate::sandbox::snapshot::Snapshot;
+use crate::sandbox::watch::Watched;
+
+/// What runs before any hook.
+pub(crate) const PRELUDE: &str = concat!(
+    include_str!("../../js/hook-stop.js"),
+    include_str!("../../engine/prelude.js")
+);
+
+/// What makes instances: the limits, and the state of the engine before any hook is loaded.
+pub(crate) struct Sandbox {
+    limits: Limits,
+    base: Arc<Snapshot>,
+    hash_memory: bool,
+}
+
+/// What a call is given besides its input.
+pub(crate) struct Given {
+    pub(crate) now_ms: i64,
+    pub(crate) seed: u64,
+    pub(crate) cancelled: Arc<AtomicBool>,
+    pub(crate) allowance: Allowance,
+}
+
+/// What one run may use, where that is not what every run of the engine may.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Fuel, at most that of the limits.
+    pub(crate) fuel: Option<u64>,
+    /// Time, at most that of the limits.
+    pub(crate) wall: Option<Duration>,
+    /// Whether it has `context.http`. The import refuses it to every other run.
+    pub(crate) http: bool,
+}
+
+impl Sandbox {
+    pub(crate) fn new(limits: Limits, hash_memory: bool) -> Result<Self, BuildError> {
+        let base = Instance::boot(&limits, PRELUDE)
+            .map_err(|error| BuildError::Engine(format!("{error:#}")))?;
+        Ok(Sandbox {
+            limits,
+            base,
+            hash_memory,
+        })
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    #[cfg(test)]
+    pub(super) fn base(&self) -> &Arc<Snapshot> {
+        &self.base
+    }
+
+    /// An instance for a worker.
+    pub(crate) fn instance(&self) -> Result<Instance, Failure> {
+        match Instance::new(&self.limits) {
+            Ok((instance, _)) => Ok(instance),
+            Err(error) => Err(Failure::Engine(format!("{error:#}"))),
+        }
+    }
+
+    /// Loads a hook. The snapshot is what its runs begin with.
+    pub(crate) fn load(
+        &self,
+        instance: &mut Instance,
+        source: &[u8],
+        given: &Given,
+    ) -> (Report, Option<Arc<Snapshot>>) {
+        let with = self.circumstances(given);
+        let call = |instance: &mut Instance, place| instance.load(place, with);
+        let report = self.call(
+            instance,
+            &self.base,
+            self.limits.load_fuel,
+            source,
+            given,
+            call,
+        );
+        let loaded = matches!(report.ended, Ended::Returned(Status::Done, _));
+        let snapshot = loaded.then(|| instance.space.take(Some(&self.base)));
+        (report, snapshot)
+    }
+
+    /// Runs a hook, from its snapshot.
+    pub(crate) fn run(
+        &self,
+        instance: &mut Instance,
+        hook: &Arc<Snapshot>,
+        stage: Stage,
+        input: &[u8],
+        given: &Given,
+    ) -> Report {
+        let Allowance { fuel, http, .. } = given.allowance;
+        let mode = u32::from(stage == Stage::Pre) | u32::from(http) << 1;
+        let fuel = fuel.map_or(self.limits.fuel, |fuel| fuel.min(self.limits.fuel));
+        let with = self.circumstances(given);
+        let call = |instance: &mut Instance, place| instance.run(place, with, mode);
+        self.call(instance, hook, fuel, input, given, call)
+    }
+
+    fn circumstances(&self, given: &Given) -> Circumstances {
+        Circumstances {
+            now_ms: given.now_ms as f64,
+            seed: given.seed,
+            jobs: self.limits.jobs,
+        }
+    }
+
+    fn call(
+        &self,
+        instance: &mut Instance,
+        state: &Arc<Snapshot>,
+        fuel: u64,
+        input: &[u8],
+        given: &Given,
+        call: impl FnOnce(&mut Instance, Place) -> wasmtime::Result<u32>,
+    ) -> Report {
+        let watched = Watched::new();
+        let host = instance.space.host_mut();
+        let wall = given.allowance.wall;
+        host.wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
+        host.deadline = Instant::now() + host.wall;
+        host.outbox = given
+            .allowance
+            .http
+            .then(|| Outbox::new(self.limits.outbox, self.limits.outbox_bytes));
+        host.cancelled = Arc::clone(&given.cancelled);
+        host.console.clear();
+        host.console_dropped = 0;
+        let called =
+            instance
+                .space
+                .reset(state, fuel)
+                .and_then(|()| match instance.put(input)? {
+                    Some(place) => call(instance, place).map(Some),
+                    None => Ok(None),
+                });
+        drop(watched);
+
+        let used = fuel - instance.space.fuel().min(fuel);
+        let heap = instance.heap_state();
+        let ended = match called {
+            Err(error) => {
+                instance.spoiled = true;
+                self.trapped(instance, fuel, &error, heap)
+            }
+            Ok(None) => Ended::Failed(Failure::Heap(self.limits.heap)),
+            Ok(Some(status)) => {
+                let fields = instance.fields();
+                self.returned(instance, status, fields, heap)
+            }
+        };
+        let hash = self
+            .hash_memory
+            .then(|| hex(&Sha256::digest(instance.space.bytes())));
+        let host = instance.space.host_mut();
+        Report {
+            ended,
+            fuel: used,
+            peak: heap.peak,
+            console: std::mem::take(&mut host.console),
+            console_dropped: host.console_dropped,
+            outbox: host
+                .outbox
+                .take()
+                .map(Outbox::into_requests)
+                .unwrap_or_default(),
+            memory_hash: hash,
+        }
+    }
+
+    fn trapped(
+        &self,
+        instance: &Instance,
+        fuel: u64,
+        error: &wasmtime::Error,
+        heap: Heap,
+    ) -> Ended {
+        Ended::Failed(match error.downcast_ref::<Trap>() {
+            Some(Trap::OutOfFuel) => Failure::Fuel(fuel),
+            Some(Trap::Interrupt) if instance.space.host().cancelled.load(Relaxed) => {
+                return Ended::Cancelled;
+            }
+            Some(Trap::Interrupt) => Failure::Wall(instance.space.host().wall),
+            Some(Trap::StackOverflow) => Failure::Stack(self.limits.stack),
+            // The engine gives up in places where it has no memory to say why.
+            _ if heap.refused => Failure::Heap(self.limits.heap),
+            _ => Failure::Engine(format!("{error:#}")),
+        })
+    }
+
+    fn returned(
+        &self,
+        instance: &mut Instance,
+        status: u32,
+        fields: Option<Fields>,
+        heap: Heap,
+    ) -> Ended {
+        // Whatever the script made of it: what it was refused is not known to it.
+        if heap.refused {
+            return Ended::Failed(Failure::Heap(self.limits.heap));
+        }
+        let status = match status {
+            0 => Status::Done,
+            1 => Status::Stop,
+            2 => Status::Thrown,
+            3 => Status::Syntax,
+            4 => Status::Imported,
+            5 => Status::Exports,
+            6 => Status::Unsettled,
+            7 => Status::NoData,
+            8 => return Ended::Failed(Failure::Jobs(self.limits.jobs)),
+            _ => {
+                instance.spoiled = true;
+                return Ended::Failed(Failure::Engine(format!("status {status}")));
+            }
+        };
+        if let Some(fields) = &fields {
+            let bytes = fields.text_length();
+            if status == Status::Done && bytes > self.limits.output {
+                let limit = self.limits.output;
+                return Ended::Failed(Failure::Output { bytes, limit });
+            }
+        }
+        let memory = instance.space.bytes();
+        match fields.and_then(|fields| fields.said(memory)) {
+            Some(said) => Ended::Returned(status, said),
+            None => {
+                instance.spoiled = true;
+                Ended::Failed(Failure::Engine(
+                    "its answer lies outside of its memory".to_owned(),
+                ))
+            }
+        }
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

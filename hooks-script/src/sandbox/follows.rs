@@ -1,0 +1,81 @@
+//! Which hook comes after which on a worker, as far as the past tells: a stack runs its hooks
+//! in one order again and again. A wrong guess costs a reset, and nothing else.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use crate::sandbox::snapshot::Snapshot;
+
+/// Pairs that are remembered: more than a stack has hooks.
+const PAIRS: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Follows {
+    last: Weak<Snapshot>,
+    /// A hook, and the one that came after it the last time; the oldest first.
+    pairs: VecDeque<(Weak<Snapshot>, Weak<Snapshot>)>,
+}
+
+impl Follows {
+    /// Takes down that this hook runs, and says which one is likely to be next: itself, until
+    /// something else is known.
+    pub(super) fn ran(&mut self, hook: &Arc<Snapshot>) -> Arc<Snapshot> {
+        let this = Arc::downgrade(hook);
+        let last = std::mem::replace(&mut self.last, this.clone());
+        self.pairs.retain(|(first, _)| !first.ptr_eq(&last));
+        self.pairs.push_back((last, this.clone()));
+        if self.pairs.len() > PAIRS {
+            self.pairs.pop_front();
+        }
+        let known = self.pairs.iter().find(|(first, _)| first.ptr_eq(&this));
+        known
+            .and_then(|(_, next)| next.upgrade())
+            .unwrap_or_else(|| Arc::clone(hook))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Follows, PAIRS};
+    use crate::sandbox::snapshot::Snapshot;
+
+    fn hook() -> Arc<Snapshot> {
+        Arc::new(Snapshot::take(&[], 0, None))
+    }
+
+    #[test]
+    fn what_came_next_is_expected_to_come_next() {
+        let (one, two, three) = (hook(), hook(), hook());
+        let mut follows = Follows::default();
+        for hook in [&one, &two, &three] {
+            assert!(Arc::ptr_eq(&follows.ran(hook), hook));
+        }
+        for _ in 0..3 {
+            for (hook, next) in [(&one, &two), (&two, &three), (&three, &one)] {
+                assert!(Arc::ptr_eq(&follows.ran(hook), next));
+            }
+        }
+        // Another order takes the place of the first.
+        follows.ran(&two);
+        follows.ran(&one);
+        assert!(Arc::ptr_eq(&follows.ran(&two), &one));
+    }
+
+    #[test]
+    fn hooks_that_are_gone_are_not_kept() {
+        let (one, two) = (hook(), hook());
+        let mut follows = Follows::default();
+        for hook in [&one, &two, &one, &two] {
+            follows.ran(hook);
+        }
+        assert_eq!((Arc::strong_count(&one), Arc::strong_count(&two)), (1, 1));
+        drop(two);
+        assert!(Arc::ptr_eq(&follows.ran(&one), &one));
+        for _ in 0..2 * PAIRS {
+            follows.ran(&hook());
+        }
+        assert_eq!(follows.pairs.len(), PAIRS);
+    }
+}

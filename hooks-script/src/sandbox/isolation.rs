@@ -1,0 +1,356 @@
+//! What the tests from outside cannot see: the memory itself, between two runs.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::limits::Limits;
+use crate::run::Stage;
+use crate::sandbox::calls::{Allowance, Given, Sandbox};
+use crate::sandbox::instance::{Circumstances, Instance};
+use crate::sandbox::result::{Ended, Status};
+use crate::sandbox::snapshot::Snapshot;
+use crate::sandbox::{hex, module, watch};
+
+/// Tells all that a script can see: what it counts, every name that it can reach, how much
+/// stack and fresh memory there is and what is in it.
+const PROBE: &[u8] = b"
+    let n = 0;
+    const names = (o) => Reflect.ownKeys(o).map(String);
+    const depth = (n) => { try { return depth(n + 1); } catch { return n; } };
+    export default (context) => ({ out: {
+      n: ++n, r: Math.random(), now: Date.now(), depth: depth(0), global: names(globalThis),
+      context: names(context), in: context.in, http: typeof context.http,
+      builtin: names(globalThis).map((name) => {
+        const it = globalThis[name];
+        return Object(it) === it ? [name, names(it), it.prototype ? names(it.prototype) : 0] : name;
+      }),
+      fresh: new Uint8Array(20000).reduce((n, b) => n + b, 0), holes: Array(100).join(),
+      left: [/(a)|b/.exec('b'), RegExp.$1, new Error('x').stack],
+    } });";
+const INPUT: &[u8] = br#"{"stage":"pre","in":{"text":"x"},"data":{}}"#;
+
+fn given() -> Given {
+    Given {
+        now_ms: 0,
+        seed: 7,
+        cancelled: Default::default(),
+        allowance: Default::default(),
+    }
+}
+
+fn loaded() -> (Sandbox, Instance, Arc<Snapshot>) {
+    let limits = Limits {
+        jobs: 500,
+        ..Limits::default()
+    };
+    let sandbox = Sandbox::new(limits, true).unwrap();
+    let mut instance = sandbox.instance().unwrap();
+    let hook = load(&sandbox, &mut instance, PROBE);
+    (sandbox, instance, hook)
+}
+
+fn load(sandbox: &Sandbox, instance: &mut Instance, source: &[u8]) -> Arc<Snapshot> {
+    let (report, snapshot) = sandbox.load(instance, source, &given());
+    snapshot.unwrap_or_else(|| panic!("{report:?}"))
+}
+
+/// All that a run says and leaves; what it says as a hash, because it is long.
+type Told = (String, u64, usize, Option<String>);
+
+fn run(sandbox: &Sandbox, instance: &mut Instance, hook: &Arc<Snapshot>) -> Told {
+    let report = sandbox.run(instance, hook, Stage::Pre, INPUT, &given());
+    assert!(report.console.is_empty() && report.console_dropped == 0);
+    assert!(report.outbox.is_empty());
+    assert!(
+        instance.is_reusable(),
+        "or fuel would count what memory costs to grow"
+    );
+    match report.ended {
+        Ended::Returned(Status::Done, said) => (
+            hex(&Sha256::digest(&said.text)),
+            report.fuel,
+            report.peak,
+            report.memory_hash,
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What scripts do to be seen by the next one. The second word says whether the instance may be
+/// used again; of what cannot be loaded, loading it is what is done.
+const HOSTILE: &[(&str, bool, &str)] = &[
+    (
+        "fills the heap",
+        true,
+        "export default () => { globalThis.l = []; for (let i = 0; i < 90; i++) l.push(('secret' + i).repeat(100)); };",
+    ),
+    (
+        "fills it while it is loaded",
+        true,
+        "globalThis.l = Array.from({ length: 80 }, (_, i) => 'secret'.repeat(150) + i); export default () => { l.reverse(); };",
+    ),
+    (
+        "frees what it filled",
+        true,
+        "export default () => { for (let i = 0; i < 50; i++) new Uint8Array(30000).fill(i + 1); };",
+    ),
+    (
+        "overflows the stack",
+        true,
+        "export default () => { const f = (s) => f(s) + s; f('secret'); };",
+    ),
+    (
+        "catches that",
+        true,
+        "export default () => { const f = () => { try { f(); } catch {} }; f(); };",
+    ),
+    (
+        "spoils every global",
+        true,
+        "export default () => { Object.prototype.secret = 1; for (const n of Object.getOwnPropertyNames(globalThis)) { const p = globalThis[n]?.prototype; try { p.secret = n; } catch {} try { globalThis[n] = 'secret'; } catch {} } };",
+    ),
+    (
+        "freezes its world",
+        true,
+        "Object.seal(Array.prototype); Object.freeze(Object.prototype); Object.freeze(Math); export default () => ({ out: {} });",
+    ),
+    (
+        "leaves jobs behind",
+        true,
+        "export default () => { const go = () => { Promise.resolve('secret').then(go); }; go(); return new Promise(() => {}); };",
+    ),
+    (
+        "rejects and never handles",
+        true,
+        "export default () => { for (let i = 0; i < 40; i++) Promise.reject(new Error('secret')); };",
+    ),
+    (
+        "says too much",
+        true,
+        "export default () => { for (let i = 0; i < 200; i++) console.log('secret'.repeat(300)); throw new HookStopException('secret'.repeat(900)); };",
+    ),
+    (
+        "returns much",
+        true,
+        "export default () => ({ out: { l: 'secret'.repeat(3000) } });",
+    ),
+    (
+        "returns a cycle",
+        true,
+        "export default () => { const out = {}; out.out = out; return { out }; };",
+    ),
+    (
+        "posts",
+        true,
+        "export default ({ http }) => { http.post('https://secret.example', 'secret'); globalThis.http = http; };",
+    ),
+    (
+        "is refused memory",
+        true,
+        "export default () => { try { new Uint8Array(1 << 29); } catch {} };",
+    ),
+    (
+        "grows the memory",
+        false,
+        "export default () => { globalThis.l = new Uint8Array(4 << 20).fill(0xa5); };",
+    ),
+    (
+        "grows it to the limit",
+        false,
+        "export default () => { const l = []; for (;;) l.push(new Uint8Array(1 << 18).fill(0xa5)); };",
+    ),
+    (
+        "runs out of fuel",
+        false,
+        "export default () => { const l = []; for (;;) l.push('secret' + l.length), l.length %= 900; };",
+    ),
+    (
+        "runs out of fuel in a built-in",
+        false,
+        "export default () => { /^(a+)+$/.test('a'.repeat(40) + 'b'); };",
+    ),
+    (
+        "runs out of time",
+        false,
+        "export default () => { for (;;) globalThis.time = 'secret'; };",
+    ),
+    (
+        "is cancelled",
+        false,
+        "export default () => { for (;;) globalThis.cancelled = 'secret'; };",
+    ),
+    ("cannot be parsed", true, "export default () => { 'secret'"),
+    ("imports", true, "import 'secret'; export default () => {};"),
+    (
+        "fails while it is loaded",
+        true,
+        "globalThis.secret = new Array(5000).fill('secret'); throw secret; export default () => {};",
+    ),
+    (
+        "never ends to be loaded",
+        false,
+        "globalThis.secret = []; for (;;) secret[secret.length % 5000] = 'secret'; export default () => {};",
+    ),
+];
+
+/// Loads and runs one of them; whether the instance may be used again.
+fn attack(sandbox: &Sandbox, instance: &mut Instance, what: &str, source: &str) -> bool {
+    let (timed, cancelled) = (what == "runs out of time", what == "is cancelled");
+    let with = Given {
+        cancelled: Arc::new(AtomicBool::new(cancelled)),
+        allowance: Allowance {
+            fuel: (!timed && !cancelled).then_some(20_000_000),
+            wall: timed.then_some(Duration::from_millis(1)),
+            http: what == "posts",
+        },
+        ..given()
+    };
+    if let (_, Some(hook)) = sandbox.load(instance, source.as_bytes(), &given()) {
+        let report = sandbox.run(instance, &hook, Stage::Pre, INPUT, &with);
+        // For whoever reads why this test fails.
+        eprintln!("{what}: {:.200?}", report.ended);
+    }
+    instance.is_reusable()
+}
+
+/// The whole memory, as the next run of the hook finds it.
+fn found<'a>(instance: &'a mut Instance, hook: &Arc<Snapshot>) -> &'a [u8] {
+    instance.space.reset(hook, 1_000_000).unwrap();
+    assert_eq!(instance.space.stack_pointer(), hook.stack_pointer());
+    instance.space.bytes()
+}
+
+#[test]
+fn s_24_nothing_of_any_script_is_left_for_the_next_one() {
+    watch(&module().unwrap().0).unwrap();
+    let (sandbox, mut fresh, hook) = loaded();
+    let first = run(&sandbox, &mut sandbox.instance().unwrap(), &hook);
+    let clean = found(&mut fresh, &hook);
+    let mut kept = sandbox.instance().unwrap();
+    for &(what, reusable, source) in HOSTILE {
+        // The next run is made at once, after a reset ahead for its hook, or for another.
+        for ahead in 0..3 {
+            assert_eq!(
+                attack(&sandbox, &mut kept, what, source),
+                reusable,
+                "{what}"
+            );
+            if !reusable {
+                break;
+            }
+            match ahead {
+                0 => {}
+                1 => kept.prepare(&hook),
+                _ => kept.prepare(sandbox.base()),
+            }
+            assert_eq!(run(&sandbox, &mut kept, &hook), first, "{what}, {ahead}");
+        }
+        // The bytes themselves, also where nothing would run any more.
+        attack(&sandbox, &mut kept, what, source);
+        let left = found(&mut kept, &hook);
+        assert!(left[..clean.len()] == *clean, "{what}");
+        assert!(left[clean.len()..].iter().all(|&byte| byte == 0), "{what}");
+        if !reusable {
+            kept = sandbox.instance().unwrap();
+            assert_eq!(run(&sandbox, &mut kept, &hook), first, "{what}");
+        }
+    }
+}
+
+/// Whatever wrote it, and wherever: on every byte of the stack, of what the engine believes to
+/// be constant, of the objects and the unused heap. And the one global that code can change.
+#[test]
+fn s_24_a_run_sees_nothing_of_what_was_in_memory_before_it() {
+    let (sandbox, mut instance, hook) = loaded();
+    let first = run(&sandbox, &mut instance, &hook);
+    for mark in [0x00, 0xa5, 0xff] {
+        instance.space.spoil(|memory| memory.fill(mark));
+        assert_eq!(run(&sandbox, &mut instance, &hook), first);
+    }
+}
+
+/// What an instance can be through between two runs of one hook.
+#[derive(Debug, Clone)]
+enum Step {
+    Run,
+    RunOther,
+    Load,
+    Prepare,
+    PrepareOther,
+    Write(usize, u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        Just(Step::Run),
+        Just(Step::RunOther),
+        Just(Step::Load),
+        Just(Step::Prepare),
+        Just(Step::PrepareOther),
+        (any::<usize>(), any::<u8>()).prop_map(|(at, byte)| Step::Write(at, byte)),
+    ]
+}
+
+/// What is known of a memory, and spares looking at it, is never believed too long.
+#[test]
+fn s_24_a_run_is_the_same_after_any_order_of_resets_runs_and_loads() {
+    let (sandbox, mut instance, hook) = loaded();
+    let first = run(&sandbox, &mut instance, &hook);
+    let other: &[u8] =
+        b"const l = 'x'.repeat(9000); let n = 0; export default () => ({ out: { l, n: ++n } });";
+    let other = load(&sandbox, &mut instance, other);
+    let other_first = run(&sandbox, &mut instance, &other);
+    let instance = std::cell::RefCell::new(instance);
+    proptest!(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) }, |(steps in prop::collection::vec(step(), 1..8))| {
+        let instance = &mut *instance.borrow_mut();
+        for step in steps {
+            match step {
+                Step::Run => prop_assert_eq!(&run(&sandbox, instance, &hook), &first),
+                Step::RunOther => prop_assert_eq!(&run(&sandbox, instance, &other), &other_first),
+                Step::Load => drop(load(&sandbox, instance, b"export default () => {};")),
+                Step::Prepare => instance.prepare(&hook),
+                Step::PrepareOther => instance.prepare(&other),
+                Step::Write(at, byte) => instance.space.spoil(|memory| memory[at % memory.len()] = byte),
+            }
+        }
+        prop_assert_eq!(&run(&sandbox, instance, &hook), &first);
+    });
+}
+
+/// The tests above would not fail if nothing of this were read: marks do change a run that
+/// is not preceded by a reset.
+#[test]
+fn s_24_what_is_in_memory_would_be_seen_without_the_reset() {
+    let (_, mut instance, _) = loaded();
+    let place = instance.put(INPUT).unwrap().unwrap();
+    instance.space.spoil(|memory| memory.fill(0xa5));
+    let with = Circumstances {
+        now_ms: 0.0,
+        seed: 7,
+        jobs: 100,
+    };
+    assert!(instance.run(place, with, 1).is_err());
+}
+
+#[test]
+fn s_24_snapshots_of_one_hook_are_the_same_from_any_instance() {
+    let (sandbox, mut instance, one) = loaded();
+    let (_, two) = sandbox.load(&mut instance, PROBE, &given());
+    let (_, three) = sandbox.load(&mut sandbox.instance().unwrap(), PROBE, &given());
+    for other in [two.unwrap(), three.unwrap()] {
+        assert!(other.is_same(&one));
+    }
+}
+
+/// Behind the heap's own limit stands that of the memory.
+#[test]
+fn s_22_memory_cannot_grow_beyond_the_heap() {
+    let (sandbox, mut instance, _) = loaded();
+    let pages = (sandbox.limits().heap * 2).div_ceil(1 << 16) as u64;
+    let (store, memory) = instance.space.changing();
+    assert!(memory.grow(store, pages).is_err());
+}

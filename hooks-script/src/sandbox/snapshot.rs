@@ -1,0 +1,168 @@
+//! The memory of an instance between two calls, and how it is brought back.
+//!
+//! A reset leaves every byte of the memory as the snapshot has it, whatever was written and by
+//! what: nothing is believed about which places a script can reach. Pages that are as they
+//! should be are read and not written, which is less work for the processor's caches than
+//! to write all of them.
+
+use std::sync::Arc;
+
+/// Small, because loading a hook changes a few bytes in many places: what it does not share with
+/// others is kept and brought in by pages.
+const PAGE: usize = 1024;
+
+type Page = [u8; PAGE];
+
+static ZEROS: Page = [0; PAGE];
+
+/// The state of an instance between two calls. Only ever copied from.
+pub(crate) struct Snapshot {
+    /// `None` for zeros: the unused stack, the unused heap, and all behind the last page.
+    /// Pages that loading a hook did not change are its engine's.
+    pages: Box<[Option<Arc<Page>>]>,
+    /// How many of them are this snapshot's alone.
+    own: usize,
+    stack_pointer: i32,
+}
+
+impl Snapshot {
+    /// The memory as it is. `base` is one that has pages to share.
+    pub(super) fn take(memory: &[u8], stack_pointer: i32, base: Option<&Snapshot>) -> Self {
+        let mut own = 0;
+        let mut pages: Vec<_> = pages(memory)
+            .iter()
+            .enumerate()
+            .map(|(index, page)| {
+                if is_zero(page) {
+                    return None;
+                }
+                let shared = base.and_then(|base| base.page(index));
+                Some(match shared {
+                    Some(shared) if **shared == *page => Arc::clone(shared),
+                    _ => {
+                        own += 1;
+                        Arc::new(*page)
+                    }
+                })
+            })
+            .collect();
+        while let Some(None) = pages.last() {
+            pages.pop();
+        }
+        Snapshot {
+            pages: pages.into(),
+            own,
+            stack_pointer,
+        }
+    }
+
+    /// Bytes that nothing else keeps.
+    pub(crate) fn bytes(&self) -> usize {
+        self.own * PAGE + size_of_val(&*self.pages)
+    }
+
+    pub(super) fn stack_pointer(&self) -> i32 {
+        self.stack_pointer
+    }
+
+    /// What the memory has to hold at least, in bytes.
+    pub(super) fn reach(&self) -> usize {
+        self.pages.len() * PAGE
+    }
+
+    /// Every byte of `memory`, which is anything at all, becomes what it is here.
+    pub(super) fn restore(&self, memory: &mut [u8]) {
+        for (index, page) in pages_mut(memory).iter_mut().enumerate() {
+            match self.page(index) {
+                Some(wanted) if *page != **wanted => *page = **wanted,
+                None if !is_zero(page) => *page = ZEROS,
+                _ => {}
+            }
+        }
+    }
+
+    /// The same, for a memory that is what `held` says, byte for byte: pages that both share
+    /// stay.
+    pub(super) fn replace(&self, held: &Snapshot, memory: &mut [u8]) {
+        for (index, page) in pages_mut(memory).iter_mut().enumerate() {
+            match (held.page(index), self.page(index)) {
+                (None, None) => {}
+                (Some(held), Some(wanted)) if Arc::ptr_eq(held, wanted) => {}
+                (_, Some(wanted)) => *page = **wanted,
+                (Some(_), None) => *page = ZEROS,
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_same(&self, other: &Snapshot) -> bool {
+        self.stack_pointer == other.stack_pointer && self.pages == other.pages
+    }
+
+    fn page(&self, index: usize) -> Option<&Arc<Page>> {
+        self.pages.get(index)?.as_ref()
+    }
+}
+
+/// Most pages have to be zeros. To compare one with zeros would read twice as much, and to ask
+/// byte by byte would keep the compiler from taking many at once.
+fn is_zero(page: &Page) -> bool {
+    let (pieces, _) = page.as_chunks::<512>();
+    let mut pieces = pieces.iter();
+    pieces.all(|piece| piece.iter().fold(0, |all, byte| all | byte) == 0)
+}
+
+fn pages(memory: &[u8]) -> &[Page] {
+    let (pages, rest) = memory.as_chunks();
+    assert!(rest.is_empty(), "a page of WebAssembly is 64 of these");
+    pages
+}
+
+fn pages_mut(memory: &mut [u8]) -> &mut [Page] {
+    let (pages, rest) = memory.as_chunks_mut();
+    assert!(rest.is_empty(), "a page of WebAssembly is 64 of these");
+    pages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGE, Snapshot};
+    use proptest::prelude::*;
+
+    const PAGES: usize = 8;
+
+    /// A memory, as what is on each page: one byte somewhere, or zeros.
+    fn memory() -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec((0..PAGE, 0..3_u8), PAGES).prop_map(|marks| {
+            let mut memory = vec![0; PAGES * PAGE];
+            for (page, (at, byte)) in marks.into_iter().enumerate() {
+                memory[page * PAGE + at] = byte;
+            }
+            memory
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn s_24_a_reset_leaves_no_byte_of_any_memory(one in memory(), two in memory(), anything in memory()) {
+            let base = Snapshot::take(&one, 0, None);
+            let hook = Snapshot::take(&two, 0, Some(&base));
+            let mut found = anything;
+            hook.restore(&mut found);
+            prop_assert!(found == two);
+            base.replace(&hook, &mut found);
+            prop_assert!(found == one);
+            hook.replace(&base, &mut found);
+            prop_assert!(found == two);
+        }
+
+        #[test]
+        fn a_snapshot_keeps_only_what_its_base_has_not(one in memory(), two in memory()) {
+            let base = Snapshot::take(&one, 0, None);
+            let differ = one.chunks(PAGE).zip(two.chunks(PAGE))
+                .filter(|(one, two)| one != two && two.iter().any(|&byte| byte != 0))
+                .count();
+            prop_assert_eq!(Snapshot::take(&two, 0, Some(&base)).own, differ);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The types for authors, as the compiler of TypeScript reads them. `HOOKS_TSC` names it, where
+//! it is not `tsc`.
+
+use std::process::Command;
+use std::{env, fs};
+
+const RIGHT: &str = "
+import type { PreHook } from './hook';
+class Spam extends HookStopException {}
+const hook: PreHook = async ({ in: message, stage, data }) => {
+  if (data.user?.name === 'spammer') throw new Spam('no');
+  console.warn(context.stage, stage);
+  return { out: { ...message, seen: true } };
+};
+export default hook;
+";
+
+/// A hook that returns no message.
+const WRONG: &str = "
+import type { PreHook } from './hook';
+const hook: PreHook = ({ in: message }) => ({ output: message });
+export default hook;
+";
+
+#[test]
+fn the_types_for_authors_say_what_a_hook_may_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let compiler = env::var_os("HOOKS_TSC").unwrap_or_else(|| "tsc".into());
+    let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    put("hook.d.ts", hooks_script::HOOK_TYPES);
+    for (text, right) in [(RIGHT, true), (WRONG, false)] {
+        put("use.ts", text);
+        let output = Command::new(&compiler)
+            .current_dir(folder.path())
+            .args([
+                "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022", "use.ts",
+            ])
+            .output();
+        match output {
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stdout);
+                assert_eq!(output.status.success(), right, "{said}");
+            }
+            Err(error) => {
+                println!(
+                    "LEFT OUT: {} cannot be started: {error}",
+                    compiler.display()
+                );
+                return;
+            }
+        }
+    }
+}
