@@ -3,6 +3,7 @@
 //! | Module | Is |
 //! |---|---|
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
+//! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //!
 //! ```
 //! use hooks_guard::classify::{Classifier, Crud, Decision};
@@ -16,3 +17,6 @@
 #![forbid(unsafe_code)]
 
 pub mod classify;
+mod hook;
+
+pub use hook::ClassifierHook;
