@@ -73,6 +73,9 @@ impl Judge<'_> {
                 );
             }
         }
+        if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
+            self.emptied(&sent, &args);
+        }
         let output = self.run(args, &sent.input.clone());
         self.written(&sent, output.as_deref(), span, &program);
         if sent.away {
@@ -90,9 +93,10 @@ impl Judge<'_> {
         };
         let reason = format!("sets `{name}`, {}", variable.why);
         // The value itself may be a command line.
-        if variable.why.contains("is run") && value.known() && !value.text.is_empty() {
+        let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");
+        if value_runs && value.known() && !value.text.is_empty() {
             self.find(Effect::Code, value.span, reason);
-            let text = value.text.trim_start_matches(['|', '-']);
+            let text = value.text.trim_start_matches(['|', '-', '!']);
             self.text(text, Place::Fixed(value.span), &Input::Unknown);
         } else {
             self.find(Effect::Code, value.span, reason);
@@ -157,6 +161,21 @@ impl Judge<'_> {
                 name.span,
                 "which program runs is only known when it runs",
             );
+            // What is not known may be empty: then the rest is the name.
+            let rest = name.text.replace(UNKNOWN, "");
+            let mut args = args;
+            if !name.glob && !rest.is_empty() && self.tables.program(&rest).is_some() {
+                args[0].text = rest;
+                self.run(args, input);
+            } else if rest.is_empty() && name.text.chars().count() == 1 {
+                args.remove(0);
+                if args
+                    .first()
+                    .is_some_and(|first| self.tables.program(&first.text).is_some())
+                {
+                    self.run(args, input);
+                }
+            }
             return None;
         }
         if name.maybe {
@@ -313,6 +332,24 @@ impl Judge<'_> {
                 None
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
+                let flag = |letter: char| {
+                    rest.iter()
+                        .any(|arg| arg.text.starts_with('-') && arg.text.contains(letter))
+                };
+                if flag('f') {
+                    if name == "export" || flag('x') {
+                        self.environment.exported.extend(
+                            rest.iter()
+                                .filter(|arg| !arg.text.starts_with('-'))
+                                .map(|arg| arg.text.clone()),
+                        );
+                    }
+                    return Some(if name == "export" || flag('x') {
+                        Some(String::new())
+                    } else {
+                        None
+                    });
+                }
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
                     if arg
                         .text

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::environment::Contents;
-use super::redirect::{device, nowhere, shown};
+use super::redirect::{device, kernel, nowhere, shown};
 use super::special::{Outcome, special};
 use super::{Arg, Input, Judge, Output, UNKNOWN};
 use crate::classify::shell::Span;
@@ -25,10 +25,13 @@ impl Judge<'_> {
     /// Notes what a call does; says what it prints.
     pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let program = Arc::clone(&call.program);
-        if let [operand] = call.operands.as_slice()
-            && operand.arg.text == "help"
-            && call.path.starts_with("aws ")
-        {
+        // What asks for help wherever a command has not another use for it.
+        let aws = matches!(call.operands.as_slice(), [operand] if operand.arg.text == "help")
+            && call.path.starts_with("aws ");
+        let git = matches!(call.args.as_slice(), [arg] if arg.text == "-h")
+            && call.path.starts_with("git ")
+            && call.path.split(' ').count() == 2;
+        if aws || git {
             self.find(
                 Effect::Read,
                 whole,
@@ -49,6 +52,9 @@ impl Judge<'_> {
             self.find(Effect::Unknown, *span, reason.clone());
         }
         self.effect(call, base, whole);
+        if call.path.starts_with("git ") {
+            self.remotes(call);
+        }
         self.options(call, input);
         let mut output = None;
         if !matches!(outcome, Outcome::NoOperands) {
@@ -81,6 +87,20 @@ impl Judge<'_> {
         }
         self.same(call);
         output.or_else(|| self.printed(call, input))
+    }
+
+    /// `ext::COMMAND` as the address of a repository runs the command.
+    fn remotes(&mut self, call: &Call) {
+        for operand in &call.operands {
+            if let Some((_, command)) = operand.arg.text.split_once("ext::") {
+                self.find(
+                    Effect::Code,
+                    operand.arg.span,
+                    "the address of the repository is a command",
+                );
+                self.shell_text(&operand.arg.with(command), &Input::Unknown);
+            }
+        }
     }
 
     /// Remembers that a file is now another's twin.
@@ -198,8 +218,18 @@ impl Judge<'_> {
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Output => {
                 for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                    // One that is also an operand is there already.
+                    let same = |operand: &crate::classify::tables::Operand| {
+                        operand.arg.text == arg.text && operand.arg.known()
+                    };
                     let effect = if device(&arg.text) {
                         Effect::Delete
+                    } else if kernel(&arg.text)
+                        || (call.operands.iter().any(same)
+                            && call.operands.iter().filter(|o| same(o)).count()
+                                > usize::from(path_operand(call, arg)))
+                    {
+                        Effect::Update
                     } else {
                         Effect::Create
                     };
@@ -259,6 +289,15 @@ impl Judge<'_> {
                     &Arg::new(text, Span::new(first.span.start, last.span.end)),
                     input,
                 );
+            }
+            Role::Pager => {
+                for arg in args {
+                    let harmless = arg.known()
+                        && self.tables.variable("PAGER", Some(&arg.text)).is_none();
+                    if !harmless {
+                        self.role(call, Role::Program, std::slice::from_ref(arg), input);
+                    }
+                }
             }
             Role::Program => {
                 for arg in args {
@@ -385,6 +424,7 @@ impl Judge<'_> {
         let runs = value.starts_with('!')
             || [
                 "pager", "editor", "command", "alias", "exec", "helper", "textconv", "external",
+                "fsmonitor", "askpass", "program", "driver", "smudge", "clean", "process", "invoke",
             ]
             .iter()
             .any(|w| key.contains(w));
@@ -400,6 +440,14 @@ impl Judge<'_> {
                 .insert(arg.text.clone(), Contents::Unknown);
         }
     }
+}
+
+/// Whether a file that is written is itself given as an operand.
+fn path_operand(call: &Call, file: &Arg) -> bool {
+    !call.options.iter().any(|given| {
+        given.option.role == Role::Output
+            && given.value.as_ref().is_some_and(|value| value.text == file.text)
+    })
 }
 
 fn verb(effect: Effect) -> &'static str {

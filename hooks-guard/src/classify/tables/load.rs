@@ -271,6 +271,7 @@ fn role(name: &str) -> Result<Role, String> {
         "argv+" => Role::Argv { more: true },
         "shell" => Role::Shell,
         "program" => Role::Program,
+        "pager" => Role::Pager,
         "scriptfile" => Role::ScriptFile,
         "url" => Role::Url,
         "send" => Role::Send,

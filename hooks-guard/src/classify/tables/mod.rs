@@ -93,6 +93,8 @@ pub(crate) enum Role {
     Argv { more: bool },
     Shell,
     Program,
+    /// A program that shows what it is given: the usual ones do no more.
+    Pager,
     Script(Language),
     ScriptFile,
     Url,

@@ -408,7 +408,10 @@ pub(super) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
         .filter(|o| o.arg.text.starts_with('+'))
         .map(|o| o.arg.with(&o.arg.text[1..]));
     for arg in values.chain(plus) {
-        if arg.text.contains("delete(") {
+        if ["delete(", "os.remove", "os.unlink", "fs_unlink", "fs_rmdir"]
+            .iter()
+            .any(|word| arg.text.contains(word))
+        {
             judge.find(Effect::Delete, arg.span, "the editor deletes a file");
         }
         if let Some((_, command)) = arg.text.split_once('!')
@@ -445,3 +448,43 @@ pub(super) fn stdout_last(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
         _ => Outcome::Table,
     }
 }
+
+/// Verbs that only show, joined by `then`.
+pub(super) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    const SHOWS: &[&str] = &[
+        "cat", "head", "tail", "sort", "uniq", "cut", "count", "count-distinct", "count-similar",
+        "stats1", "stats2", "top", "nest", "reorder", "rename", "regularize", "sec2gmt", "tac",
+        "join", "label", "having-fields", "merge-fields", "step", "nothing", "unsparsify",
+        "summary", "decimate", "fill-down", "fill-empty", "flatten", "unflatten", "group-by",
+        "group-like", "json-parse", "json-stringify", "most-frequent", "least-frequent",
+        "reshape", "sec2gmtdate", "seqgen", "sort-within-records", "template", "histogram",
+        "altkv", "bar", "bootstrap", "sample", "shuffle", "grep", "fraction", "format-values",
+    ];
+    let words = args(call);
+    for verb in words.split(|arg| arg.text == "then") {
+        let Some(name) = verb.first() else { continue };
+        let shows = match name.text.as_str() {
+            "filter" | "put" => verb.iter().skip(1).take(4).all(|arg| {
+                arg.known()
+                    && !["-f", "-s"].contains(&arg.text.as_str())
+                    && !["system", "exec", "|", "tee", "emit", "dump", "print", ">>"]
+                        .iter()
+                        .any(|word| arg.text.contains(word))
+                    && (name.text == "filter" || !arg.text.contains('>'))
+            }),
+            other => SHOWS.contains(&other),
+        };
+        if !shows {
+            judge.find(
+                Effect::Code,
+                name.span,
+                format!("`mlr` is told `{}`", name.text),
+            );
+        }
+    }
+    if words.is_empty() && !call.has(&["--version", "--help", "-h"]) {
+        return Outcome::Is(Effect::Unknown);
+    }
+    Outcome::NoOperands
+}
+

@@ -25,7 +25,7 @@ fn language(name: &str) -> Option<Language> {
 fn code(judge: &mut Judge<'_>, call: &Call, text: &str, span: Span) {
     match language(&call.path) {
         Some(language) => judge.script_in(language, &Arg::new(text, span), &call.path),
-        None => judge.find(Effect::Code, span, format!("`{}` runs code", call.path)),
+        None => judge.script_in(Language::Code, &Arg::new(text, span), &call.path),
     }
 }
 
@@ -648,3 +648,17 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
     }
     Outcome::Done(output)
 }
+
+/// `at` runs what it reads, later.
+pub(super) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    let lists = call
+        .options
+        .iter()
+        .any(|g| matches!(g.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+    if !lists && let Input::Known(text) = input {
+        let span = call.operands.first().map_or(Span::default(), |o| o.arg.span);
+        judge.shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
+    }
+    Outcome::Table
+}
+

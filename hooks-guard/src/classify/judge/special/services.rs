@@ -165,8 +165,15 @@ pub(super) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 /// What follows the host is shell text on it.
-pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let operands = args(call);
+    // `--` after the host ends the options, and is no part of the command.
+    if operands.len() > 2 && operands[1].text == "--" {
+        let mut rest = call.args.clone();
+        rest.remove(call.args.len() + 1 - operands.len());
+        let inner = Call::read(&call.path, &call.program, &rest);
+        return Outcome::Done(judge.call(&inner, whole, input));
+    }
     if operands
         .first()
         .is_some_and(|host| host.text.starts_with('-') || !host.known())
