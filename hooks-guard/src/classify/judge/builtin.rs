@@ -87,7 +87,10 @@ impl Judge<'_> {
 
     /// Notes that a variable is set that changes what programs run.
     pub(super) fn sets(&mut self, name: &str, value: &Arg) {
-        let known = value.known().then_some(value.text.as_str());
+        let plain = name.split(['+', '[']).next().unwrap_or(name);
+        // Of what is appended to, the rest is not known.
+        let known = (value.known() && plain == name).then_some(value.text.as_str());
+        let name = plain;
         let Some(variable) = self.tables.variable(name, known) else {
             return;
         };
@@ -104,6 +107,9 @@ impl Judge<'_> {
     }
 
     fn assign(&mut self, name: &str, value: &Arg) {
+        if self.environment.integers {
+            self.computed(value);
+        }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = name.split('[').next().unwrap_or(name);
@@ -263,8 +269,21 @@ impl Judge<'_> {
     fn builtin(&mut self, name: &str, args: &[Arg], whole: Span, input: &Input) -> Option<Output> {
         let rest = &args[1..];
         Some(match name {
-            ":" | "true" | "false" | "break" | "continue" | "return" | "exit" | "shift"
-            | "wait" => Some(String::new()),
+            ":" | "true" | "false" | "break" | "continue" | "return" | "exit" | "shift" => {
+                Some(String::new())
+            }
+            "wait" => {
+                for (at, arg) in rest.iter().enumerate() {
+                    self.computed(arg);
+                    if arg.text.starts_with('-') && arg.text.ends_with('p') {
+                        let value = Arg::unknown(arg.span);
+                        if let Some(name) = rest.get(at + 1) {
+                            self.sets(&name.text, &value);
+                        }
+                    }
+                }
+                Some(String::new())
+            }
             "eval" => {
                 let text = rest
                     .iter()
@@ -350,7 +369,20 @@ impl Judge<'_> {
                         None
                     });
                 }
+                // Words of `export` and `readonly` that begin with a dash are no types.
+                let typed = !matches!(name, "export" | "readonly");
+                self.environment.integers |= typed && flag('i');
+                if typed && flag('n') {
+                    self.find(
+                        Effect::Code,
+                        whole,
+                        "a name for another variable, which is then set by it",
+                    );
+                }
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
+                    if self.environment.integers {
+                        self.computed(arg);
+                    }
                     if arg
                         .text
                         .split('=')
@@ -375,6 +407,10 @@ impl Judge<'_> {
             "unset" => {
                 for arg in rest {
                     self.computed(arg);
+                    // Without it what stands in the folder is found.
+                    if arg.text == "PATH" {
+                        self.sets(&arg.text, &arg.with(""));
+                    }
                     self.environment.variables.insert(arg.text.clone(), None);
                 }
                 Some(String::new())

@@ -7,7 +7,7 @@ use super::redirect::{device, kernel, nowhere, shown};
 use super::special::{Outcome, special};
 use super::{Arg, Input, Judge, Output, UNKNOWN};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Language, Program, Role, Verb, matches};
+use crate::classify::tables::{Call, Effect, Language, Operand, Program, Role, Verb, matches};
 
 impl Judge<'_> {
     pub(super) fn table(
@@ -52,9 +52,7 @@ impl Judge<'_> {
             self.find(Effect::Unknown, *span, reason.clone());
         }
         self.effect(call, base, whole);
-        if call.path.starts_with("git ") {
-            self.remotes(call);
-        }
+        self.remotes(call);
         self.options(call, input);
         let mut output = None;
         if !matches!(outcome, Outcome::NoOperands) {
@@ -89,16 +87,37 @@ impl Judge<'_> {
         output.or_else(|| self.printed(call, input))
     }
 
-    /// `ext::COMMAND` as the address of a repository runs the command.
+    /// Addresses that name programs: `ext::COMMAND` and other helpers of git,
+    /// `:backend,key=value:` of rclone.
     fn remotes(&mut self, call: &Call) {
-        for operand in &call.operands {
-            if let Some((_, command)) = operand.arg.text.split_once("ext::") {
-                self.find(
-                    Effect::Code,
-                    operand.arg.span,
-                    "the address of the repository is a command",
-                );
-                self.shell_text(&operand.arg.with(command), &Input::Unknown);
+        let helpers = [
+            "git ls-remote",
+            "git fetch",
+            "git clone",
+            "git pull",
+            "git push",
+        ]
+        .contains(&call.path.as_str());
+        let clouds = call.path.starts_with("rclone ");
+        if !helpers && !clouds {
+            return;
+        }
+        for Operand { arg, .. } in &call.operands {
+            let command = match arg.text.split_once("::") {
+                Some(("ext", command)) if helpers => Some(command.to_owned()),
+                Some((name, _)) if helpers && name.chars().all(char::is_alphanumeric) => {
+                    Some(String::new())
+                }
+                _ => (clouds && arg.text.contains(',') && arg.text.contains('=')).then(String::new),
+            };
+            let Some(command) = command else { continue };
+            self.find(
+                Effect::Code,
+                arg.span,
+                format!("`{}` may name a program", shown(arg)),
+            );
+            if !command.is_empty() {
+                self.shell_text(&arg.with(&command), &Input::Unknown);
             }
         }
     }
@@ -138,7 +157,14 @@ impl Judge<'_> {
         let mut means: Option<(Effect, Span, &str)> = None;
         let mut only = means;
         let mut raised = means;
-        for given in &call.options {
+        for (at, given) in call.options.iter().enumerate() {
+            let promises = matches!(
+                given.option.verb,
+                Some(Verb::Only(_) | Verb::Means(Effect::Read))
+            );
+            if promises && withdrawn(call, at) {
+                continue;
+            }
             let entry = |effect| (effect, given.span, given.name.as_str());
             let stronger =
                 |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
@@ -219,9 +245,8 @@ impl Judge<'_> {
             Role::Output => {
                 for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
                     // One that is also an operand is there already.
-                    let same = |operand: &crate::classify::tables::Operand| {
-                        operand.arg.text == arg.text && operand.arg.known()
-                    };
+                    let same =
+                        |operand: &Operand| operand.arg.text == arg.text && operand.arg.known();
                     let effect = if device(&arg.text) {
                         Effect::Delete
                     } else if kernel(&arg.text)
@@ -290,10 +315,21 @@ impl Judge<'_> {
                     input,
                 );
             }
+            Role::Module => {
+                for arg in args {
+                    if !arg.known() || arg.text.contains(['/', '\\', '.', ':']) {
+                        self.find(
+                            Effect::Code,
+                            arg.span,
+                            format!("`{path}` loads code from `{}`", shown(arg)),
+                        );
+                    }
+                }
+            }
             Role::Pager => {
                 for arg in args {
-                    let harmless = arg.known()
-                        && self.tables.variable("PAGER", Some(&arg.text)).is_none();
+                    let harmless =
+                        arg.known() && self.tables.variable("PAGER", Some(&arg.text)).is_none();
                     if !harmless {
                         self.role(call, Role::Program, std::slice::from_ref(arg), input);
                     }
@@ -381,7 +417,7 @@ impl Judge<'_> {
     }
 
     fn config(&mut self, call: &Call, arg: &Arg) {
-        let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, ""));
+        let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, "true"));
         let key = key.to_ascii_lowercase();
         let pair = format!("{key}={value}");
         let harmless = |pattern: &String| {
@@ -423,8 +459,22 @@ impl Judge<'_> {
         let command = value.trim_start_matches('!');
         let runs = value.starts_with('!')
             || [
-                "pager", "editor", "command", "alias", "exec", "helper", "textconv", "external",
-                "fsmonitor", "askpass", "program", "driver", "smudge", "clean", "process", "invoke",
+                "pager",
+                "editor",
+                "command",
+                "alias",
+                "exec",
+                "helper",
+                "textconv",
+                "external",
+                "fsmonitor",
+                "askpass",
+                "program",
+                "driver",
+                "smudge",
+                "clean",
+                "process",
+                "invoke",
             ]
             .iter()
             .any(|w| key.contains(w));
@@ -442,11 +492,28 @@ impl Judge<'_> {
     }
 }
 
+/// Whether a later option takes back what one says: another value, or `--no-…`.
+fn withdrawn(call: &Call, at: usize) -> bool {
+    let name = call.options[at].name.as_str();
+    let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
+    let own = base(name);
+    call.options[at + 1..].iter().any(|later| {
+        let other = base(&later.name);
+        (other == own && later.name != name)
+            || other
+                .strip_prefix("--no-")
+                .is_some_and(|rest| own.strip_prefix("--") == Some(rest))
+    })
+}
+
 /// Whether a file that is written is itself given as an operand.
 fn path_operand(call: &Call, file: &Arg) -> bool {
     !call.options.iter().any(|given| {
         given.option.role == Role::Output
-            && given.value.as_ref().is_some_and(|value| value.text == file.text)
+            && given
+                .value
+                .as_ref()
+                .is_some_and(|value| value.text == file.text)
     })
 }
 

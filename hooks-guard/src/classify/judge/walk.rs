@@ -118,6 +118,9 @@ impl Judge<'_> {
             Kind::Test(word) => {
                 let value = self.value(word);
                 self.computed(&value);
+                if value.text.starts_with("((") {
+                    self.arithmetic(&value.text, span);
+                }
                 self.computed_values(span);
                 Some(String::new())
             }
@@ -146,7 +149,8 @@ impl Judge<'_> {
             }
             Kind::While { head, scripts } => {
                 if let Some(head) = head {
-                    self.value(head);
+                    let value = self.value(head);
+                    self.arithmetic(&value.text, span);
                     self.computed_values(span);
                 }
                 self.repeat(|judge| {
@@ -209,6 +213,7 @@ impl Judge<'_> {
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
         });
+        self.sets(name, &Arg::unknown(self.place.map(Span::default())));
         let inner = if *input == Input::Inherited {
             Input::Inherited
         } else {

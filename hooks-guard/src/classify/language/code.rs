@@ -134,9 +134,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
     }
     judge.find(Effect::Code, arg.span, "runs code that may do anything");
     let compact: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let removes = compact.match_indices("rm(").any(|(at, _)| {
-        !compact[..at].ends_with(|c: char| c.is_alphanumeric() || "_.".contains(c))
-    });
+    let removes = compact
+        .match_indices("rm(")
+        .any(|(at, _)| !compact[..at].ends_with(|c: char| c.is_alphanumeric() || "_.".contains(c)));
     if language == Language::Code && removes {
         judge.find(Effect::Delete, arg.span, "the code has `rm(` in it");
     }

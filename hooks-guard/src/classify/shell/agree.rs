@@ -50,9 +50,8 @@ fn compare(text: &str, depth: usize) -> Reading {
             eased_operators(text).is_some_and(|eased| {
                 let one = brush::parse(&eased);
                 one.is_some() && tree::parse(&eased) == one
-            }) || eased_time(text).is_some_and(|eased| {
-                one.is_some() && tree::parse(&eased).as_ref() == Some(script)
-            })
+            }) || eased_time(text)
+                .is_some_and(|eased| one.is_some() && tree::parse(&eased).as_ref() == Some(script))
         }
         _ => false,
     };

@@ -272,6 +272,7 @@ fn role(name: &str) -> Result<Role, String> {
         "shell" => Role::Shell,
         "program" => Role::Program,
         "pager" => Role::Pager,
+        "module" => Role::Module,
         "scriptfile" => Role::ScriptFile,
         "url" => Role::Url,
         "send" => Role::Send,

@@ -90,9 +90,13 @@ pub(crate) enum Role {
     Append,
     Update,
     Delete,
-    Argv { more: bool },
+    Argv {
+        more: bool,
+    },
     Shell,
     Program,
+    /// The name of something built in, or the path of code to load.
+    Module,
     /// A program that shows what it is given: the usual ones do no more.
     Pager,
     Script(Language),

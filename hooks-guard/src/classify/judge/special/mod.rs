@@ -88,6 +88,8 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("parallel", SpecialFn(wrappers::parallel)),
     ("flock", SpecialFn(wrappers::flock)),
     ("tmux", SpecialFn(wrappers::tmux)),
+    ("pictures", SpecialFn(files::pictures)),
+    ("sends-input", SpecialFn(services::sends_input)),
     ("mypy", SpecialFn(builds::mypy)),
     ("mlr", SpecialFn(files::mlr)),
     ("at", SpecialFn(runs::at)),

@@ -286,12 +286,32 @@ pub(super) fn wsl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
 /// Requests that only print; `dump`, `rdump`, `logdump -f` and others write.
 pub(super) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     const PRINTS: &[&str] = &[
-        "stat", "ls", "cat", "stats", "show_super_stats", "blocks", "bmap", "ncheck", "icheck",
-        "testi", "testb", "imap", "extents", "ex", "lsdel", "ea_list", "ea_get", "features", "htree",
-        "pwd", "dump_extents", "show_inode_info", "supported_features", "filefrag",
+        "stat",
+        "ls",
+        "cat",
+        "stats",
+        "show_super_stats",
+        "blocks",
+        "bmap",
+        "ncheck",
+        "icheck",
+        "testi",
+        "testb",
+        "imap",
+        "extents",
+        "ex",
+        "lsdel",
+        "ea_list",
+        "ea_get",
+        "features",
+        "htree",
+        "pwd",
+        "dump_extents",
+        "show_inode_info",
+        "supported_features",
+        "filefrag",
     ];
-    let requests: Vec<_> =
-        call.options.iter().filter(|g| g.name == "-R").collect();
+    let requests: Vec<_> = call.options.iter().filter(|g| g.name == "-R").collect();
     if requests.is_empty() {
         return Outcome::Is(Effect::Code);
     }
@@ -320,13 +340,19 @@ pub(super) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
         let name = text.trim_start_matches('-');
         let dash = text.starts_with('-') && arg.known();
         if dash && name.contains(['=', '<']) && !name.starts_with(['=', '<']) {
-            judge.find(Effect::Update, arg.span, format!("`exiftool` writes `{name}`"));
+            judge.find(
+                Effect::Update,
+                arg.span,
+                format!("`exiftool` writes `{name}`"),
+            );
             asked = true;
         } else if dash
             && name.len() > 2
             && name.starts_with(|c: char| c.is_ascii_uppercase())
             && name[1..].contains(|c: char| c.is_ascii_lowercase())
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || ":*?#_-".contains(c))
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || ":*?#_-".contains(c))
             && !OPTIONS
                 .iter()
                 .any(|option| name.to_ascii_lowercase().starts_with(option))
@@ -345,28 +371,71 @@ pub(super) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &
 
 /// Beginnings of `exiftool`'s options that do more than ask, in any case.
 const OPTIONS: &[&str] = &[
-    "api", "charset", "config", "csv", "delete", "echo", "efile", "execute", "ext", "fileorder",
-    "fixbase", "geosync", "geotag", "htmldump", "if", "lang", "list", "overwrite", "password",
-    "plot", "preserve", "progress", "restore", "scanforxmp", "sep", "srcfile", "stay", "tagout",
-    "tagsfromfile", "textout", "use", "userparam", "wext",
+    "api",
+    "charset",
+    "config",
+    "csv",
+    "delete",
+    "echo",
+    "efile",
+    "execute",
+    "ext",
+    "fileorder",
+    "fixbase",
+    "geosync",
+    "geotag",
+    "htmldump",
+    "if",
+    "lang",
+    "list",
+    "overwrite",
+    "password",
+    "plot",
+    "preserve",
+    "progress",
+    "restore",
+    "scanforxmp",
+    "sep",
+    "srcfile",
+    "stay",
+    "tagout",
+    "tagsfromfile",
+    "textout",
+    "use",
+    "userparam",
+    "wext",
 ];
 
 /// `-E` expands macros: `%(…)` runs a command, `%{lua:…}` and others may too.
 pub(super) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let mut plain = false;
-    for given in call.options.iter().filter(|g| ["-E", "--eval"].contains(&g.name.as_str())) {
+    for given in call
+        .options
+        .iter()
+        .filter(|g| ["-E", "--eval"].contains(&g.name.as_str()))
+    {
         let Some(value) = &given.value else { continue };
-        let inner = value.text.trim_start_matches("%{").trim_start_matches(['?', '!', '%']);
+        let inner = value
+            .text
+            .trim_start_matches("%{")
+            .trim_start_matches(['?', '!', '%']);
         let name = inner.trim_end_matches('}');
         if value.known()
             && !name.is_empty()
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-            && !["load", "include", "define", "global", "undefine", "dump", "trace"].contains(&name)
+            && ![
+                "load", "include", "define", "global", "undefine", "dump", "trace",
+            ]
+            .contains(&name)
         {
             plain = true;
             continue;
         }
-        judge.find(Effect::Code, value.span, "`rpm` expands macros, which may run commands");
+        judge.find(
+            Effect::Code,
+            value.span,
+            "`rpm` expands macros, which may run commands",
+        );
         if let Some((_, rest)) = value.text.split_once("%(") {
             let command = rest.rsplit_once(')').map_or(rest, |(command, _)| command);
             judge.shell_text(&value.with(command), &Input::Unknown);
@@ -378,4 +447,3 @@ pub(super) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
     }
     Outcome::Table
 }
-
