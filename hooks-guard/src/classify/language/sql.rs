@@ -127,6 +127,14 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
 fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
+    if name == "\\s" && !rest.is_empty() {
+        judge.find(
+            Effect::Create,
+            arg.span,
+            "the client writes its history to a file",
+        );
+        return;
+    }
     if line.starts_with('.') {
         let effect = match name {
             ".tables" | ".schema" | ".headers" | ".header" | ".mode" | ".indexes" | ".indices"
