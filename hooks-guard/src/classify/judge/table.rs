@@ -520,13 +520,26 @@ fn withdrawn(call: &Call, at: usize) -> bool {
     let name = call.options[at].name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);
-    call.options[at + 1..].iter().any(|later| {
-        let other = base(&later.name);
-        (other == own && later.name != name)
-            || other
-                .strip_prefix("--no-")
-                .is_some_and(|rest| own.strip_prefix("--") == Some(rest))
-    })
+    let verb = call.options[at].option.verb;
+    // An option with the same meaning has another name perhaps.
+    let same = |name: &str| {
+        own == name
+            || call
+                .program
+                .options
+                .get(name)
+                .is_some_and(|option| option.verb == verb)
+    };
+    let negated = call.args.iter().any(|arg| {
+        arg.text.strip_prefix("--no-").is_some_and(|rest| {
+            own == format!("--{rest}") || own == "--*" || same(&format!("--{rest}"))
+        })
+    });
+    negated
+        || call.options[at + 1..].iter().any(|later| {
+            let other = base(&later.name);
+            (other == own && later.name != name) || (later.name.ends_with("=false") && same(&other))
+        })
 }
 
 /// Whether a file that is written is itself given as an operand.
