@@ -123,13 +123,24 @@ impl Judge<'_> {
             "git clone",
             "git pull",
             "git push",
+            "git archive",
+            "git remote",
+            "git remote show",
+            "git remote update",
+            "git submodule",
         ]
         .contains(&call.path.as_str());
         let clouds = call.path.starts_with("rclone ");
         if !helpers && !clouds {
             return;
         }
-        for Operand { arg, .. } in &call.operands {
+        let values = call.options.iter().filter_map(|given| given.value.as_ref());
+        for arg in call
+            .operands
+            .iter()
+            .map(|operand| &operand.arg)
+            .chain(values)
+        {
             let command = match arg.text.split_once("::") {
                 Some(("ext", command)) if helpers => Some(command.to_owned()),
                 Some((name, _)) if helpers && name.chars().all(char::is_alphanumeric) => {

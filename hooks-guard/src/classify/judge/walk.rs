@@ -118,7 +118,8 @@ impl Judge<'_> {
             Kind::Test(word) => {
                 let value = self.value(word);
                 self.computed(&value);
-                if value.text.starts_with("((") {
+                let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
+                if value.text.starts_with("((") || numbers.iter().any(|n| value.text.contains(n)) {
                     self.arithmetic(&value.text, span);
                 }
                 self.computed_values(span);
@@ -272,6 +273,11 @@ impl Judge<'_> {
                 "chpwd",
                 "periodic",
                 "zshexit",
+                "zshaddhistory",
+                "TRAPEXIT",
+                "TRAPDEBUG",
+                "TRAPERR",
+                "TRAPINT",
             ]
             .contains(&name.as_str());
             let why = if self.environment.exported.contains(&name) || hook {

@@ -262,6 +262,7 @@ impl Judge<'_> {
             // Indices and offsets are computed.
             if operation.starts_with(['[', ':']) && !list {
                 let span = self.place.map(inner.span);
+                self.arithmetic(&operation, span);
                 self.computed_values(span);
             }
             // `${name@P}` runs the substitutions in the value.

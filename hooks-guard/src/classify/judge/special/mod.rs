@@ -92,6 +92,7 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("sends-input", SpecialFn(services::sends_input)),
     ("facts-alone", SpecialFn(builtins::facts_alone)),
     ("flag-values", SpecialFn(builds::flag_values)),
+    ("private-keys", SpecialFn(services::private_keys)),
     ("mypy", SpecialFn(builds::mypy)),
     ("mlr", SpecialFn(files::mlr)),
     ("at", SpecialFn(runs::at)),

@@ -477,6 +477,29 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             judge.role(call, given.option.role, std::slice::from_ref(value), input);
         }
     }
+    // Alone, a program is told all by what is read: also to write or to run.
+    if let [name, rest @ ..] = words.as_slice()
+        && rest.iter().all(|arg| !arg.known())
+        && !rest.is_empty()
+        && let Some(program) = judge.tables.program(&name.text)
+        && program.options.values().any(|option| {
+            matches!(
+                option.role,
+                Role::Output
+                    | Role::Append
+                    | Role::Update
+                    | Role::Program
+                    | Role::Shell
+                    | Role::Argv { .. }
+            )
+        })
+    {
+        judge.find(
+            Effect::Unknown,
+            name.span,
+            format!("what `{}` is told is only known when it runs", name.text),
+        );
+    }
     Outcome::Done(judge.run(words, &Input::Unknown))
 }
 

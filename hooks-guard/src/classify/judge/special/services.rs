@@ -40,7 +40,7 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
                 .map(|v| v.split(';').next().unwrap_or(v)),
             "--data-urlencode" | "--url-query" => text.split_once('@').map(|(_, v)| v),
             "-T" | "--upload-file" => Some(text),
-            "-H" | "--header" | "-d" | "--json" => text.strip_prefix('@'),
+            "-H" | "--header" | "--proxy-header" | "-d" | "--json" => text.strip_prefix('@'),
             _ if name.starts_with("--data") => text.strip_prefix('@'),
             _ => None,
         };
@@ -345,6 +345,21 @@ pub(super) fn sends_input(
 ) -> Outcome {
     if *input == Input::Unknown {
         judge.ask(whole, format!("`{}` sends what it reads", call.path));
+    }
+    Outcome::Table
+}
+
+/// Keys are printed unless an option keeps them back.
+pub(super) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    let kept = [
+        "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
+    ];
+    let stated = |arg: &Arg| {
+        let name = arg.text.trim_start_matches('-');
+        kept.iter().any(|k| k.trim_start_matches('-') == name)
+    };
+    if !call.args.iter().any(stated) {
+        judge.ask(whole, format!("`{}` prints a private key", call.path));
     }
     Outcome::Table
 }
