@@ -131,7 +131,8 @@ impl Judge<'_> {
         ]
         .contains(&call.path.as_str());
         let clouds = call.path.starts_with("rclone ");
-        if !helpers && !clouds {
+        let formulae = call.path.starts_with("brew ");
+        if !helpers && !clouds && !formulae {
             return;
         }
         let values = call.options.iter().filter_map(|given| given.value.as_ref());
@@ -145,6 +146,9 @@ impl Judge<'_> {
                 Some(("ext", command)) if helpers => Some(command.to_owned()),
                 Some((name, _)) if helpers && name.chars().all(char::is_alphanumeric) => {
                     Some(String::new())
+                }
+                _ if formulae => {
+                    (arg.text.ends_with(".rb") || arg.text.contains("://")).then(String::new)
                 }
                 _ => (clouds && arg.text.contains(',') && arg.text.contains('=')).then(String::new),
             };
@@ -549,7 +553,7 @@ fn withdrawn(call: &Call, at: usize) -> bool {
     negated
         || call.options[at + 1..].iter().any(|later| {
             let other = base(&later.name);
-            (other == own && later.name != name) || (later.name.ends_with("=false") && same(&other))
+            (other == own && later.name != name) || later.name.ends_with("=false")
         })
 }
 

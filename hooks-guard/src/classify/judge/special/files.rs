@@ -123,9 +123,8 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         at += 1;
     }
     // One unknown word is most likely where it looks; more may be actions.
-    if folders.len() > 1
-        && let Some(arg) = folders.iter().skip(1).find(|arg| !arg.known())
-    {
+    let several = |(at, arg): &(usize, &Arg)| !arg.known() && (*at > 0 || arg.many);
+    if let Some((_, arg)) = folders.iter().enumerate().find(several) {
         judge.find(
             Effect::Unknown,
             arg.span,
