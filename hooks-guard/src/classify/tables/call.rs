@@ -234,7 +234,7 @@ impl Call {
                     // The opposite of the flag: what it would promise does not hold.
                     if matches!(option.verb, Some(Verb::Raises(_) | Verb::Reveals)) {
                         self.give(name, option, None, arg.span, next);
-                    } else {
+                    } else if option.verb.is_some() {
                         let silent = Opt {
                             verb: None,
                             ..option.clone()
