@@ -553,7 +553,7 @@ fn withdrawn(call: &Call, at: usize) -> bool {
     negated
         || call.options[at + 1..].iter().any(|later| {
             let other = base(&later.name);
-            (other == own && later.name != name) || later.name.ends_with("=false")
+            (other == own && later.name != name) || later.name.ends_with("= false")
         })
 }
 

@@ -239,7 +239,8 @@ impl Call {
                             verb: None,
                             ..option.clone()
                         };
-                        self.give(format!("{name}=false"), &silent, None, arg.span, next);
+                        // No table can name it so.
+                        self.give(format!("{name}= false"), &silent, None, arg.span, next);
                     }
                 }
                 Some("true" | "1" | "yes") if option.takes == Takes::Nothing => {
