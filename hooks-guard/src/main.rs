@@ -160,7 +160,7 @@ impl Output {
     fn new(json: bool) -> Self {
         let mut table = Table::new();
         table
-            .load_preset(presets::UTF8_HORIZONTAL_ONLY)
+            .load_style(presets::UTF8_HORIZONTAL_ONLY)
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_header(["class", "decision", "sure", "command", "because"]);
         Self { json, table }

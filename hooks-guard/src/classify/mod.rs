@@ -108,7 +108,8 @@ impl Classifier {
     }
 
     /// Judges a command of which the caller says where it belongs (`git`,
-    /// `npm`…). The context never lowers a class.
+    /// `npm`…). The context changes no class here: it is recorded, and a second
+    /// stage is told it, which may raise the class.
     ///
     /// # Errors
     /// As [`classify`](Self::classify), and when the context is too long.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::environment::Contents;
-use super::redirect::{device, nowhere, shown};
+use super::redirect::{device, kernel, nowhere, shown};
 use super::special::{Outcome, special};
 use super::{Arg, Input, Judge, Output, UNKNOWN};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Language, Program, Role, Verb, matches};
+use crate::classify::tables::{Call, Effect, Language, Operand, Program, Role, Verb, matches};
 
 impl Judge<'_> {
     pub(super) fn table(
@@ -25,10 +25,13 @@ impl Judge<'_> {
     /// Notes what a call does; says what it prints.
     pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let program = Arc::clone(&call.program);
-        if let [operand] = call.operands.as_slice()
-            && operand.arg.text == "help"
-            && call.path.starts_with("aws ")
-        {
+        // What asks for help wherever a command has not another use for it.
+        let aws = matches!(call.operands.as_slice(), [operand] if operand.arg.text == "help")
+            && call.path.starts_with("aws ");
+        let git = matches!(call.args.as_slice(), [arg] if arg.text == "-h")
+            && call.path.starts_with("git ")
+            && call.path.split(' ').count() == 2;
+        if aws || git {
             self.find(
                 Effect::Read,
                 whole,
@@ -49,9 +52,30 @@ impl Judge<'_> {
             self.find(Effect::Unknown, *span, reason.clone());
         }
         self.effect(call, base, whole);
+        self.remotes(call);
         self.options(call, input);
         let mut output = None;
         if !matches!(outcome, Outcome::NoOperands) {
+            // A word that may be several may reach an operand that is written.
+            let writes = |role: &Role| {
+                matches!(
+                    role,
+                    Role::Output | Role::Append | Role::Update | Role::Delete
+                )
+            };
+            if let Some(operand) = call.operands.iter().find(|operand| operand.arg.many)
+                && call.program.operands.iter().any(|(role, _)| writes(role))
+            {
+                self.find(
+                    Effect::Unknown,
+                    operand.arg.span,
+                    format!(
+                        "`{}` writes an operand, and `{}` may be several",
+                        call.path,
+                        shown(&operand.arg)
+                    ),
+                );
+            }
             let (roles, extra) = call.roles();
             if let Some(extra) = extra.first() {
                 let path = &call.path;
@@ -61,7 +85,14 @@ impl Judge<'_> {
                     format!("`{path}` takes no operand `{}`", shown(extra)),
                 );
             }
+            // What `only` reads does not run.
+            let dry = call.options.iter().enumerate().any(|(at, given)| {
+                given.option.verb == Some(Verb::Only(Effect::Read)) && !withdrawn(call, at)
+            });
             for (role, args) in roles {
+                if dry && role == Role::Script(Language::Sql) {
+                    continue;
+                }
                 output = self.role(call, role, &args, input);
             }
         }
@@ -81,6 +112,56 @@ impl Judge<'_> {
         }
         self.same(call);
         output.or_else(|| self.printed(call, input))
+    }
+
+    /// Addresses that name programs: `ext::COMMAND` and other helpers of git,
+    /// `:backend,key=value:` of rclone.
+    fn remotes(&mut self, call: &Call) {
+        let helpers = [
+            "git ls-remote",
+            "git fetch",
+            "git clone",
+            "git pull",
+            "git push",
+            "git archive",
+            "git remote",
+            "git remote show",
+            "git remote update",
+            "git submodule",
+        ]
+        .contains(&call.path.as_str());
+        let clouds = call.path.starts_with("rclone ");
+        let formulae = call.path.starts_with("brew ");
+        if !helpers && !clouds && !formulae {
+            return;
+        }
+        let values = call.options.iter().filter_map(|given| given.value.as_ref());
+        for arg in call
+            .operands
+            .iter()
+            .map(|operand| &operand.arg)
+            .chain(values)
+        {
+            let command = match arg.text.split_once("::") {
+                Some(("ext", command)) if helpers => Some(command.to_owned()),
+                Some((name, _)) if helpers && name.chars().all(char::is_alphanumeric) => {
+                    Some(String::new())
+                }
+                _ if formulae => {
+                    (arg.text.ends_with(".rb") || arg.text.contains("://")).then(String::new)
+                }
+                _ => (clouds && arg.text.contains(',') && arg.text.contains('=')).then(String::new),
+            };
+            let Some(command) = command else { continue };
+            self.find(
+                Effect::Code,
+                arg.span,
+                format!("`{}` may name a program", shown(arg)),
+            );
+            if !command.is_empty() {
+                self.shell_text(&arg.with(&command), &Input::Unknown);
+            }
+        }
     }
 
     /// Remembers that a file is now another's twin.
@@ -118,7 +199,14 @@ impl Judge<'_> {
         let mut means: Option<(Effect, Span, &str)> = None;
         let mut only = means;
         let mut raised = means;
-        for given in &call.options {
+        for (at, given) in call.options.iter().enumerate() {
+            let promises = matches!(
+                given.option.verb,
+                Some(Verb::Only(_) | Verb::Means(Effect::Read))
+            );
+            if promises && withdrawn(call, at) {
+                continue;
+            }
             let entry = |effect| (effect, given.span, given.name.as_str());
             let stronger =
                 |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
@@ -198,8 +286,17 @@ impl Judge<'_> {
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Output => {
                 for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                    // One that is also an operand is there already.
+                    let same =
+                        |operand: &Operand| operand.arg.text == arg.text && operand.arg.known();
                     let effect = if device(&arg.text) {
                         Effect::Delete
+                    } else if kernel(&arg.text)
+                        || (call.operands.iter().any(same)
+                            && call.operands.iter().filter(|o| same(o)).count()
+                                > usize::from(path_operand(call, arg)))
+                    {
+                        Effect::Update
                     } else {
                         Effect::Create
                     };
@@ -260,6 +357,28 @@ impl Judge<'_> {
                     input,
                 );
             }
+            Role::Module => {
+                for arg in args {
+                    // A version is no path.
+                    let named = arg.text.contains('.') && arg.text.contains(char::is_alphabetic);
+                    if !arg.known() || named || arg.text.contains(['/', '\\', ':']) {
+                        self.find(
+                            Effect::Code,
+                            arg.span,
+                            format!("`{path}` loads code from `{}`", shown(arg)),
+                        );
+                    }
+                }
+            }
+            Role::Pager => {
+                for arg in args {
+                    let harmless =
+                        arg.known() && self.tables.variable("PAGER", Some(&arg.text)).is_none();
+                    if !harmless {
+                        self.role(call, Role::Program, std::slice::from_ref(arg), input);
+                    }
+                }
+            }
             Role::Program => {
                 for arg in args {
                     self.find(
@@ -286,12 +405,6 @@ impl Judge<'_> {
                     self.script_in(language, &Arg::new(text, span), path);
                 }
             }
-            // What `only` reads does not run.
-            Role::Script(Language::Sql)
-                if call
-                    .options
-                    .iter()
-                    .any(|given| given.option.verb == Some(Verb::Only(Effect::Read))) => {}
             Role::Script(language) => {
                 for arg in args {
                     self.script_in(language, arg, path);
@@ -325,12 +438,24 @@ impl Judge<'_> {
                 }
             }
             Role::Config => args.iter().for_each(|arg| self.config(call, arg)),
+            Role::Method => {
+                for arg in args {
+                    let effect = super::special::method(&arg.text);
+                    if effect > Effect::Read {
+                        self.find(
+                            effect,
+                            arg.span,
+                            format!("`{path}` sends a request `{}`", shown(arg)),
+                        );
+                    }
+                }
+            }
         }
         None
     }
 
     fn config(&mut self, call: &Call, arg: &Arg) {
-        let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, ""));
+        let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, "true"));
         let key = key.to_ascii_lowercase();
         let pair = format!("{key}={value}");
         let harmless = |pattern: &String| {
@@ -372,7 +497,22 @@ impl Judge<'_> {
         let command = value.trim_start_matches('!');
         let runs = value.starts_with('!')
             || [
-                "pager", "editor", "command", "alias", "exec", "helper", "textconv", "external",
+                "pager",
+                "editor",
+                "command",
+                "alias",
+                "exec",
+                "helper",
+                "textconv",
+                "external",
+                "fsmonitor",
+                "askpass",
+                "program",
+                "driver",
+                "smudge",
+                "clean",
+                "process",
+                "invoke",
             ]
             .iter()
             .any(|w| key.contains(w));
@@ -388,6 +528,44 @@ impl Judge<'_> {
                 .insert(arg.text.clone(), Contents::Unknown);
         }
     }
+}
+
+/// Whether a later option takes back what one says: another value, or `--no-…`.
+fn withdrawn(call: &Call, at: usize) -> bool {
+    let name = call.options[at].name.as_str();
+    let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
+    let own = base(name);
+    let verb = call.options[at].option.verb;
+    // An option with the same meaning has another name perhaps.
+    let same = |name: &str| {
+        own == name
+            || call
+                .program
+                .options
+                .get(name)
+                .is_some_and(|option| option.verb == verb)
+    };
+    let negated = call.args.iter().any(|arg| {
+        arg.text.strip_prefix("--no-").is_some_and(|rest| {
+            own == format!("--{rest}") || own == "--*" || same(&format!("--{rest}"))
+        })
+    });
+    negated
+        || call.options[at + 1..].iter().any(|later| {
+            let other = base(&later.name);
+            (other == own && later.name != name) || later.name.ends_with("= false")
+        })
+}
+
+/// Whether a file that is written is itself given as an operand.
+fn path_operand(call: &Call, file: &Arg) -> bool {
+    !call.options.iter().any(|given| {
+        given.option.role == Role::Output
+            && given
+                .value
+                .as_ref()
+                .is_some_and(|value| value.text == file.text)
+    })
 }
 
 fn verb(effect: Effect) -> &'static str {

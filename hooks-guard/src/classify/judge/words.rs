@@ -3,6 +3,7 @@
 use super::environment::Contents;
 use super::{Input, Judge};
 use crate::classify::shell::{Change, Piece, Span, Word};
+use crate::classify::tables::Effect;
 
 /// Stands in a value for what is only known when the command runs.
 pub(crate) const UNKNOWN: char = '\u{F0000}';
@@ -23,6 +24,8 @@ pub(crate) struct Arg {
     pub(crate) glob: bool,
     /// Whether the value is a default that a variable may replace.
     pub(crate) maybe: bool,
+    /// Whether it may become several words.
+    pub(crate) many: bool,
 }
 
 impl Arg {
@@ -32,6 +35,7 @@ impl Arg {
             span,
             glob: false,
             maybe: false,
+            many: false,
         }
     }
 
@@ -65,6 +69,7 @@ struct Cells {
     all: Vec<Cell>,
     quotes: bool,
     maybe: bool,
+    many: bool,
 }
 
 impl Cells {
@@ -115,6 +120,7 @@ impl Judge<'_> {
                     span,
                     glob,
                     maybe: cells.maybe,
+                    many: glob || cells.many,
                 });
             }
         }
@@ -135,6 +141,7 @@ impl Judge<'_> {
             span: self.place.map(word.span),
             glob,
             maybe: cells.maybe,
+            many: false,
         }
     }
 
@@ -162,7 +169,10 @@ impl Judge<'_> {
                     self.leave(before);
                     match output {
                         Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
-                        None => out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true),
+                        None => {
+                            out.many |= !quoted;
+                            out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true);
+                        }
                     }
                 }
                 Piece::Process { text } => {
@@ -176,11 +186,33 @@ impl Judge<'_> {
                     out.push(&path, true, true);
                 }
                 Piece::Arithmetic { inner } => {
-                    self.cells(inner, &mut Cells::default());
+                    let mut number = Cells::default();
+                    self.cells(inner, &mut number);
+                    let text: String = number.all.iter().map(|cell| cell.character).collect();
+                    self.arithmetic(&text, span);
                     self.computed_values(span);
                     // Some number.
                     out.push("1", true, true);
                 }
+            }
+        }
+    }
+
+    /// Notes the variables that arithmetic sets.
+    pub(super) fn arithmetic(&mut self, text: &str, span: Span) {
+        for (at, _) in text.match_indices('=') {
+            let (before, after) = (&text[..at], &text[at + 1..]);
+            if after.starts_with('=') || before.ends_with(['=', '!']) {
+                continue;
+            }
+            let before = before.trim_end_matches(|c: char| "+-*/%&|^<> ".contains(c));
+            let name = before
+                .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .next()
+                .unwrap_or("");
+            if !name.is_empty() {
+                self.sets(name, &Arg::unknown(span));
+                self.environment.variables.insert(name.to_owned(), None);
             }
         }
     }
@@ -227,7 +259,21 @@ impl Judge<'_> {
                     changed(value, &operation)
                 }
             });
+            // Indices and offsets are computed.
+            if operation.starts_with(['[', ':']) && !list {
+                let span = self.place.map(inner.span);
+                self.arithmetic(&operation, span);
+                self.computed_values(span);
+            }
             // `${name@P}` runs the substitutions in the value.
+            if operation.ends_with("@P") {
+                let span = self.place.map(inner.span);
+                self.find(
+                    Effect::Code,
+                    span,
+                    "expands a value as a prompt, and runs what stands in it",
+                );
+            }
             if operator
                 .all
                 .first()
@@ -244,14 +290,21 @@ impl Judge<'_> {
             }
             known = changed;
         }
-        if let Change::Default(inner) = change {
+        if let Change::Default(inner) | Change::Assign(inner) = change {
             let mut default = Cells::default();
             self.cells(inner, &mut default);
             let text: String = default.all.iter().map(|cell| cell.character).collect();
+            if matches!(change, Change::Assign(_)) {
+                let value = Arg::new(text.clone(), self.place.map(inner.span));
+                self.sets(name, &value);
+            }
             let set = self.environment.variables.contains_key(name);
             if !set || known.as_deref() == Some("") {
                 out.maybe |= !set;
                 known = Some(text);
+                if matches!(change, Change::Assign(_)) {
+                    self.environment.variables.insert(name.to_owned(), None);
+                }
             }
         }
         if name == "IFS" && known.is_none() && !self.environment.variables.contains_key("IFS") {
@@ -263,7 +316,13 @@ impl Judge<'_> {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
                 out.push(&text, quoted, true);
             }
-            _ => out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true),
+            _ => {
+                // Numbers are one word each.
+                let number = matches!(name, "?" | "#" | "$" | "!")
+                    || matches!(change, Change::Other(_)) && name == "#";
+                out.many |= (!quoted && !number) || name == "@";
+                out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true);
+            }
         }
     }
 

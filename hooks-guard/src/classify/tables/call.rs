@@ -234,6 +234,13 @@ impl Call {
                     // The opposite of the flag: what it would promise does not hold.
                     if matches!(option.verb, Some(Verb::Raises(_) | Verb::Reveals)) {
                         self.give(name, option, None, arg.span, next);
+                    } else if option.verb.is_some() {
+                        let silent = Opt {
+                            verb: None,
+                            ..option.clone()
+                        };
+                        // No table can name it so.
+                        self.give(format!("{name}= false"), &silent, None, arg.span, next);
                     }
                 }
                 Some("true" | "1" | "yes") if option.takes == Takes::Nothing => {

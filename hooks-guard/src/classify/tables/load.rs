@@ -271,10 +271,13 @@ fn role(name: &str) -> Result<Role, String> {
         "argv+" => Role::Argv { more: true },
         "shell" => Role::Shell,
         "program" => Role::Program,
+        "pager" => Role::Pager,
+        "module" => Role::Module,
         "scriptfile" => Role::ScriptFile,
         "url" => Role::Url,
         "send" => Role::Send,
         "config" => Role::Config,
+        "method" => Role::Method,
         other => match other.strip_prefix("script:") {
             Some(name) => Role::Script(language(name)?),
             None => return Err(format!("unknown role `{other}`")),
@@ -285,6 +288,7 @@ fn role(name: &str) -> Result<Role, String> {
 fn language(name: &str) -> Result<Language, String> {
     Ok(match name {
         "sed" => Language::Sed,
+        "code" => Language::Code,
         "awk" => Language::Awk,
         "python" => Language::Python,
         "perl" => Language::Perl,

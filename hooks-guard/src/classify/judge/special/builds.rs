@@ -6,6 +6,15 @@ use crate::classify::judge::{Input, Judge};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
 
+/// The last `--cache-dir` counts.
+pub(super) fn mypy(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
+    match cache.and_then(|given| given.value.as_ref()) {
+        Some(value) if value.text == "/dev/null" => Outcome::Is(Effect::Read),
+        _ => Outcome::Table,
+    }
+}
+
 /// Compilers read only where they say so and write nothing.
 pub(super) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
@@ -168,6 +177,22 @@ pub(super) fn cmake(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
             whole,
             format!("`cmake -E {}`", words.get(1).copied().unwrap_or("")),
         );
+        // What they run; it is confirmed in any case.
+        let command = match words.get(1).copied() {
+            Some("env") => words
+                .iter()
+                .skip(2)
+                .position(|w| !w.contains('=') && !w.starts_with('-'))
+                .map(|at| at + 2),
+            Some("time") => Some(2),
+            Some("chdir") => Some(3),
+            _ => None,
+        };
+        if let Some(rest) = command.and_then(|at| call.args.get(at..))
+            && !rest.is_empty()
+        {
+            judge.run(rest.to_vec(), &Input::Unknown);
+        }
         return Outcome::Done(None);
     }
     let lists = words
@@ -194,6 +219,26 @@ pub(super) fn buildifier(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
         value("mode").is_some_and(|m| ["check", "diff", "print_if_changed"].contains(&m.as_str()));
     if checks && value("lint").as_deref() != Some("fix") && !args(call).is_empty() {
         return Outcome::Is(Effect::Read);
+    }
+    Outcome::Table
+}
+
+/// `--flag false` takes back what the flag promises.
+pub(super) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for pair in call.args.windows(2) {
+        let name = format!("-{}", pair[0].text.trim_start_matches('-'));
+        let promises = call
+            .program
+            .options
+            .get(&name)
+            .is_some_and(|option| option.verb.is_some());
+        if promises && (pair[1].text == "false" || !pair[1].known()) {
+            judge.find(
+                Effect::Create,
+                pair[1].span,
+                format!("`{}` may be told `false` by this", call.path),
+            );
+        }
     }
     Outcome::Table
 }

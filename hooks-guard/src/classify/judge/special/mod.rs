@@ -13,6 +13,8 @@ mod services;
 mod system;
 mod wrappers;
 
+pub(super) use services::method;
+
 use super::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
@@ -86,6 +88,17 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("parallel", SpecialFn(wrappers::parallel)),
     ("flock", SpecialFn(wrappers::flock)),
     ("tmux", SpecialFn(wrappers::tmux)),
+    ("pictures", SpecialFn(files::pictures)),
+    ("sends-input", SpecialFn(services::sends_input)),
+    ("facts-alone", SpecialFn(builtins::facts_alone)),
+    ("flag-values", SpecialFn(builds::flag_values)),
+    ("private-keys", SpecialFn(services::private_keys)),
+    ("mypy", SpecialFn(builds::mypy)),
+    ("mlr", SpecialFn(files::mlr)),
+    ("at", SpecialFn(runs::at)),
+    ("debugfs", SpecialFn(system::debugfs)),
+    ("exiftool", SpecialFn(system::exiftool)),
+    ("rpm", SpecialFn(system::rpm)),
     ("cc", SpecialFn(builds::cc)),
     ("ninja", SpecialFn(builds::ninja)),
     ("cmake", SpecialFn(builds::cmake)),

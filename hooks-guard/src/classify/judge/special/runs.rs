@@ -25,7 +25,7 @@ fn language(name: &str) -> Option<Language> {
 fn code(judge: &mut Judge<'_>, call: &Call, text: &str, span: Span) {
     match language(&call.path) {
         Some(language) => judge.script_in(language, &Arg::new(text, span), &call.path),
-        None => judge.find(Effect::Code, span, format!("`{}` runs code", call.path)),
+        None => judge.script_in(Language::Code, &Arg::new(text, span), &call.path),
     }
 }
 
@@ -227,6 +227,13 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     return Outcome::Done(None);
                 }
                 'W' | 'X' => {
+                    if letter == 'W' && value(at).is_some_and(|v| v.text.contains('.')) {
+                        judge.find(
+                            Effect::Code,
+                            arg.span,
+                            "`-W` imports the module of a category",
+                        );
+                    }
                     if rest.is_empty() {
                         at += 1;
                     }
@@ -449,7 +456,17 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             Some(read) if !call.has(&["-0", "--null", "-d", "--delimiter", "-a", "--arg-file"]) => {
                 words.extend(read)
             }
-            _ => words.push(Arg::unknown(last)),
+            _ => {
+                // As many as fit, unless it is told to take one at a time.
+                let one = call.options.iter().any(|g| {
+                    ["-n", "--max-args", "-L", "--max-lines"].contains(&g.name.as_str())
+                        && g.value.as_ref().is_some_and(|value| value.text == "1")
+                });
+                words.push(Arg::unknown(last));
+                if !one {
+                    words.push(Arg::unknown(last));
+                }
+            }
         },
     }
     for (reason, span) in &call.strange {
@@ -459,6 +476,29 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
         if let Some(value) = &given.value {
             judge.role(call, given.option.role, std::slice::from_ref(value), input);
         }
+    }
+    // Alone, a program is told all by what is read: also to write or to run.
+    if let [name, rest @ ..] = words.as_slice()
+        && rest.iter().all(|arg| !arg.known())
+        && !rest.is_empty()
+        && let Some(program) = judge.tables.program(&name.text)
+        && program.options.values().any(|option| {
+            matches!(
+                option.role,
+                Role::Output
+                    | Role::Append
+                    | Role::Update
+                    | Role::Program
+                    | Role::Shell
+                    | Role::Argv { .. }
+            )
+        })
+    {
+        judge.find(
+            Effect::Unknown,
+            name.span,
+            format!("what `{}` is told is only known when it runs", name.text),
+        );
     }
     Outcome::Done(judge.run(words, &Input::Unknown))
 }
@@ -605,9 +645,14 @@ pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
 pub(super) fn rustc(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     for given in call.options.iter().filter(|g| g.name == "--print") {
         if let Some(value) = &given.value
-            && value.text.contains('=')
+            && (value.text.contains('=')
+                || ["link-args", "native-static-libs"].contains(&value.text.as_str()))
         {
-            judge.find(Effect::Create, value.span, "`--print` writes a file");
+            judge.find(
+                Effect::Create,
+                value.span,
+                "`--print` of this compiles or writes a file",
+            );
         }
     }
     toolchain(judge, call, whole, input)
@@ -647,4 +692,20 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
         judge.find(Effect::Unknown, *span, reason.clone());
     }
     Outcome::Done(output)
+}
+
+/// `at` runs what it reads, later.
+pub(super) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    let lists = call
+        .options
+        .iter()
+        .any(|g| matches!(g.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+    if !lists && let Input::Known(text) = input {
+        let span = call
+            .operands
+            .first()
+            .map_or(Span::default(), |o| o.arg.span);
+        judge.shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
+    }
+    Outcome::Table
 }

@@ -5,7 +5,7 @@ use crate::classify::judge::{Arg, Input, Judge};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Role, Verb};
 
-fn method(name: &str) -> Effect {
+pub(in crate::classify::judge) fn method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
         "PUT" | "PATCH" => Effect::Update,
@@ -38,17 +38,22 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
                 .map(|(_, v)| v)
                 .and_then(|v| v.strip_prefix(['@', '<']))
                 .map(|v| v.split(';').next().unwrap_or(v)),
-            "--data-urlencode" => text.split_once('@').map(|(_, v)| v),
+            "--data-urlencode" | "--url-query" => text.split_once('@').map(|(_, v)| v),
             "-T" | "--upload-file" => Some(text),
-            "-H" | "--header" | "-d" | "--json" => text.strip_prefix('@'),
+            "-H" | "--header" | "--proxy-header" | "-d" | "--json" => text.strip_prefix('@'),
             _ if name.starts_with("--data") => text.strip_prefix('@'),
             _ => None,
         };
         if let Some(file) = file {
             judge.input_file(&value.with(file));
-            if name != "-H" && name != "--header" {
-                judge.ask(value.span, "`curl` sends what is in a file");
-            }
+            judge.ask(value.span, "`curl` sends what is in a file");
+        }
+        if (name == "-w" || name == "--write-out") && text.starts_with('@') {
+            judge.find(
+                Effect::Unknown,
+                value.span,
+                "a file says what `curl` prints, and where to",
+            );
         }
         if (name == "-w" || name == "--write-out")
             && let Some((_, rest)) = text.split_once("%output{")
@@ -58,6 +63,28 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         }
     }
     strongest = strongest.max(request.effect());
+    for given in call
+        .options
+        .iter()
+        .filter(|g| ["-Q", "--quote"].contains(&g.name.as_str()))
+    {
+        if let Some(value) = &given.value
+            && value
+                .text
+                .trim_start_matches(['-', '+', '*'])
+                .to_ascii_uppercase()
+                .starts_with(['D', 'R'])
+            && ["DELE", "RMD", "RM ", "RMDIR"].iter().any(|word| {
+                value
+                    .text
+                    .trim_start_matches(['-', '+', '*'])
+                    .to_ascii_uppercase()
+                    .starts_with(word)
+            })
+        {
+            judge.find(Effect::Delete, value.span, "`curl` deletes on the server");
+        }
+    }
     for operand in args(call) {
         if ["smtp", "telnet:", "dict:", "gopher:", "mqtt:", "imap"]
             .iter()
@@ -87,6 +114,7 @@ impl Request {
         match self.method {
             Some(name) => method(&name),
             None if self.upload => Effect::Create,
+            None if self.head && self.body && !self.get => Effect::Create,
             None if self.head || self.get => Effect::Read,
             None if self.body => Effect::Create,
             None => Effect::Read,
@@ -147,8 +175,15 @@ pub(super) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 /// What follows the host is shell text on it.
-pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let operands = args(call);
+    // `--` after the host ends the options, and is no part of the command.
+    if operands.len() > 2 && operands[1].text == "--" {
+        let mut rest = call.args.clone();
+        rest.remove(call.args.len() + 1 - operands.len());
+        let inner = Call::read(&call.path, &call.program, &rest);
+        return Outcome::Done(judge.call(&inner, whole, input));
+    }
     if operands
         .first()
         .is_some_and(|host| host.text.starts_with('-') || !host.known())
@@ -254,6 +289,15 @@ pub(super) fn sql_client(
         matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_)))
             || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
     });
+    // Scripts run beside a text that was given.
+    for operand in args(call) {
+        if [".js", ".mjs", ".mongodb"]
+            .iter()
+            .any(|end| operand.text.ends_with(end))
+        {
+            judge.find(Effect::Code, operand.span, "runs what is in this file");
+        }
+    }
     let (roles, _) = call.roles();
     let scripted = roles
         .iter()
@@ -290,4 +334,32 @@ pub(super) fn sql_client(
         }
         _ => Outcome::Is(Effect::Code),
     }
+}
+
+/// What stands on the input goes over the network.
+pub(super) fn sends_input(
+    judge: &mut Judge<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Outcome {
+    if *input == Input::Unknown {
+        judge.ask(whole, format!("`{}` sends what it reads", call.path));
+    }
+    Outcome::Table
+}
+
+/// Keys are printed unless an option keeps them back.
+pub(super) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    let kept = [
+        "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
+    ];
+    let stated = |arg: &Arg| {
+        let name = arg.text.trim_start_matches('-');
+        kept.iter().any(|k| k.trim_start_matches('-') == name)
+    };
+    if !call.args.iter().any(stated) {
+        judge.ask(whole, format!("`{}` prints a private key", call.path));
+    }
+    Outcome::Table
 }
