@@ -192,13 +192,11 @@ impl Judge<'_> {
     /// A pattern as a program's name: every program that fits may run.
     fn patterned(&mut self, args: &[Arg], input: &Input) {
         let pattern = args[0].text.rsplit('/').next().unwrap_or("").to_owned();
-        let names: Vec<String> = self
+        let names: Vec<&str> = self
             .tables
-            .programs
-            .keys()
+            .names()
             .filter(|name| fits(pattern.as_bytes(), name.as_bytes()))
             .take(20)
-            .cloned()
             .collect();
         for name in names {
             let mut args = args.to_vec();
