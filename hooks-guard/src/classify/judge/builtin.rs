@@ -92,7 +92,8 @@ impl Judge<'_> {
         // The value itself may be a command line.
         if variable.why.contains("is run") && value.known() && !value.text.is_empty() {
             self.find(Effect::Code, value.span, reason);
-            self.text(&value.text, Place::Fixed(value.span), &Input::Unknown);
+            let text = value.text.trim_start_matches(['|', '-']);
+            self.text(text, Place::Fixed(value.span), &Input::Unknown);
         } else {
             self.find(Effect::Code, value.span, reason);
         }

@@ -325,6 +325,18 @@ impl Judge<'_> {
                 }
             }
             Role::Config => args.iter().for_each(|arg| self.config(call, arg)),
+            Role::Method => {
+                for arg in args {
+                    let effect = super::special::method(&arg.text);
+                    if effect > Effect::Read {
+                        self.find(
+                            effect,
+                            arg.span,
+                            format!("`{path}` sends a request `{}`", shown(arg)),
+                        );
+                    }
+                }
+            }
         }
         None
     }

@@ -29,7 +29,8 @@ impl Judge<'_> {
             | Language::Ruby
             | Language::Node
             | Language::Php
-            | Language::Lua => {
+            | Language::Lua
+            | Language::Code => {
                 code::judge(self, language, arg);
             }
         }

@@ -246,6 +246,7 @@ fn role(name: &str) -> Result<Role, String> {
         "url" => Role::Url,
         "send" => Role::Send,
         "config" => Role::Config,
+        "method" => Role::Method,
         other => match other.strip_prefix("script:") {
             Some(name) => Role::Script(language(name)?),
             None => return Err(format!("unknown role `{other}`")),
@@ -256,6 +257,7 @@ fn role(name: &str) -> Result<Role, String> {
 fn language(name: &str) -> Result<Language, String> {
     Ok(match name {
         "sed" => Language::Sed,
+        "code" => Language::Code,
         "awk" => Language::Awk,
         "python" => Language::Python,
         "perl" => Language::Perl,

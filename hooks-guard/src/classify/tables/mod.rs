@@ -74,6 +74,8 @@ pub(crate) enum Role {
     Url,
     Send,
     Config,
+    /// The method of a request, as HTTP names them.
+    Method,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,6 +94,8 @@ pub(crate) enum Language {
     PowerShell,
     Mongo,
     Cmd,
+    /// One that has no judge of its own.
+    Code,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -285,7 +289,17 @@ impl Tables {
     pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&Variable> {
         self.variables.iter().find(|variable| {
             matches(&variable.pattern, name)
-                && !value.is_some_and(|value| variable.harmless.iter().any(|h| matches(h, value)))
+                && !value.is_some_and(|value| {
+                    variable.harmless.iter().any(|harmless| {
+                        // What a `*` stands for is one word.
+                        matches(harmless, value)
+                            && (harmless == "*"
+                                || !harmless.contains('*')
+                                || !value.contains(|c: char| {
+                                    c.is_whitespace() || "`$;&|<>()".contains(c)
+                                }))
+                    })
+                })
         })
     }
 

@@ -6,6 +6,15 @@ use crate::classify::judge::{Input, Judge};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
 
+/// The last `--cache-dir` counts.
+pub(super) fn mypy(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let cache = call.options.iter().rev().find(|g| g.name == "--cache-dir");
+    match cache.and_then(|given| given.value.as_ref()) {
+        Some(value) if value.text == "/dev/null" => Outcome::Is(Effect::Read),
+        _ => Outcome::Table,
+    }
+}
+
 /// Compilers read only where they say so and write nothing.
 pub(super) fn cc(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let words: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();

@@ -13,6 +13,8 @@ mod services;
 mod system;
 mod wrappers;
 
+pub(super) use services::method;
+
 use super::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
@@ -86,6 +88,7 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("parallel", SpecialFn(wrappers::parallel)),
     ("flock", SpecialFn(wrappers::flock)),
     ("tmux", SpecialFn(wrappers::tmux)),
+    ("mypy", SpecialFn(builds::mypy)),
     ("cc", SpecialFn(builds::cc)),
     ("ninja", SpecialFn(builds::ninja)),
     ("cmake", SpecialFn(builds::cmake)),

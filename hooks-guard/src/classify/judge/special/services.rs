@@ -5,7 +5,7 @@ use crate::classify::judge::{Arg, Input, Judge};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Role, Verb};
 
-fn method(name: &str) -> Effect {
+pub(in crate::classify::judge) fn method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
         "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
         "PUT" | "PATCH" => Effect::Update,
@@ -58,6 +58,24 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         }
     }
     strongest = strongest.max(request.effect());
+    for given in call.options.iter().filter(|g| ["-Q", "--quote"].contains(&g.name.as_str())) {
+        if let Some(value) = &given.value
+            && value
+                .text
+                .trim_start_matches(['-', '+', '*'])
+                .to_ascii_uppercase()
+                .starts_with(['D', 'R'])
+            && ["DELE", "RMD", "RM ", "RMDIR"].iter().any(|word| {
+                value
+                    .text
+                    .trim_start_matches(['-', '+', '*'])
+                    .to_ascii_uppercase()
+                    .starts_with(word)
+            })
+        {
+            judge.find(Effect::Delete, value.span, "`curl` deletes on the server");
+        }
+    }
     for operand in args(call) {
         if ["smtp", "telnet:", "dict:", "gopher:", "mqtt:", "imap"]
             .iter()
