@@ -16,3 +16,8 @@
 #![forbid(unsafe_code)]
 
 pub mod classify;
+
+/// The page of the book, whose Rust blocks are tests of this crate.
+#[cfg(all(doctest, feature = "semantic"))]
+#[doc = include_str!("../../docs/classifier.md")]
+mod page {}

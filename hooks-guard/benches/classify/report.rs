@@ -20,7 +20,9 @@ const PERCENTILE_TARGET: f64 = 1_000.0;
 const LINEAR_TARGET: f64 = 1.5;
 const START_TARGET: f64 = 20.0;
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 5;
+/// Commands of one shape and length.
+const VARIANTS: usize = 67;
 const STARTS: usize = 21;
 
 pub(crate) fn section() -> Result<String, String> {
@@ -66,15 +68,31 @@ fn judged(value: String, reached: bool) -> String {
 }
 
 /// Median microseconds of the classifier, of brush-parser and of tree-sitter,
-/// in turns.
-fn times(classifier: &Classifier, parsers: &mut Parsers, command: &str) -> [f64; 3] {
-    let mut samples = [const { Vec::new() }; 3];
+/// for each of the commands, of which there is a list for each of the three.
+///
+/// One command after the other, so that none is found in a cache: brush-parser
+/// remembers the last 64 texts.
+fn times(
+    classifier: &Classifier,
+    parsers: &mut Parsers,
+    commands: [&[String]; 3],
+) -> Vec<[f64; 3]> {
+    let mut samples = vec![[const { Vec::new() }; 3]; commands[0].len()];
     for _ in 0..ROUNDS {
-        samples[0].push(once(|| workload::classify(classifier, command)));
-        samples[1].push(once(|| parsers.brush(command)));
-        samples[2].push(once(|| parsers.tree(command)));
+        for (command, samples) in commands[0].iter().zip(&mut samples) {
+            samples[0].push(once(|| workload::classify(classifier, command)));
+        }
+        for (command, samples) in commands[1].iter().zip(&mut samples) {
+            samples[1].push(once(|| parsers.brush(command)));
+        }
+        for (command, samples) in commands[2].iter().zip(&mut samples) {
+            samples[2].push(once(|| parsers.tree(command)));
+        }
     }
-    samples.map(|samples| share(samples, 0.5))
+    samples
+        .into_iter()
+        .map(|samples| samples.map(|samples| share(samples, 0.5)))
+        .collect()
 }
 
 fn once(run: impl FnOnce()) -> f64 {
@@ -94,8 +112,7 @@ fn everyday(text: &mut String, misses: &mut Vec<String>) {
     let commands = workload::everyday();
     workload::repeat(1);
     let mut columns = [const { Vec::new() }; 4];
-    for command in &commands {
-        let [all, brush, tree] = times(&classifier, &mut parsers, command);
+    for [all, brush, tree] in times(&classifier, &mut parsers, [&commands; 3]) {
         for (column, time) in columns.iter_mut().zip([all, brush, tree, brush + tree]) {
             column.push(time);
         }
@@ -141,11 +158,19 @@ fn long(text: &mut String, misses: &mut Vec<String>) {
     for shape in &SHAPES {
         let mut columns = Vec::new();
         for most in [100, 1_000, 10_000] {
-            let command = shape.of(most);
-            let verdict = classifier.classify(&command).expect("a command");
+            // So many that none is remembered.
+            let mut commands = (0..3).map(|list| {
+                let numbers = list * VARIANTS..(list + 1) * VARIANTS;
+                numbers.map(|n| shape.of(most, n)).collect::<Vec<_>>()
+            });
+            let [own, brush, tree] = [(); 3].map(|()| commands.next().unwrap_or_default());
+            let length = own[0].len() as f64;
+            let verdict = classifier.classify(&own[0]).expect("a command");
             assert_ne!(verdict.method, Method::Fallback, "{}", shape.name);
-            let [all, brush, tree] = times(&classifier, &mut parsers, &command);
-            let length = command.len() as f64;
+            assert!(verdict.confidence > 0.5, "{}: {verdict:?}", shape.name);
+            let times = times(&classifier, &mut parsers, [&own, &brush, &tree]);
+            let [all, brush, tree] =
+                [0, 1, 2].map(|at| share(times.iter().map(|times| times[at]).collect(), 0.5));
             columns.push((all * 1e3 / length, (brush + tree) * 1e3 / length));
         }
         let (growth, theirs) = (columns[2].0 / columns[1].0, columns[2].1 / columns[1].1);

@@ -124,15 +124,11 @@ const fn shape(
 }
 
 impl Shape {
-    /// The command of this shape that is as long as it can be within `most`
-    /// characters.
-    pub(crate) fn of(&self, most: usize) -> String {
-        let times = (most - self.before.len() - self.after.len()) / self.repeated.len();
-        format!(
-            "{}{}{}",
-            self.before,
-            self.repeated.repeat(times),
-            self.after
-        )
+    /// A command of this shape, as long as it can be within `most` characters;
+    /// another for each number.
+    pub(crate) fn of(&self, most: usize, number: usize) -> String {
+        let before = format!("ls {number:04}\n{}", self.before);
+        let times = (most - before.len() - self.after.len()) / self.repeated.len();
+        format!("{before}{}{}", self.repeated.repeat(times), self.after)
     }
 }

@@ -134,9 +134,10 @@ impl Classification {
             .filter(|(_, finding)| finding.effect == crud)
             .min_by_key(|(at, finding)| (ask && !finding.ask, order(finding.sure), *at))
             .map_or(0, |(at, _)| at);
+        let characters = Characters::of(command);
         let mut findings: Vec<Finding> = found
             .iter()
-            .map(|finding| public(command, finding))
+            .map(|finding| public(command, &characters, finding))
             .collect();
         if !findings.is_empty() {
             findings[..=deciding].rotate_right(1);
@@ -207,7 +208,24 @@ fn order(sure: Sure) -> u8 {
     }
 }
 
-fn public(command: &str, finding: &judge::Finding) -> Finding {
+/// Where the characters of a text begin, in bytes; nothing for one in which
+/// every character is a byte.
+struct Characters(Option<Vec<usize>>);
+
+impl Characters {
+    fn of(text: &str) -> Self {
+        Self((!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect()))
+    }
+
+    /// How many characters begin before a byte.
+    fn before(&self, byte: usize) -> usize {
+        self.0
+            .as_ref()
+            .map_or(byte, |starts| starts.partition_point(|start| *start < byte))
+    }
+}
+
+fn public(command: &str, characters: &Characters, finding: &judge::Finding) -> Finding {
     let floor = |mut at: usize| {
         at = at.min(command.len());
         while !command.is_char_boundary(at) {
@@ -220,8 +238,8 @@ fn public(command: &str, finding: &judge::Finding) -> Finding {
     Finding {
         start,
         end,
-        start_character: command[..start].chars().count(),
-        end_character: command[..end].chars().count(),
+        start_character: characters.before(start),
+        end_character: characters.before(end),
         part: command[start..end].to_owned(),
         effect: finding.effect,
         ask: finding.ask,

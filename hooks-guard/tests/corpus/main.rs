@@ -43,7 +43,7 @@ pub(crate) fn share(hits: u32, all: u32) -> String {
     format!(
         "{hits}/{all} = {:.1} % [{:.1}, {:.1}]",
         p * 100.0,
-        (middle - half) * 100.0,
+        ((middle - half) * 100.0).max(0.0),
         (middle + half) * 100.0
     )
 }

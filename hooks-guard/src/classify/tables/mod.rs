@@ -66,7 +66,9 @@ pub(crate) enum Role {
     Append,
     Update,
     Delete,
-    Argv { more: bool },
+    Argv {
+        more: bool,
+    },
     Shell,
     Program,
     Script(Language),

@@ -58,7 +58,11 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         }
     }
     strongest = strongest.max(request.effect());
-    for given in call.options.iter().filter(|g| ["-Q", "--quote"].contains(&g.name.as_str())) {
+    for given in call
+        .options
+        .iter()
+        .filter(|g| ["-Q", "--quote"].contains(&g.name.as_str()))
+    {
         if let Some(value) = &given.value
             && value
                 .text
