@@ -149,12 +149,10 @@ impl Classification {
             ),
             None => "nothing in it changes anything".to_owned(),
         };
-        let confidence = match found.get(deciding).map(|finding| finding.sure) {
-            _ if !agreed => 0.5,
-            Some(Sure::Known) | None => 0.97,
-            Some(Sure::Likely) => 0.9,
-            Some(Sure::Guess) => 0.6,
-        };
+        let sure = found
+            .get(deciding)
+            .map_or(Sure::Known, |finding| finding.sure);
+        let confidence = confidence(crud, sure, agreed);
         let explanation = explanation(crud, ask, &findings);
         let decision = if ask {
             Decision::RequiresConfirmation
@@ -197,6 +195,22 @@ impl Classification {
                 .to_owned(),
             ..Self::fallback("")
         }
+    }
+}
+
+/// How often a class found so is right, as far as the corpora tell: about the
+/// shares that the page on the classifier shows.
+fn confidence(crud: Crud, sure: Sure, agreed: bool) -> f64 {
+    match (crud, sure, agreed) {
+        // Whatever else is in it: nothing is stronger.
+        (Crud::Delete, _, false) => 0.9,
+        (_, _, false) => 0.4,
+        (Crud::Read | Crud::Delete, Sure::Known, true) => 0.99,
+        (_, Sure::Known, true) => 0.94,
+        // A read that is asked about.
+        (Crud::Read, Sure::Likely, true) => 0.95,
+        (_, Sure::Likely, true) => 0.8,
+        (_, Sure::Guess, true) => 0.2,
     }
 }
 
