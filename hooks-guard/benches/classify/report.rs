@@ -10,8 +10,9 @@ use hooks_guard::classify::{Classifier, Method};
 
 use crate::workload::{self, Parsers, SHAPES};
 
-/// Where the section begins; it ends with the page.
+/// Where the section begins; it ends where another's does.
 const MARK: &str = "<!-- the classifier -->";
+const NEXT: &str = "\n<!-- ";
 
 const MEDIAN_TARGET: f64 = 100.0;
 const PERCENTILE_TARGET: f64 = 1_000.0;
@@ -55,8 +56,9 @@ pub(crate) fn write(section: &str) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
     let said = |why| format!("cannot write {}: {why}", path.display());
     let page = fs::read_to_string(&path).map_err(said)?;
-    let before = page.find(MARK).map_or(&*page, |at| &page[..at]);
-    fs::write(&path, format!("{}\n\n{section}", before.trim_end())).map_err(said)
+    let (before, old) = page.split_at(page.find(MARK).unwrap_or(page.len()));
+    let after = old.find(NEXT).map_or("", |at| &old[at..]);
+    fs::write(&path, format!("{}\n\n{section}{after}", before.trim_end())).map_err(said)
 }
 
 fn judged(value: String, reached: bool) -> String {
