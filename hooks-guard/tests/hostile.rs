@@ -128,6 +128,7 @@ fn prefixes_do_not_panic() {
         "find . -name '*.o' -exec rm {} \\; | xargs -I{} sh -c 'rm {}'",
         "for f in a{b,c}; do x=${f%.*}; rm \"$x\" &> /dev/null; done",
         "psql -c \"EXPLAIN ANALYZE DELETE FROM t\" && awk '{print > \"x\"}' y",
+        "bash -eo pipefail -c 'ls' | sed -n -f a.sed",
         "eval \"$(printf '\\x72\\x6d é')\" <(ls) >(tee x) 2>&1",
     ] {
         for (at, _) in command.char_indices().skip(1) {

@@ -97,7 +97,7 @@ pub(crate) const SHAPES: [Shape; 10] = [
     shape(
         "subshells, ten deep",
         "ls",
-        "; ((((((((((ls src) ) ) ) ) ) ) ) ) )",
+        "; ( ( ( ( ( ( ( ( ( ( ls src ) ) ) ) ) ) ) ) ) )",
         "",
     ),
     shape(
