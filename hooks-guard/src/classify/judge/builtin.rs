@@ -73,6 +73,9 @@ impl Judge<'_> {
                 );
             }
         }
+        if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
+            self.emptied(&sent, &args);
+        }
         let output = self.run(args, &sent.input.clone());
         self.written(&sent, output.as_deref(), span, &program);
         if sent.away {
@@ -84,15 +87,19 @@ impl Judge<'_> {
 
     /// Notes that a variable is set that changes what programs run.
     pub(super) fn sets(&mut self, name: &str, value: &Arg) {
-        let known = value.known().then_some(value.text.as_str());
+        let plain = name.split(['+', '[']).next().unwrap_or(name);
+        // Of what is appended to, the rest is not known.
+        let known = (value.known() && plain == name).then_some(value.text.as_str());
+        let name = plain;
         let Some(variable) = self.tables.variable(name, known) else {
             return;
         };
         let reason = format!("sets `{name}`, {}", variable.why);
         // The value itself may be a command line.
-        if variable.why.contains("is run") && value.known() && !value.text.is_empty() {
+        let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");
+        if value_runs && value.known() && !value.text.is_empty() {
             self.find(Effect::Code, value.span, reason);
-            let text = value.text.trim_start_matches(['|', '-']);
+            let text = value.text.trim_start_matches(['|', '-', '!']);
             self.text(text, Place::Fixed(value.span), &Input::Unknown);
         } else {
             self.find(Effect::Code, value.span, reason);
@@ -100,6 +107,9 @@ impl Judge<'_> {
     }
 
     fn assign(&mut self, name: &str, value: &Arg) {
+        if self.environment.integers {
+            self.computed(value);
+        }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = name.split('[').next().unwrap_or(name);
@@ -157,6 +167,21 @@ impl Judge<'_> {
                 name.span,
                 "which program runs is only known when it runs",
             );
+            // What is not known may be empty: then the rest is the name.
+            let rest = name.text.replace(UNKNOWN, "");
+            let mut args = args;
+            if !name.glob && !rest.is_empty() && self.tables.program(&rest).is_some() {
+                args[0].text = rest;
+                self.run(args, input);
+            } else if rest.is_empty() && name.text.chars().count() == 1 {
+                args.remove(0);
+                if args
+                    .first()
+                    .is_some_and(|first| self.tables.program(&first.text).is_some())
+                {
+                    self.run(args, input);
+                }
+            }
             return None;
         }
         if name.maybe {
@@ -242,8 +267,21 @@ impl Judge<'_> {
     fn builtin(&mut self, name: &str, args: &[Arg], whole: Span, input: &Input) -> Option<Output> {
         let rest = &args[1..];
         Some(match name {
-            ":" | "true" | "false" | "break" | "continue" | "return" | "exit" | "shift"
-            | "wait" => Some(String::new()),
+            ":" | "true" | "false" | "break" | "continue" | "return" | "exit" | "shift" => {
+                Some(String::new())
+            }
+            "wait" => {
+                for (at, arg) in rest.iter().enumerate() {
+                    self.computed(arg);
+                    if arg.text.starts_with('-') && arg.text.ends_with('p') {
+                        let value = Arg::unknown(arg.span);
+                        if let Some(name) = rest.get(at + 1) {
+                            self.sets(&name.text, &value);
+                        }
+                    }
+                }
+                Some(String::new())
+            }
             "eval" => {
                 let text = rest
                     .iter()
@@ -311,7 +349,38 @@ impl Judge<'_> {
                 None
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
+                let flag = |letter: char| {
+                    rest.iter()
+                        .any(|arg| arg.text.starts_with('-') && arg.text.contains(letter))
+                };
+                if flag('f') {
+                    if name == "export" || flag('x') {
+                        self.environment.exported.extend(
+                            rest.iter()
+                                .filter(|arg| !arg.text.starts_with('-'))
+                                .map(|arg| arg.text.clone()),
+                        );
+                    }
+                    return Some(if name == "export" || flag('x') {
+                        Some(String::new())
+                    } else {
+                        None
+                    });
+                }
+                // Words of `export` and `readonly` that begin with a dash are no types.
+                let typed = !matches!(name, "export" | "readonly");
+                self.environment.integers |= typed && flag('i');
+                if typed && flag('n') {
+                    self.find(
+                        Effect::Code,
+                        whole,
+                        "a name for another variable, which is then set by it",
+                    );
+                }
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
+                    if self.environment.integers {
+                        self.computed(arg);
+                    }
                     if arg
                         .text
                         .split('=')
@@ -336,6 +405,10 @@ impl Judge<'_> {
             "unset" => {
                 for arg in rest {
                     self.computed(arg);
+                    // Without it what stands in the folder is found.
+                    if arg.text == "PATH" {
+                        self.sets(&arg.text, &arg.with(""));
+                    }
                     self.environment.variables.insert(arg.text.clone(), None);
                 }
                 Some(String::new())

@@ -12,6 +12,10 @@ pub(crate) struct Environment {
     /// Values; `None` where one is set but not known.
     pub(crate) variables: HashMap<String, Option<String>>,
     pub(crate) functions: HashMap<String, Rc<Command>>,
+    /// Whether a variable is a number: what it is set to is computed.
+    pub(crate) integers: bool,
+    /// Functions that programs are given, which may call them.
+    pub(crate) exported: HashSet<String>,
     /// Functions that were called.
     pub(crate) called: HashSet<String>,
     pub(crate) aliases: HashMap<String, Option<String>>,
@@ -52,6 +56,8 @@ impl Environment {
                 .or_insert_with(|| Rc::clone(body));
         }
         self.called.extend(other.called.iter().cloned());
+        self.integers |= other.integers;
+        self.exported.extend(other.exported.iter().cloned());
         for (name, text) in &other.aliases {
             self.aliases
                 .entry(name.clone())

@@ -35,6 +35,11 @@ pub(crate) fn device(path: &str) -> bool {
         && !path.starts_with("/dev/udp/")
 }
 
+/// Whether a path is a setting of the running system.
+pub(crate) fn kernel(path: &str) -> bool {
+    path.starts_with("/proc/") || path.starts_with("/sys/")
+}
+
 impl Judge<'_> {
     pub(crate) fn redirects(&mut self, list: &[Redirect], input: &Input) -> Sent {
         let mut sent = Sent {
@@ -129,6 +134,21 @@ impl Judge<'_> {
         }
     }
 
+    /// Notes the files that a command should read and that the shell empties
+    /// before.
+    pub(crate) fn emptied(&mut self, sent: &Sent, args: &[Arg]) {
+        for file in &sent.files {
+            let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
+            if file.known() && args.iter().skip(1).any(read) {
+                self.find(
+                    Effect::Delete,
+                    file.span,
+                    format!("empties `{}` before it is read", shown(file)),
+                );
+            }
+        }
+    }
+
     /// Notes the files that a command wrote, once what it prints is known.
     pub(crate) fn written(&mut self, sent: &Sent, output: Option<&str>, _: Span, program: &str) {
         for file in &sent.files {
@@ -139,11 +159,12 @@ impl Judge<'_> {
                     format!("empties `{}`", shown(file)),
                 );
             } else {
-                self.find(
-                    Effect::Create,
-                    file.span,
-                    format!("writes `{}`", shown(file)),
-                );
+                let effect = if kernel(&file.text) {
+                    Effect::Update
+                } else {
+                    Effect::Create
+                };
+                self.find(effect, file.span, format!("writes `{}`", shown(file)));
             }
             let contents = match output {
                 Some(text) if !program.is_empty() || !text.is_empty() => {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::environment::Contents;
-use super::redirect::{device, nowhere, shown};
+use super::redirect::{device, kernel, nowhere, shown};
 use super::special::{Outcome, special};
 use super::{Arg, Input, Judge, Output, UNKNOWN};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Language, Program, Role, Verb, matches};
+use crate::classify::tables::{Call, Effect, Language, Operand, Program, Role, Verb, matches};
 
 impl Judge<'_> {
     pub(super) fn table(
@@ -25,10 +25,13 @@ impl Judge<'_> {
     /// Notes what a call does; says what it prints.
     pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let program = Arc::clone(&call.program);
-        if let [operand] = call.operands.as_slice()
-            && operand.arg.text == "help"
-            && call.path.starts_with("aws ")
-        {
+        // What asks for help wherever a command has not another use for it.
+        let aws = matches!(call.operands.as_slice(), [operand] if operand.arg.text == "help")
+            && call.path.starts_with("aws ");
+        let git = matches!(call.args.as_slice(), [arg] if arg.text == "-h")
+            && call.path.starts_with("git ")
+            && call.path.split(' ').count() == 2;
+        if aws || git {
             self.find(
                 Effect::Read,
                 whole,
@@ -49,6 +52,7 @@ impl Judge<'_> {
             self.find(Effect::Unknown, *span, reason.clone());
         }
         self.effect(call, base, whole);
+        self.remotes(call);
         self.options(call, input);
         let mut output = None;
         if !matches!(outcome, Outcome::NoOperands) {
@@ -81,6 +85,41 @@ impl Judge<'_> {
         }
         self.same(call);
         output.or_else(|| self.printed(call, input))
+    }
+
+    /// Addresses that name programs: `ext::COMMAND` and other helpers of git,
+    /// `:backend,key=value:` of rclone.
+    fn remotes(&mut self, call: &Call) {
+        let helpers = [
+            "git ls-remote",
+            "git fetch",
+            "git clone",
+            "git pull",
+            "git push",
+        ]
+        .contains(&call.path.as_str());
+        let clouds = call.path.starts_with("rclone ");
+        if !helpers && !clouds {
+            return;
+        }
+        for Operand { arg, .. } in &call.operands {
+            let command = match arg.text.split_once("::") {
+                Some(("ext", command)) if helpers => Some(command.to_owned()),
+                Some((name, _)) if helpers && name.chars().all(char::is_alphanumeric) => {
+                    Some(String::new())
+                }
+                _ => (clouds && arg.text.contains(',') && arg.text.contains('=')).then(String::new),
+            };
+            let Some(command) = command else { continue };
+            self.find(
+                Effect::Code,
+                arg.span,
+                format!("`{}` may name a program", shown(arg)),
+            );
+            if !command.is_empty() {
+                self.shell_text(&arg.with(&command), &Input::Unknown);
+            }
+        }
     }
 
     /// Remembers that a file is now another's twin.
@@ -118,7 +157,14 @@ impl Judge<'_> {
         let mut means: Option<(Effect, Span, &str)> = None;
         let mut only = means;
         let mut raised = means;
-        for given in &call.options {
+        for (at, given) in call.options.iter().enumerate() {
+            let promises = matches!(
+                given.option.verb,
+                Some(Verb::Only(_) | Verb::Means(Effect::Read))
+            );
+            if promises && withdrawn(call, at) {
+                continue;
+            }
             let entry = |effect| (effect, given.span, given.name.as_str());
             let stronger =
                 |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
@@ -198,8 +244,17 @@ impl Judge<'_> {
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Output => {
                 for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                    // One that is also an operand is there already.
+                    let same =
+                        |operand: &Operand| operand.arg.text == arg.text && operand.arg.known();
                     let effect = if device(&arg.text) {
                         Effect::Delete
+                    } else if kernel(&arg.text)
+                        || (call.operands.iter().any(same)
+                            && call.operands.iter().filter(|o| same(o)).count()
+                                > usize::from(path_operand(call, arg)))
+                    {
+                        Effect::Update
                     } else {
                         Effect::Create
                     };
@@ -259,6 +314,26 @@ impl Judge<'_> {
                     &Arg::new(text, Span::new(first.span.start, last.span.end)),
                     input,
                 );
+            }
+            Role::Module => {
+                for arg in args {
+                    if !arg.known() || arg.text.contains(['/', '\\', '.', ':']) {
+                        self.find(
+                            Effect::Code,
+                            arg.span,
+                            format!("`{path}` loads code from `{}`", shown(arg)),
+                        );
+                    }
+                }
+            }
+            Role::Pager => {
+                for arg in args {
+                    let harmless =
+                        arg.known() && self.tables.variable("PAGER", Some(&arg.text)).is_none();
+                    if !harmless {
+                        self.role(call, Role::Program, std::slice::from_ref(arg), input);
+                    }
+                }
             }
             Role::Program => {
                 for arg in args {
@@ -342,7 +417,7 @@ impl Judge<'_> {
     }
 
     fn config(&mut self, call: &Call, arg: &Arg) {
-        let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, ""));
+        let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, "true"));
         let key = key.to_ascii_lowercase();
         let pair = format!("{key}={value}");
         let harmless = |pattern: &String| {
@@ -384,7 +459,22 @@ impl Judge<'_> {
         let command = value.trim_start_matches('!');
         let runs = value.starts_with('!')
             || [
-                "pager", "editor", "command", "alias", "exec", "helper", "textconv", "external",
+                "pager",
+                "editor",
+                "command",
+                "alias",
+                "exec",
+                "helper",
+                "textconv",
+                "external",
+                "fsmonitor",
+                "askpass",
+                "program",
+                "driver",
+                "smudge",
+                "clean",
+                "process",
+                "invoke",
             ]
             .iter()
             .any(|w| key.contains(w));
@@ -400,6 +490,31 @@ impl Judge<'_> {
                 .insert(arg.text.clone(), Contents::Unknown);
         }
     }
+}
+
+/// Whether a later option takes back what one says: another value, or `--no-…`.
+fn withdrawn(call: &Call, at: usize) -> bool {
+    let name = call.options[at].name.as_str();
+    let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
+    let own = base(name);
+    call.options[at + 1..].iter().any(|later| {
+        let other = base(&later.name);
+        (other == own && later.name != name)
+            || other
+                .strip_prefix("--no-")
+                .is_some_and(|rest| own.strip_prefix("--") == Some(rest))
+    })
+}
+
+/// Whether a file that is written is itself given as an operand.
+fn path_operand(call: &Call, file: &Arg) -> bool {
+    !call.options.iter().any(|given| {
+        given.option.role == Role::Output
+            && given
+                .value
+                .as_ref()
+                .is_some_and(|value| value.text == file.text)
+    })
 }
 
 fn verb(effect: Effect) -> &'static str {

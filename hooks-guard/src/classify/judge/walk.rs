@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{Arg, Environment, Input, Judge, Output, STEPS};
+use crate::classify::Crud;
 use crate::classify::shell::{AndOr, Command, Join, Kind, Pipeline, Script, Span};
 use crate::classify::tables::Effect;
 
@@ -62,6 +63,15 @@ impl Judge<'_> {
         let after = std::mem::replace(&mut self.environment, before);
         self.environment.files.extend(after.files);
         self.environment.called.extend(after.called);
+        for name in after.exported {
+            if let Some(body) = after.functions.get(&name) {
+                self.environment
+                    .functions
+                    .entry(name.clone())
+                    .or_insert_with(|| Rc::clone(body));
+            }
+            self.environment.exported.insert(name);
+        }
     }
 
     pub(crate) fn command(&mut self, command: &Command, input: &Input) -> Output {
@@ -108,6 +118,9 @@ impl Judge<'_> {
             Kind::Test(word) => {
                 let value = self.value(word);
                 self.computed(&value);
+                if value.text.starts_with("((") {
+                    self.arithmetic(&value.text, span);
+                }
                 self.computed_values(span);
                 Some(String::new())
             }
@@ -136,7 +149,8 @@ impl Judge<'_> {
             }
             Kind::While { head, scripts } => {
                 if let Some(head) = head {
-                    self.value(head);
+                    let value = self.value(head);
+                    self.arithmetic(&value.text, span);
                     self.computed_values(span);
                 }
                 self.repeat(|judge| {
@@ -199,6 +213,7 @@ impl Judge<'_> {
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
         });
+        self.sets(name, &Arg::unknown(self.place.map(Span::default())));
         let inner = if *input == Input::Inherited {
             Input::Inherited
         } else {
@@ -237,24 +252,45 @@ impl Judge<'_> {
         output
     }
 
-    /// Functions that nothing calls here may be called by what is not seen:
-    /// such a text is no read if a body is none.
+    /// A function that nothing calls does nothing, unless what is not seen may
+    /// call it: programs get it, or it takes the name of a program.
     pub(crate) fn uncalled(&mut self) {
         let functions = self.environment.functions.clone();
         for (name, body) in functions {
             if self.environment.called.contains(&name) {
                 continue;
             }
+            let odd = !name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
+            let why = if self.environment.exported.contains(&name) {
+                "exports"
+            } else if odd || self.tables.program(&name).is_some() {
+                "shadows a program by"
+            } else {
+                continue;
+            };
             let mut inner = Judge::new(self.tables);
             inner.environment = self.environment.clone();
             inner.environment.called.insert(name.clone());
             inner.command(&body, &Input::Unknown);
-            if inner.findings.iter().any(|finding| finding.ask) {
+            let strongest = inner
+                .findings
+                .iter()
+                .filter(|finding| finding.ask)
+                .map(|finding| finding.effect)
+                .max();
+            if let Some(strongest) = strongest {
+                let effect = match strongest {
+                    Crud::Delete => Effect::Delete,
+                    Crud::Update => Effect::Update,
+                    Crud::Create | Crud::Read => Effect::Code,
+                };
                 let span = self.place.map(body.span);
                 self.find(
-                    Effect::Code,
+                    effect,
                     span,
-                    format!("defines a function `{name}` that does more than read"),
+                    format!("{why} a function `{name}` that does more than read"),
                 );
             }
         }

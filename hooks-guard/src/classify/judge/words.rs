@@ -3,6 +3,7 @@
 use super::environment::Contents;
 use super::{Input, Judge};
 use crate::classify::shell::{Change, Piece, Span, Word};
+use crate::classify::tables::Effect;
 
 /// Stands in a value for what is only known when the command runs.
 pub(crate) const UNKNOWN: char = '\u{F0000}';
@@ -176,11 +177,33 @@ impl Judge<'_> {
                     out.push(&path, true, true);
                 }
                 Piece::Arithmetic { inner } => {
-                    self.cells(inner, &mut Cells::default());
+                    let mut number = Cells::default();
+                    self.cells(inner, &mut number);
+                    let text: String = number.all.iter().map(|cell| cell.character).collect();
+                    self.arithmetic(&text, span);
                     self.computed_values(span);
                     // Some number.
                     out.push("1", true, true);
                 }
+            }
+        }
+    }
+
+    /// Notes the variables that arithmetic sets.
+    pub(super) fn arithmetic(&mut self, text: &str, span: Span) {
+        for (at, _) in text.match_indices('=') {
+            let (before, after) = (&text[..at], &text[at + 1..]);
+            if after.starts_with('=') || before.ends_with(['=', '!']) {
+                continue;
+            }
+            let before = before.trim_end_matches(|c: char| "+-*/%&|^<> ".contains(c));
+            let name = before
+                .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .next()
+                .unwrap_or("");
+            if !name.is_empty() {
+                self.sets(name, &Arg::unknown(span));
+                self.environment.variables.insert(name.to_owned(), None);
             }
         }
     }
@@ -228,6 +251,14 @@ impl Judge<'_> {
                 }
             });
             // `${name@P}` runs the substitutions in the value.
+            if operation.ends_with("@P") && known.is_none() {
+                let span = self.place.map(inner.span);
+                self.find(
+                    Effect::Code,
+                    span,
+                    "expands a value that is not known as a prompt, and runs what stands in it",
+                );
+            }
             if operator
                 .all
                 .first()
@@ -244,14 +275,21 @@ impl Judge<'_> {
             }
             known = changed;
         }
-        if let Change::Default(inner) = change {
+        if let Change::Default(inner) | Change::Assign(inner) = change {
             let mut default = Cells::default();
             self.cells(inner, &mut default);
             let text: String = default.all.iter().map(|cell| cell.character).collect();
+            if matches!(change, Change::Assign(_)) {
+                let value = Arg::new(text.clone(), self.place.map(inner.span));
+                self.sets(name, &value);
+            }
             let set = self.environment.variables.contains_key(name);
             if !set || known.as_deref() == Some("") {
                 out.maybe |= !set;
                 known = Some(text);
+                if matches!(change, Change::Assign(_)) {
+                    self.environment.variables.insert(name.to_owned(), None);
+                }
             }
         }
         if name == "IFS" && known.is_none() && !self.environment.variables.contains_key("IFS") {

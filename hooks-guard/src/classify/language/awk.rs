@@ -57,10 +57,16 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                 printing = true;
                 depth = 0;
             }
-            Token::Word(word) if word == "@load" || word == "@include" => {
-                judge.find(Effect::Code, arg.span, "`awk` loads code");
+            Token::Word(word) if word.starts_with('@') => judge.find(
+                Effect::Code,
+                arg.span,
+                "`awk` loads code, or calls what it names while it runs",
+            ),
+            // After these a line goes on.
+            Token::Line => {
+                let before = tokens[..at].iter().rev().find(|t| **t != Token::Line);
+                printing &= matches!(before, Some(Token::Sign(s)) if matches!(s.as_str(), "," | "&&" | "||"));
             }
-            Token::Line => printing = false,
             Token::Sign(text) => match text.as_str() {
                 "(" => depth += 1,
                 ")" => depth = depth.saturating_sub(1),
@@ -188,7 +194,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                     Some(Token::Word(word)) => {
                         !matches!(word.as_str(), "print" | "return" | "in" | "case" | "printf")
                     }
-                    Some(Token::Sign(sign)) => matches!(sign.as_str(), ")" | "]"),
+                    Some(Token::Sign(sign)) => matches!(sign.as_str(), ")" | "]" | "++" | "--"),
                     _ => false,
                 };
                 if divides {
@@ -228,7 +234,12 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 if let Some(&next) = characters.get(at)
                     && matches!(
                         (c, next),
-                        ('>', '>' | '=') | ('|', '|' | '&') | ('&', '&') | ('<' | '=' | '!', '=')
+                        ('+', '+')
+                            | ('-', '-')
+                            | ('>', '>' | '=')
+                            | ('|', '|' | '&')
+                            | ('&', '&')
+                            | ('<' | '=' | '!', '=')
                     )
                 {
                     sign.push(next);

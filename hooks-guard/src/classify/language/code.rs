@@ -47,6 +47,13 @@ const DELETES: &[&str] = &[
     "delete_all",
     "destroy_all",
     "os.remove(",
+    "'unlink'",
+    "\"unlink\"",
+    "file delete",
+    "(delete-directory",
+    "(delete-file",
+    "file.remove(",
+    "File.rm",
 ];
 const UPDATES: &[&str] = &[
     "os.rename",
@@ -60,12 +67,23 @@ const UPDATES: &[&str] = &[
     "File.rename",
     "FileUtils.mv",
     "appendFile",
-    "'a')",
-    "\"a\")",
+    ",'a')",
+    ",\"a\")",
+    ", 'a')",
+    ", \"a\")",
     "rename(",
     "chmod(",
     "FileUtils.chmod",
     "os.utime",
+    "method='PUT'",
+    "method='PATCH'",
+    "method=\"PUT\"",
+    "method=\"PATCH\"",
+    "method: 'PUT'",
+    "method: 'PATCH'",
+    "(write-region",
+    "(rename-file",
+    "file rename",
 ];
 /// Calls that run a text as a shell command.
 const SHELLS: &[&str] = &[
@@ -98,6 +116,9 @@ const SHELLS: &[&str] = &[
     "qx/",
     "execa(",
     "system<",
+    "(shell-command ",
+    "open(\"|",
+    "open('|",
 ];
 
 pub(super) fn judge(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
@@ -113,6 +134,12 @@ pub(super) fn judge(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
     }
     judge.find(Effect::Code, arg.span, "runs code that may do anything");
     let compact: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let removes = compact
+        .match_indices("rm(")
+        .any(|(at, _)| !compact[..at].ends_with(|c: char| c.is_alphanumeric() || "_.".contains(c)));
+    if language == Language::Code && removes {
+        judge.find(Effect::Delete, arg.span, "the code has `rm(` in it");
+    }
     if let Some(word) = DELETES.iter().find(|word| compact.contains(**word)) {
         judge.find(
             Effect::Delete,
@@ -141,6 +168,7 @@ fn argument(rest: &str, opening: &str) -> Option<String> {
         '`' => Some('`'),
         '{' => Some('}'),
         '/' => Some('/'),
+        '|' => opening.chars().rev().nth(1),
         '(' if opening.starts_with("qx") || opening.starts_with("%x") => Some(')'),
         _ => None,
     };

@@ -44,12 +44,56 @@ fn compare(text: &str, depth: usize) -> Reading {
     if other.is_none() && depth > BACKTRACKS {
         return Reading::Unreadable("it is no complete shell command");
     }
-    match (brush::parse(text), other) {
+    let one = brush::parse(text);
+    let eased = match (&one, &other) {
+        (Some(script), None) | (None, Some(script)) => {
+            eased_operators(text).is_some_and(|eased| {
+                let one = brush::parse(&eased);
+                one.is_some() && tree::parse(&eased) == one
+            }) || eased_time(text)
+                .is_some_and(|eased| one.is_some() && tree::parse(&eased).as_ref() == Some(script))
+        }
+        _ => false,
+    };
+    if eased {
+        return match one.or(other) {
+            Some(script) => Reading::Agreed(script),
+            None => Reading::Unreadable("it is no complete shell command"),
+        };
+    }
+    match (one, other) {
         (Some(one), Some(other)) if one == other => Reading::Agreed(one),
         (Some(one), Some(other)) => Reading::Disputed(one, other),
         (Some(one), None) | (None, Some(one)) => Reading::Single(one),
         (None, None) => Reading::Unreadable("it is no complete shell command"),
     }
+}
+
+/// The text without `time` before groups, which one grammar does not know.
+/// What it reads then must be what the other parser read of the whole text.
+fn eased_time(text: &str) -> Option<String> {
+    let mut eased = text.to_owned();
+    for (at, word) in text.match_indices("time") {
+        let before = text[..at].trim_end_matches([' ', '\t']);
+        let after = text[at + word.len()..].trim_start_matches([' ', '\t']);
+        if (before.is_empty() || before.ends_with([';', '&', '|', '(', '{', '\n']))
+            && after.starts_with(['(', '{'])
+        {
+            eased.replace_range(at..at + word.len(), "    ");
+        }
+    }
+    (eased != text).then_some(eased)
+}
+
+/// The text with `\>` and `\<`, words of their own, as `==`, which is as plain
+/// a word to a shell: one grammar takes them for operators in `[ … ]`. Both parsers must
+/// read the result alike.
+fn eased_operators(text: &str) -> Option<String> {
+    let mut eased = text.to_owned();
+    for operator in [" \\> ", " \\< "] {
+        eased = eased.replace(operator, " == ");
+    }
+    (eased != text).then_some(eased)
 }
 
 #[cfg(test)]
@@ -60,6 +104,9 @@ mod tests {
     fn both_parsers_mean_the_same() {
         for text in [
             "a && b > c",
+            "time (a | b)",
+            "a; time { b; }",
+            "[ \"$a\" \\> \"$b\" ] && c",
             "a && b 2>&1 | d",
             "a && b < c | d && e",
             "pid=$(ss -l 'sport = :3000' | grep -oP 'pid=\\K\\d+' | head -1); [ -n \"$pid\" ] && tr '\\0' ' ' < \"/proc/$pid/cmdline\"",

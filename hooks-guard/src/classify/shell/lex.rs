@@ -246,13 +246,18 @@ impl Lexer<'_> {
             .iter()
             .find(|o| operator.starts_with(**o))
         {
-            Change::Default(lex(
+            let word = lex(
                 self.source,
                 after + skip.len(),
                 end,
                 Mode::Expression,
                 self.ends,
-            ))
+            );
+            if skip.ends_with('=') {
+                Change::Assign(word)
+            } else {
+                Change::Default(word)
+            }
         } else {
             Change::Other(lex(self.source, after, end, Mode::Expression, self.ends))
         };

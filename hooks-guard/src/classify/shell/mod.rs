@@ -155,8 +155,10 @@ pub(crate) enum Piece {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
     None,
-    /// `:-`, `-`, `:=`, `=`
+    /// `:-`, `-`
     Default(Word),
+    /// `:=`, `=`
+    Assign(Word),
     /// Anything else: the value is not followed, what is substituted in it is.
     Other(Word),
 }
@@ -222,7 +224,7 @@ fn detach(word: &mut Word) {
         match piece {
             Piece::Substitution { text, .. } | Piece::Process { text } => text.at = Position(None),
             Piece::Variable {
-                change: Change::Default(inner) | Change::Other(inner),
+                change: Change::Default(inner) | Change::Assign(inner) | Change::Other(inner),
                 ..
             }
             | Piece::Arithmetic { inner } => detach(inner),

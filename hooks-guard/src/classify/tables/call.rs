@@ -234,6 +234,12 @@ impl Call {
                     // The opposite of the flag: what it would promise does not hold.
                     if matches!(option.verb, Some(Verb::Raises(_) | Verb::Reveals)) {
                         self.give(name, option, None, arg.span, next);
+                    } else {
+                        let silent = Opt {
+                            verb: None,
+                            ..option.clone()
+                        };
+                        self.give(format!("{name}=false"), &silent, None, arg.span, next);
                     }
                 }
                 Some("true" | "1" | "yes") if option.takes == Takes::Nothing => {

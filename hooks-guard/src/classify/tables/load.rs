@@ -242,6 +242,8 @@ fn role(name: &str) -> Result<Role, String> {
         "argv+" => Role::Argv { more: true },
         "shell" => Role::Shell,
         "program" => Role::Program,
+        "pager" => Role::Pager,
+        "module" => Role::Module,
         "scriptfile" => Role::ScriptFile,
         "url" => Role::Url,
         "send" => Role::Send,

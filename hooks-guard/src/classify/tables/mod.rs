@@ -71,6 +71,10 @@ pub(crate) enum Role {
     },
     Shell,
     Program,
+    /// The name of something built in, or the path of code to load.
+    Module,
+    /// A program that shows what it is given: the usual ones do no more.
+    Pager,
     Script(Language),
     ScriptFile,
     Url,

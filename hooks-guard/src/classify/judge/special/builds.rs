@@ -177,6 +177,22 @@ pub(super) fn cmake(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
             whole,
             format!("`cmake -E {}`", words.get(1).copied().unwrap_or("")),
         );
+        // What they run; it is confirmed in any case.
+        let command = match words.get(1).copied() {
+            Some("env") => words
+                .iter()
+                .skip(2)
+                .position(|w| !w.contains('=') && !w.starts_with('-'))
+                .map(|at| at + 2),
+            Some("time") => Some(2),
+            Some("chdir") => Some(3),
+            _ => None,
+        };
+        if let Some(rest) = command.and_then(|at| call.args.get(at..))
+            && !rest.is_empty()
+        {
+            judge.run(rest.to_vec(), &Input::Unknown);
+        }
         return Outcome::Done(None);
     }
     let lists = words

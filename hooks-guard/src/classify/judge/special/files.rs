@@ -122,11 +122,28 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         folders.push(args[at].clone());
         at += 1;
     }
+    // One unknown word is most likely where it looks; more may be actions.
+    if folders.len() > 1
+        && let Some(arg) = folders.iter().skip(1).find(|arg| !arg.known())
+    {
+        judge.find(
+            Effect::Unknown,
+            arg.span,
+            "what `find` is told is only known when it runs",
+        );
+    }
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
         let text = arg.text.as_str();
         at += 1;
+        if !arg.known() && !text.starts_with('-') {
+            judge.find(
+                Effect::Unknown,
+                arg.span,
+                "what `find` is told is only known when it runs",
+            );
+        }
         match text {
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let mut words = Vec::new();
@@ -408,7 +425,10 @@ pub(super) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
         .filter(|o| o.arg.text.starts_with('+'))
         .map(|o| o.arg.with(&o.arg.text[1..]));
     for arg in values.chain(plus) {
-        if arg.text.contains("delete(") {
+        if ["delete(", "os.remove", "os.unlink", "fs_unlink", "fs_rmdir"]
+            .iter()
+            .any(|word| arg.text.contains(word))
+        {
             judge.find(Effect::Delete, arg.span, "the editor deletes a file");
         }
         if let Some((_, command)) = arg.text.split_once('!')
@@ -444,4 +464,104 @@ pub(super) fn stdout_last(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
         }
         _ => Outcome::Table,
     }
+}
+
+/// Verbs that only show, joined by `then`.
+pub(super) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    const SHOWS: &[&str] = &[
+        "cat",
+        "head",
+        "tail",
+        "sort",
+        "uniq",
+        "cut",
+        "count",
+        "count-distinct",
+        "count-similar",
+        "stats1",
+        "stats2",
+        "top",
+        "nest",
+        "reorder",
+        "rename",
+        "regularize",
+        "sec2gmt",
+        "tac",
+        "join",
+        "label",
+        "having-fields",
+        "merge-fields",
+        "step",
+        "nothing",
+        "unsparsify",
+        "summary",
+        "decimate",
+        "fill-down",
+        "fill-empty",
+        "flatten",
+        "unflatten",
+        "group-by",
+        "group-like",
+        "json-parse",
+        "json-stringify",
+        "most-frequent",
+        "least-frequent",
+        "reshape",
+        "sec2gmtdate",
+        "seqgen",
+        "sort-within-records",
+        "template",
+        "histogram",
+        "altkv",
+        "bar",
+        "bootstrap",
+        "sample",
+        "shuffle",
+        "grep",
+        "fraction",
+        "format-values",
+    ];
+    let words = args(call);
+    for verb in words.split(|arg| arg.text == "then") {
+        let Some(name) = verb.first() else { continue };
+        let shows = match name.text.as_str() {
+            "filter" | "put" => verb.iter().skip(1).take(4).all(|arg| {
+                arg.known()
+                    && !["-f", "-s"].contains(&arg.text.as_str())
+                    && !["system", "exec", "|", "tee", "emit", "dump", "print", ">>"]
+                        .iter()
+                        .any(|word| arg.text.contains(word))
+                    && (name.text == "filter" || !arg.text.contains('>'))
+            }),
+            other => SHOWS.contains(&other),
+        };
+        if !shows {
+            judge.find(
+                Effect::Code,
+                name.span,
+                format!("`mlr` is told `{}`", name.text),
+            );
+        }
+    }
+    if words.is_empty() && !call.has(&["--version", "--help", "-h"]) {
+        return Outcome::Is(Effect::Unknown);
+    }
+    Outcome::NoOperands
+}
+
+/// `FORMAT:FILE`: some formats are scripts, some are deleted after reading.
+pub(super) fn pictures(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for operand in &call.operands {
+        if let Some((format, _)) = operand.arg.text.split_once(':')
+            && format.len() > 1
+            && format.chars().all(|c| c.is_ascii_alphanumeric())
+        {
+            judge.find(
+                Effect::Code,
+                operand.arg.span,
+                format!("`{format}:` may be a script"),
+            );
+        }
+    }
+    Outcome::Table
 }

@@ -25,7 +25,7 @@ fn language(name: &str) -> Option<Language> {
 fn code(judge: &mut Judge<'_>, call: &Call, text: &str, span: Span) {
     match language(&call.path) {
         Some(language) => judge.script_in(language, &Arg::new(text, span), &call.path),
-        None => judge.find(Effect::Code, span, format!("`{}` runs code", call.path)),
+        None => judge.script_in(Language::Code, &Arg::new(text, span), &call.path),
     }
 }
 
@@ -449,7 +449,17 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             Some(read) if !call.has(&["-0", "--null", "-d", "--delimiter", "-a", "--arg-file"]) => {
                 words.extend(read)
             }
-            _ => words.push(Arg::unknown(last)),
+            _ => {
+                // As many as fit, unless it is told to take one at a time.
+                let one = call.options.iter().any(|g| {
+                    ["-n", "--max-args", "-L", "--max-lines"].contains(&g.name.as_str())
+                        && g.value.as_ref().is_some_and(|value| value.text == "1")
+                });
+                words.push(Arg::unknown(last));
+                if !one {
+                    words.push(Arg::unknown(last));
+                }
+            }
         },
     }
     for (reason, span) in &call.strange {
@@ -647,4 +657,20 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
         judge.find(Effect::Unknown, *span, reason.clone());
     }
     Outcome::Done(output)
+}
+
+/// `at` runs what it reads, later.
+pub(super) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    let lists = call
+        .options
+        .iter()
+        .any(|g| matches!(g.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+    if !lists && let Input::Known(text) = input {
+        let span = call
+            .operands
+            .first()
+            .map_or(Span::default(), |o| o.arg.span);
+        judge.shell_text(&Arg::new(text.clone(), span), &Input::Unknown);
+    }
+    Outcome::Table
 }

@@ -38,7 +38,7 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
                 .map(|(_, v)| v)
                 .and_then(|v| v.strip_prefix(['@', '<']))
                 .map(|v| v.split(';').next().unwrap_or(v)),
-            "--data-urlencode" => text.split_once('@').map(|(_, v)| v),
+            "--data-urlencode" | "--url-query" => text.split_once('@').map(|(_, v)| v),
             "-T" | "--upload-file" => Some(text),
             "-H" | "--header" | "-d" | "--json" => text.strip_prefix('@'),
             _ if name.starts_with("--data") => text.strip_prefix('@'),
@@ -46,9 +46,14 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         };
         if let Some(file) = file {
             judge.input_file(&value.with(file));
-            if name != "-H" && name != "--header" {
-                judge.ask(value.span, "`curl` sends what is in a file");
-            }
+            judge.ask(value.span, "`curl` sends what is in a file");
+        }
+        if (name == "-w" || name == "--write-out") && text.starts_with('@') {
+            judge.find(
+                Effect::Unknown,
+                value.span,
+                "a file says what `curl` prints, and where to",
+            );
         }
         if (name == "-w" || name == "--write-out")
             && let Some((_, rest)) = text.split_once("%output{")
@@ -109,6 +114,7 @@ impl Request {
         match self.method {
             Some(name) => method(&name),
             None if self.upload => Effect::Create,
+            None if self.head && self.body && !self.get => Effect::Create,
             None if self.head || self.get => Effect::Read,
             None if self.body => Effect::Create,
             None => Effect::Read,
@@ -169,8 +175,15 @@ pub(super) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 /// What follows the host is shell text on it.
-pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let operands = args(call);
+    // `--` after the host ends the options, and is no part of the command.
+    if operands.len() > 2 && operands[1].text == "--" {
+        let mut rest = call.args.clone();
+        rest.remove(call.args.len() + 1 - operands.len());
+        let inner = Call::read(&call.path, &call.program, &rest);
+        return Outcome::Done(judge.call(&inner, whole, input));
+    }
     if operands
         .first()
         .is_some_and(|host| host.text.starts_with('-') || !host.known())
@@ -312,4 +325,17 @@ pub(super) fn sql_client(
         }
         _ => Outcome::Is(Effect::Code),
     }
+}
+
+/// What stands on the input goes over the network.
+pub(super) fn sends_input(
+    judge: &mut Judge<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Outcome {
+    if *input == Input::Unknown {
+        judge.ask(whole, format!("`{}` sends what it reads", call.path));
+    }
+    Outcome::Table
 }

@@ -282,3 +282,168 @@ pub(super) fn wsl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
         Outcome::Table
     }
 }
+
+/// Requests that only print; `dump`, `rdump`, `logdump -f` and others write.
+pub(super) fn debugfs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    const PRINTS: &[&str] = &[
+        "stat",
+        "ls",
+        "cat",
+        "stats",
+        "show_super_stats",
+        "blocks",
+        "bmap",
+        "ncheck",
+        "icheck",
+        "testi",
+        "testb",
+        "imap",
+        "extents",
+        "ex",
+        "lsdel",
+        "ea_list",
+        "ea_get",
+        "features",
+        "htree",
+        "pwd",
+        "dump_extents",
+        "show_inode_info",
+        "supported_features",
+        "filefrag",
+    ];
+    let requests: Vec<_> = call.options.iter().filter(|g| g.name == "-R").collect();
+    if requests.is_empty() {
+        return Outcome::Is(Effect::Code);
+    }
+    for given in requests {
+        if let Some(value) = &given.value {
+            let first = value.text.split_whitespace().next().unwrap_or("");
+            if !PRINTS.contains(&first) || value.text.contains(UNKNOWN) {
+                judge.find(
+                    Effect::Code,
+                    value.span,
+                    format!("`debugfs` is told `{first}`"),
+                );
+            }
+        }
+    }
+    Outcome::Table
+}
+
+/// `-Name` asks for a tag, `-Name=…` and `-Name<…` write one. Names of tags
+/// begin with a capital and go on small; its options do not.
+pub(super) fn exiftool(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+    let mut rest = Vec::new();
+    let mut asked = false;
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        let name = text.trim_start_matches('-');
+        let dash = text.starts_with('-') && arg.known();
+        if dash && name.contains(['=', '<']) && !name.starts_with(['=', '<']) {
+            judge.find(
+                Effect::Update,
+                arg.span,
+                format!("`exiftool` writes `{name}`"),
+            );
+            asked = true;
+        } else if dash
+            && name.len() > 2
+            && name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name[1..].contains(|c: char| c.is_ascii_lowercase())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || ":*?#_-".contains(c))
+            && !OPTIONS
+                .iter()
+                .any(|option| name.to_ascii_lowercase().starts_with(option))
+        {
+            asked = true;
+        } else {
+            rest.push(arg.clone());
+        }
+    }
+    if asked {
+        let inner = Call::read(&call.path, &call.program, &rest);
+        return Outcome::Done(judge.call(&inner, whole, input));
+    }
+    Outcome::Table
+}
+
+/// Beginnings of `exiftool`'s options that do more than ask, in any case.
+const OPTIONS: &[&str] = &[
+    "api",
+    "charset",
+    "config",
+    "csv",
+    "delete",
+    "echo",
+    "efile",
+    "execute",
+    "ext",
+    "fileorder",
+    "fixbase",
+    "geosync",
+    "geotag",
+    "htmldump",
+    "if",
+    "lang",
+    "list",
+    "overwrite",
+    "password",
+    "plot",
+    "preserve",
+    "progress",
+    "restore",
+    "scanforxmp",
+    "sep",
+    "srcfile",
+    "stay",
+    "tagout",
+    "tagsfromfile",
+    "textout",
+    "use",
+    "userparam",
+    "wext",
+];
+
+/// `-E` expands macros: `%(…)` runs a command, `%{lua:…}` and others may too.
+pub(super) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    let mut plain = false;
+    for given in call
+        .options
+        .iter()
+        .filter(|g| ["-E", "--eval"].contains(&g.name.as_str()))
+    {
+        let Some(value) = &given.value else { continue };
+        let inner = value
+            .text
+            .trim_start_matches("%{")
+            .trim_start_matches(['?', '!', '%']);
+        let name = inner.trim_end_matches('}');
+        if value.known()
+            && !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && ![
+                "load", "include", "define", "global", "undefine", "dump", "trace",
+            ]
+            .contains(&name)
+        {
+            plain = true;
+            continue;
+        }
+        judge.find(
+            Effect::Code,
+            value.span,
+            "`rpm` expands macros, which may run commands",
+        );
+        if let Some((_, rest)) = value.text.split_once("%(") {
+            let command = rest.rsplit_once(')').map_or(rest, |(command, _)| command);
+            judge.shell_text(&value.with(command), &Input::Unknown);
+        }
+    }
+    if plain && call.options.len() == 1 && call.operands.is_empty() && call.strange.is_empty() {
+        judge.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
+        return Outcome::Done(None);
+    }
+    Outcome::Table
+}

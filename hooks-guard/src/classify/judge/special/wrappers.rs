@@ -148,6 +148,9 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
         }
         return Outcome::Done(None);
     };
+    if text.text.contains("{=") {
+        judge.find(Effect::Code, text.span, "what stands in `{= … =}` is Perl");
+    }
     let values: Vec<String> = if single
         && !direct.is_empty()
         && direct.len() <= 8
