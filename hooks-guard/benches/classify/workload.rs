@@ -95,9 +95,9 @@ pub(crate) const SHAPES: [Shape; 10] = [
     shape("a list with `&&`", "ls src", " && cat a.txt", ""),
     shape("a pipeline", "cat a.txt", " | grep word", ""),
     shape(
-        "subshells, ten deep",
+        "groups, ten deep",
         "ls",
-        "; ( ( ( ( ( ( ( ( ( ( ls src ) ) ) ) ) ) ) ) ) )",
+        "; { { { { { { { { { { ls src; }; }; }; }; }; }; }; }; }; }",
         "",
     ),
     shape(

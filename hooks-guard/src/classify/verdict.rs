@@ -204,13 +204,13 @@ fn confidence(crud: Crud, sure: Sure, agreed: bool) -> f64 {
     match (crud, sure, agreed) {
         // Whatever else is in it: nothing is stronger.
         (Crud::Delete, _, false) => 0.9,
-        (_, _, false) => 0.4,
+        (_, _, false) => 0.6,
         (Crud::Read | Crud::Delete, Sure::Known, true) => 0.99,
-        (_, Sure::Known, true) => 0.94,
+        (_, Sure::Known, true) => 0.98,
         // A read that is asked about.
         (Crud::Read, Sure::Likely, true) => 0.95,
-        (_, Sure::Likely, true) => 0.8,
-        (_, Sure::Guess, true) => 0.2,
+        (_, Sure::Likely, true) => 0.87,
+        (_, Sure::Guess, true) => 0.5,
     }
 }
 
