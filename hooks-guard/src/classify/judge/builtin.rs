@@ -113,6 +113,9 @@ impl Judge<'_> {
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = name.split('[').next().unwrap_or(name);
+        if base != name {
+            self.computed_values(value.span);
+        }
         let text = if !value.known() || base != name {
             None
         } else if value.text.starts_with('(')
@@ -367,8 +370,8 @@ impl Judge<'_> {
                         None
                     });
                 }
-                // Words of `export` and `readonly` that begin with a dash are no types.
-                let typed = !matches!(name, "export" | "readonly");
+                // `export` has no types.
+                let typed = name != "export";
                 self.environment.integers |= typed && flag('i');
                 if typed && flag('n') {
                     self.find(
@@ -454,6 +457,23 @@ impl Judge<'_> {
                 Some(String::new())
             }
             "set" => {
+                let keyword = |arg: &Arg| {
+                    arg.text == "keyword"
+                        || (arg.text.starts_with('-')
+                            && !arg.text.starts_with("--")
+                            && arg.text.contains('k'))
+                };
+                if let Some(arg) = rest
+                    .iter()
+                    .take_while(|arg| arg.text != "--")
+                    .find(|arg| keyword(arg))
+                {
+                    self.find(
+                        Effect::Code,
+                        arg.span,
+                        "makes assignments of words that follow programs",
+                    );
+                }
                 if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
                     self.environment.positional = Some(rest[at + 1..].to_vec());
                 }

@@ -56,6 +56,26 @@ impl Judge<'_> {
         self.options(call, input);
         let mut output = None;
         if !matches!(outcome, Outcome::NoOperands) {
+            // A word that may be several may reach an operand that is written.
+            let writes = |role: &Role| {
+                matches!(
+                    role,
+                    Role::Output | Role::Append | Role::Update | Role::Delete
+                )
+            };
+            if let Some(operand) = call.operands.iter().find(|operand| operand.arg.many)
+                && call.program.operands.iter().any(|(role, _)| writes(role))
+            {
+                self.find(
+                    Effect::Unknown,
+                    operand.arg.span,
+                    format!(
+                        "`{}` writes an operand, and `{}` may be several",
+                        call.path,
+                        shown(&operand.arg)
+                    ),
+                );
+            }
             let (roles, extra) = call.roles();
             if let Some(extra) = extra.first() {
                 let path = &call.path;
@@ -65,7 +85,14 @@ impl Judge<'_> {
                     format!("`{path}` takes no operand `{}`", shown(extra)),
                 );
             }
+            // What `only` reads does not run.
+            let dry = call.options.iter().enumerate().any(|(at, given)| {
+                given.option.verb == Some(Verb::Only(Effect::Read)) && !withdrawn(call, at)
+            });
             for (role, args) in roles {
+                if dry && role == Role::Script(Language::Sql) {
+                    continue;
+                }
                 output = self.role(call, role, &args, input);
             }
         }
@@ -317,7 +344,9 @@ impl Judge<'_> {
             }
             Role::Module => {
                 for arg in args {
-                    if !arg.known() || arg.text.contains(['/', '\\', '.', ':']) {
+                    // A version is no path.
+                    let named = arg.text.contains('.') && arg.text.contains(char::is_alphabetic);
+                    if !arg.known() || named || arg.text.contains(['/', '\\', ':']) {
                         self.find(
                             Effect::Code,
                             arg.span,
@@ -361,12 +390,6 @@ impl Judge<'_> {
                     self.script_in(language, &Arg::new(text, span), path);
                 }
             }
-            // What `only` reads does not run.
-            Role::Script(Language::Sql)
-                if call
-                    .options
-                    .iter()
-                    .any(|given| given.option.verb == Some(Verb::Only(Effect::Read))) => {}
             Role::Script(language) => {
                 for arg in args {
                     self.script_in(language, arg, path);
@@ -497,13 +520,26 @@ fn withdrawn(call: &Call, at: usize) -> bool {
     let name = call.options[at].name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);
-    call.options[at + 1..].iter().any(|later| {
-        let other = base(&later.name);
-        (other == own && later.name != name)
-            || other
-                .strip_prefix("--no-")
-                .is_some_and(|rest| own.strip_prefix("--") == Some(rest))
-    })
+    let verb = call.options[at].option.verb;
+    // An option with the same meaning has another name perhaps.
+    let same = |name: &str| {
+        own == name
+            || call
+                .program
+                .options
+                .get(name)
+                .is_some_and(|option| option.verb == verb)
+    };
+    let negated = call.args.iter().any(|arg| {
+        arg.text.strip_prefix("--no-").is_some_and(|rest| {
+            own == format!("--{rest}") || own == "--*" || same(&format!("--{rest}"))
+        })
+    });
+    negated
+        || call.options[at + 1..].iter().any(|later| {
+            let other = base(&later.name);
+            (other == own && later.name != name) || (later.name.ends_with("=false") && same(&other))
+        })
 }
 
 /// Whether a file that is written is itself given as an operand.

@@ -263,7 +263,18 @@ impl Judge<'_> {
             let odd = !name
                 .chars()
                 .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
-            let why = if self.environment.exported.contains(&name) {
+            // Shells call these by themselves.
+            let hook = [
+                "command_not_found_handle",
+                "command_not_found_handler",
+                "precmd",
+                "preexec",
+                "chpwd",
+                "periodic",
+                "zshexit",
+            ]
+            .contains(&name.as_str());
+            let why = if self.environment.exported.contains(&name) || hook {
                 "exports"
             } else if odd || self.tables.program(&name).is_some() {
                 "shadows a program by"

@@ -24,6 +24,8 @@ pub(crate) struct Arg {
     pub(crate) glob: bool,
     /// Whether the value is a default that a variable may replace.
     pub(crate) maybe: bool,
+    /// Whether it may become several words.
+    pub(crate) many: bool,
 }
 
 impl Arg {
@@ -33,6 +35,7 @@ impl Arg {
             span,
             glob: false,
             maybe: false,
+            many: false,
         }
     }
 
@@ -66,6 +69,7 @@ struct Cells {
     all: Vec<Cell>,
     quotes: bool,
     maybe: bool,
+    many: bool,
 }
 
 impl Cells {
@@ -116,6 +120,7 @@ impl Judge<'_> {
                     span,
                     glob,
                     maybe: cells.maybe,
+                    many: glob || cells.many,
                 });
             }
         }
@@ -136,6 +141,7 @@ impl Judge<'_> {
             span: self.place.map(word.span),
             glob,
             maybe: cells.maybe,
+            many: false,
         }
     }
 
@@ -163,7 +169,10 @@ impl Judge<'_> {
                     self.leave(before);
                     match output {
                         Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
-                        None => out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true),
+                        None => {
+                            out.many |= !quoted;
+                            out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true);
+                        }
                     }
                 }
                 Piece::Process { text } => {
@@ -250,13 +259,18 @@ impl Judge<'_> {
                     changed(value, &operation)
                 }
             });
+            // Indices and offsets are computed.
+            if operation.starts_with(['[', ':']) && !list {
+                let span = self.place.map(inner.span);
+                self.computed_values(span);
+            }
             // `${name@P}` runs the substitutions in the value.
-            if operation.ends_with("@P") && known.is_none() {
+            if operation.ends_with("@P") {
                 let span = self.place.map(inner.span);
                 self.find(
                     Effect::Code,
                     span,
-                    "expands a value that is not known as a prompt, and runs what stands in it",
+                    "expands a value as a prompt, and runs what stands in it",
                 );
             }
             if operator
@@ -301,7 +315,13 @@ impl Judge<'_> {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
                 out.push(&text, quoted, true);
             }
-            _ => out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true),
+            _ => {
+                // Numbers are one word each.
+                let number = matches!(name, "?" | "#" | "$" | "!")
+                    || matches!(change, Change::Other(_)) && name == "#";
+                out.many |= (!quoted && !number) || name == "@";
+                out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true);
+            }
         }
     }
 

@@ -493,6 +493,11 @@ fn harmless(language: Language, text: &str) -> bool {
         ],
         _ => return false,
     };
+    // A call of what an index names.
+    let dense: String = bare.split_whitespace().collect();
+    if dense.contains("](") {
+        return false;
+    }
     if bare.contains("__") && !bare.contains("__version__") && !bare.contains("__file__") {
         return false;
     }

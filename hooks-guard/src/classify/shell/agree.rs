@@ -45,27 +45,33 @@ fn compare(text: &str, depth: usize) -> Reading {
         return Reading::Unreadable("it is no complete shell command");
     }
     let one = brush::parse(text);
-    let eased = match (&one, &other) {
-        (Some(script), None) | (None, Some(script)) => {
-            eased_operators(text).is_some_and(|eased| {
-                let one = brush::parse(&eased);
-                one.is_some() && tree::parse(&eased) == one
-            }) || eased_time(text)
-                .is_some_and(|eased| one.is_some() && tree::parse(&eased).as_ref() == Some(script))
-        }
-        _ => false,
-    };
-    if eased {
-        return match one.or(other) {
-            Some(script) => Reading::Agreed(script),
-            None => Reading::Unreadable("it is no complete shell command"),
-        };
+    if one != other
+        && let Some(script) = eased(text, one.as_ref(), other.as_ref())
+    {
+        return Reading::Agreed(script);
     }
     match (one, other) {
         (Some(one), Some(other)) if one == other => Reading::Agreed(one),
         (Some(one), Some(other)) => Reading::Disputed(one, other),
         (Some(one), None) | (None, Some(one)) => Reading::Single(one),
         (None, None) => Reading::Unreadable("it is no complete shell command"),
+    }
+}
+
+/// What a text means of which the parsers differ only because one grammar does
+/// not know something plain.
+fn eased(text: &str, one: Option<&Script>, other: Option<&Script>) -> Option<Script> {
+    let words = eased_words(text).is_some_and(|eased| {
+        let one = brush::parse(&eased);
+        one.is_some() && tree::parse(&eased) == one
+    });
+    let time = || {
+        one.is_some() && eased_time(text).is_some_and(|eased| tree::parse(&eased).as_ref() == one)
+    };
+    if words || time() {
+        one.or(other).cloned()
+    } else {
+        None
     }
 }
 
@@ -85,13 +91,19 @@ fn eased_time(text: &str) -> Option<String> {
     (eased != text).then_some(eased)
 }
 
-/// The text with `\>` and `\<`, words of their own, as `==`, which is as plain
-/// a word to a shell: one grammar takes them for operators in `[ … ]`. Both parsers must
-/// read the result alike.
-fn eased_operators(text: &str) -> Option<String> {
+/// The text with `\\>`, `\\<` and `-`, words of their own, as words that are as
+/// plain to a shell: one grammar takes them for operators in `[ … ]` and for a
+/// descriptor before `<<`. Both parsers must read the result alike.
+fn eased_words(text: &str) -> Option<String> {
     let mut eased = text.to_owned();
-    for operator in [" \\> ", " \\< "] {
-        eased = eased.replace(operator, " == ");
+    for (word, plain) in [
+        (" \\> ", " == "),
+        (" \\< ", " == "),
+        (" - <<", " _ <<"),
+        (" - <", " _ <"),
+        (" - >", " _ >"),
+    ] {
+        eased = eased.replace(word, plain);
     }
     (eased != text).then_some(eased)
 }
@@ -104,6 +116,8 @@ mod tests {
     fn both_parsers_mean_the_same() {
         for text in [
             "a && b > c",
+            "a - <<'X'\nt\nX",
+            "a - <<X | b\nt $(c)\nX",
             "time (a | b)",
             "a; time { b; }",
             "[ \"$a\" \\> \"$b\" ] && c",

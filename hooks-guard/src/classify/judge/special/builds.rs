@@ -222,3 +222,23 @@ pub(super) fn buildifier(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     }
     Outcome::Table
 }
+
+/// `--flag false` takes back what the flag promises.
+pub(super) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for pair in call.args.windows(2) {
+        let name = format!("-{}", pair[0].text.trim_start_matches('-'));
+        let promises = call
+            .program
+            .options
+            .get(&name)
+            .is_some_and(|option| option.verb.is_some());
+        if promises && (pair[1].text == "false" || !pair[1].known()) {
+            judge.find(
+                Effect::Create,
+                pair[1].span,
+                format!("`{}` may be told `false` by this", call.path),
+            );
+        }
+    }
+    Outcome::Table
+}

@@ -45,7 +45,8 @@ pub(super) fn test(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
     Outcome::Table
 }
 
-pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    judge.computed_values(whole);
     for arg in &call.args {
         judge.computed(arg);
         if let Some((name, _)) = arg.text.split_once('=') {
@@ -65,6 +66,9 @@ pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input)
 
 /// `compgen -C`, `-F` and `-W` run what their values say.
 pub(super) fn compgen(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for arg in &call.args {
+        judge.computed(arg);
+    }
     if call.path == "compgen" {
         for given in &call.options {
             if let ("-C" | "-F" | "-W", Some(value)) = (given.name.as_str(), &given.value) {
@@ -154,4 +158,16 @@ impl Judge<'_> {
             self.shell_text(&arg.with(inner), &Input::Unknown);
         }
     }
+}
+
+/// What shows facts does so only where nothing else is said.
+pub(super) fn facts_alone(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    if !call.operands.is_empty() && call.has(&["-help", "--help", "-h", "-V", "-version"]) {
+        judge.find(
+            call.program.effect,
+            whole,
+            format!("`{}` {}", call.path, call.program.does),
+        );
+    }
+    Outcome::Table
 }

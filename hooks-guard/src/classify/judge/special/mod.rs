@@ -90,6 +90,8 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("tmux", SpecialFn(wrappers::tmux)),
     ("pictures", SpecialFn(files::pictures)),
     ("sends-input", SpecialFn(services::sends_input)),
+    ("facts-alone", SpecialFn(builtins::facts_alone)),
+    ("flag-values", SpecialFn(builds::flag_values)),
     ("mypy", SpecialFn(builds::mypy)),
     ("mlr", SpecialFn(files::mlr)),
     ("at", SpecialFn(runs::at)),

@@ -227,6 +227,13 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     return Outcome::Done(None);
                 }
                 'W' | 'X' => {
+                    if letter == 'W' && value(at).is_some_and(|v| v.text.contains('.')) {
+                        judge.find(
+                            Effect::Code,
+                            arg.span,
+                            "`-W` imports the module of a category",
+                        );
+                    }
                     if rest.is_empty() {
                         at += 1;
                     }
@@ -615,9 +622,14 @@ pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
 pub(super) fn rustc(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     for given in call.options.iter().filter(|g| g.name == "--print") {
         if let Some(value) = &given.value
-            && value.text.contains('=')
+            && (value.text.contains('=')
+                || ["link-args", "native-static-libs"].contains(&value.text.as_str()))
         {
-            judge.find(Effect::Create, value.span, "`--print` writes a file");
+            judge.find(
+                Effect::Create,
+                value.span,
+                "`--print` of this compiles or writes a file",
+            );
         }
     }
     toolchain(judge, call, whole, input)

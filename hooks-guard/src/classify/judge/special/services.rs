@@ -289,6 +289,15 @@ pub(super) fn sql_client(
         matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_)))
             || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
     });
+    // Scripts run beside a text that was given.
+    for operand in args(call) {
+        if [".js", ".mjs", ".mongodb"]
+            .iter()
+            .any(|end| operand.text.ends_with(end))
+        {
+            judge.find(Effect::Code, operand.span, "runs what is in this file");
+        }
+    }
     let (roles, _) = call.roles();
     let scripted = roles
         .iter()
