@@ -57,12 +57,13 @@ fn main() {
         }
     }
     names.sort();
-    let mut code = format!("pub(super) const FILES: &[(&str, &str)] = &[\n{sources}];\n");
+    let mut code = format!("pub(super) static FILES: &[(&str, &str)] = &[\n{sources}];\n");
     let _ = writeln!(
         code,
-        "pub(super) const SECTIONS: [(usize, usize, usize); {count}] = [\n{sections}];"
+        "pub(super) const COUNT: usize = {count};\n\
+         pub(super) static SECTIONS: [(usize, usize, usize); COUNT] = [\n{sections}];"
     );
-    code.push_str("pub(super) const NAMES: &[(&str, usize)] = &[\n");
+    code.push_str("pub(super) static NAMES: &[(&str, usize)] = &[\n");
     for (name, section) in names {
         let _ = writeln!(code, "    ({name:?}, {section}),");
     }

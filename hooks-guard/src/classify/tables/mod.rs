@@ -16,7 +16,7 @@ pub(crate) use call::{Call, Operand};
 
 use super::Crud;
 
-use embedded::{FILES, NAMES, SECTIONS};
+use embedded::{COUNT, FILES, NAMES, SECTIONS};
 
 const VARIABLES: &str = include_str!("../../../programs/variables.toml");
 const SECRETS: &str = include_str!("../../../programs/secrets.toml");
@@ -229,7 +229,7 @@ pub(crate) struct Variable {
 #[derive(Debug)]
 pub(crate) struct Tables {
     /// By section; `None` where what is embedded is wrong.
-    programs: [OnceLock<Option<Arc<Program>>>; SECTIONS.len()],
+    programs: [OnceLock<Option<Arc<Program>>>; COUNT],
     variables: Vec<Variable>,
     secrets: Vec<String>,
     harmless_secrets: Vec<String>,
@@ -243,7 +243,7 @@ impl Tables {
         TABLES.get_or_init(|| {
             let (secrets, harmless_secrets) = load::secrets(SECRETS).unwrap_or_default();
             Self {
-                programs: [const { OnceLock::new() }; SECTIONS.len()],
+                programs: [const { OnceLock::new() }; COUNT],
                 variables: load::variables(VARIABLES).unwrap_or_default(),
                 secrets,
                 harmless_secrets,
@@ -282,7 +282,7 @@ impl Tables {
             .collect();
         mistakes.extend(load::variables(VARIABLES).err().map(|e| e.to_string()));
         mistakes.extend(load::secrets(SECRETS).err().map(|e| e.to_string()));
-        for section in 0..SECTIONS.len() {
+        for section in 0..COUNT {
             match read(section) {
                 Ok(program) => program.missing_judges(&mut mistakes),
                 Err(error) => mistakes.push(error.to_string()),
