@@ -20,3 +20,8 @@ pub mod classify;
 mod hook;
 
 pub use hook::ClassifierHook;
+
+/// The page of the book, whose Rust blocks are tests of this crate.
+#[cfg(all(doctest, feature = "semantic"))]
+#[doc = include_str!("../../docs/classifier.md")]
+mod page {}

@@ -100,6 +100,8 @@ fn nested_brackets_are_confirmed() {
 fn long_texts_take_bounded_time() {
     confirmed(&format!("sh <<E\n{}E", "rm x\n".repeat(1_900)));
     confirmed(&"rm a;".repeat(1_999));
+    confirmed("rm a 22222222222>b");
+    confirmed(&format!("{}:{} x", "*".repeat(40), "*a".repeat(4_000)));
     confirmed("rm a|".repeat(1_999).trim_end_matches('|'));
     confirmed(&format!("rm {}", "{a,b}".repeat(1_900)));
     confirmed(&format!("rm {}", "a ".repeat(4_900)));
@@ -128,6 +130,7 @@ fn prefixes_do_not_panic() {
         "find . -name '*.o' -exec rm {} \\; | xargs -I{} sh -c 'rm {}'",
         "for f in a{b,c}; do x=${f%.*}; rm \"$x\" &> /dev/null; done",
         "psql -c \"EXPLAIN ANALYZE DELETE FROM t\" && awk '{print > \"x\"}' y",
+        "bash -eo pipefail -c 'ls' | sed -n -f a.sed",
         "eval \"$(printf '\\x72\\x6d é')\" <(ls) >(tee x) 2>&1",
     ] {
         for (at, _) in command.char_indices().skip(1) {

@@ -60,7 +60,8 @@ pub enum InputError {
 
 /// Says of commands what they would do.
 ///
-/// Cheap to make and to share: the tables are loaded once for the process.
+/// Cheap to make and to share: the table of a program is read once for the
+/// process, when a command first names it.
 #[derive(Clone, Debug)]
 pub struct Classifier {
     tables: &'static Tables,
@@ -252,7 +253,7 @@ fn check(command: &str) -> Result<(), InputError> {
 #[doc(hidden)]
 #[must_use]
 pub fn table_mistakes() -> Vec<String> {
-    Tables::embedded().mistakes.clone()
+    Tables::embedded().mistakes()
 }
 
 /// A program of the tables.
@@ -271,13 +272,16 @@ pub struct ProgramEntry {
 pub fn programs() -> Vec<ProgramEntry> {
     let tables = Tables::embedded();
     let mut entries: Vec<(*const tables::Program, ProgramEntry)> = Vec::new();
-    for (name, program) in &tables.programs {
+    for name in tables.names() {
+        let Some(program) = tables.program(name) else {
+            continue;
+        };
         let key = std::sync::Arc::as_ptr(program);
         match entries.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, entry)) => entry.names.push(name.clone()),
+            Some((_, entry)) => entry.names.push(name.to_owned()),
             None => {
                 let entry = ProgramEntry {
-                    names: vec![name.clone()],
+                    names: vec![name.to_owned()],
                     one_effect: program.single(),
                 };
                 entries.push((key, entry));

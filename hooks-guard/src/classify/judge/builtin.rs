@@ -221,13 +221,11 @@ impl Judge<'_> {
     /// A pattern as a program's name: every program that fits may run.
     fn patterned(&mut self, args: &[Arg], input: &Input) {
         let pattern = args[0].text.rsplit('/').next().unwrap_or("").to_owned();
-        let names: Vec<String> = self
+        let names: Vec<&str> = self
             .tables
-            .programs
-            .keys()
+            .names()
             .filter(|name| fits(pattern.as_bytes(), name.as_bytes()))
             .take(20)
-            .cloned()
             .collect();
         for name in names {
             let mut args = args.to_vec();
@@ -669,19 +667,37 @@ impl Judge<'_> {
 
 /// Whether a name fits a pattern of `*`, `?` and `[…]` (which fits any character here).
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.first(), name.first()) {
-        (None, None) => true,
-        (Some(b'*'), _) => {
-            fits(&pattern[1..], name) || (!name.is_empty() && fits(pattern, &name[1..]))
+    let (mut at, mut place) = (0, 0);
+    // Where to go on if it does not fit: only the last `*` need take more.
+    let mut star = None;
+    while place < name.len() {
+        let one = match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at + 1, place));
+                at += 1;
+                continue;
+            }
+            Some(b'?') => Some(1),
+            Some(b'[') => pattern[at..]
+                .iter()
+                .position(|byte| *byte == b']')
+                .map(|end| end + 1),
+            Some(byte) if *byte == name[place] => Some(1),
+            _ => None,
+        };
+        match (one, star) {
+            (Some(length), _) => {
+                at += length;
+                place += 1;
+            }
+            (None, Some((after, from))) => {
+                star = Some((after, from + 1));
+                (at, place) = (after, from + 1);
+            }
+            (None, None) => return false,
         }
-        (Some(b'?'), Some(_)) => fits(&pattern[1..], &name[1..]),
-        (Some(b'['), Some(_)) => pattern
-            .iter()
-            .position(|byte| *byte == b']')
-            .is_some_and(|end| fits(&pattern[end + 1..], &name[1..])),
-        (Some(a), Some(b)) if a == b => fits(&pattern[1..], &name[1..]),
-        _ => false,
     }
+    pattern[at..].iter().all(|byte| *byte == b'*')
 }
 
 /// `NAME=VALUE`; the name keeps the `+` of `+=`.

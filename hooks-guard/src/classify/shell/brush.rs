@@ -12,6 +12,17 @@ use super::{
 
 /// The script that `text` is, if it is one.
 pub(crate) fn parse(text: &str) -> Option<Script> {
+    // The parser panics at a descriptor that is no number of 32 bits.
+    let high = |part: &str| {
+        let rest = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        part.len() - rest.len() > 9
+    };
+    if text
+        .match_indices(['<', '>'])
+        .any(|(at, _)| high(&text[..at]))
+    {
+        return None;
+    }
     let options = ParserOptions::default();
     let program = Parser::new(text.as_bytes(), &options)
         .parse_program()

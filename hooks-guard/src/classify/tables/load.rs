@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{Count, Effect, Language, Opt, Program, Role, Style, Tables, Takes, Variable, Verb};
+use super::{Count, Effect, Language, Opt, Program, Role, Style, Takes, Variable, Verb};
 
 /// A mistake in a table.
 #[derive(Debug, Error)]
@@ -87,73 +87,44 @@ fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableErr
     })
 }
 
-/// Loads tables. What is wrong in one is kept as a mistake, and the program
-/// that it is about is then unknown.
-pub(super) fn load(files: &[(&str, &str)], variables: &str, secrets: &str) -> Tables {
-    let mut tables = Tables::default();
-    for (file, text) in files {
-        match read::<File>(file, text) {
-            Ok(parsed) => parsed
-                .program
-                .into_iter()
-                .for_each(|raw| add(&mut tables, file, raw)),
-            Err(error) => tables.mistakes.push(error.to_string()),
+/// Reads the part of a file that is the table of one program.
+pub(super) fn section(file: &str, text: &str) -> Result<Program, TableError> {
+    let raw = match read::<File>(file, text)?.program {
+        mut programs if programs.len() == 1 => programs.remove(0),
+        _ => {
+            return Err(TableError::Entry {
+                file: file.to_owned(),
+                program: String::new(),
+                what: "it is not the table of one program".to_owned(),
+            });
         }
-    }
-    match read::<Variables>("variables.toml", variables) {
-        Ok(parsed) => {
-            for raw in parsed.variable {
-                tables
-                    .variables
-                    .extend(raw.names.into_iter().map(|pattern| Variable {
-                        pattern,
-                        why: raw.why.clone(),
-                        harmless: raw.harmless.clone(),
-                    }));
-            }
-        }
-        Err(error) => tables.mistakes.push(error.to_string()),
-    }
-    match read::<Secrets>("secrets.toml", secrets) {
-        Ok(parsed) => {
-            tables.secrets = parsed.paths;
-            tables.harmless_secrets = parsed.harmless;
-        }
-        Err(error) => tables.mistakes.push(error.to_string()),
-    }
-    tables.mistakes.extend(tables.missing_judges());
-    tables
+    };
+    let label = raw.names.first().cloned().unwrap_or_default();
+    program(raw, None).map_err(|what| TableError::Entry {
+        file: file.to_owned(),
+        program: label,
+        what,
+    })
 }
 
-fn add(tables: &mut Tables, file: &str, raw: Raw) {
-    let names = raw.names.clone();
-    let label = names.first().cloned().unwrap_or_default();
-    let entry = |what: String| {
-        let (file, program) = (file.to_owned(), label.clone());
-        TableError::Entry {
-            file,
-            program,
-            what,
-        }
-        .to_string()
+/// Reads the table of variables.
+pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
+    let parsed = read::<Variables>("variables.toml", text)?.variable;
+    let one = |raw: RawVariable| {
+        raw.names.into_iter().map(move |pattern| Variable {
+            pattern,
+            why: raw.why.clone(),
+            harmless: raw.harmless.clone(),
+        })
     };
-    match program(raw, None) {
-        Ok(program) => {
-            let program = Arc::new(program);
-            for name in names {
-                if tables
-                    .programs
-                    .insert(name.clone(), Arc::clone(&program))
-                    .is_some()
-                {
-                    tables
-                        .mistakes
-                        .push(entry(format!("`{name}` is in the tables twice")));
-                }
-            }
-        }
-        Err(what) => tables.mistakes.push(entry(what)),
-    }
+    Ok(parsed.into_iter().flat_map(one).collect())
+}
+
+/// Reads the patterns of paths that hold secrets, and of those that only look
+/// so.
+pub(super) fn secrets(text: &str) -> Result<(Vec<String>, Vec<String>), TableError> {
+    let parsed = read::<Secrets>("secrets.toml", text)?;
+    Ok((parsed.paths, parsed.harmless))
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {

@@ -1,7 +1,13 @@
-//! What is known about programs: the tables in `programs/`, loaded once.
+//! What is known about programs: the tables in `programs/`, each read when its
+//! program is first met.
 
 mod call;
 mod load;
+
+mod embedded {
+    //! The files, where the programs stand in them, and their names in order.
+    include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+}
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -10,8 +16,8 @@ pub(crate) use call::{Call, Operand};
 
 use super::Crud;
 
-/// The embedded tables of programs, by file name.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+use embedded::{COUNT, FILES, NAMES, SECTIONS};
+
 const VARIABLES: &str = include_str!("../../../programs/variables.toml");
 const SECRETS: &str = include_str!("../../../programs/secrets.toml");
 
@@ -36,36 +42,6 @@ impl Effect {
             Self::Update => Crud::Update,
             Self::Delete => Crud::Delete,
         }
-    }
-}
-
-impl Tables {
-    /// Judges that tables name and that do not exist.
-    fn missing_judges(&self) -> Vec<String> {
-        fn visit(name: &str, program: &Program, missing: &mut Vec<String>) {
-            if let Some(judge) = &program.judge
-                && !super::judge::SPECIALS
-                    .iter()
-                    .any(|(known, _)| known == judge)
-            {
-                missing.push(format!(
-                    "`{name}` names the judge `{judge}`, which does not exist"
-                ));
-            }
-            for (name, command) in program
-                .commands
-                .iter()
-                .chain(program.patterns.iter().map(|(n, c)| (n, c)))
-            {
-                visit(name, command, missing);
-            }
-        }
-        let mut missing = Vec::new();
-        for (name, program) in &self.programs {
-            visit(name, program, &mut missing);
-        }
-        missing.sort();
-        missing
     }
 }
 
@@ -214,6 +190,24 @@ impl Program {
         !self.commands.is_empty() || !self.patterns.is_empty() || self.commands_of.is_some()
     }
 
+    /// Adds the judges that this names and that do not exist.
+    fn missing_judges(&self, missing: &mut Vec<String>) {
+        if let Some(judge) = &self.judge
+            && !super::judge::SPECIALS
+                .iter()
+                .any(|(known, _)| known == judge)
+        {
+            missing.push(format!(
+                "what `{}` names the judge `{judge}`, which does not exist",
+                self.does
+            ));
+        }
+        let patterns = self.patterns.iter().map(|(_, command)| command);
+        for command in self.commands.values().chain(patterns) {
+            command.missing_judges(missing);
+        }
+    }
+
     /// Whether every call has the one effect.
     pub(crate) fn single(&self) -> bool {
         !self.has_commands()
@@ -232,13 +226,13 @@ pub(crate) struct Variable {
 }
 
 /// All tables.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tables {
-    pub(crate) programs: HashMap<String, Arc<Program>>,
-    pub(crate) variables: Vec<Variable>,
-    pub(crate) secrets: Vec<String>,
-    pub(crate) harmless_secrets: Vec<String>,
-    pub(crate) mistakes: Vec<String>,
+    /// By section; `None` where what is embedded is wrong.
+    programs: [OnceLock<Option<Arc<Program>>>; COUNT],
+    variables: Vec<Variable>,
+    secrets: Vec<String>,
+    harmless_secrets: Vec<String>,
 }
 
 impl Tables {
@@ -246,16 +240,55 @@ impl Tables {
     /// test holds that nothing is.
     pub(crate) fn embedded() -> &'static Self {
         static TABLES: OnceLock<Tables> = OnceLock::new();
-        TABLES.get_or_init(|| load::load(FILES, VARIABLES, SECRETS))
+        TABLES.get_or_init(|| {
+            let (secrets, harmless_secrets) = load::secrets(SECRETS).unwrap_or_default();
+            Self {
+                programs: [const { OnceLock::new() }; COUNT],
+                variables: load::variables(VARIABLES).unwrap_or_default(),
+                secrets,
+                harmless_secrets,
+            }
+        })
+    }
+
+    /// The names of all programs, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<&Arc<Program>> {
-        self.programs.get(name).or_else(|| {
+        self.named(name).or_else(|| {
             let stem = name.get(..name.len().checked_sub(4)?)?;
             name.to_ascii_lowercase()
                 .ends_with(".exe")
-                .then(|| self.programs.get(stem))?
+                .then(|| self.named(stem))?
         })
+    }
+
+    fn named(&self, name: &str) -> Option<&Arc<Program>> {
+        let at = NAMES.binary_search_by_key(&name, |(name, _)| name).ok()?;
+        let section = NAMES[at].1;
+        self.programs[section]
+            .get_or_init(|| read(section).ok().map(Arc::new))
+            .as_ref()
+    }
+
+    /// What is wrong in the embedded tables.
+    pub(crate) fn mistakes(&self) -> Vec<String> {
+        let mut mistakes: Vec<String> = NAMES
+            .windows(2)
+            .filter(|pair| pair[0].0 == pair[1].0)
+            .map(|pair| format!("`{}` is in the tables twice", pair[0].0))
+            .collect();
+        mistakes.extend(load::variables(VARIABLES).err().map(|e| e.to_string()));
+        mistakes.extend(load::secrets(SECRETS).err().map(|e| e.to_string()));
+        for section in 0..COUNT {
+            match read(section) {
+                Ok(program) => program.missing_judges(&mut mistakes),
+                Err(error) => mistakes.push(error.to_string()),
+            }
+        }
+        mistakes
     }
 
     /// Why setting `name` to `value` changes what runs, if it does.
@@ -293,6 +326,12 @@ impl Tables {
         };
         self.secrets.iter().any(hit) && !self.harmless_secrets.iter().any(hit)
     }
+}
+
+fn read(section: usize) -> Result<Program, load::TableError> {
+    let (file, start, end) = SECTIONS[section];
+    let (name, text) = FILES[file];
+    load::section(name, &text[start..end])
 }
 
 /// Whether `text` matches a pattern in which `*` stands for anything.

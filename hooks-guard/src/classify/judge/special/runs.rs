@@ -318,7 +318,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     }
     {
         // Only checks syntax.
-        let n = args[..at]
+        let n = args[..at.min(args.len())]
             .iter()
             .any(|a| a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('n'));
         if n && (!text || at < args.len()) {

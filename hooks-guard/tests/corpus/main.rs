@@ -1,6 +1,10 @@
 //! Every `corpus/*.jsonl`: labelled commands that the tables were not written from.
+//!
+//! The score stands in `docs/classifier.md`; with `HOOKS_WRITE=1` it is
+//! written there, without it must be what stands there.
 
-use std::collections::BTreeMap;
+mod page;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +24,7 @@ struct Line {
 }
 
 #[derive(Default)]
-struct Score {
+pub(crate) struct Score {
     all: u32,
     right: u32,
     reads: u32,
@@ -29,7 +33,7 @@ struct Score {
 }
 
 /// The share and its 95 % interval after Wilson.
-fn share(hits: u32, all: u32) -> String {
+pub(crate) fn share(hits: u32, all: u32) -> String {
     if all == 0 {
         return "–".into();
     }
@@ -39,7 +43,7 @@ fn share(hits: u32, all: u32) -> String {
     format!(
         "{hits}/{all} = {:.1} % [{:.1}, {:.1}]",
         p * 100.0,
-        (middle - half) * 100.0,
+        ((middle - half) * 100.0).max(0.0),
         (middle + half) * 100.0
     )
 }
@@ -49,7 +53,7 @@ fn the_corpus_is_judged_as_it_is_labelled() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let classifier = Classifier::new();
     let mut total = Score::default();
-    let mut tags: BTreeMap<String, Score> = BTreeMap::new();
+    let mut counts = page::Counts::default();
     let mut report = String::new();
     let mut wrong_allows = Vec::new();
     let mut files: Vec<_> = fs::read_dir(folder)
@@ -62,6 +66,8 @@ fn the_corpus_is_judged_as_it_is_labelled() {
         .filter(|path| path.extension().is_some_and(|e| e == "jsonl"))
     {
         let text = fs::read_to_string(path).expect("a readable file");
+        let name = path.file_name().expect("a name").to_string_lossy();
+        let mut own = Score::default();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let line: Line = serde_json::from_str(line).expect("a labelled command");
             assert_eq!(line.must_confirm, line.label != "READ", "{}", line.command);
@@ -81,8 +87,11 @@ fn the_corpus_is_judged_as_it_is_labelled() {
                 score.wrong_allows += u32::from(line.must_confirm && allowed);
             };
             count(&mut total);
+            count(&mut own);
+            let hundredths = (verdict.confidence * 100.0).round() as u8;
+            count(counts.confidence.entry(hundredths).or_default());
             for tag in line.tags.iter().filter(|tag| !tag.starts_with("alt:")) {
-                count(tags.entry(tag.clone()).or_default());
+                count(counts.tags.entry(tag.clone()).or_default());
             }
             if line.must_confirm && allowed {
                 wrong_allows.push(line.command.clone());
@@ -94,6 +103,7 @@ fn the_corpus_is_judged_as_it_is_labelled() {
                 );
             }
         }
+        counts.corpora.push((name.into_owned(), own));
     }
     println!("{report}");
     println!("class right:        {}", share(total.right, total.all));
@@ -102,13 +112,14 @@ fn the_corpus_is_judged_as_it_is_labelled() {
         "wrongly allowed:    {}",
         share(total.wrong_allows, total.all - total.reads)
     );
-    for (tag, score) in &tags {
+    for (tag, score) in &counts.tags {
         println!(
             "  {tag:12} class {}; READ allowed {}",
             share(score.right, score.all),
             share(score.allowed, score.reads)
         );
     }
+    let held = page::hold(&page::part(&total, &counts));
     assert!(
         total.all >= 1000,
         "the corpus has only {} commands",
@@ -129,4 +140,5 @@ fn the_corpus_is_judged_as_it_is_labelled() {
         "class right: {}",
         share(total.right, total.all)
     );
+    held.unwrap_or_else(|why| panic!("{why}"));
 }
