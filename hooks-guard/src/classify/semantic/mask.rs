@@ -441,7 +441,7 @@ mod tests {
             "frob --path=a --author Ada --passes 3 --pinned",
             "bash <<< 'rm -rf x'",
             "git commit -m 'Fix the parser of tokens'",
-            "rm -rf build && ls -la /home/ada/Projects/Foo2/src/components/widgets",
+            "rm -rf build && ls -la /srv/ada/Projects/Foo2/src/components/widgets",
             "git clone git@github.example:org/repo.git",
             "git clone ssh://git@github.example/org/repo.git",
             "API_TOKEN=$OTHER_TOKEN frob",
