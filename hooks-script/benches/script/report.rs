@@ -19,8 +19,9 @@ use crate::threads;
 use crate::time::{Timed, interleaved, median, micros, timed};
 use crate::workload::{self, START, WORK, Work};
 
-/// Where the section begins; it ends with the page.
+/// Where the section begins; it ends where another's does.
 const MARK: &str = "<!-- hooks in scripts -->";
+const NEXT: &str = "\n<!-- ";
 
 const RESET_TARGET: f64 = 6.0;
 const REGISTER_TARGET: f64 = 2_000.0;
@@ -53,8 +54,9 @@ pub(crate) fn write(section: &str) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
     let said = |why| format!("cannot write {}: {why}", path.display());
     let page = fs::read_to_string(&path).map_err(said)?;
-    let before = page.find(MARK).map_or(&*page, |at| &page[..at]);
-    fs::write(&path, format!("{}\n\n{section}", before.trim_end())).map_err(said)
+    let (before, old) = page.split_at(page.find(MARK).unwrap_or(page.len()));
+    let after = old.find(NEXT).map_or("", |at| &old[at..]);
+    fs::write(&path, format!("{}\n\n{section}{after}", before.trim_end())).map_err(said)
 }
 
 fn introduction(node: &Result<String, String>) -> String {

@@ -96,16 +96,16 @@ pub(crate) fn page(whole: bool) -> Result<String, String> {
     Ok(page)
 }
 
-/// Where the section begins that the bench of `hooks-script` writes; it ends with the page.
-const SCRIPTS: &str = "<!-- hooks in scripts -->";
+/// Where the first section begins that the bench of another crate writes.
+const OTHERS: &str = "\n<!-- ";
 
 /// Writes the page to where the book has it.
 pub(crate) fn write(page: &str) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
     let said = |why| format!("cannot write {}: {why}", path.display());
     let old = fs::read_to_string(&path).map_err(said)?;
-    let scripts = old.find(SCRIPTS).map(|at| format!("\n{}", &old[at..]));
-    fs::write(&path, format!("{page}{}", scripts.unwrap_or_default())).map_err(said)
+    let others = old.find(OTHERS).map_or("", |at| &old[at..]);
+    fs::write(&path, format!("{page}{others}")).map_err(said)
 }
 
 fn introduction(missing: Option<&str>) -> String {

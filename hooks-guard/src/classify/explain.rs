@@ -1,0 +1,83 @@
+//! A drawing of what a command would run.
+
+use std::fmt;
+
+use super::{Classification, Judged};
+
+/// What would run, as a tree with effects and reasons; see
+/// [`Classifier::explain`](super::Classifier::explain).
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    verdict: Classification,
+    lines: Vec<Line>,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    depth: usize,
+    text: String,
+    reasons: Vec<String>,
+}
+
+impl Explanation {
+    pub(crate) fn new(command: &str, verdict: Classification, judged: Option<Judged>) -> Self {
+        let mut lines = Vec::new();
+        if let Some(judged) = judged {
+            for (at, step) in judged.steps.iter().enumerate() {
+                let until = judged
+                    .steps
+                    .get(at + 1)
+                    .map_or(judged.findings.len(), |next| next.before);
+                let reasons = judged.findings[step.before..until]
+                    .iter()
+                    .map(|finding| {
+                        let ask = if finding.ask { "" } else { ", nothing to ask" };
+                        format!("{} ({}{ask})", finding.reason, finding.effect)
+                    })
+                    .collect();
+                let place = command
+                    .get(..step.span.start)
+                    .map_or(0, |text| text.chars().count());
+                let text = format!("{} [{place}]", step.label);
+                lines.push(Line {
+                    depth: step.depth,
+                    text,
+                    reasons,
+                });
+            }
+        }
+        Self { verdict, lines }
+    }
+
+    /// The answer.
+    #[must_use]
+    pub fn classification(&self) -> &Classification {
+        &self.verdict
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = &self.verdict;
+        writeln!(
+            f,
+            "{} {} (confidence {:.2})",
+            verdict.crud, verdict.decision, verdict.confidence
+        )?;
+        let base = self.lines.iter().map(|line| line.depth).min().unwrap_or(0);
+        for (at, line) in self.lines.iter().enumerate() {
+            let next = self.lines.get(at + 1).map_or(0, |next| next.depth);
+            let branch = if next < line.depth || at + 1 == self.lines.len() {
+                "└─"
+            } else {
+                "├─"
+            };
+            let indent = "│  ".repeat(line.depth - base);
+            writeln!(f, "{indent}{branch} {}", line.text)?;
+            for reason in &line.reasons {
+                writeln!(f, "{indent}│     {reason}")?;
+            }
+        }
+        write!(f, "because {}", verdict.reasoning)
+    }
+}

@@ -1,0 +1,263 @@
+//! Judges every command that a text would run.
+//!
+//! [`Judge`] walks scripts ([`walk`]), evaluates words as far as their values
+//! are known ([`words`]) and asks of each command what it does: the shell's own
+//! ones in [`builtin`], the others by their table ([`table`]) and, where a
+//! table says so, by a function on top of it ([`special`]).
+
+mod builtin;
+pub(crate) mod environment;
+mod redirect;
+mod special;
+mod table;
+mod walk;
+mod words;
+
+use std::collections::HashSet;
+
+pub(crate) use environment::Environment;
+pub(crate) use special::SPECIALS;
+pub(crate) use words::{Arg, UNKNOWN};
+
+use super::Crud;
+use super::shell::{Inner, Reading, Script, Span};
+use super::tables::{Effect, Tables};
+
+/// How sure a finding is; the ground of `confidence`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(crate) enum Sure {
+    /// A table says so.
+    Known,
+    /// It follows from code that is not shown.
+    Likely,
+    /// Nothing is known about it.
+    Guess,
+}
+
+/// What one part of a command does.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) span: Span,
+    pub(crate) effect: Crud,
+    /// Must be asked about although it may only read.
+    pub(crate) ask: bool,
+    pub(crate) reason: String,
+    pub(crate) sure: Sure,
+}
+
+/// A line of the explanation.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) depth: usize,
+    pub(crate) span: Span,
+    pub(crate) label: String,
+    /// The findings that were there before this step.
+    pub(crate) before: usize,
+}
+
+/// What a command reads on its standard input.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Input {
+    /// Whatever it was for the whole command.
+    Inherited,
+    Known(String),
+    /// A pipe or a file of which nothing is known.
+    Unknown,
+}
+
+/// What a command prints, where that is known.
+pub(crate) type Output = Option<String>;
+
+/// How positions in a text become positions in the whole command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Offset(usize),
+    Fixed(Span),
+}
+
+impl Place {
+    fn map(self, span: Span) -> Span {
+        match self {
+            Self::Offset(offset) => Span::new(span.start + offset, span.end + offset),
+            Self::Fixed(span) => span,
+        }
+    }
+
+    fn inner(self, inner: &Inner, around: Span) -> Self {
+        match (self, inner.at.0) {
+            (Self::Offset(offset), Some(at)) => Self::Offset(offset + at),
+            _ => Self::Fixed(self.map(around)),
+        }
+    }
+}
+
+/// Texts within texts deeper than this are not followed.
+const DEPTH: usize = 25;
+/// More commands than this are not followed: loops are walked more than once.
+const STEPS: usize = 3000;
+
+/// Walks a command and collects what it does.
+#[derive(Debug)]
+pub(crate) struct Judge<'t> {
+    pub(crate) tables: &'t Tables,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) environment: Environment,
+    seen: HashSet<(usize, usize, u8, bool, u64)>,
+    place: Place,
+    depth: usize,
+    work: usize,
+    /// Whether every text was read the same by both parsers.
+    pub(crate) agreed: bool,
+}
+
+impl<'t> Judge<'t> {
+    pub(crate) fn new(tables: &'t Tables) -> Self {
+        Self {
+            tables,
+            findings: Vec::new(),
+            steps: Vec::new(),
+            environment: Environment::default(),
+            seen: HashSet::new(),
+            place: Place::Offset(0),
+            depth: 0,
+            work: 0,
+            agreed: true,
+        }
+    }
+
+    /// Judges the whole command.
+    pub(crate) fn whole(&mut self, text: &str) {
+        self.text(text, Place::Offset(0), &Input::Inherited);
+        self.uncalled();
+    }
+
+    /// Judges a text that a shell runs; says what it prints.
+    pub(crate) fn text(&mut self, text: &str, place: Place, input: &Input) -> Output {
+        let span = place.map(Span::new(0, text.len()));
+        if self.depth >= DEPTH {
+            self.find(
+                Effect::Unknown,
+                span,
+                "texts within texts are nested too deeply to follow",
+            );
+            return None;
+        }
+        let outer = std::mem::replace(&mut self.place, place);
+        self.depth += 1;
+        let output = match super::shell::parse(text) {
+            Reading::Agreed(script) => self.script(&script, input),
+            Reading::Single(script) => {
+                self.agreed = false;
+                self.find(
+                    Effect::Unknown,
+                    span,
+                    "only one of two parsers can read this",
+                );
+                self.script(&script, input)
+            }
+            Reading::Disputed(one, other) => {
+                self.agreed = false;
+                self.find(Effect::Unknown, span, "two parsers read this differently");
+                self.both(&one, &other, input)
+            }
+            Reading::Unreadable(why) => {
+                self.agreed = false;
+                self.find(Effect::Unknown, span, why);
+                // It may be another shell's.
+                if self.depth == 1
+                    && text
+                        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+                        .any(special::cmdlet)
+                    || text.contains("$_")
+                {
+                    super::language::powershell::judge(self, &Arg::new(text, span));
+                }
+                None
+            }
+        };
+        self.depth -= 1;
+        self.place = outer;
+        output
+    }
+
+    fn both(&mut self, one: &Script, other: &Script, input: &Input) -> Output {
+        let before = self.environment.clone();
+        self.script(one, input);
+        let after = std::mem::replace(&mut self.environment, before);
+        self.script(other, input);
+        self.environment.merge(&after);
+        None
+    }
+
+    /// Judges text that comes from the value of a word; what is unknown in it
+    /// may be anything.
+    pub(crate) fn shell_text(&mut self, arg: &Arg, input: &Input) -> Output {
+        if arg.known() {
+            return self.text(&arg.text, Place::Fixed(arg.span), input);
+        }
+        self.find(
+            Effect::Code,
+            arg.span,
+            "runs text that is only known when it runs",
+        );
+        let text = arg.text.replace(UNKNOWN, "\"$_\"");
+        self.text(&text, Place::Fixed(arg.span), input);
+        None
+    }
+
+    /// Notes what a part does.
+    pub(crate) fn find(&mut self, effect: Effect, span: Span, reason: impl Into<String>) {
+        let sure = match effect {
+            Effect::Unknown => Sure::Guess,
+            Effect::Code => Sure::Likely,
+            _ => Sure::Known,
+        };
+        self.note(Finding {
+            span,
+            effect: effect.crud(),
+            ask: effect != Effect::Read,
+            reason: reason.into(),
+            sure,
+        });
+    }
+
+    /// Notes a read that must be asked about.
+    pub(crate) fn ask(&mut self, span: Span, reason: impl Into<String>) {
+        let reason = reason.into();
+        self.note(Finding {
+            span,
+            effect: Crud::Read,
+            ask: true,
+            reason,
+            sure: Sure::Likely,
+        });
+    }
+
+    fn note(&mut self, finding: Finding) {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        finding.reason.hash(&mut hasher);
+        let key = (
+            finding.span.start,
+            finding.span.end,
+            finding.effect as u8,
+            finding.ask,
+            hasher.finish(),
+        );
+        if self.seen.insert(key) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Opens a line of the explanation.
+    pub(crate) fn step(&mut self, span: Span, label: impl FnOnce() -> String) {
+        let before = self.findings.len();
+        self.steps.push(Step {
+            depth: self.depth,
+            span,
+            label: label(),
+            before,
+        });
+    }
+}

@@ -1,0 +1,157 @@
+//! Judges on top of a table, for what no table can say.
+//!
+//! Each is named in the tables, where the comment above the program says what
+//! it decides.
+
+mod builds;
+mod builtins;
+mod files;
+mod forge;
+mod repository;
+mod runs;
+mod services;
+mod system;
+mod wrappers;
+
+pub(super) use services::method;
+
+use super::{Arg, Input, Judge, Output};
+use crate::classify::shell::Span;
+use crate::classify::tables::{Call, Effect};
+
+/// What a judge decided.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// Nothing: the table holds.
+    Table,
+    /// The table holds, but the judge dealt with the operands.
+    NoOperands,
+    /// This is the effect of the plain call.
+    Is(Effect),
+    /// All is said.
+    Done(Output),
+}
+
+type Special = fn(&mut Judge<'_>, &Call, Span, &Input) -> Outcome;
+
+/// The judges by the names that tables use.
+pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
+    ("maybe-command", SpecialFn(|_, _, _, _| Outcome::Table)),
+    ("cp", SpecialFn(files::cp)),
+    ("truncate", SpecialFn(files::truncate)),
+    ("dd", SpecialFn(files::dd)),
+    ("date", SpecialFn(files::date)),
+    ("find", SpecialFn(files::find)),
+    ("fd", SpecialFn(files::fd)),
+    ("tar", SpecialFn(files::tar)),
+    ("rename", SpecialFn(files::rename)),
+    ("less", SpecialFn(files::less)),
+    ("vim", SpecialFn(files::vim)),
+    ("pattern", SpecialFn(files::pattern)),
+    ("stdout-last", SpecialFn(files::stdout_last)),
+    ("git-config", SpecialFn(repository::config)),
+    ("git-push", SpecialFn(repository::push)),
+    ("git-checkout", SpecialFn(repository::checkout)),
+    ("gh-api", SpecialFn(forge::api)),
+    ("kubectl-get", SpecialFn(forge::kubectl_get)),
+    ("ansible", SpecialFn(forge::ansible)),
+    ("interpreter", SpecialFn(runs::interpreter)),
+    ("python", SpecialFn(runs::python)),
+    ("shell", SpecialFn(runs::shell)),
+    ("eval", SpecialFn(runs::eval)),
+    ("source", SpecialFn(runs::source)),
+    ("xargs", SpecialFn(runs::xargs)),
+    ("env", SpecialFn(runs::env)),
+    ("sed", SpecialFn(runs::sed)),
+    ("awk", SpecialFn(runs::awk)),
+    ("jq", SpecialFn(runs::jq)),
+    ("goals", SpecialFn(runs::goals)),
+    ("toolchain", SpecialFn(runs::toolchain)),
+    ("rustc", SpecialFn(runs::rustc)),
+    ("rustfmt", SpecialFn(runs::rustfmt)),
+    ("cargo-fmt", SpecialFn(runs::cargo_fmt)),
+    ("assign", SpecialFn(builtins::assign)),
+    ("test", SpecialFn(builtins::test)),
+    ("arithmetic", SpecialFn(builtins::arithmetic)),
+    ("compgen", SpecialFn(builtins::compgen)),
+    ("jobs", SpecialFn(builtins::jobs)),
+    ("fish", SpecialFn(builtins::fish)),
+    ("curl", SpecialFn(services::curl)),
+    ("httpie", SpecialFn(services::httpie)),
+    ("grpcurl", SpecialFn(services::grpcurl)),
+    ("ssh", SpecialFn(services::ssh)),
+    ("rsync", SpecialFn(services::rsync)),
+    ("flyway", SpecialFn(services::flyway)),
+    ("sql-client", SpecialFn(services::sql_client)),
+    ("watch", SpecialFn(wrappers::watch)),
+    ("sudo", SpecialFn(wrappers::sudo)),
+    ("parallel", SpecialFn(wrappers::parallel)),
+    ("flock", SpecialFn(wrappers::flock)),
+    ("tmux", SpecialFn(wrappers::tmux)),
+    ("pictures", SpecialFn(files::pictures)),
+    ("sends-input", SpecialFn(services::sends_input)),
+    ("facts-alone", SpecialFn(builtins::facts_alone)),
+    ("flag-values", SpecialFn(builds::flag_values)),
+    ("private-keys", SpecialFn(services::private_keys)),
+    ("mypy", SpecialFn(builds::mypy)),
+    ("mlr", SpecialFn(files::mlr)),
+    ("at", SpecialFn(runs::at)),
+    ("debugfs", SpecialFn(system::debugfs)),
+    ("exiftool", SpecialFn(system::exiftool)),
+    ("rpm", SpecialFn(system::rpm)),
+    ("cc", SpecialFn(builds::cc)),
+    ("ninja", SpecialFn(builds::ninja)),
+    ("cmake", SpecialFn(builds::cmake)),
+    ("buildifier", SpecialFn(builds::buildifier)),
+    ("sysctl", SpecialFn(system::sysctl)),
+    ("nft", SpecialFn(system::nft)),
+    ("service", SpecialFn(system::service)),
+    ("powershell", SpecialFn(system::powershell)),
+    ("cmd", SpecialFn(system::cmd)),
+    ("iwr", SpecialFn(system::request)),
+    ("wmic", SpecialFn(system::wmic)),
+    ("wsl", SpecialFn(system::wsl)),
+    // All abbreviations stand in the table.
+    ("ip", SpecialFn(|_, _, _, _| Outcome::Table)),
+    // The shell's own: `builtin` deals with them before any table is asked.
+    ("set", SpecialFn(|_, _, _, _| Outcome::Table)),
+    ("trap", SpecialFn(|_, _, _, _| Outcome::Table)),
+    ("command", SpecialFn(|_, _, _, _| Outcome::Table)),
+    ("alias", SpecialFn(|_, _, _, _| Outcome::Table)),
+];
+
+/// A judge; a type of its own so that its signature stays in here.
+#[derive(Clone, Copy)]
+pub(crate) struct SpecialFn(Special);
+
+/// The judge of this name; loading held that there is one.
+pub(super) fn special(name: &str) -> Special {
+    SPECIALS.iter().find(|(known, _)| *known == name).map_or(
+        |_, _, _, _| Outcome::Is(Effect::Unknown),
+        |(_, special)| special.0,
+    )
+}
+
+/// Whether a name is that of a PowerShell command, `Verb-Noun`.
+pub(super) fn cmdlet(name: &str) -> bool {
+    crate::classify::language::powershell::cmdlet(name)
+}
+
+impl Judge<'_> {
+    pub(super) fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
+        let text = args
+            .iter()
+            .map(|arg| arg.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        crate::classify::language::powershell::judge(self, &Arg::new(text, whole));
+        None
+    }
+}
+
+fn args(call: &Call) -> Vec<Arg> {
+    call.operands
+        .iter()
+        .map(|operand| operand.arg.clone())
+        .collect()
+}

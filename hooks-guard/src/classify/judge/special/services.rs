@@ -1,0 +1,365 @@
+//! Judges of programs that reach other machines.
+
+use super::{Outcome, args};
+use crate::classify::judge::{Arg, Input, Judge};
+use crate::classify::shell::Span;
+use crate::classify::tables::{Call, Effect, Language, Role, Verb};
+
+pub(in crate::classify::judge) fn method(name: &str) -> Effect {
+    match name.to_ascii_uppercase().as_str() {
+        "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PROPFIND" | "REPORT" => Effect::Read,
+        "PUT" | "PATCH" => Effect::Update,
+        "DELETE" => Effect::Delete,
+        _ => Effect::Create,
+    }
+}
+
+/// The method decides.
+pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let mut strongest = Effect::Read;
+    let mut request = Request::default();
+    for given in &call.options {
+        let text = given.value.as_ref().map_or("", |value| value.text.as_str());
+        let name = given.name.as_str();
+        match name {
+            "--next" | "-:" => strongest = strongest.max(std::mem::take(&mut request).effect()),
+            "-X" | "--request" => request.method = Some(text.to_owned()),
+            "-T" | "--upload-file" => request.upload = true,
+            "-I" | "--head" => request.head = true,
+            "-G" | "--get" => request.get = true,
+            "-d" | "--json" | "-F" | "--form" | "--form-string" => request.body = true,
+            _ if name.starts_with("--data") => request.body = true,
+            _ => {}
+        }
+        let Some(value) = &given.value else { continue };
+        let file = match name {
+            "-F" | "--form" => text
+                .split_once('=')
+                .map(|(_, v)| v)
+                .and_then(|v| v.strip_prefix(['@', '<']))
+                .map(|v| v.split(';').next().unwrap_or(v)),
+            "--data-urlencode" | "--url-query" => text.split_once('@').map(|(_, v)| v),
+            "-T" | "--upload-file" => Some(text),
+            "-H" | "--header" | "--proxy-header" | "-d" | "--json" => text.strip_prefix('@'),
+            _ if name.starts_with("--data") => text.strip_prefix('@'),
+            _ => None,
+        };
+        if let Some(file) = file {
+            judge.input_file(&value.with(file));
+            judge.ask(value.span, "`curl` sends what is in a file");
+        }
+        if (name == "-w" || name == "--write-out") && text.starts_with('@') {
+            judge.find(
+                Effect::Unknown,
+                value.span,
+                "a file says what `curl` prints, and where to",
+            );
+        }
+        if (name == "-w" || name == "--write-out")
+            && let Some((_, rest)) = text.split_once("%output{")
+        {
+            let file = rest.split('}').next().unwrap_or("");
+            judge.role(call, Role::Output, &[value.with(file)], &Input::Unknown);
+        }
+    }
+    strongest = strongest.max(request.effect());
+    for given in call
+        .options
+        .iter()
+        .filter(|g| ["-Q", "--quote"].contains(&g.name.as_str()))
+    {
+        if let Some(value) = &given.value
+            && value
+                .text
+                .trim_start_matches(['-', '+', '*'])
+                .to_ascii_uppercase()
+                .starts_with(['D', 'R'])
+            && ["DELE", "RMD", "RM ", "RMDIR"].iter().any(|word| {
+                value
+                    .text
+                    .trim_start_matches(['-', '+', '*'])
+                    .to_ascii_uppercase()
+                    .starts_with(word)
+            })
+        {
+            judge.find(Effect::Delete, value.span, "`curl` deletes on the server");
+        }
+    }
+    for operand in args(call) {
+        if ["smtp", "telnet:", "dict:", "gopher:", "mqtt:", "imap"]
+            .iter()
+            .any(|scheme| operand.text.to_ascii_lowercase().starts_with(scheme))
+        {
+            judge.find(
+                Effect::Unknown,
+                operand.span,
+                "`curl` speaks a protocol that may change something",
+            );
+        }
+    }
+    Outcome::Is(strongest)
+}
+
+#[derive(Default)]
+struct Request {
+    method: Option<String>,
+    upload: bool,
+    head: bool,
+    get: bool,
+    body: bool,
+}
+
+impl Request {
+    fn effect(self) -> Effect {
+        match self.method {
+            Some(name) => method(&name),
+            None if self.upload => Effect::Create,
+            None if self.head && self.body && !self.get => Effect::Create,
+            None if self.head || self.get => Effect::Read,
+            None if self.body => Effect::Create,
+            None => Effect::Read,
+        }
+    }
+}
+
+/// `[METHOD] URL [ITEM…]`
+pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    let mut operands = args(call);
+    let first = operands
+        .first()
+        .map_or("", |arg| arg.text.as_str())
+        .to_owned();
+    let standard = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]
+        .contains(&first.to_ascii_uppercase().as_str());
+    let capital =
+        !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase()) && operands.len() > 1;
+    let named = (standard || capital).then(|| operands.remove(0).text);
+    let mut body =
+        matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
+    for item in operands.iter().skip(1) {
+        let text = item.text.as_str();
+        let mark = text.find([':', '=', '@']);
+        let Some(at) = mark else { continue };
+        let rest = &text[at..];
+        if rest.starts_with("==") {
+            continue;
+        }
+        let file = ["@", "=@", ":=@", "==@", ":@"]
+            .iter()
+            .find_map(|m| rest.strip_prefix(m));
+        if let Some(file) = file {
+            judge.input_file(&item.with(file));
+        }
+        body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
+    }
+    Outcome::Is(match named {
+        Some(name) => method(&name),
+        None if body => Effect::Create,
+        None => Effect::Read,
+    })
+}
+
+pub(super) fn grpcurl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let operands = args(call);
+    let reads = |at: usize| {
+        operands
+            .get(at)
+            .is_some_and(|arg| arg.text == "list" || arg.text == "describe")
+            && operands.len() <= at + 2
+    };
+    if reads(0) || reads(1) {
+        Outcome::Is(Effect::Read)
+    } else {
+        Outcome::Is(Effect::Create)
+    }
+}
+
+/// What follows the host is shell text on it.
+pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+    let operands = args(call);
+    // `--` after the host ends the options, and is no part of the command.
+    if operands.len() > 2 && operands[1].text == "--" {
+        let mut rest = call.args.clone();
+        rest.remove(call.args.len() + 1 - operands.len());
+        let inner = Call::read(&call.path, &call.program, &rest);
+        return Outcome::Done(judge.call(&inner, whole, input));
+    }
+    if operands
+        .first()
+        .is_some_and(|host| host.text.starts_with('-') || !host.known())
+    {
+        judge.find(
+            Effect::Code,
+            operands[0].span,
+            "the host is only known when it runs, and may be an option",
+        );
+    }
+    if operands.len() > 1 && !call.has(&["-N", "-f"]) {
+        Outcome::Is(Effect::Read)
+    } else {
+        Outcome::Table
+    }
+}
+
+pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+    let plain = |arg: &Arg| {
+        let mut words = arg.text.split_whitespace();
+        words.next() == Some("ssh")
+            && {
+                let rest: Vec<&str> = words.collect();
+                rest.iter().all(|w| {
+                    !w.to_ascii_lowercase().contains("command")
+                        && !w.starts_with("-F")
+                        && !w.contains(['`', '$', ';', '|', '&'])
+                })
+            }
+            && arg.known()
+    };
+    let shells = |name: &str| name == "-e" || name == "--rsh";
+    if call
+        .options
+        .iter()
+        .any(|g| shells(&g.name) && g.value.as_ref().is_some_and(plain))
+    {
+        // Read again without them: they count for nothing.
+        let mut rest = Vec::new();
+        let mut words = call.args.iter();
+        while let Some(word) = words.next() {
+            if word.text == "-e" || word.text == "--rsh" {
+                words.next();
+            } else if word.text.starts_with("--rsh=")
+                || (word.text.starts_with("-e") && word.text.len() > 2)
+            {
+                continue;
+            } else if word.text.starts_with('-')
+                && !word.text.starts_with("--")
+                && word.text.ends_with('e')
+                && word.text.len() > 2
+            {
+                rest.push(word.with(&word.text[..word.text.len() - 1]));
+                words.next();
+            } else {
+                rest.push(word.clone());
+            }
+        }
+        let inner = Call::read(&call.path, &call.program, &rest);
+        return Outcome::Done(judge.call(&inner, whole, input));
+    }
+    if call.operands.len() == 1 {
+        Outcome::Is(Effect::Read)
+    } else {
+        Outcome::Table
+    }
+}
+
+/// The operands are further commands; the strongest counts.
+pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let table = judge.tables.program("flyway").cloned();
+    let effect = args(call)
+        .iter()
+        .map(|arg| {
+            table
+                .as_ref()
+                .and_then(|t| t.commands.get(&arg.text))
+                .map_or(Effect::Unknown, |c| c.effect)
+        })
+        .max();
+    match effect {
+        Some(effect) => {
+            let own = call.program.effect.max(effect);
+            judge.find(
+                own,
+                call.operands[0].arg.span,
+                format!("`{}` and what follows it", call.path),
+            );
+            Outcome::NoOperands
+        }
+        None => Outcome::Table,
+    }
+}
+
+/// Without a statement on the command line, the input holds them.
+pub(super) fn sql_client(
+    judge: &mut Judge<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Outcome {
+    let settled = call.options.iter().any(|given| {
+        matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_)))
+            || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
+    });
+    // Scripts run beside a text that was given.
+    for operand in args(call) {
+        if [".js", ".mjs", ".mongodb"]
+            .iter()
+            .any(|end| operand.text.ends_with(end))
+        {
+            judge.find(Effect::Code, operand.span, "runs what is in this file");
+        }
+    }
+    let (roles, _) = call.roles();
+    let scripted = roles
+        .iter()
+        .any(|(role, _)| matches!(role, Role::Script(_) | Role::ScriptFile));
+    if scripted && !settled {
+        return Outcome::Is(Effect::Read);
+    }
+    if settled {
+        let means = call
+            .options
+            .iter()
+            .any(|given| matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+        return if means {
+            Outcome::Table
+        } else {
+            Outcome::Is(Effect::Read)
+        };
+    }
+    match input {
+        Input::Known(text) => {
+            let language = call
+                .program
+                .options
+                .values()
+                .map(|option| option.role)
+                .chain(call.program.operands.iter().map(|(role, _)| *role))
+                .find_map(|role| match role {
+                    Role::Script(language) => Some(language),
+                    _ => None,
+                })
+                .unwrap_or(Language::Sql);
+            judge.script_in(language, &Arg::new(text.clone(), whole), &call.path);
+            Outcome::Is(Effect::Read)
+        }
+        _ => Outcome::Is(Effect::Code),
+    }
+}
+
+/// What stands on the input goes over the network.
+pub(super) fn sends_input(
+    judge: &mut Judge<'_>,
+    call: &Call,
+    whole: Span,
+    input: &Input,
+) -> Outcome {
+    if *input == Input::Unknown {
+        judge.ask(whole, format!("`{}` sends what it reads", call.path));
+    }
+    Outcome::Table
+}
+
+/// Keys are printed unless an option keeps them back.
+pub(super) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    let kept = [
+        "-noout", "-pubout", "-pubin", "-nokeys", "-help", "--help", "-export",
+    ];
+    let stated = |arg: &Arg| {
+        let name = arg.text.trim_start_matches('-');
+        kept.iter().any(|k| k.trim_start_matches('-') == name)
+    };
+    if !call.args.iter().any(stated) {
+        judge.ask(whole, format!("`{}` prints a private key", call.path));
+    }
+    Outcome::Table
+}

@@ -1,0 +1,315 @@
+//! Scripts: lists, pipelines, loops, functions.
+
+use std::rc::Rc;
+
+use super::{Arg, Environment, Input, Judge, Output, STEPS};
+use crate::classify::Crud;
+use crate::classify::shell::{AndOr, Command, Join, Kind, Pipeline, Script, Span};
+use crate::classify::tables::Effect;
+
+/// As many known values of a loop's variable are followed one by one.
+const ROUNDS: usize = 8;
+
+impl Judge<'_> {
+    pub(crate) fn script(&mut self, script: &Script, input: &Input) -> Output {
+        let mut all = Some(String::new());
+        for item in &script.items {
+            let output = self.and_or(item, input);
+            all = all.zip(output).map(|(all, more)| all + &more);
+        }
+        all
+    }
+
+    fn and_or(&mut self, list: &AndOr, input: &Input) -> Output {
+        let mut output = self.pipeline(&list.first, input);
+        if list.rest.is_empty() {
+            return output;
+        }
+        let sure = self.environment.clone();
+        for (join, pipeline) in &list.rest {
+            let before = (*join == Join::Or).then(|| self.environment.clone());
+            let more = self.pipeline(pipeline, input);
+            output = output.zip(more).map(|(all, more)| all + &more);
+            if let Some(before) = before {
+                self.environment.merge(&before);
+                output = None;
+            }
+        }
+        // What only ran if something else did may not have run.
+        self.environment.merge(&sure);
+        output
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
+        let [command] = pipeline.commands.as_slice() else {
+            let mut current = input.clone();
+            let mut output = None;
+            for command in &pipeline.commands {
+                let before = self.environment.clone();
+                output = self.command(command, &current);
+                // `lastpipe` may keep what the last command sets.
+                let after = self.environment.clone();
+                self.leave(before);
+                self.environment.merge(&after);
+                current = output.clone().map_or(Input::Unknown, Input::Known);
+            }
+            return output;
+        };
+        self.command(command, input)
+    }
+
+    /// Goes back to what held before a subshell, but for what it wrote.
+    pub(crate) fn leave(&mut self, before: Environment) {
+        let after = std::mem::replace(&mut self.environment, before);
+        self.environment.files.extend(after.files);
+        self.environment.called.extend(after.called);
+        for name in after.exported {
+            if let Some(body) = after.functions.get(&name) {
+                self.environment
+                    .functions
+                    .entry(name.clone())
+                    .or_insert_with(|| Rc::clone(body));
+            }
+            self.environment.exported.insert(name);
+        }
+    }
+
+    pub(crate) fn command(&mut self, command: &Command, input: &Input) -> Output {
+        self.work += 1;
+        let span = self.place.map(command.span);
+        if self.work > STEPS {
+            self.find(
+                Effect::Unknown,
+                span,
+                "there are too many commands to follow",
+            );
+            return None;
+        }
+        if let Kind::Simple { assigns, words } = &command.kind {
+            return self.simple(assigns, words, &command.redirects, span, input);
+        }
+        let label = match &command.kind {
+            Kind::Test(_) => "test",
+            Kind::Group(_) => "group",
+            Kind::Subshell(_) => "subshell",
+            Kind::For { .. } => "for each",
+            Kind::If(_) => "if",
+            Kind::While { .. } => "loop",
+            Kind::Case { .. } => "case",
+            Kind::Function { .. } => "function",
+            Kind::Simple { .. } => "command",
+        };
+        self.step(span, || label.to_owned());
+        self.depth += 1;
+        let sent = self.redirects(&command.redirects, input);
+        let output = self.compound(&command.kind, &sent.input.clone(), span);
+        self.written(&sent, output.as_deref(), span, "");
+        self.depth -= 1;
+        if sent.away {
+            Some(String::new())
+        } else {
+            output
+        }
+    }
+
+    fn compound(&mut self, kind: &Kind, input: &Input, span: Span) -> Output {
+        match kind {
+            Kind::Simple { .. } => None,
+            Kind::Test(word) => {
+                let value = self.value(word);
+                self.computed(&value);
+                let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
+                if value.text.starts_with("((") || numbers.iter().any(|n| value.text.contains(n)) {
+                    self.arithmetic(&value.text, span);
+                }
+                self.computed_values(span);
+                Some(String::new())
+            }
+            Kind::Group(script) => self.script(script, input),
+            Kind::Subshell(script) => {
+                let before = self.environment.clone();
+                let output = self.script(script, input);
+                self.leave(before);
+                output
+            }
+            Kind::For { name, words, body } => {
+                self.each(name, words.as_deref(), body, input);
+                None
+            }
+            Kind::If(scripts) => {
+                let mut ways = Vec::new();
+                for script in scripts {
+                    let before = self.environment.clone();
+                    self.script(script, input);
+                    ways.push(before);
+                }
+                for way in &ways {
+                    self.environment.merge(way);
+                }
+                None
+            }
+            Kind::While { head, scripts } => {
+                if let Some(head) = head {
+                    let value = self.value(head);
+                    self.arithmetic(&value.text, span);
+                    self.computed_values(span);
+                }
+                self.repeat(|judge| {
+                    for script in scripts {
+                        judge.script(script, &Input::Unknown);
+                    }
+                });
+                None
+            }
+            Kind::Case { subject, arms } => {
+                self.value(subject);
+                let before = self.environment.clone();
+                for (patterns, body) in arms {
+                    for pattern in patterns {
+                        self.value(pattern);
+                    }
+                    self.script(body, input);
+                    self.environment.merge(&before);
+                }
+                None
+            }
+            Kind::Function { name, body } => {
+                if let Some(old) = self
+                    .environment
+                    .functions
+                    .insert(name.clone(), Rc::new((**body).clone()))
+                {
+                    // Which of two definitions holds where is not followed.
+                    if *old != **body {
+                        self.find(
+                            Effect::Code,
+                            span,
+                            format!("defines `{name}` more than once"),
+                        );
+                    }
+                }
+                Some(String::new())
+            }
+        }
+    }
+
+    /// Twice: what a round sets, the next one sees.
+    fn repeat(&mut self, mut round: impl FnMut(&mut Self)) {
+        let before = self.environment.clone();
+        round(self);
+        self.environment.merge(&before);
+        round(self);
+        self.environment.merge(&before);
+    }
+
+    fn each(
+        &mut self,
+        name: &str,
+        words: Option<&[crate::classify::shell::Word]>,
+        body: &Script,
+        input: &Input,
+    ) {
+        let values: Option<Vec<Arg>> =
+            words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
+        let followed = values.as_ref().is_some_and(|values| {
+            values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
+        });
+        self.sets(name, &Arg::unknown(self.place.map(Span::default())));
+        let inner = if *input == Input::Inherited {
+            Input::Inherited
+        } else {
+            Input::Unknown
+        };
+        if let (true, Some(values)) = (followed, values) {
+            let before = self.environment.clone();
+            for value in values {
+                self.environment
+                    .variables
+                    .insert(name.to_owned(), Some(value.text));
+                self.script(body, &inner);
+            }
+            self.environment.merge(&before);
+            return;
+        }
+        self.environment.variables.insert(name.to_owned(), None);
+        self.repeat(|judge| {
+            judge.environment.variables.insert(name.to_owned(), None);
+            judge.script(body, &inner);
+        });
+    }
+
+    /// Runs a function's body with these arguments.
+    pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], input: &Input) -> Output {
+        let body = self.environment.functions.get(name).cloned()?;
+        let again = !self.environment.called.insert(name.to_owned());
+        if again && self.depth > 20 {
+            return None;
+        }
+        let outer = self.environment.positional.replace(args.to_vec());
+        self.depth += 1;
+        let output = self.command(&body, input);
+        self.depth -= 1;
+        self.environment.positional = outer;
+        output
+    }
+
+    /// A function that nothing calls does nothing, unless what is not seen may
+    /// call it: programs get it, or it takes the name of a program.
+    pub(crate) fn uncalled(&mut self) {
+        let functions = self.environment.functions.clone();
+        for (name, body) in functions {
+            if self.environment.called.contains(&name) {
+                continue;
+            }
+            let odd = !name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
+            // Shells call these by themselves.
+            let hook = [
+                "command_not_found_handle",
+                "command_not_found_handler",
+                "precmd",
+                "preexec",
+                "chpwd",
+                "periodic",
+                "zshexit",
+                "zshaddhistory",
+                "TRAPEXIT",
+                "TRAPDEBUG",
+                "TRAPERR",
+                "TRAPINT",
+            ]
+            .contains(&name.as_str());
+            let why = if self.environment.exported.contains(&name) || hook {
+                "exports"
+            } else if odd || self.tables.program(&name).is_some() {
+                "shadows a program by"
+            } else {
+                continue;
+            };
+            let mut inner = Judge::new(self.tables);
+            inner.environment = self.environment.clone();
+            inner.environment.called.insert(name.clone());
+            inner.command(&body, &Input::Unknown);
+            let strongest = inner
+                .findings
+                .iter()
+                .filter(|finding| finding.ask)
+                .map(|finding| finding.effect)
+                .max();
+            if let Some(strongest) = strongest {
+                let effect = match strongest {
+                    Crud::Delete => Effect::Delete,
+                    Crud::Update => Effect::Update,
+                    Crud::Create | Crud::Read => Effect::Code,
+                };
+                let span = self.place.map(body.span);
+                self.find(
+                    effect,
+                    span,
+                    format!("{why} a function `{name}` that does more than read"),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! Words as far as their values are known.
+
+use super::environment::Contents;
+use super::{Input, Judge};
+use crate::classify::shell::{Change, Piece, Span, Word};
+use crate::classify::tables::Effect;
+
+/// Stands in a value for what is only known when the command runs.
+pub(crate) const UNKNOWN: char = '\u{F0000}';
+
+/// More words than this are not made out of braces.
+const MOST: usize = 64;
+
+/// Words with more braces than this are not followed.
+const BRACES: usize = 20;
+
+/// A word after expansion.
+#[derive(Clone, Debug)]
+pub(crate) struct Arg {
+    /// The value, with [`UNKNOWN`] for every part that is not known.
+    pub(crate) text: String,
+    pub(crate) span: Span,
+    /// Whether a pattern in it stands for names of files.
+    pub(crate) glob: bool,
+    /// Whether the value is a default that a variable may replace.
+    pub(crate) maybe: bool,
+    /// Whether it may become several words.
+    pub(crate) many: bool,
+}
+
+impl Arg {
+    pub(crate) fn new(text: impl Into<String>, span: Span) -> Self {
+        Self {
+            text: text.into(),
+            span,
+            glob: false,
+            maybe: false,
+            many: false,
+        }
+    }
+
+    pub(crate) fn unknown(span: Span) -> Self {
+        Self::new(UNKNOWN, span)
+    }
+
+    pub(crate) fn known(&self) -> bool {
+        !self.text.contains(UNKNOWN)
+    }
+
+    /// The same word with a part of its text.
+    pub(crate) fn with(&self, text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..self.clone()
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    character: char,
+    quoted: bool,
+    /// Came out of an expansion: blanks split it, braces mean nothing.
+    value: bool,
+}
+
+#[derive(Debug, Default)]
+struct Cells {
+    all: Vec<Cell>,
+    quotes: bool,
+    maybe: bool,
+    many: bool,
+}
+
+impl Cells {
+    fn push(&mut self, text: &str, quoted: bool, value: bool) {
+        self.all.extend(text.chars().map(|character| Cell {
+            character,
+            quoted,
+            value,
+        }));
+    }
+}
+
+impl Judge<'_> {
+    /// The words that a word becomes.
+    pub(crate) fn expand(&mut self, word: &Word) -> Vec<Arg> {
+        let span = self.place.map(word.span);
+        if let [Piece::Text { text, quoted }] = word.pieces.as_slice()
+            && (*quoted || !text.contains(['{', '*', '?', '[']))
+        {
+            return vec![Arg::new(text.clone(), span)];
+        }
+        let mut cells = Cells::default();
+        self.cells(word, &mut cells);
+        let mut out = Vec::new();
+        let many = cells
+            .all
+            .iter()
+            .filter(|c| c.character == '{' && !c.quoted && !c.value)
+            .count()
+            > BRACES;
+        let words = if many {
+            vec![vec![Cell {
+                character: UNKNOWN,
+                quoted: true,
+                value: true,
+            }]]
+        } else {
+            braces(&cells.all)
+        };
+        for word in words {
+            for field in fields(&word, cells.quotes) {
+                let glob = field
+                    .iter()
+                    .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
+                let text = field.iter().map(|cell| cell.character).collect();
+                out.push(Arg {
+                    text,
+                    span,
+                    glob,
+                    maybe: cells.maybe,
+                    many: glob || cells.many,
+                });
+            }
+        }
+        out
+    }
+
+    /// The value of a word that is not split: of an assignment, a redirection.
+    pub(crate) fn value(&mut self, word: &Word) -> Arg {
+        let mut cells = Cells::default();
+        self.cells(word, &mut cells);
+        let glob = cells
+            .all
+            .iter()
+            .any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?'));
+        let text = cells.all.iter().map(|cell| cell.character).collect();
+        Arg {
+            text,
+            span: self.place.map(word.span),
+            glob,
+            maybe: cells.maybe,
+            many: false,
+        }
+    }
+
+    fn cells(&mut self, word: &Word, out: &mut Cells) {
+        let span = self.place.map(word.span);
+        for piece in &word.pieces {
+            match piece {
+                Piece::Text { text, quoted } => {
+                    out.quotes |= quoted;
+                    out.push(text, *quoted, false);
+                }
+                Piece::Variable {
+                    name,
+                    change,
+                    quoted,
+                } => {
+                    out.quotes |= *quoted && name != "@";
+                    self.variable(name, change, *quoted, out);
+                }
+                Piece::Substitution { text, quoted } => {
+                    out.quotes |= quoted;
+                    let place = self.place.inner(text, word.span);
+                    let before = self.environment.clone();
+                    let output = self.text(&text.text, place, &Input::Inherited);
+                    self.leave(before);
+                    match output {
+                        Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
+                        None => {
+                            out.many |= !quoted;
+                            out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true);
+                        }
+                    }
+                }
+                Piece::Process { text } => {
+                    let place = self.place.inner(text, word.span);
+                    let before = self.environment.clone();
+                    let output = self.text(&text.text, place, &Input::Unknown);
+                    self.leave(before);
+                    let path = format!("/dev/fd/{}", 63 + self.environment.files.len());
+                    let contents = output.map_or(Contents::Unknown, Contents::Text);
+                    self.environment.files.insert(path.clone(), contents);
+                    out.push(&path, true, true);
+                }
+                Piece::Arithmetic { inner } => {
+                    let mut number = Cells::default();
+                    self.cells(inner, &mut number);
+                    let text: String = number.all.iter().map(|cell| cell.character).collect();
+                    self.arithmetic(&text, span);
+                    self.computed_values(span);
+                    // Some number.
+                    out.push("1", true, true);
+                }
+            }
+        }
+    }
+
+    /// Notes the variables that arithmetic sets.
+    pub(super) fn arithmetic(&mut self, text: &str, span: Span) {
+        for (at, _) in text.match_indices('=') {
+            let (before, after) = (&text[..at], &text[at + 1..]);
+            if after.starts_with('=') || before.ends_with(['=', '!']) {
+                continue;
+            }
+            let before = before.trim_end_matches(|c: char| "+-*/%&|^<> ".contains(c));
+            let name = before
+                .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .next()
+                .unwrap_or("");
+            if !name.is_empty() {
+                self.sets(name, &Arg::unknown(span));
+                self.environment.variables.insert(name.to_owned(), None);
+            }
+        }
+    }
+
+    /// In arithmetic a variable's value is computed in its turn, and with it
+    /// what stands in the index of an array.
+    pub(super) fn computed_values(&mut self, span: Span) {
+        let values: Vec<String> = self
+            .environment
+            .variables
+            .values()
+            .flatten()
+            .filter(|value| value.contains('[') && (value.contains("$(") || value.contains('`')))
+            .cloned()
+            .collect();
+        for value in values {
+            self.computed(&Arg::new(value, span));
+        }
+    }
+
+    fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
+        if (name == "@" || (name == "*" && !quoted))
+            && *change == Change::None
+            && let Some(args) = self.environment.positional.clone()
+        {
+            for (at, arg) in args.iter().enumerate() {
+                if at > 0 {
+                    out.push(" ", false, true);
+                }
+                out.push(&arg.text, quoted, true);
+            }
+            return;
+        }
+        let mut known = self.known_variable(name);
+        if let Change::Other(inner) = change {
+            let mut operator = Cells::default();
+            self.cells(inner, &mut operator);
+            let operation: String = operator.all.iter().map(|cell| cell.character).collect();
+            let list = matches!(operation.as_str(), "[@]" | "[*]");
+            let changed = known.as_deref().and_then(|value| {
+                if list {
+                    Some(value.to_owned())
+                } else {
+                    changed(value, &operation)
+                }
+            });
+            // Indices and offsets are computed.
+            if operation.starts_with(['[', ':']) && !list {
+                let span = self.place.map(inner.span);
+                self.arithmetic(&operation, span);
+                self.computed_values(span);
+            }
+            // `${name@P}` runs the substitutions in the value.
+            if operation.ends_with("@P") {
+                let span = self.place.map(inner.span);
+                self.find(
+                    Effect::Code,
+                    span,
+                    "expands a value as a prompt, and runs what stands in it",
+                );
+            }
+            if operator
+                .all
+                .first()
+                .is_some_and(|cell| cell.character == '@')
+                && name != "@"
+            {
+                let value = known.take().unwrap_or_else(|| UNKNOWN.to_string());
+                let span = self.place.map(inner.span);
+                self.computed(&Arg::new(value, span));
+            }
+            if list && let Some(words) = changed {
+                out.push(&words, false, true);
+                return;
+            }
+            known = changed;
+        }
+        if let Change::Default(inner) | Change::Assign(inner) = change {
+            let mut default = Cells::default();
+            self.cells(inner, &mut default);
+            let text: String = default.all.iter().map(|cell| cell.character).collect();
+            if matches!(change, Change::Assign(_)) {
+                let value = Arg::new(text.clone(), self.place.map(inner.span));
+                self.sets(name, &value);
+            }
+            let set = self.environment.variables.contains_key(name);
+            if !set || known.as_deref() == Some("") {
+                out.maybe |= !set;
+                known = Some(text);
+                if matches!(change, Change::Assign(_)) {
+                    self.environment.variables.insert(name.to_owned(), None);
+                }
+            }
+        }
+        if name == "IFS" && known.is_none() && !self.environment.variables.contains_key("IFS") {
+            known = Some(" \t\n".to_owned());
+        }
+        // How a value splits is not followed where the text changes `IFS`.
+        let splits = !quoted && self.environment.variables.contains_key("IFS");
+        match known {
+            Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
+                out.push(&text, quoted, true);
+            }
+            _ => {
+                // Numbers are one word each.
+                let number = matches!(name, "?" | "#" | "$" | "!")
+                    || matches!(change, Change::Other(_)) && name == "#";
+                out.many |= (!quoted && !number) || name == "@";
+                out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true);
+            }
+        }
+    }
+
+    fn known_variable(&self, name: &str) -> Option<String> {
+        let positional = self.environment.positional.as_ref();
+        if let Ok(index) = name.parse::<usize>() {
+            let args = positional?;
+            return match index {
+                0 => None,
+                _ => args
+                    .get(index - 1)
+                    .filter(|arg| !arg.glob)
+                    .map_or(Some(String::new()), |arg| Some(arg.text.clone())),
+            };
+        }
+        match name {
+            "@" | "*" => {
+                let words: Vec<&str> = positional?.iter().map(|arg| arg.text.as_str()).collect();
+                Some(words.join(" "))
+            }
+            "?" | "#" | "$" | "!" | "-" => Some("1".to_owned()),
+            _ => self.environment.variables.get(name)?.clone(),
+        }
+    }
+}
+
+/// What simple operators make of a known value.
+fn changed(value: &str, operation: &str) -> Option<String> {
+    let characters: Vec<char> = value.chars().collect();
+    match operation {
+        ",," => return Some(value.to_lowercase()),
+        "^^" => return Some(value.to_uppercase()),
+        _ => {}
+    }
+    if let Some(rest) = operation.strip_prefix("//") {
+        let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+        return plain(from).then(|| value.replace(from, to));
+    }
+    if let Some(rest) = operation.strip_prefix('/') {
+        let (from, to) = rest.split_once('/').unwrap_or((rest, ""));
+        return plain(from).then(|| value.replacen(from, to, 1));
+    }
+    if let Some(rest) = operation.strip_prefix(':') {
+        let (from, length) = match rest.split_once(':') {
+            Some((from, length)) => (from, Some(length.trim().parse::<usize>().ok()?)),
+            None => (rest, None),
+        };
+        let from = from.trim().parse::<usize>().ok()?.min(characters.len());
+        let to = length.map_or(characters.len(), |length| {
+            (from + length).min(characters.len())
+        });
+        return Some(characters[from..to].iter().collect());
+    }
+    for (mark, end) in [("%", true), ("#", false)] {
+        if let Some(rest) = operation.strip_prefix(mark)
+            && plain(rest)
+        {
+            let cut = if end {
+                value.strip_suffix(rest)
+            } else {
+                value.strip_prefix(rest)
+            };
+            return Some(cut.unwrap_or(value).to_owned());
+        }
+    }
+    None
+}
+
+fn plain(pattern: &str) -> bool {
+    !pattern.is_empty()
+        && pattern
+            .chars()
+            .all(|c| c.is_alphanumeric() || "._-+ ".contains(c))
+}
+
+fn fields(cells: &[Cell], quotes: bool) -> Vec<Vec<Cell>> {
+    let mut out = Vec::new();
+    let mut current = Vec::new();
+    let mut split = false;
+    for cell in cells {
+        if cell.value && !cell.quoted && cell.character.is_ascii_whitespace() {
+            split = true;
+            if !current.is_empty() {
+                out.push(std::mem::take(&mut current));
+            }
+        } else {
+            current.push(*cell);
+        }
+    }
+    if !current.is_empty() || (quotes && !split) || (quotes && out.is_empty()) {
+        out.push(current);
+    }
+    out
+}
+
+/// `a{b,c}` and `{1..3}`; what would be more than [`MOST`] words stays as it is.
+fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
+    let is = |cell: &Cell, c: char| cell.character == c && !cell.quoted && !cell.value;
+    let mut open = 0;
+    while let Some(start) = cells[open..]
+        .iter()
+        .position(|c| is(c, '{'))
+        .map(|i| i + open)
+    {
+        let mut depth = 0usize;
+        let mut commas = Vec::new();
+        let mut end = None;
+        for (at, cell) in cells.iter().enumerate().skip(start) {
+            if is(cell, '{') {
+                depth += 1;
+            } else if is(cell, '}') {
+                depth -= 1;
+                if depth == 0 {
+                    end = Some(at);
+                    break;
+                }
+            } else if is(cell, ',') && depth == 1 {
+                commas.push(at);
+            }
+        }
+        let Some(end) = end else {
+            open = start + 1;
+            continue;
+        };
+        let middle: Vec<Vec<Cell>> = if commas.is_empty() {
+            match sequence(&cells[start + 1..end]) {
+                Some(words) => words,
+                None => {
+                    open = start + 1;
+                    continue;
+                }
+            }
+        } else {
+            let mut from = start + 1;
+            let mut parts = Vec::new();
+            for at in commas.into_iter().chain([end]) {
+                parts.push(cells[from..at].to_vec());
+                from = at + 1;
+            }
+            parts
+        };
+        let tails = braces(&cells[end + 1..]);
+        let mut out = Vec::new();
+        for part in middle {
+            for part in braces(&part) {
+                for tail in &tails {
+                    if out.len() >= MOST {
+                        return vec![vec![Cell {
+                            character: UNKNOWN,
+                            quoted: true,
+                            value: true,
+                        }]];
+                    }
+                    let mut word = cells[..start].to_vec();
+                    word.extend_from_slice(&part);
+                    word.extend_from_slice(tail);
+                    out.push(word);
+                }
+            }
+        }
+        return out;
+    }
+    vec![cells.to_vec()]
+}
+
+fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
+    let text: String = cells.iter().map(|cell| cell.character).collect();
+    let mut parts = text.split("..");
+    let (from, to) = (parts.next()?, parts.next()?);
+    let step = parts
+        .next()
+        .map_or(Some(1), |step| step.parse::<i64>().ok())?
+        .unsigned_abs()
+        .max(1);
+    let word = |text: String| -> Vec<Cell> {
+        text.chars()
+            .map(|character| Cell {
+                character,
+                quoted: true,
+                value: true,
+            })
+            .collect()
+    };
+    if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
+        if from.abs_diff(to) / step >= MOST as u64 {
+            return Some(vec![word(UNKNOWN.to_string())]);
+        }
+        let (low, high) = (from.min(to), from.max(to));
+        let mut all: Vec<_> = (low..=high)
+            .step_by(step as usize)
+            .map(|n| word(n.to_string()))
+            .collect();
+        if from > to {
+            all.reverse();
+        }
+        return Some(all);
+    }
+    let (mut a, mut b) = (from.chars(), to.chars());
+    let (Some(from), None, Some(to), None) = (a.next(), a.next(), b.next(), b.next()) else {
+        return None;
+    };
+    if !from.is_ascii() || !to.is_ascii() {
+        return None;
+    }
+    let (low, high) = (from.min(to), from.max(to));
+    Some((low..=high).map(|c| word(c.into())).collect())
+}

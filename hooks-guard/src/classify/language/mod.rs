@@ -1,0 +1,38 @@
+//! Judges of scripts in other languages than the shell's.
+
+mod awk;
+mod cmd;
+mod code;
+pub(crate) mod powershell;
+mod printed;
+mod redis;
+mod sed;
+mod sql;
+
+use super::judge::{Arg, Judge};
+use super::tables::Language;
+
+impl Judge<'_> {
+    /// Judges a script that a program was given.
+    pub(crate) fn script_in(&mut self, language: Language, arg: &Arg, path: &str) {
+        match language {
+            Language::Sed => sed::judge(self, arg),
+            Language::Awk => awk::judge(self, arg),
+            Language::Sql => sql::judge(self, arg, path),
+            Language::Redis => redis::judge(self, arg),
+            Language::Jq => {}
+            Language::PowerShell => powershell::judge(self, arg),
+            Language::Cmd => cmd::judge(self, arg),
+            Language::Mongo => code::mongo(self, arg),
+            Language::Python
+            | Language::Perl
+            | Language::Ruby
+            | Language::Node
+            | Language::Php
+            | Language::Lua
+            | Language::Code => {
+                code::judge(self, language, arg);
+            }
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What a shell command would do, and why.
+//!
+//! [`Classifier::classify`] has two parsers read the command, judges every
+//! program that would run by the tables in `programs/`, and takes the
+//! strongest effect. What is not understood is never a read.
+//! [`Classifier::classify_fully`] may ask a [`Semantic`], such as a language
+//! model, about that.
+
+mod explain;
+mod judge;
+mod language;
+mod semantic;
+mod shell;
+mod tables;
+mod verdict;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use explain::Explanation;
+pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
+#[cfg(feature = "semantic")]
+pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
+pub use verdict::{Classification, Crud, Decision, Finding, Method};
+
+use judge::{Judge, Sure};
+use semantic::Stage;
+use tables::Tables;
+use thiserror::Error;
+use tokio::time::Instant;
+
+/// The longest command, in characters (P-01).
+pub const MOST_CHARACTERS: usize = 10_000;
+/// The longest context, in characters (P-01).
+pub const MOST_CONTEXT: usize = 100;
+
+/// A command that is none.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InputError {
+    /// P-03.
+    #[error("the command is empty; say what is to be run")]
+    Empty,
+    /// P-04.
+    #[error("the {field} has {length} characters; at most {most} are allowed")]
+    TooLong {
+        /// `command` or `context`.
+        field: &'static str,
+        /// Its length in characters.
+        length: usize,
+        /// The limit in characters.
+        most: usize,
+    },
+    /// No shell can be given a NUL.
+    #[error("the command has a NUL character in it; remove it")]
+    Nul,
+    /// See [`Classifier::classify_bytes`].
+    #[error("the command is not valid UTF-8; encode it as UTF-8")]
+    Encoding,
+}
+
+/// Says of commands what they would do.
+///
+/// Cheap to make and to share: the table of a program is read once for the
+/// process, when a command first names it.
+#[derive(Clone, Debug)]
+pub struct Classifier {
+    tables: &'static Tables,
+    semantic: Option<Stage>,
+}
+
+impl Default for Classifier {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Classifier {
+    /// A classifier with the embedded tables.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            tables: Tables::embedded(),
+            semantic: None,
+        }
+    }
+
+    /// Asks this about commands that the tables are unsure about, in
+    /// [`classify_fully`](Self::classify_fully) (P-07).
+    #[must_use]
+    pub fn with_semantic(mut self, semantic: impl Semantic + 'static) -> Self {
+        self.semantic = Some(Stage::new(semantic));
+        self
+    }
+
+    /// Judges a command.
+    ///
+    /// # Errors
+    /// When the command is empty, too long, or has a NUL in it.
+    pub fn classify(&self, command: &str) -> Result<Classification, InputError> {
+        self.classify_in(command, None)
+    }
+
+    /// Judges bytes that should be a command.
+    ///
+    /// # Errors
+    /// As [`classify`](Self::classify), and when they are not UTF-8.
+    pub fn classify_bytes(&self, command: &[u8]) -> Result<Classification, InputError> {
+        self.classify(std::str::from_utf8(command).map_err(|_| InputError::Encoding)?)
+    }
+
+    /// Judges a command of which the caller says where it belongs (`git`,
+    /// `npm`…). The context changes no class here: it is recorded, and a second
+    /// stage is told it, which may raise the class.
+    ///
+    /// # Errors
+    /// As [`classify`](Self::classify), and when the context is too long.
+    pub fn classify_in(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<Classification, InputError> {
+        Ok(self.by_tables(command, context)?.0)
+    }
+
+    /// Judges a command by all stages (P-07): the tables; then, where these do
+    /// not understand a part or their confidence is low, what
+    /// [`with_semantic`](Self::with_semantic) was given; then the fallback. In
+    /// two seconds in all (P-08), as far as the tables leave of them.
+    ///
+    /// An answer of the second stage may raise the class and never lowers it,
+    /// and allows nothing. One that is late, malformed or missing leaves what
+    /// the tables say.
+    ///
+    /// # Errors
+    /// As [`classify_in`](Self::classify_in).
+    ///
+    /// # Panics
+    /// Outside a Tokio runtime with a timer, if there is a second stage.
+    pub async fn classify_fully(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<Classification, InputError> {
+        let deadline = Instant::now() + MOST_TIME;
+        let (verdict, unsure) = self.by_tables(command, context)?;
+        match &self.semantic {
+            Some(stage) => Ok(stage.judge(command, verdict, unsure, deadline).await),
+            None => Ok(verdict),
+        }
+    }
+
+    /// What the tables say, and whether there is something that they do not
+    /// understand.
+    fn by_tables(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<(Classification, bool), InputError> {
+        check(command)?;
+        let length = context.map_or(0, |context| context.chars().count());
+        if length > MOST_CONTEXT {
+            return Err(InputError::TooLong {
+                field: "context",
+                length,
+                most: MOST_CONTEXT,
+            });
+        }
+        let (mut verdict, unsure) = match self.judged(command) {
+            Some(judged) => (
+                Classification::new(command, &judged.findings, judged.agreed),
+                !judged.agreed
+                    || judged
+                        .findings
+                        .iter()
+                        .any(|finding| finding.sure == Sure::Guess),
+            ),
+            None => (
+                Classification::fallback("the command could not be analysed"),
+                true,
+            ),
+        };
+        verdict.context = context.map(str::to_owned);
+        Ok((verdict, unsure))
+    }
+
+    /// Draws what would run, with effects and reasons.
+    ///
+    /// # Errors
+    /// As [`classify`](Self::classify).
+    pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
+        let verdict = self.classify(command)?;
+        let judged = self.judged(command);
+        Ok(Explanation::new(command, verdict, judged))
+    }
+
+    fn judged(&self, command: &str) -> Option<Judged> {
+        let tables = self.tables;
+        let run = || {
+            catch_unwind(AssertUnwindSafe(|| {
+                let mut judge = Judge::new(tables);
+                judge.whole(command);
+                Judged {
+                    findings: judge.findings,
+                    steps: judge.steps,
+                    agreed: judge.agreed,
+                }
+            }))
+            .ok()
+        };
+        if !shell::deep(command) {
+            return run();
+        }
+        std::thread::scope(|scope| {
+            std::thread::Builder::new()
+                .stack_size(256 << 20)
+                .spawn_scoped(scope, run)
+                .ok()?
+                .join()
+                .ok()?
+        })
+    }
+}
+
+/// What a walk found.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    findings: Vec<judge::Finding>,
+    steps: Vec<judge::Step>,
+    agreed: bool,
+}
+
+fn check(command: &str) -> Result<(), InputError> {
+    if command.trim().is_empty() {
+        return Err(InputError::Empty);
+    }
+    if command.len() > MOST_CHARACTERS {
+        let length = command.chars().count();
+        if length > MOST_CHARACTERS {
+            return Err(InputError::TooLong {
+                field: "command",
+                length,
+                most: MOST_CHARACTERS,
+            });
+        }
+    }
+    if command.contains('\0') {
+        return Err(InputError::Nul);
+    }
+    Ok(())
+}
+
+/// The mistakes in the embedded tables: none, which a test holds.
+#[doc(hidden)]
+#[must_use]
+pub fn table_mistakes() -> Vec<String> {
+    Tables::embedded().mistakes()
+}
+
+/// A program of the tables.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct ProgramEntry {
+    /// What it is called.
+    pub names: Vec<String>,
+    /// Whether every call has the one effect.
+    pub one_effect: bool,
+}
+
+/// All programs of the embedded tables.
+#[doc(hidden)]
+#[must_use]
+pub fn programs() -> Vec<ProgramEntry> {
+    let tables = Tables::embedded();
+    let mut entries: Vec<(*const tables::Program, ProgramEntry)> = Vec::new();
+    for name in tables.names() {
+        let Some(program) = tables.program(name) else {
+            continue;
+        };
+        let key = std::sync::Arc::as_ptr(program);
+        match entries.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, entry)) => entry.names.push(name.to_owned()),
+            None => {
+                let entry = ProgramEntry {
+                    names: vec![name.to_owned()],
+                    one_effect: program.single(),
+                };
+                entries.push((key, entry));
+            }
+        }
+    }
+    entries.into_iter().map(|(_, entry)| entry).collect()
+}

@@ -1,0 +1,528 @@
+//! What of a command may leave the machine: all but secrets and addresses.
+//!
+//! Rather too much is masked than too little: what the model does not see it
+//! cannot raise, and it never could lower.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// A value as a shell or a file of settings writes it: quoted, escaped, bare,
+/// or all of them in turn; from a quote that nothing closes, the rest.
+const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>)"'`\\])+|["'](?s:.)*)"#;
+
+/// A name behind which a secret stands.
+const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|pwd|credentials?|cookie|signature|api_?key)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?)";
+
+/// Shorter secrets would take letters out of other words of a text; in a
+/// command, words that decide what it does.
+const SHORTEST: usize = 3;
+const SHORTEST_IN_COMMAND: usize = 6;
+
+/// A command with what is secret in it taken out.
+#[derive(Debug)]
+pub(super) struct Masked {
+    /// The command to send.
+    pub(super) text: String,
+    /// What was taken out, the longest first.
+    secrets: Vec<(String, Kind)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum Kind {
+    Mail,
+    Secret,
+}
+
+impl Masked {
+    pub(super) fn new(command: &str) -> Self {
+        let ranges = ranges(command);
+        let mut secrets: Vec<(String, Kind)> = Vec::new();
+        for (range, kind) in &ranges {
+            let text = &command[range.clone()];
+            for secret in [text, text.trim_matches(['"', '\'', '\\'])] {
+                if !secrets.iter().any(|(known, _)| known == secret) {
+                    secrets.push((secret.to_owned(), *kind));
+                }
+            }
+        }
+        secrets.sort_by_key(|(secret, _)| Reverse(secret.len()));
+        let mut masked = Self {
+            text: replaced(command, &ranges),
+            secrets,
+        };
+        masked.text = masked.without(masked.text.clone(), SHORTEST_IN_COMMAND);
+        masked
+    }
+
+    /// The same for a text about the command, which may quote a secret without
+    /// what made it recognisable.
+    pub(super) fn other(&self, text: &str) -> String {
+        let text = self.without(text.to_owned(), SHORTEST);
+        replaced(&text, &ranges(&text))
+    }
+
+    /// The text without what was taken out elsewhere.
+    fn without(&self, mut text: String, shortest: usize) -> String {
+        for (secret, kind) in &self.secrets {
+            if secret.chars().count() >= shortest && text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), kind.label());
+            }
+        }
+        text
+    }
+}
+
+impl Kind {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Mail => "[e-mail]",
+            Self::Secret => "[secret]",
+        }
+    }
+}
+
+fn replaced(text: &str, ranges: &[(Range<usize>, Kind)]) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut at = 0;
+    for (range, kind) in ranges {
+        masked.push_str(&text[at..range.start]);
+        masked.push_str(kind.label());
+        at = range.end;
+    }
+    masked.push_str(&text[at..]);
+    masked
+}
+
+/// What must go, in order and apart from each other.
+fn ranges(text: &str) -> Vec<(Range<usize>, Kind)> {
+    let mut found: Vec<(Range<usize>, Kind)> = Vec::new();
+    for rule in RULES.iter() {
+        let mut from = 0;
+        while let Some(captures) = rule.pattern.captures_at(text, from) {
+            let whole = captures.get(0).map_or(from..from, |group| group.range());
+            let hidden = captures
+                .iter()
+                .skip(1)
+                .flatten()
+                .next()
+                .map_or(whole.clone(), |group| group.range());
+            if (rule.counts)(&captures, &text[hidden.clone()]) {
+                from = hidden.end.max(from + 1);
+                found.push((hidden, rule.kind));
+            } else {
+                // What is no secret may hold one.
+                from = if whole.len() > hidden.len() {
+                    hidden.start
+                } else {
+                    hidden.end
+                }
+                .max(from + 1);
+            }
+            while from < text.len() && !text.is_char_boundary(from) {
+                from += 1;
+            }
+            if from >= text.len() {
+                break;
+            }
+        }
+    }
+    found.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut merged: Vec<(Range<usize>, Kind)> = Vec::new();
+    for (range, kind) in found.into_iter().filter(|(range, _)| !range.is_empty()) {
+        match merged.last_mut() {
+            // A host behind a name and a password is no address.
+            Some((last, Kind::Secret))
+                if kind == Kind::Mail
+                    && range.start < last.end
+                    && text[last.end..].starts_with('@') => {}
+            Some((last, of)) if range.start < last.end => {
+                last.end = last.end.max(range.end);
+                if kind > *of {
+                    *of = kind;
+                }
+            }
+            _ => merged.push((range, kind)),
+        }
+    }
+    merged
+}
+
+/// What the one group that takes part finds is hidden, without one the whole.
+struct Rule {
+    pattern: Regex,
+    kind: Kind,
+    counts: fn(&Captures<'_>, &str) -> bool,
+}
+
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let secret = |pattern: &str, counts| Rule {
+        pattern: compiled(pattern),
+        kind: Kind::Secret,
+        counts,
+    };
+    vec![
+        secret(
+            r"(?s)-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\z)",
+            always,
+        ),
+        // Tokens that say what they are.
+        secret(
+            r"\b(?:gh[pousr]_\w{4,}|github_pat_\w{4,}|gl(?:pat|rt|ptt)-[\w-]{8,}|sk-[\w-]{8,}|[spr]k_(?:live|test)_\w{4,}|(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{8,}|xox[a-z]-[\w-]{4,}|xapp-[\w-]{8,}|AIza[\w-]{16,}|ya29\.[\w.-]{4,}|npm_\w{16,}|pypi-[\w-]{16,}|hf_\w{16,}|do[opr]_v1_\w{16,}|SG\.[\w-]{8,}\.[\w-]+|hv[sb]\.[\w-]{8,}|dckr_pat_[\w-]{8,}|shp\w{2}_\w{16,}|whsec_\w{8,}|AGE-SECRET-KEY-\w+|[0-9]{8,10}:AA[\w-]{24,}|eyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)*)",
+            always,
+        ),
+        secret(
+            r"(?i)\b(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/([^\s'\x22]+)",
+            always,
+        ),
+        // What stands before the host of a URL; its last `@` before the path, or
+        // behind a slash that belongs to a password.
+        secret(r#"(?i)[a-z][a-z0-9+.-]*://([^\s/"'<>]+)@"#, not_git),
+        secret(
+            r#"(?i)[a-z][a-z0-9+.-]*://([^\s/:@"'<>]*:[^\s"'<>]*)@"#,
+            always,
+        ),
+        // Headers.
+        secret(
+            &format!(r"(?i)\b(?:bearer|negotiate|aws4-hmac-sha256)[ \t]+({VALUE})"),
+            literal,
+        ),
+        secret(
+            &format!(
+                r#"(?i)\bauthorization\\*["']?\s*[:=]\s*(?:(?:basic|bearer|token|digest|apikey)\\?\s+)?({VALUE})"#
+            ),
+            literal,
+        ),
+        secret(r#"(?i)\b(?:set-)?cookie:\s*([^"'\n]+)"#, always),
+        // Assignments, settings, JSON, queries of URLs, long options.
+        secret(
+            &format!(r#"(?i)\b{NAME}\\*["']?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#),
+            literal,
+        ),
+        secret(
+            &format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(&format!(r"\s--from-literal[ =][\w.-]+=({VALUE})"), literal),
+        secret(
+            &format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--value|--body|-b)[ =]({VALUE})"),
+            literal,
+        ),
+        // `--user NAME:PASSWORD`, of which the name may stay.
+        secret(
+            r#"(?:^|\s)(?:-[a-zA-Z]*[uU]|--(?:proxy-)?user)[ =]?(?:"[^"':]*:([^"]+)|'[^"':]*:([^']+)|[^\s"':]*:((?:[^\s"'\\]|\\.)+))"#,
+            literal,
+        ),
+        secret(&format!(r"(?:^|\s)-U\s*[^\s%]+%({VALUE})"), literal),
+        // Short options that mean a password to these programs only.
+        secret(
+            &format!(
+                r"\b(?:mysql|mariadb|mycli|xtrabackup|mariabackup|7z|7za|7zr|rar|unrar|sshpass)[\w.-]*\s[^;|&\n]*?-p({VALUE})"
+            ),
+            literal,
+        ),
+        secret(
+            &of_program(
+                r"sshpass|mongo\w*|az\s+login|cqlsh|influx|sqlcmd|bcp|(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane)\b[^;|&\n]*?\blogin",
+                "[pP]",
+            ),
+            literal_no_option,
+        ),
+        secret(&of_program("zip|unzip|zipcloak", "P"), literal_no_option),
+        secret(&of_program("redis-cli|valkey-cli", "a"), literal_no_option),
+        secret(&of_program(r"ldap\w+", "w"), literal_no_option),
+        secret(&of_program("openssl", r"[kK]\s"), literal_no_option),
+        secret(&format!(r"\bpass:({VALUE})"), literal),
+        secret(
+            &format!(r"\b(?:vault\s+login|htpasswd\s+-\w*b\w*\s+\S+\s+\S+)\s+({VALUE})"),
+            literal_no_option,
+        ),
+        // What is piped to a program that reads a password.
+        secret(
+            &format!(
+                r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+)*({VALUE})\s*\|\s*[^|;&\n]*?(?:\bsudo\s+-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bcryptsetup|\bpasswd|passphrase-fd)"
+            ),
+            literal,
+        ),
+        secret(
+            &format!(
+                r"(?:\bsudo\s+-\w*S|password-stdin|with-token|--stdin|\bchpasswd|\bcryptsetup|\bpasswd|passphrase-fd)[^|;&\n]*?<<<\s*({VALUE})"
+            ),
+            literal,
+        ),
+        // What looks like chance.
+        secret(r"\b[0-9a-fA-F]{32,}\b", always),
+        secret(r"[A-Za-z0-9+_=-]{20,}", chance),
+        secret(r"[A-Za-z0-9+/]{32,}={0,2}", chance),
+        Rule {
+            pattern: compiled(
+                r#"[^\s@<>"'`(),;:=|&/\[\]{}$]+@[^\s@<>"'`(),;:=|&/\[\]{}$]+\.[^\s@<>"'`(),;:=.|&/\[\]{}$]{2,}"#,
+            ),
+            kind: Kind::Mail,
+            counts: |_, text| !text.starts_with("git@"),
+        },
+    ]
+});
+
+/// A short option behind the name of a program in the same command.
+fn of_program(programs: &str, option: &str) -> String {
+    format!(r"\b(?:{programs})\b[^;|&\n]*?\s-{option}\s*({VALUE})")
+}
+
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is part of this file, and a test uses it")
+}
+
+fn always(_: &Captures<'_>, _: &str) -> bool {
+    true
+}
+
+/// `git` is everybody's user.
+fn not_git(_: &Captures<'_>, text: &str) -> bool {
+    text != "git" && text != "hg"
+}
+
+/// A variable or a substitution is no secret, but says where one comes from.
+fn literal(_: &Captures<'_>, text: &str) -> bool {
+    let bare = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(text);
+    if bare.starts_with("$(") || bare.starts_with('`') {
+        return false;
+    }
+    let Some(name) = bare.strip_prefix('$') else {
+        return !bare.is_empty();
+    };
+    let name = name
+        .strip_prefix('{')
+        .and_then(|name| name.strip_suffix('}'))
+        .unwrap_or(name);
+    // Lower case could be a password that begins with a dollar sign.
+    name.is_empty()
+        || !name
+            .bytes()
+            .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+}
+
+fn literal_no_option(captures: &Captures<'_>, text: &str) -> bool {
+    !text.starts_with('-') && literal(captures, text)
+}
+
+/// Whether letters of both cases and digits follow each other as in no word.
+fn chance(_: &Captures<'_>, text: &str) -> bool {
+    let class = |byte: u8| match byte {
+        b'0'..=b'9' => 1,
+        b'a'..=b'z' => 2,
+        b'A'..=b'Z' => 3,
+        _ => 0,
+    };
+    let changes = text
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| {
+            let (one, other) = (class(pair[0]), class(pair[1]));
+            one != other && one != 0 && other != 0
+        })
+        .count();
+    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
+    let letters = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    letters && (digits && (plain || changes * 5 >= text.len()) || changes * 2 >= text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn mask(command: &str) -> String {
+        Masked::new(command).text
+    }
+
+    /// Each line: a command in which `«…»` is what must go.
+    const SECRETS: &[&str] = &[
+        "curl -H 'PRIVATE-TOKEN: «glpat-abcdefghijk»' https://gitlab.com",
+        "frob «ghp_abcDEF123» x",
+        "frob «github_pat_11AAA_bbb» x",
+        "frob «sk-proj-abcdefgh1234» x",
+        "frob «AKIAIOSFODNN7EXAMPLE» x",
+        "frob «eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_» x",
+        "frob «xoxb-1234-abcd» x",
+        "frob «sk_live_abcd1234» x",
+        "curl -H 'Authorization: Bearer «abc.def»' https://x.example",
+        "curl -H \"Authorization: Basic «dXNlcjpwYXNz»\" https://x.example",
+        "curl -H 'authorization: token «abc»' https://x.example",
+        "curl -H 'X-Api-Key: «abc»' https://x.example",
+        "curl -H 'Cookie: «sid=a; theme=b»' https://x.example",
+        "curl --oauth2-bearer «tok» https://x.example",
+        "curl -u ada:«pa:ss» https://x.example",
+        "curl -sSu ada:«pass» https://x.example",
+        "curl --user 'ada:«pa ss»' https://x.example",
+        "curl https://«ada:pass»@x.example/path",
+        "curl https://«ada:pa/ss@word»@x.example/path",
+        "git clone https://«tok3n»@x.example/r.git",
+        "psql postgres://«u:p»@db.example/app",
+        "frob 'https://x.example/?access_token=«abc»&page=2'",
+        "mysql -uroot -p«hunter2» app",
+        "mysqldump -p«'hunter 2'» app",
+        "sshpass -p «hunter2» ssh host",
+        "docker login -u ada -p «hunter2» registry.example",
+        "redis-cli -h db -a «hunter2» keys x",
+        "zip -P «hunter2» a.zip b",
+        "openssl enc -pass «pass:hunter2» -in a",
+        "openssl rsa -passin pass:«hunter2» -in a",
+        "htpasswd -b file ada «hunter2»",
+        "echo «hunter2» | sudo -S frob",
+        "echo «hunter2» | docker login --password-stdin",
+        "cryptsetup open x <<< «hunter2»",
+        "API_TOKEN=«abc» frob",
+        "export AWS_SECRET_ACCESS_KEY=«abc» && frob",
+        "DB_PASSWORD=«'a b'» frob",
+        "DB_PASSWORD_FILE_X=«abc» frob",
+        "MY_KEY=«\"a\\\"b\"»«'c'» frob",
+        "PGPASSWORD=«abc» psql",
+        "ldapsearch -x -w «abc» -b dc=x",
+        "openssl enc -k «abc» -in a",
+        "gh secret set NAME --body «abc»",
+        "aws secretsmanager put-secret-value --secret-string «abc»",
+        "kubectl create secret generic x --from-literal=user=«abc» --from-literal=b=«def»",
+        "mongosh -u ada -p «abc»",
+        "AWS_SESSION_TOKEN=«abc» aws s3 ls",
+        "curl -uada:«pass» https://x.example",
+        "frob «ghp_abcDEF123»;frob «AKIAIOSFODNN7EXAMPLE»",
+        "frob --token «ünïcode» x",
+        "password=«\"never closed",
+        "frob --password «abc» x",
+        "frob --password=«abc» x",
+        "frob --api-key «abc» x",
+        "frob -token «abc» x",
+        "curl -d '{\"password\": «\"a b\"}»' https://x.example",
+        "curl -d \"{\\\"password\\\":«\\\"a b\\\"»}\" https://x.example",
+        "frob 'Server=db;Pwd=«a(b»;x=y'",
+        "frob «0123456789abcdef0123456789ABCDEF» x",
+        "frob «wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY» x",
+        "frob «QWxhZGRpbjpvcGVuU2VzYW1lMTIz» x",
+        "frob «k3j2h4g5f6d7s8a9q0w1e2r3» x",
+        "curl https://hooks.slack.com/services/«T0/B0/abc»",
+        "echo '«-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----»' > k",
+        "echo '«-----BEGIN PRIVATE KEY----- cut off",
+    ];
+
+    #[test]
+    fn secrets_and_nothing_else_are_masked() {
+        let mut wrong = Vec::new();
+        for line in SECRETS {
+            let mut want = String::new();
+            let mut rest = *line;
+            while let Some((before, behind)) = rest.split_once('«') {
+                want.push_str(before);
+                if !want.ends_with("[secret]") {
+                    want.push_str("[secret]");
+                }
+                rest = behind.split_once('»').map_or("", |(_, rest)| rest);
+            }
+            want.push_str(rest);
+            let got = mask(&line.replace(['«', '»'], ""));
+            if got != want {
+                wrong.push(format!("\n  want {want}\n  got  {got}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.concat());
+    }
+
+    #[test]
+    fn what_is_no_secret_stays() {
+        for command in [
+            "frob --list /usr/local/lib/python3.11/site-packages/requests/adapters.py",
+            "frob --path=a --author Ada --passes 3 --pinned",
+            "bash <<< 'rm -rf x'",
+            "git commit -m 'Fix the parser of tokens'",
+            "rm -rf build && ls -la /srv/ada/Projects/Foo2/src/components/widgets",
+            "git clone git@github.example:org/repo.git",
+            "git clone ssh://git@github.example/org/repo.git",
+            "API_TOKEN=$OTHER_TOKEN frob",
+            "API_TOKEN=\"$(cat file)\" frob",
+            "curl -H \"Authorization: Bearer $TOKEN\" https://x.example",
+            "mysql -uroot -p\"$PASSWORD\" app",
+            "docker run -p 8080:80 image",
+            "mkdir -p a/b/c && tar -xzf a.tar.gz",
+            "frob getElementsByTagNameAndOtherThings",
+            "kubectl get pods --all-namespaces -o wide",
+            "npm install @scope/package --save-dev",
+        ] {
+            assert_eq!(mask(command), command);
+        }
+    }
+
+    #[test]
+    fn mail_addresses_are_masked() {
+        assert_eq!(
+            mask("git config user.email ada.l@mail.example.org"),
+            "git config user.email [e-mail]"
+        );
+        assert_eq!(
+            mask("frob --to='<ada@example.org>'"),
+            "frob --to='<[e-mail]>'"
+        );
+    }
+
+    #[test]
+    fn texts_about_a_command_are_masked_by_what_the_command_says() {
+        let masked = Masked::new("frob --password 'hunter2' x");
+        assert_eq!(
+            masked.other("`hunter2` is an unknown word"),
+            "`[secret]` is an unknown word"
+        );
+        assert_eq!(masked.other("see ghp_abcdef123"), "see [secret]");
+    }
+
+    #[test]
+    fn a_secret_is_masked_wherever_else_it_stands() {
+        assert_eq!(
+            mask("x=s3cret; frob --password s3cret"),
+            "x=[secret]; frob --password [secret]"
+        );
+        assert_eq!(mask("PASSWORD=git git push"), "PASSWORD=[secret] git push");
+    }
+
+    proptest! {
+        #[test]
+        fn a_secret_does_not_get_through(
+            secret in "[a-zA-Z][a-zA-Z0-9!%+.,]{6,20}",
+            form in prop::sample::select(vec![
+                "export API_TOKEN=@", "frob --password @", "frob --password='@'", "curl -u ada:@ x",
+                "curl https://ada:@x.example", "curl -H \"Authorization: Bearer @\" x", "mysql -p@ x",
+                "echo '{\"client_secret\":\"@\"}'", "echo @ | sudo -S ls",
+                "echo -----BEGIN PRIVATE KEY-----@",
+            ]),
+            before in "[ -~\n]{0,20}[ ;]",
+            after in "([ ;][ -~\n]{0,20})?",
+        ) {
+            // Before and behind it may stand a quote that nothing closes.
+            prop_assume!(!(before.clone() + &after).contains(&secret));
+            let form = match form.strip_suffix("@x.example") {
+                Some(start) => format!("{start}{secret}@x.example"),
+                None => form.replace('@', &secret),
+            };
+            let masked = mask(&format!("{before}{form}{after}"));
+            prop_assert!(!masked.contains(&secret), "{}", masked);
+        }
+
+        #[test]
+        fn any_text_is_masked_without_a_panic(text in "\\PC{0,200}") {
+            Masked::new(&text).other(&text);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_not_masked_is_still_looked_into() {
+        assert_eq!(
+            mask("TOKEN=$(frob --password abc)"),
+            "TOKEN=$(frob --password [secret])"
+        );
+    }
+}

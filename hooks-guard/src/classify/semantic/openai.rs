@@ -1,0 +1,337 @@
+//! A language model behind an HTTP endpoint.
+
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Client, Url, redirect};
+use thiserror::Error;
+
+use super::{Answer, MOST_TIME, Question, Semantic, SemanticError, prompt};
+
+/// The most bytes of a response.
+const MOST_BYTES: usize = 64 << 10;
+
+/// A chat endpoint that speaks like the one of OpenAI, as Ollama, llama.cpp,
+/// vLLM and many others do. It must be able to hold a model to a JSON schema.
+///
+/// It follows no redirect, and uses the proxies that the environment names only
+/// if asked to. Needs a Tokio runtime. A clone shares the connections.
+///
+/// ```
+/// use hooks_guard::classify::{Classifier, OpenAiCompatible};
+///
+/// let model = OpenAiCompatible::builder("http://localhost:11434/v1", "qwen2.5-coder:3b").build()?;
+/// let classifier = Classifier::new().with_semantic(model);
+/// # let _ = classifier;
+/// # Ok::<(), hooks_guard::classify::EndpointError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OpenAiCompatible {
+    client: Client,
+    url: Url,
+    key: Option<HeaderValue>,
+    model: String,
+    temperature: f64,
+    most_bytes: usize,
+}
+
+/// The settings of an [`OpenAiCompatible`].
+#[derive(Clone)]
+#[must_use]
+pub struct OpenAiCompatibleBuilder {
+    base_url: String,
+    model: String,
+    api_key: Option<String>,
+    temperature: f64,
+    timeout: Duration,
+    most_bytes: usize,
+    allow_http: bool,
+    system_proxy: bool,
+}
+
+/// Why an endpoint cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// The URL is none that can be asked.
+    #[error("the base URL is refused: {0}")]
+    Url(&'static str),
+    /// What is sent could be read on its way.
+    #[error(
+        "the base URL is `http` and not of this machine; give an `https` one, or say `allow_http(true)`"
+    )]
+    Http,
+    /// The key has characters in it that no header can have.
+    #[error("the API key has characters that cannot be sent; look for a line break in it")]
+    Key,
+    /// A temperature that is none.
+    #[error("the temperature is {0}; give one from 0 to 2")]
+    Temperature(f64),
+    /// The certificates or proxies of the system cannot be used.
+    #[error("the HTTP client cannot be made: {0}")]
+    Client(#[source] reqwest::Error),
+}
+
+impl OpenAiCompatible {
+    /// The settings: the URL that `/chat/completions` is appended to, and the
+    /// name of the model; all others have defaults.
+    pub fn builder(
+        base_url: impl Into<String>,
+        model: impl Into<String>,
+    ) -> OpenAiCompatibleBuilder {
+        OpenAiCompatibleBuilder {
+            base_url: base_url.into(),
+            model: model.into(),
+            api_key: None,
+            temperature: 0.0,
+            timeout: MOST_TIME,
+            most_bytes: MOST_BYTES,
+            allow_http: false,
+            system_proxy: false,
+        }
+    }
+
+    async fn read(&self, mut response: reqwest::Response) -> Result<Answer, SemanticError> {
+        let status = response.status();
+        if !status.is_success() {
+            return Err(SemanticError::Status(status.as_u16()));
+        }
+        let limit = self.most_bytes;
+        if response
+            .content_length()
+            .is_some_and(|length| length > limit as u64)
+        {
+            return Err(SemanticError::TooLarge { limit });
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if chunk.len() > limit - bytes.len() {
+                return Err(SemanticError::TooLarge { limit });
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        prompt::read(&bytes)
+    }
+}
+
+impl Semantic for OpenAiCompatible {
+    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+        let body = prompt::body(&self.model, self.temperature, question).to_string();
+        let mut request = self
+            .client
+            .post(self.url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "application/json")
+            .body(body);
+        if let Some(key) = &self.key {
+            request = request.header(AUTHORIZATION, key.clone());
+        }
+        self.read(request.send().await.map_err(failed)?).await
+    }
+}
+
+/// The URL may hold what is not for a log.
+fn failed(error: reqwest::Error) -> SemanticError {
+    if error.is_timeout() {
+        return SemanticError::Late;
+    }
+    SemanticError::Failed(error.without_url().into())
+}
+
+impl OpenAiCompatibleBuilder {
+    /// The key that goes with every request as `Authorization: Bearer`; none,
+    /// unless given.
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        self.api_key = Some(key.into());
+        self
+    }
+
+    /// From 0 to 2; 0, unless given: the likeliest answer, and the same one
+    /// every time as far as the server can.
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = temperature;
+        self
+    }
+
+    /// How long an answer may take; 2 seconds, unless given. The classifier
+    /// waits no longer than [`MOST_TIME`] whatever is given here.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The most bytes of a response, without its headers; 64 KiB, unless given.
+    pub fn most_bytes(mut self, bytes: usize) -> Self {
+        self.most_bytes = bytes;
+        self
+    }
+
+    /// Asks an `http` URL of another machine, too: commands and the key can be
+    /// read on their way.
+    pub fn allow_http(mut self, allow: bool) -> Self {
+        self.allow_http = allow;
+        self
+    }
+
+    /// Uses the proxies that the environment or the system names.
+    pub fn system_proxy(mut self, allow: bool) -> Self {
+        self.system_proxy = allow;
+        self
+    }
+
+    /// The endpoint. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// If a setting makes no sense, or the system's certificates cannot be used.
+    pub fn build(self) -> Result<OpenAiCompatible, EndpointError> {
+        let url = endpoint(&self.base_url, self.allow_http)?;
+        if !(0.0..=2.0).contains(&self.temperature) {
+            return Err(EndpointError::Temperature(self.temperature));
+        }
+        let key = match self.api_key {
+            None => None,
+            Some(key) => {
+                let header = HeaderValue::try_from(format!("Bearer {key}"));
+                let mut header = header.map_err(|_| EndpointError::Key)?;
+                header.set_sensitive(true);
+                Some(header)
+            }
+        };
+        let mut client = Client::builder()
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .timeout(self.timeout)
+            .user_agent(concat!("hooks-guard/", env!("CARGO_PKG_VERSION")));
+        if !self.system_proxy {
+            client = client.no_proxy();
+        }
+        Ok(OpenAiCompatible {
+            client: client.build().map_err(EndpointError::Client)?,
+            url,
+            key,
+            model: self.model,
+            temperature: self.temperature,
+            most_bytes: self.most_bytes,
+        })
+    }
+}
+
+fn endpoint(base: &str, allow_http: bool) -> Result<Url, EndpointError> {
+    let mut url = Url::parse(base).map_err(|_| {
+        EndpointError::Url("it is no URL; give one such as `http://localhost:11434/v1`")
+    })?;
+    match url.scheme() {
+        "https" => {}
+        "http" if allow_http || local(&url) => {}
+        "http" => return Err(EndpointError::Http),
+        _ => {
+            return Err(EndpointError::Url(
+                "it is neither `https` nor `http`; give one that is",
+            ));
+        }
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(EndpointError::Url(
+            "it has a user or a password in it; give a key with `api_key`",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(EndpointError::Url(
+            "it has a query or a fragment; give it without",
+        ));
+    }
+    let path = format!("{}/chat/completions", url.path().trim_end_matches('/'));
+    url.set_path(&path);
+    Ok(url)
+}
+
+fn local(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+impl fmt::Debug for OpenAiCompatibleBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The base URL is not checked yet, and may hold a password.
+        f.debug_struct("OpenAiCompatibleBuilder")
+            .field("model", &self.model)
+            .field("temperature", &self.temperature)
+            .field("timeout", &self.timeout)
+            .field("most_bytes", &self.most_bytes)
+            .field("allow_http", &self.allow_http)
+            .field("system_proxy", &self.system_proxy)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(base: &str) -> Result<String, String> {
+        endpoint(base, false)
+            .map(String::from)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_path_is_appended_to_the_base() {
+        for base in ["http://localhost:11434/v1", "http://localhost:11434/v1/"] {
+            assert_eq!(
+                url(base).unwrap(),
+                "http://localhost:11434/v1/chat/completions"
+            );
+        }
+        assert_eq!(
+            url("https://llm.example").unwrap(),
+            "https://llm.example/chat/completions"
+        );
+        assert!(url("http://[::1]:8080/v1").is_ok() && url("http://127.0.0.2/v1").is_ok());
+    }
+
+    #[test]
+    fn what_could_leak_is_refused() {
+        for base in [
+            "http://llm.example/v1",
+            "http://localhost.example/v1",
+            "http://10.0.0.1/v1",
+            "https://u:p@llm.example",
+            "https://llm.example/?key=1",
+            "file:///etc",
+            "llm",
+        ] {
+            assert!(url(base).is_err(), "{base}");
+        }
+        assert!(endpoint("http://llm.example/v1", true).is_ok());
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused() {
+        let builder = || OpenAiCompatible::builder("http://localhost/v1", "m");
+        assert!(matches!(
+            builder().temperature(f64::NAN).build(),
+            Err(EndpointError::Temperature(_))
+        ));
+        assert!(matches!(
+            builder().temperature(-1.0).build(),
+            Err(EndpointError::Temperature(_))
+        ));
+        assert!(matches!(
+            builder().api_key("a\nb").build(),
+            Err(EndpointError::Key)
+        ));
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        let builder = OpenAiCompatible::builder("http://localhost/v1", "m").api_key("hunter2");
+        assert!(!format!("{builder:?}").contains("hunter2"));
+        let built = builder.build().unwrap();
+        assert!(!format!("{built:?}").contains("hunter2"));
+    }
+}

@@ -1,0 +1,363 @@
+//! Lowers what `brush-parser` reads.
+
+use std::collections::HashMap;
+
+use brush_parser::ast::{self, CommandPrefixOrSuffixItem as Item, CompoundCommand, SourceLocation};
+use brush_parser::word::{WordPiece, WordPieceWithSource};
+use brush_parser::{Parser, ParserOptions, SourceSpan};
+
+use super::{
+    AndOr, Command, Join, Kind, Mode, Operator, Pipeline, Redirect, Script, Span, Word, lex,
+};
+
+/// The script that `text` is, if it is one.
+pub(crate) fn parse(text: &str) -> Option<Script> {
+    // The parser panics at a descriptor that is no number of 32 bits.
+    let high = |part: &str| {
+        let rest = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        part.len() - rest.len() > 9
+    };
+    if text
+        .match_indices(['<', '>'])
+        .any(|(at, _)| high(&text[..at]))
+    {
+        return None;
+    }
+    let options = ParserOptions::default();
+    let program = Parser::new(text.as_bytes(), &options)
+        .parse_program()
+        .ok()?;
+    let offsets = (!text.is_ascii()).then(|| {
+        text.char_indices()
+            .map(|(i, _)| i)
+            .chain([text.len()])
+            .collect()
+    });
+    let lower = Lower {
+        text,
+        offsets,
+        options,
+    };
+    let mut items = Vec::new();
+    for list in &program.complete_commands {
+        items.extend(lower.list(list).items);
+    }
+    Some(Script { items })
+}
+
+struct Lower<'a> {
+    text: &'a str,
+    /// Bytes by characters, where these differ.
+    offsets: Option<Vec<usize>>,
+    options: ParserOptions,
+}
+
+impl Lower<'_> {
+    fn byte(&self, index: usize) -> usize {
+        match &self.offsets {
+            Some(offsets) => *offsets.get(index).unwrap_or(&self.text.len()),
+            None => index.min(self.text.len()),
+        }
+    }
+
+    fn span(&self, at: Option<&SourceSpan>) -> Span {
+        at.map_or_else(
+            || Span::new(0, self.text.len()),
+            |at| Span::new(self.byte(at.start.index), self.byte(at.end.index)),
+        )
+    }
+
+    fn list(&self, list: &ast::CompoundList) -> Script {
+        Script {
+            items: list.0.iter().map(|item| self.and_or(&item.0)).collect(),
+        }
+    }
+
+    fn and_or(&self, list: &ast::AndOrList) -> AndOr {
+        AndOr {
+            first: self.pipeline(&list.first),
+            rest: list
+                .additional
+                .iter()
+                .map(|next| match next {
+                    ast::AndOr::And(pipeline) => (Join::And, self.pipeline(pipeline)),
+                    ast::AndOr::Or(pipeline) => (Join::Or, self.pipeline(pipeline)),
+                })
+                .collect(),
+        }
+    }
+
+    fn pipeline(&self, pipeline: &ast::Pipeline) -> Pipeline {
+        Pipeline {
+            commands: pipeline
+                .seq
+                .iter()
+                .map(|command| self.command(command))
+                .collect(),
+        }
+    }
+
+    fn command(&self, command: &ast::Command) -> Command {
+        let span = self.span(command.location().as_ref());
+        let (kind, redirects) = match command {
+            ast::Command::Simple(simple) => return self.simple(simple, span),
+            ast::Command::Compound(compound, redirects) => {
+                (self.compound(compound), redirects.as_ref())
+            }
+            ast::Command::Function(function) => {
+                let body = Command {
+                    kind: self.compound(&function.body.0),
+                    redirects: self.redirects(function.body.1.as_ref()),
+                    span,
+                };
+                let name = function.fname.value.clone();
+                (
+                    Kind::Function {
+                        name,
+                        body: Box::new(body),
+                    },
+                    None,
+                )
+            }
+            ast::Command::ExtendedTest(test, redirects) => {
+                let at = self.span(Some(&test.loc));
+                (
+                    Kind::Test(self.slice(at, Mode::Expression)),
+                    redirects.as_ref(),
+                )
+            }
+        };
+        Command {
+            kind,
+            redirects: self.redirects(redirects),
+            span,
+        }
+    }
+
+    fn compound(&self, compound: &CompoundCommand) -> Kind {
+        match compound {
+            CompoundCommand::Arithmetic(arithmetic) => {
+                Kind::Test(self.slice(self.span(Some(&arithmetic.loc)), Mode::Expression))
+            }
+            CompoundCommand::ArithmeticForClause(clause) => {
+                let head = [&clause.initializer, &clause.condition, &clause.updater]
+                    .into_iter()
+                    .flatten()
+                    .map(|part| part.value.trim())
+                    .collect::<Vec<_>>()
+                    .join(";");
+                let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
+                Kind::While {
+                    head: Some(head),
+                    scripts: vec![self.list(&clause.body.list)],
+                }
+            }
+            CompoundCommand::BraceGroup(group) => Kind::Group(self.list(&group.list)),
+            CompoundCommand::Subshell(shell) => Kind::Subshell(self.list(&shell.list)),
+            CompoundCommand::ForClause(clause) => Kind::For {
+                name: clause.variable_name.clone(),
+                words: clause
+                    .values
+                    .as_ref()
+                    .map(|words| words.iter().map(|word| self.word(word)).collect()),
+                body: self.list(&clause.body.list),
+            },
+            CompoundCommand::CaseClause(clause) => Kind::Case {
+                subject: self.word(&clause.value),
+                arms: clause
+                    .cases
+                    .iter()
+                    .map(|case| {
+                        let patterns = case.patterns.iter().map(|word| self.word(word)).collect();
+                        (
+                            patterns,
+                            case.cmd
+                                .as_ref()
+                                .map(|list| self.list(list))
+                                .unwrap_or_default(),
+                        )
+                    })
+                    .collect(),
+            },
+            CompoundCommand::IfClause(clause) => {
+                let mut scripts = vec![self.list(&clause.condition), self.list(&clause.then)];
+                for other in clause.elses.iter().flatten() {
+                    scripts.extend(other.condition.as_ref().map(|list| self.list(list)));
+                    scripts.push(self.list(&other.body));
+                }
+                Kind::If(scripts)
+            }
+            CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
+                Kind::While {
+                    head: None,
+                    scripts: vec![self.list(&clause.0), self.list(&clause.1.list)],
+                }
+            }
+            CompoundCommand::Coprocess(process) => Kind::Subshell(Script {
+                items: vec![AndOr {
+                    first: Pipeline {
+                        commands: vec![self.command(&process.body)],
+                    },
+                    rest: Vec::new(),
+                }],
+            }),
+        }
+    }
+
+    fn simple(&self, simple: &ast::SimpleCommand, span: Span) -> Command {
+        let mut assigns = Vec::new();
+        let mut words = Vec::new();
+        let mut redirects = Vec::new();
+        for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
+            match item {
+                Item::AssignmentWord(_, word) => assigns.push(self.word(word)),
+                _ => self.item(item, &mut words, &mut redirects),
+            }
+        }
+        words.extend(simple.word_or_name.iter().map(|word| self.word(word)));
+        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+            self.item(item, &mut words, &mut redirects);
+        }
+        let test = simple
+            .word_or_name
+            .as_ref()
+            .is_some_and(|word| word.value == "[");
+        let kind = if test && assigns.is_empty() {
+            let end = words.last().map_or(span.end, |word| word.span.end);
+            Kind::Test(self.slice(Span::new(words[0].span.start, end), Mode::Expression))
+        } else {
+            Kind::Simple { assigns, words }
+        };
+        Command {
+            kind,
+            redirects,
+            span,
+        }
+    }
+
+    fn item(&self, item: &Item, words: &mut Vec<Word>, redirects: &mut Vec<Redirect>) {
+        match item {
+            Item::IoRedirect(redirect) => redirects.push(self.redirect(redirect)),
+            Item::Word(word) | Item::AssignmentWord(_, word) => words.push(self.word(word)),
+            Item::ProcessSubstitution(_, shell) => words.push(self.process(shell)),
+        }
+    }
+
+    fn process(&self, shell: &ast::SubshellCommand) -> Word {
+        let mut at = self.span(Some(&shell.loc));
+        if self.text.as_bytes().get(at.start) == Some(&b'(') {
+            at.start = at.start.saturating_sub(1);
+        }
+        let end = at.end;
+        let start = at.start;
+        lex(self.text, start, end, Mode::Word, &|place| {
+            (place == start).then_some(end)
+        })
+    }
+
+    fn redirects(&self, list: Option<&ast::RedirectList>) -> Vec<Redirect> {
+        list.iter()
+            .flat_map(|list| &list.0)
+            .map(|one| self.redirect(one))
+            .collect()
+    }
+
+    fn redirect(&self, redirect: &ast::IoRedirect) -> Redirect {
+        use ast::IoFileRedirectKind as File;
+        let (operator, target) = match redirect {
+            ast::IoRedirect::OutputAndError(word, append) => (
+                if *append {
+                    Operator::Append
+                } else {
+                    Operator::Write
+                },
+                self.word(word),
+            ),
+            ast::IoRedirect::HereString(_, word) => (Operator::HereString, self.word(word)),
+            ast::IoRedirect::HereDocument(_, document) => {
+                let at = self.span(document.doc.loc.as_ref());
+                let mut text = document.doc.value.clone();
+                if document.remove_tabs {
+                    text = text
+                        .lines()
+                        .map(|l| l.trim_start_matches('\t').to_owned() + "\n")
+                        .collect();
+                }
+                (
+                    Operator::HereDocument,
+                    super::document(&text, document.requires_expansion, at),
+                )
+            }
+            ast::IoRedirect::File(_, kind, target) => {
+                let word = match target {
+                    ast::IoFileRedirectTarget::Filename(word)
+                    | ast::IoFileRedirectTarget::Duplicate(word) => self.word(word),
+                    ast::IoFileRedirectTarget::Fd(fd) => {
+                        let text = fd.to_string();
+                        lex(&text, 0, text.len(), Mode::Word, &|_| None)
+                    }
+                    ast::IoFileRedirectTarget::ProcessSubstitution(_, shell) => self.process(shell),
+                };
+                let operator = match kind {
+                    File::Read => Operator::Read,
+                    File::Write | File::Clobber => Operator::Write,
+                    File::Append => Operator::Append,
+                    File::ReadAndWrite => Operator::ReadWrite,
+                    File::DuplicateInput => Operator::Duplicate,
+                    File::DuplicateOutput => super::duplicate(&word),
+                };
+                (operator, word)
+            }
+        };
+        Redirect {
+            operator,
+            span: target.span,
+            target,
+        }
+    }
+
+    fn slice(&self, at: Span, mode: Mode) -> Word {
+        lex(self.text, at.start, at.end, mode, &|_| None)
+    }
+
+    fn word(&self, word: &ast::Word) -> Word {
+        let span = self.span(word.loc.as_ref());
+        let value = word.value.as_str();
+        let exact = word.loc.is_some() && self.text.get(span.start..span.end) == Some(value);
+        let mut ends = HashMap::new();
+        if (value.contains('`')
+            || value.contains("$(")
+            || value.contains("<(")
+            || value.contains(">("))
+            && let Ok(pieces) = brush_parser::word::parse(value, &self.options)
+        {
+            gather(&pieces, &mut ends);
+        }
+        if exact {
+            let base = span.start;
+            lex(self.text, base, span.end, Mode::Word, &|at| {
+                ends.get(&at.wrapping_sub(base)).map(|end| end + base)
+            })
+        } else {
+            let mut lowered = lex(value, 0, value.len(), Mode::Word, &|at| {
+                ends.get(&at).copied()
+            });
+            super::detach(&mut lowered);
+            lowered.span = span;
+            lowered
+        }
+    }
+}
+
+fn gather(pieces: &[WordPieceWithSource], ends: &mut HashMap<usize, usize>) {
+    for piece in pieces {
+        match &piece.piece {
+            WordPiece::CommandSubstitution(_) => {
+                ends.insert(piece.start_index, piece.end_index);
+            }
+            WordPiece::DoubleQuotedSequence(inner)
+            | WordPiece::GettextDoubleQuotedSequence(inner) => gather(inner, ends),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! Words: quotes, escapes and expansions.
+//!
+//! Where a substitution ends is the parsers' to say (`ends`); the scan here
+//! is for those that they do not report, such as one inside of `${x:-…}`.
+
+use super::{Change, Inner, Piece, Position, Span, Word};
+
+/// What quotes mean in a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mode {
+    /// A word of a command.
+    Word,
+    /// Text in which quotes are text and expansions happen: a here-document.
+    Document,
+    /// `[[ … ]]`, `((…))`, the inside of `${…}`: quotes quote, blanks are text.
+    Expression,
+}
+
+/// Ends of substitutions by their starts, in bytes of the source.
+pub(crate) type Ends<'a> = &'a dyn Fn(usize) -> Option<usize>;
+
+/// Takes `source[from..to]` apart.
+pub(crate) fn lex(source: &str, from: usize, to: usize, mode: Mode, ends: Ends<'_>) -> Word {
+    let mut lexer = Lexer {
+        source,
+        at: from,
+        to,
+        ends,
+        pieces: Vec::new(),
+    };
+    lexer.run(mode);
+    Word {
+        pieces: lexer.pieces,
+        span: Span::new(from, to),
+    }
+}
+
+struct Lexer<'a> {
+    source: &'a str,
+    at: usize,
+    to: usize,
+    ends: Ends<'a>,
+    pieces: Vec<Piece>,
+}
+
+impl Lexer<'_> {
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn rest(&self) -> &str {
+        self.source.get(self.at..self.to).unwrap_or("")
+    }
+
+    fn text(&mut self, new: &str, quoted: bool) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text {
+                text,
+                quoted: before,
+            }) if *before == quoted => text.push_str(new),
+            _ => self.pieces.push(Piece::Text {
+                text: new.to_owned(),
+                quoted,
+            }),
+        }
+    }
+
+    fn run(&mut self, mode: Mode) {
+        while let Some(next) = self.peek() {
+            match next {
+                '\\' => {
+                    self.at += 1;
+                    let Some(escaped) = self.peek() else {
+                        self.text("\\", true);
+                        continue;
+                    };
+                    self.at += escaped.len_utf8();
+                    let mut buffer = [0; 4];
+                    if mode == Mode::Document && !matches!(escaped, '$' | '`' | '\\' | '\n') {
+                        self.text("\\", true);
+                    }
+                    if escaped != '\n' {
+                        self.text(escaped.encode_utf8(&mut buffer), true);
+                    }
+                }
+                '\'' if mode != Mode::Document => {
+                    self.at += 1;
+                    let length = self.rest().find('\'').unwrap_or(self.rest().len());
+                    let inside = self.rest()[..length].to_owned();
+                    self.at += (length + 1).min(self.to - self.at);
+                    self.text(&inside, true);
+                }
+                '"' if mode != Mode::Document => {
+                    self.at += 1;
+                    self.text("", true);
+                    self.double();
+                }
+                '$' => self.dollar(false, mode),
+                '`' => self.backquote(mode == Mode::Document),
+                '<' | '>' if mode == Mode::Word && self.rest()[1..].starts_with('(') => {
+                    let start = self.at + 2;
+                    let end = self.close(self.at);
+                    self.pieces.push(Piece::Process {
+                        text: self.inner(start, end),
+                    });
+                    self.at = (end + 1).min(self.to);
+                }
+                _ => {
+                    let stop = self
+                        .rest()
+                        .char_indices()
+                        .skip(1)
+                        .find(|(_, c)| matches!(c, '\\' | '\'' | '"' | '$' | '`' | '<' | '>'))
+                        .map_or(self.rest().len(), |(i, _)| i);
+                    let plain = self.rest()[..stop].to_owned();
+                    self.at += stop;
+                    self.text(&plain, mode != Mode::Word);
+                }
+            }
+        }
+    }
+
+    /// The inside of double quotes, with the closing one.
+    fn double(&mut self) {
+        while let Some(next) = self.peek() {
+            match next {
+                '"' => {
+                    self.at += 1;
+                    return;
+                }
+                '\\' => {
+                    self.at += 1;
+                    let Some(escaped) = self.peek() else { return };
+                    self.at += escaped.len_utf8();
+                    if !matches!(escaped, '$' | '`' | '"' | '\\' | '\n') {
+                        self.text("\\", true);
+                    }
+                    if escaped != '\n' {
+                        self.text(escaped.encode_utf8(&mut [0; 4]), true);
+                    }
+                }
+                '$' => self.dollar(true, Mode::Document),
+                '`' => self.backquote(true),
+                _ => {
+                    let stop = self
+                        .rest()
+                        .find(['"', '\\', '$', '`'])
+                        .unwrap_or(self.rest().len());
+                    let plain = self.rest()[..stop].to_owned();
+                    self.at += stop;
+                    self.text(&plain, true);
+                }
+            }
+        }
+    }
+
+    fn dollar(&mut self, quoted: bool, mode: Mode) {
+        let rest = &self.rest()[1..];
+        let quoted = quoted || mode == Mode::Document;
+        match rest.chars().next() {
+            Some('(') if rest.starts_with("((") && self.arithmetic_end().is_some() => {
+                let end = self.arithmetic_end().unwrap_or(self.to);
+                let inner = lex(self.source, self.at + 3, end, Mode::Expression, self.ends);
+                self.pieces.push(Piece::Arithmetic { inner });
+                self.at = (end + 2).min(self.to);
+            }
+            Some('(') => {
+                let start = self.at + 2;
+                let end = self.close(self.at);
+                let text = self.inner(start, end);
+                self.pieces.push(Piece::Substitution { text, quoted });
+                self.at = (end + 1).min(self.to);
+            }
+            Some('[') => {
+                let end = self.rest().find(']').map_or(self.to, |i| self.at + i);
+                let inner = lex(
+                    self.source,
+                    (self.at + 2).min(end),
+                    end,
+                    Mode::Expression,
+                    self.ends,
+                );
+                self.pieces.push(Piece::Arithmetic { inner });
+                self.at = (end + 1).min(self.to);
+            }
+            Some('{') => self.braced(quoted),
+            Some('\'') if !quoted && mode != Mode::Document => {
+                self.at += 2;
+                let text = self.ansi();
+                self.text(&text, true);
+            }
+            Some('"') if !quoted => {
+                self.at += 2;
+                self.text("", true);
+                self.double();
+            }
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
+                let length = rest
+                    .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                    .unwrap_or(rest.len());
+                let name = rest[..length].to_owned();
+                self.at += 1 + length;
+                self.pieces.push(Piece::Variable {
+                    name,
+                    change: Change::None,
+                    quoted,
+                });
+            }
+            Some(c) if c.is_ascii_digit() || "@*#?-$!".contains(c) => {
+                self.at += 2;
+                self.pieces.push(Piece::Variable {
+                    name: c.into(),
+                    change: Change::None,
+                    quoted,
+                });
+            }
+            _ => {
+                self.at += 1;
+                self.text("$", true);
+            }
+        }
+    }
+
+    /// `${…}`
+    fn braced(&mut self, quoted: bool) {
+        let start = self.at + 2;
+        let end = self.brace_end(start);
+        let inside = self.source.get(start..end).unwrap_or("");
+        let mark = usize::from(inside.starts_with(['!', '#']) && inside.len() > 1);
+        let length = inside[mark..]
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(inside.len() - mark);
+        let length = if length == 0 {
+            inside[mark..].chars().next().map_or(0, char::len_utf8)
+        } else {
+            length
+        };
+        let name = inside[mark..mark + length].to_owned();
+        let after = start + mark + length;
+        let operator = self.source.get(after..end).unwrap_or("");
+        let change = if mark == 1 {
+            Change::Other(lex(self.source, after, end, Mode::Expression, self.ends))
+        } else if operator.is_empty() {
+            Change::None
+        } else if let Some(skip) = [":-", ":=", "-", "="]
+            .iter()
+            .find(|o| operator.starts_with(**o))
+        {
+            let word = lex(
+                self.source,
+                after + skip.len(),
+                end,
+                Mode::Expression,
+                self.ends,
+            );
+            if skip.ends_with('=') {
+                Change::Assign(word)
+            } else {
+                Change::Default(word)
+            }
+        } else {
+            Change::Other(lex(self.source, after, end, Mode::Expression, self.ends))
+        };
+        self.at = (end + 1).min(self.to);
+        self.pieces.push(Piece::Variable {
+            name,
+            change,
+            quoted,
+        });
+    }
+
+    fn backquote(&mut self, quoted: bool) {
+        let mut text = String::new();
+        let start = self.at;
+        self.at += 1;
+        while let Some(next) = self.peek() {
+            self.at += next.len_utf8();
+            match next {
+                '`' => break,
+                '\\' => match self.peek() {
+                    Some(c @ ('$' | '`' | '\\')) => {
+                        self.at += 1;
+                        text.push(c);
+                    }
+                    Some('"') if quoted => {
+                        self.at += 1;
+                        text.push('"');
+                    }
+                    _ => text.push('\\'),
+                },
+                _ => text.push(next),
+            }
+        }
+        let same = self.source.get(start + 1..start + 1 + text.len()) == Some(text.as_str());
+        let at = Position(same.then_some(start + 1));
+        self.pieces.push(Piece::Substitution {
+            text: Inner { text, at },
+            quoted,
+        });
+    }
+
+    /// The inside of `$'…'`, with the closing quote.
+    fn ansi(&mut self) -> String {
+        let mut bytes = Vec::new();
+        while let Some(next) = self.peek() {
+            self.at += next.len_utf8();
+            match next {
+                '\'' => break,
+                '\\' => {
+                    let Some(kind) = self.peek() else { break };
+                    self.at += kind.len_utf8();
+                    self.escape(kind, &mut bytes);
+                }
+                _ => bytes.extend(next.encode_utf8(&mut [0; 4]).bytes()),
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn escape(&mut self, kind: char, bytes: &mut Vec<u8>) {
+        let simple = match kind {
+            'a' => 7,
+            'b' => 8,
+            'e' | 'E' => 27,
+            'f' => 12,
+            'n' => 10,
+            'r' => 13,
+            't' => 9,
+            'v' => 11,
+            '\\' | '\'' | '"' | '?' => kind as u8,
+            '0'..='7' => {
+                self.at -= 1;
+                self.number(8, 3) as u8
+            }
+            'x' => self.number(16, 2) as u8,
+            'u' | 'U' => {
+                let code = self.number(16, if kind == 'u' { 4 } else { 8 });
+                let c = char::from_u32(code).unwrap_or('\u{fffd}');
+                bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
+                return;
+            }
+            'c' => {
+                let c = self.peek().unwrap_or('@');
+                self.at += c.len_utf8();
+                (c as u32 as u8) & 0x1f
+            }
+            _ => {
+                bytes.push(b'\\');
+                bytes.extend(kind.encode_utf8(&mut [0; 4]).bytes());
+                return;
+            }
+        };
+        bytes.push(simple);
+    }
+
+    fn number(&mut self, radix: u32, most: usize) -> u32 {
+        let mut value = 0u32;
+        for _ in 0..most {
+            let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else {
+                break;
+            };
+            value = value.wrapping_mul(radix).wrapping_add(digit);
+            self.at += 1;
+        }
+        value
+    }
+
+    fn inner(&self, start: usize, end: usize) -> Inner {
+        let text = self.source.get(start..end).unwrap_or("").to_owned();
+        Inner {
+            text,
+            at: Position(Some(start)),
+        }
+    }
+
+    /// Where the bracket of the substitution that starts at `start` closes.
+    fn close(&self, start: usize) -> usize {
+        if let Some(end) = (self.ends)(start)
+            && end <= self.to
+            && end > start
+        {
+            return end - 1;
+        }
+        scan(self.source, start + 1, self.to, b'(', b')')
+    }
+
+    fn brace_end(&self, start: usize) -> usize {
+        scan(self.source, start - 1, self.to, b'{', b'}')
+    }
+
+    /// The `))` of the `$((` at the place, if it is one: `$((` may also open
+    /// a substitution with a subshell, which closes with `) )`.
+    fn arithmetic_end(&self) -> Option<usize> {
+        let inner = scan(self.source, self.at + 2, self.to, b'(', b')');
+        self.source
+            .as_bytes()
+            .get(inner + 1)
+            .filter(|b| **b == b')' && inner + 1 < self.to)
+            .map(|_| inner)
+    }
+}
+
+/// The bracket that closes the one at `open`, past quotes; `to` if there is none.
+fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize {
+    let bytes = source.as_bytes();
+    let mut depth = 0usize;
+    let mut at = open;
+    let mut documents = Vec::new();
+    while at < to {
+        match bytes[at] {
+            b'\\' => at += 1,
+            b'\'' => {
+                at += 1;
+                while at < to && bytes[at] != b'\'' {
+                    at += 1;
+                }
+            }
+            b'"' => {
+                at += 1;
+                while at < to && bytes[at] != b'"' {
+                    if bytes[at] == b'\\' {
+                        at += 1;
+                    }
+                    if bytes[at.min(to - 1)] == b'$' && bytes.get(at + 1) == Some(&b'(') {
+                        at = scan(source, at + 1, to, b'(', b')');
+                    }
+                    at += 1;
+                }
+            }
+            b'<' if opening == b'('
+                && bytes[at..to].starts_with(b"<<")
+                && bytes.get(at + 2) != Some(&b'<') =>
+            {
+                documents.extend(delimiter(&source[at + 2..to]));
+                at += 1;
+            }
+            b'<' if bytes[at..to].starts_with(b"<<<") => at += 2,
+            b'\n' if !documents.is_empty() => at = past_documents(source, at, to, &mut documents),
+            b'#' if opening == b'(' && bytes[at - 1].is_ascii_whitespace() => {
+                while at + 1 < to && bytes[at + 1] != b'\n' {
+                    at += 1;
+                }
+            }
+            byte if byte == opening => depth += 1,
+            byte if byte == closing => {
+                depth -= 1;
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    to
+}
+
+/// The word that ends a here-document whose `<<` was just passed.
+fn delimiter(rest: &str) -> Option<String> {
+    let rest = rest.trim_start_matches('-').trim_start_matches([' ', '\t']);
+    let length = rest
+        .find(|c: char| c.is_whitespace() || ";&|<>()".contains(c))
+        .unwrap_or(rest.len());
+    let word: String = rest[..length]
+        .chars()
+        .filter(|c| !matches!(c, '\'' | '"' | '\\'))
+        .collect();
+    (!word.is_empty()).then_some(word)
+}
+
+/// The end of the last line of the documents that begin after the line break at `at`.
+fn past_documents(source: &str, at: usize, to: usize, documents: &mut Vec<String>) -> usize {
+    let mut place = at;
+    for end in documents.drain(..) {
+        loop {
+            let start = place + 1;
+            if start >= to {
+                return to;
+            }
+            let length = source[start..to].find('\n').unwrap_or(to - start);
+            place = start + length;
+            if source[start..place].trim() == end {
+                break;
+            }
+        }
+    }
+    // The line break after the last line may open further documents' bodies.
+    place.saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scan;
+
+    #[test]
+    fn a_substitution_ends_after_the_documents_in_it() {
+        let text = "(cat <<'E'\ndon't (\nE\n)x";
+        assert_eq!(scan(text, 0, text.len(), b'(', b')'), text.len() - 2);
+    }
+}

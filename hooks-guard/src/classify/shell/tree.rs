@@ -1,0 +1,590 @@
+//! Lowers what `tree-sitter` reads with the grammar `tree-sitter-bash`.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use tree_sitter::{Node, Parser};
+
+use super::{
+    AndOr, Command, Join, Kind, Mode, Operator, Pipeline, Redirect, Script, Span, Word, lex,
+};
+
+thread_local! {
+    static PARSER: RefCell<Option<Parser>> = RefCell::new({
+        let mut parser = Parser::new();
+        parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok().map(|()| parser)
+    });
+}
+
+/// The script that `text` is, if it is one.
+pub(crate) fn parse(text: &str) -> Option<Script> {
+    let tree = PARSER.with(|parser| parser.borrow_mut().as_mut()?.parse(text, None))?;
+    let root = tree.root_node();
+    if root.has_error() {
+        return None;
+    }
+    let mut ends = HashMap::new();
+    if text.contains('`') || text.contains("$(") || text.contains("<(") || text.contains(">(") {
+        gather(root, &mut ends);
+    }
+    let lower = Lower { text, ends };
+    lower.statements(&children(root))
+}
+
+/// Where substitutions start and end. Iterative: a tree may be deep.
+fn gather(root: Node<'_>, ends: &mut HashMap<usize, usize>) {
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        if matches!(node.kind(), "command_substitution" | "process_substitution") {
+            ends.insert(node.start_byte(), node.end_byte());
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
+    }
+}
+
+fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor)
+        .filter(|child| child.kind() != "comment")
+        .collect()
+}
+
+fn span(node: Node<'_>) -> Span {
+    Span::new(node.start_byte(), node.end_byte())
+}
+
+struct Lower<'a> {
+    text: &'a str,
+    ends: HashMap<usize, usize>,
+}
+
+impl Lower<'_> {
+    fn slice(&self, node: Node<'_>) -> &str {
+        self.text
+            .get(node.start_byte()..node.end_byte())
+            .unwrap_or("")
+    }
+
+    fn lex(&self, start: usize, end: usize, mode: Mode) -> Word {
+        let mut word = lex(self.text, start, end, mode, &|at| {
+            self.ends.get(&at).copied()
+        });
+        word.span = Span::new(start, end);
+        word
+    }
+
+    fn word(&self, node: Node<'_>) -> Word {
+        self.lex(node.start_byte(), node.end_byte(), Mode::Word)
+    }
+
+    /// Statements, with what stands between them.
+    fn statements(&self, nodes: &[Node<'_>]) -> Option<Script> {
+        let mut items = Vec::new();
+        for node in nodes.iter().filter(|node| node.is_named()) {
+            items.push(self.and_or(*node)?);
+        }
+        Some(Script { items })
+    }
+
+    fn and_or(&self, node: Node<'_>) -> Option<AndOr> {
+        // `a <<E && b` hangs the rest of the list below the document.
+        let mut list = if node.kind() == "list" {
+            // Lists lean to the left: walked without recursion, since they may be long.
+            let mut right = Vec::new();
+            let mut place = node;
+            while place.kind() == "list" {
+                let parts = children(place);
+                let [first, operator, last] = parts.as_slice() else {
+                    return None;
+                };
+                right.push((
+                    if self.slice(*operator) == "&&" {
+                        Join::And
+                    } else {
+                        Join::Or
+                    },
+                    *last,
+                ));
+                place = *first;
+            }
+            let mut list = self.and_or(place)?;
+            for (join, node) in right.into_iter().rev() {
+                let more = self.and_or(node)?;
+                list.rest.push((join, more.first));
+                list.rest.extend(more.rest);
+            }
+            list
+        } else if let Some(list) = self.below(node) {
+            // What follows a list, a pipe or a redirection, belongs to its end.
+            let mut list = self.and_or(list)?;
+            let last = list
+                .rest
+                .last_mut()
+                .map_or(&mut list.first, |(_, last)| last);
+            if node.kind() == "pipeline" {
+                for part in children(node).into_iter().filter(Node::is_named).skip(1) {
+                    last.commands.extend(self.pipeline(part)?.commands);
+                }
+                let inner = children(node).into_iter().find(Node::is_named)?;
+                if inner.kind() == "redirected_statement" {
+                    let at = last.commands.len()
+                        - (children(node).iter().filter(|n| n.is_named()).count() - 1);
+                    let mut own = Pipeline {
+                        commands: last.commands.drain(..at).collect(),
+                    };
+                    self.redirect_all(inner, &mut own)?;
+                    own.commands.append(&mut last.commands);
+                    *last = own;
+                }
+            } else {
+                self.redirect_all(node, last)?;
+            }
+            list
+        } else {
+            AndOr {
+                first: self.pipeline(node)?,
+                rest: Vec::new(),
+            }
+        };
+        self.after_document(node, &mut list)?;
+        Some(list)
+    }
+
+    /// The list that the grammar put below a pipeline or a redirection.
+    fn below<'n>(&self, node: Node<'n>) -> Option<Node<'n>> {
+        let first = match node.kind() {
+            "redirected_statement" => node.child_by_field_name("body")?,
+            "pipeline" => {
+                let first = children(node).into_iter().find(Node::is_named)?;
+                if first.kind() == "redirected_statement" {
+                    first.child_by_field_name("body")?
+                } else {
+                    first
+                }
+            }
+            _ => return None,
+        };
+        (first.kind() == "list").then_some(first)
+    }
+
+    fn after_document(&self, node: Node<'_>, list: &mut AndOr) -> Option<()> {
+        if node.kind() != "redirected_statement" {
+            return Some(());
+        }
+        for redirect in children(node) {
+            if redirect.kind() == "heredoc_redirect"
+                && let Some(right) = redirect.child_by_field_name("right")
+            {
+                let operator = redirect.child_by_field_name("operator")?;
+                let join = if self.slice(operator) == "&&" {
+                    Join::And
+                } else {
+                    Join::Or
+                };
+                let right = self.and_or(right)?;
+                list.rest.push((join, right.first));
+                list.rest.extend(right.rest);
+            }
+        }
+        Some(())
+    }
+
+    fn pipeline(&self, node: Node<'_>) -> Option<Pipeline> {
+        let mut pipeline = Pipeline::default();
+        match node.kind() {
+            "pipeline" => {
+                for part in children(node) {
+                    if part.is_named() {
+                        pipeline.commands.extend(self.pipeline(part)?.commands);
+                    } else if self.slice(part) == "|&" {
+                        // The parsers place the `2>&1` that this is differently.
+                    }
+                }
+            }
+            "negated_command" => {
+                let inner = children(node).into_iter().find(Node::is_named)?;
+                return self.pipeline(inner);
+            }
+            "redirected_statement" => {
+                pipeline = self.redirected(node)?;
+            }
+            _ => pipeline.commands.push(self.command(node)?),
+        }
+        self.untimed(&mut pipeline);
+        Some(pipeline)
+    }
+
+    /// `time` before a pipeline is no program.
+    fn untimed(&self, pipeline: &mut Pipeline) {
+        let Some(Command {
+            kind: Kind::Simple { words, assigns },
+            ..
+        }) = pipeline.commands.first_mut()
+        else {
+            return;
+        };
+        let raw = |word: &Word| self.text.get(word.span.start..word.span.end);
+        if assigns.is_empty() && words.len() > 1 && raw(&words[0]) == Some("time") {
+            words.remove(0);
+            if words.len() > 1 && raw(&words[0]) == Some("-p") {
+                words.remove(0);
+            }
+        }
+    }
+
+    fn redirected(&self, node: Node<'_>) -> Option<Pipeline> {
+        let mut pipeline = match node.child_by_field_name("body") {
+            Some(body) => self.pipeline(body)?,
+            None => Pipeline {
+                commands: vec![Command {
+                    kind: Kind::Simple {
+                        assigns: Vec::new(),
+                        words: Vec::new(),
+                    },
+                    redirects: Vec::new(),
+                    span: span(node),
+                }],
+            },
+        };
+        self.redirect_all(node, &mut pipeline)?;
+        Some(pipeline)
+    }
+
+    /// Redirections belong to the last command of what the grammar put below them.
+    fn redirect_all(&self, node: Node<'_>, pipeline: &mut Pipeline) -> Option<()> {
+        let mut following = Vec::new();
+        for part in children(node) {
+            match part.kind() {
+                "file_redirect" | "herestring_redirect" => {
+                    let (redirect, more) = self.redirect(part)?;
+                    let last = pipeline.commands.last_mut()?;
+                    last.redirects.push(redirect);
+                    self.more(last, more);
+                    last.span.end = last.span.end.max(part.end_byte());
+                }
+                "heredoc_redirect" => self.document(part, pipeline, &mut following)?,
+                _ => {}
+            }
+        }
+        pipeline.commands.extend(following);
+        Some(())
+    }
+
+    fn more(&self, command: &mut Command, more: Vec<Word>) {
+        if let Kind::Simple { words, .. } = &mut command.kind {
+            words.extend(more);
+        }
+    }
+
+    fn document(
+        &self,
+        node: Node<'_>,
+        pipeline: &mut Pipeline,
+        following: &mut Vec<Command>,
+    ) -> Option<()> {
+        let mut start = "";
+        let mut open = 0;
+        let mut body = None;
+        let mut tabs = false;
+        let command = pipeline.commands.last_mut()?;
+        let place = command.redirects.len();
+        let mut inner = node.walk();
+        for (index, part) in node.children(&mut inner).enumerate() {
+            let field = node.field_name_for_child(index as u32);
+            match part.kind() {
+                "<<-" => tabs = true,
+                "heredoc_start" => {
+                    start = self.slice(part);
+                    open = part.end_byte();
+                }
+                "heredoc_body" => body = Some(part),
+                "file_redirect" | "herestring_redirect" => {
+                    let (redirect, more) = self.redirect(part)?;
+                    command.redirects.push(redirect);
+                    self.more(command, more);
+                }
+                "pipeline" => {
+                    for next in children(part).into_iter().filter(Node::is_named) {
+                        following.extend(self.pipeline(next)?.commands);
+                    }
+                }
+                // Words below the line of the `<<` belong to the document; the
+                // grammar takes them out where it begins with a backslash.
+                _ if field == Some("argument")
+                    && self.text[open..part.end_byte()].contains('\n') => {}
+                _ if field == Some("argument") => {
+                    let word = self.word(part);
+                    self.more(command, vec![word]);
+                }
+                _ => {}
+            }
+        }
+        let at = body.map_or(span(node), |body| {
+            // The grammar leaves out a first line that begins with a backslash.
+            let line = self.text[open..]
+                .find('\n')
+                .map_or(0, |line| open + line + 1);
+            let left_out =
+                open > 0 && line < body.start_byte() && self.text[line..].starts_with('\\');
+            let start = if left_out { line } else { body.start_byte() };
+            Span::new(start, body.end_byte())
+        });
+        let text = if body.is_some() {
+            self.text.get(at.start..at.end).unwrap_or("")
+        } else {
+            ""
+        };
+        let text = if tabs {
+            text.lines()
+                .map(|l| l.trim_start_matches('\t').to_owned() + "\n")
+                .collect()
+        } else {
+            text.to_owned()
+        };
+        let expands = !start.contains(['\'', '"', '\\']);
+        let target = super::document(&text, expands, at);
+        command.redirects.insert(
+            place,
+            Redirect {
+                operator: Operator::HereDocument,
+                span: at,
+                target,
+            },
+        );
+        Some(())
+    }
+
+    /// A redirection; the grammar also hangs words below it that follow it.
+    fn redirect(&self, node: Node<'_>) -> Option<(Redirect, Vec<Word>)> {
+        if node.kind() == "herestring_redirect" {
+            let word = children(node).into_iter().rfind(|n| n.is_named())?;
+            let target = self.word(word);
+            return Some((
+                Redirect {
+                    operator: Operator::HereString,
+                    span: target.span,
+                    target,
+                },
+                Vec::new(),
+            ));
+        }
+        let mut operator = None;
+        let mut words = Vec::new();
+        for part in children(node) {
+            if part.kind() == "file_descriptor" {
+                continue;
+            }
+            if part.is_named() {
+                words.push(self.word(part));
+            } else {
+                operator = Some(self.slice(part).to_owned());
+            }
+        }
+        let operator = operator?;
+        if operator.ends_with('-') && words.is_empty() {
+            let target = lex("-", 0, 1, Mode::Word, &|_| None);
+            return Some((
+                Redirect {
+                    operator: Operator::Duplicate,
+                    span: span(node),
+                    target,
+                },
+                Vec::new(),
+            ));
+        }
+        let more = words.split_off(1.min(words.len()));
+        let target = words.pop()?;
+        let operator = match operator.as_str() {
+            "<" => Operator::Read,
+            ">" | ">|" | "&>" => Operator::Write,
+            ">>" | "&>>" => Operator::Append,
+            "<>" => Operator::ReadWrite,
+            "<&" => Operator::Duplicate,
+            ">&" => super::duplicate(&target),
+            _ => return None,
+        };
+        Some((
+            Redirect {
+                operator,
+                span: target.span,
+                target,
+            },
+            more,
+        ))
+    }
+
+    fn command(&self, node: Node<'_>) -> Option<Command> {
+        let mut redirects = Vec::new();
+        let parts = children(node);
+        let kind = match node.kind() {
+            "command" => {
+                let mut assigns = Vec::new();
+                let mut words = Vec::new();
+                for part in parts {
+                    match part.kind() {
+                        "variable_assignment" => assigns.push(self.word(part)),
+                        "file_redirect" | "herestring_redirect" => {
+                            let (redirect, more) = self.redirect(part)?;
+                            redirects.push(redirect);
+                            words.extend(more);
+                        }
+                        "subshell" => return None,
+                        _ => words.push(self.word(part)),
+                    }
+                }
+                Kind::Simple { assigns, words }
+            }
+            "declaration_command" | "unset_command" => Kind::Simple {
+                assigns: Vec::new(),
+                words: parts.into_iter().map(|p| self.word(p)).collect(),
+            },
+            "variable_assignment" => Kind::Simple {
+                assigns: vec![self.word(node)],
+                words: Vec::new(),
+            },
+            "variable_assignments" => Kind::Simple {
+                assigns: parts.into_iter().map(|p| self.word(p)).collect(),
+                words: Vec::new(),
+            },
+            "test_command" => {
+                Kind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
+            }
+            "subshell" => Kind::Subshell(self.statements(&parts)?),
+            "compound_statement" if self.slice(node).starts_with("((") => {
+                Kind::Test(self.lex(node.start_byte(), node.end_byte(), Mode::Expression))
+            }
+            "compound_statement" | "do_group" => Kind::Group(self.statements(&parts)?),
+            "if_statement" => Kind::If(self.branches(&parts)?),
+            "while_statement" => Kind::While {
+                head: None,
+                scripts: self.loop_parts(&parts)?,
+            },
+            "c_style_for_statement" => {
+                let open = parts.iter().find(|p| p.kind() == "((")?;
+                let close = parts.iter().find(|p| p.kind() == "))")?;
+                let head = self.text.get(open.end_byte()..close.start_byte())?;
+                let head = head
+                    .split(';')
+                    .map(str::trim)
+                    .filter(|p| !p.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(";");
+                let head = lex(&head, 0, head.len(), Mode::Expression, &|_| None);
+                let body = node.child_by_field_name("body")?;
+                Kind::While {
+                    head: Some(head),
+                    scripts: vec![self.statements(&children(body))?],
+                }
+            }
+            "for_statement" => {
+                let name = self.slice(node.child_by_field_name("variable")?).to_owned();
+                let listed = parts.iter().any(|part| part.kind() == "in");
+                let mut cursor = node.walk();
+                let words = node
+                    .children_by_field_name("value", &mut cursor)
+                    .map(|value| self.word(value))
+                    .collect();
+                let body = node.child_by_field_name("body")?;
+                Kind::For {
+                    name,
+                    words: listed.then_some(words),
+                    body: self.statements(&children(body))?,
+                }
+            }
+            "case_statement" => {
+                let subject = self.word(node.child_by_field_name("value")?);
+                let mut arms = Vec::new();
+                for item in parts.into_iter().filter(|part| part.kind() == "case_item") {
+                    arms.push(self.arm(item)?);
+                }
+                Kind::Case { subject, arms }
+            }
+            "function_definition" => {
+                let name = self.slice(node.child_by_field_name("name")?).to_owned();
+                let mut body = self.command(node.child_by_field_name("body")?)?;
+                let mut cursor = node.walk();
+                for redirect in node.children_by_field_name("redirect", &mut cursor) {
+                    body.redirects.push(self.redirect(redirect)?.0);
+                }
+                Kind::Function {
+                    name,
+                    body: Box::new(body),
+                }
+            }
+            // A list, a pipeline or a redirection where one command is meant.
+            "list" | "pipeline" | "redirected_statement" | "negated_command" => {
+                Kind::Group(Script {
+                    items: vec![self.and_or(node)?],
+                })
+            }
+            _ => return None,
+        };
+        Some(Command {
+            kind,
+            redirects,
+            span: span(node),
+        })
+    }
+
+    fn arm(&self, item: Node<'_>) -> Option<(Vec<Word>, Script)> {
+        let parts = children(item);
+        let close = parts.iter().position(|part| part.kind() == ")")?;
+        let patterns = parts[..close]
+            .iter()
+            .filter(|part| part.is_named())
+            .map(|part| self.word(*part))
+            .collect();
+        Some((patterns, self.statements(&parts[close + 1..])?))
+    }
+
+    fn branches(&self, parts: &[Node<'_>]) -> Option<Vec<Script>> {
+        let mut scripts = Vec::new();
+        let mut current: Vec<Node<'_>> = Vec::new();
+        let mut open = false;
+        for part in parts {
+            match part.kind() {
+                "if" | "elif" | "else" => open = true,
+                "then" => {
+                    scripts.push(self.statements(&current)?);
+                    current.clear();
+                    open = true;
+                }
+                "elif_clause" | "else_clause" => {
+                    if open {
+                        scripts.push(self.statements(&current)?);
+                        current.clear();
+                        open = false;
+                    }
+                    scripts.extend(self.branches(&children(*part))?);
+                }
+                "fi" => {}
+                _ => current.push(*part),
+            }
+        }
+        if open {
+            scripts.push(self.statements(&current)?);
+        }
+        Some(scripts)
+    }
+
+    fn loop_parts(&self, parts: &[Node<'_>]) -> Option<Vec<Script>> {
+        let body = parts.iter().find(|part| part.kind() == "do_group")?;
+        let condition: Vec<_> = parts
+            .iter()
+            .copied()
+            .filter(|part| part.kind() != "do_group")
+            .collect();
+        Some(vec![
+            self.statements(&condition)?,
+            self.statements(&children(*body))?,
+        ])
+    }
+}

@@ -1,0 +1,504 @@
+//! Reading a command line by a table: which words are options, values, operands.
+
+use std::sync::Arc;
+
+use super::{Count, Opt, Program, Role, Style, Takes, Verb};
+use crate::classify::judge::Arg;
+use crate::classify::shell::Span;
+
+/// A command line, told apart.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// The innermost command that the words name.
+    pub(crate) program: Arc<Program>,
+    /// `git push`
+    pub(crate) path: String,
+    pub(crate) options: Vec<Given>,
+    pub(crate) operands: Vec<Operand>,
+    /// What no table knows, with the place.
+    pub(crate) strange: Vec<(String, Span)>,
+    /// The words after the names of the program and its commands.
+    pub(crate) args: Vec<Arg>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Given {
+    pub(crate) name: String,
+    pub(crate) option: Opt,
+    pub(crate) value: Option<Arg>,
+    /// What follows, where the option takes a whole command.
+    pub(crate) rest: Vec<Arg>,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Operand {
+    pub(crate) arg: Arg,
+    /// Whether it stands after `--`.
+    pub(crate) after: bool,
+}
+
+impl Call {
+    /// Reads `args`, the words after the program's name.
+    pub(crate) fn read(name: &str, program: &Arc<Program>, args: &[Arg]) -> Self {
+        let mut call = Self {
+            program: Arc::clone(program),
+            path: name.to_owned(),
+            options: Vec::new(),
+            operands: Vec::new(),
+            strange: Vec::new(),
+            args: args.to_vec(),
+        };
+        let mut parents = Vec::new();
+        let mut rest = args;
+        loop {
+            let current = Arc::clone(&call.program);
+            // Of goals there may be several; a judge of their own reads them.
+            if !current.has_commands() || current.judge.as_deref() == Some("goals") {
+                call.split(&current, &parents, rest, false);
+                return call;
+            }
+            // A name that begins with a dash is a command where it comes first.
+            if let Some(first) = rest.first()
+                && first.text.starts_with('-')
+                && let Some(command) = current.commands.get(&first.text)
+            {
+                call.path = format!("{} {}", call.path, first.text);
+                call.program = Arc::clone(command);
+                parents.push(Arc::clone(&current));
+                rest = &rest[1..];
+                call.args = rest.to_vec();
+                continue;
+            }
+            let before = call.operands.len();
+            let used = call.split(&current, &parents, rest, true);
+            let Some(operand) = call.operands.get(before) else {
+                return call;
+            };
+            let word = operand.arg.text.clone();
+            match current.command(program, &word) {
+                Some(command) if !operand.after => {
+                    call.operands.truncate(before);
+                    call.path = format!("{} {word}", call.path);
+                    call.program = Arc::clone(command);
+                    parents.push(current);
+                    rest = &rest[used..];
+                    call.args = rest.to_vec();
+                }
+                _ if current.judge.as_deref() == Some("maybe-command") => {
+                    // Operands of its own: read again, to the end.
+                    call.operands.truncate(before);
+                    call.options.clear();
+                    call.split(&current, &parents, rest, false);
+                    return call;
+                }
+                _ => {
+                    let place = operand.arg.span;
+                    call.strange.push((
+                        format!("`{word}` is no known command of `{}`", call.path),
+                        place,
+                    ));
+                    call.operands.extend(rest[used..].iter().map(|arg| Operand {
+                        arg: arg.clone(),
+                        after: true,
+                    }));
+                    return call;
+                }
+            }
+        }
+    }
+
+    /// Takes words until the end, or with `first` until the first operand;
+    /// says how many it took.
+    fn split(
+        &mut self,
+        program: &Program,
+        parents: &[Arc<Program>],
+        args: &[Arg],
+        first: bool,
+    ) -> usize {
+        let style = if first && matches!(program.style, Style::Gnu) {
+            Style::Posix
+        } else {
+            program.style
+        };
+        let mut at = 0;
+        let mut ended = style == Style::None;
+        let scope = Scope { program, parents };
+        while at < args.len() {
+            let arg = &args[at];
+            let text = arg.text.as_str();
+            at += 1;
+            let bundled = style == Style::Bundled && at == 1 && !text.starts_with('-');
+            if ended || !(bundled || is_option(text, style, &scope)) {
+                let after = ended && style != Style::None && style != Style::Posix;
+                self.operands.push(Operand {
+                    arg: arg.clone(),
+                    after,
+                });
+                if first {
+                    return at;
+                }
+                if style == Style::Posix {
+                    ended = true;
+                }
+                continue;
+            }
+            if text == "--" && scope.exact("--").is_none() {
+                ended = true;
+                continue;
+            }
+            let mut next = Next { args, at };
+            if bundled {
+                self.cluster(&scope, arg, text, &mut next);
+            } else {
+                self.option(&scope, style, arg, &mut next);
+            }
+            at = next.at;
+        }
+        at
+    }
+
+    fn option(&mut self, scope: &Scope<'_>, style: Style, arg: &Arg, next: &mut Next<'_>) {
+        let text = arg.text.as_str();
+        if style == Style::Assign {
+            let (key, value) = text.split_once('=').unwrap_or((text, ""));
+            match scope.exact(&format!("{key}=")).or_else(|| scope.exact(key)) {
+                Some(option) => self.give(
+                    format!("{key}="),
+                    option,
+                    Some(arg.with(value)),
+                    arg.span,
+                    next,
+                ),
+                None => self.unknown(key, arg.span),
+            }
+            return;
+        }
+        let slash;
+        let text = if style == Style::Slash {
+            slash = text
+                .replacen('/', "-", usize::from(text.starts_with('/')))
+                .replacen(':', "=", 1)
+                .to_ascii_lowercase();
+            slash.as_str()
+        } else {
+            text
+        };
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let loose = matches!(style, Style::Single | Style::Slash);
+        let other = |name: &str| {
+            let rest = name.trim_start_matches('-');
+            if name.starts_with("--") {
+                format!("-{rest}")
+            } else {
+                format!("--{rest}")
+            }
+        };
+        // The whole word as it stands in the table, then the name.
+        let whole = scope
+            .exact(text)
+            .map(|option| (text.to_owned(), option))
+            .or_else(|| {
+                let other = other(text);
+                if loose {
+                    scope.exact(&other).map(|option| (other, option))
+                } else {
+                    None
+                }
+            });
+        if let Some((name, option)) = whole {
+            self.give(name, option, None, arg.span, next);
+            return;
+        }
+        let named = scope
+            .exact(name)
+            .map(|option| (name.to_owned(), option))
+            .or_else(|| {
+                let other = other(name);
+                if loose {
+                    scope.exact(&other).map(|option| (other, option))
+                } else {
+                    None
+                }
+            });
+        let named = named.filter(|(_, option)| {
+            value.is_none() || option.takes != Takes::Nothing || loose || name.starts_with("--")
+        });
+        if let Some((name, option)) = named {
+            match value {
+                Some("false" | "0" | "no") if option.takes == Takes::Nothing => {
+                    // The opposite of the flag: what it would promise does not hold.
+                    if matches!(option.verb, Some(Verb::Raises(_) | Verb::Reveals)) {
+                        self.give(name, option, None, arg.span, next);
+                    } else if option.verb.is_some() {
+                        let silent = Opt {
+                            verb: None,
+                            ..option.clone()
+                        };
+                        // No table can name it so.
+                        self.give(format!("{name}= false"), &silent, None, arg.span, next);
+                    }
+                }
+                Some("true" | "1" | "yes") if option.takes == Takes::Nothing => {
+                    self.give(name, option, None, arg.span, next);
+                }
+                Some(_) if option.takes == Takes::Nothing => self.unknown(text, arg.span),
+                _ => {
+                    let value = value.map(|value| arg.with(value));
+                    self.give(name, option, value, arg.span, next);
+                }
+            }
+            return;
+        }
+        let pattern = if text.starts_with("--") || loose {
+            scope.pattern(text, loose)
+        } else {
+            None
+        };
+        if let Some((pattern, option)) = pattern {
+            let value = value.map(|value| arg.with(value));
+            let taken = value.is_none() && option.takes == Takes::Value;
+            self.give(pattern, option, value, arg.span, next);
+            if taken {
+                next.at = next.at.min(next.args.len());
+            }
+            return;
+        }
+        if loose {
+            self.unknown(name, arg.span);
+            return;
+        }
+        if text.starts_with("--") {
+            let found = scope.abbreviated(name);
+            let value = value.map(|value| arg.with(value));
+            if found.is_empty() {
+                self.unknown(name, arg.span);
+            }
+            for (name, option) in found {
+                self.give(name, option, value.clone(), arg.span, next);
+            }
+            return;
+        }
+        if text.starts_with('+')
+            && let Some(option) = scope.exact("+*")
+        {
+            self.give("+*".to_owned(), option, None, arg.span, next);
+            return;
+        }
+        self.cluster(scope, arg, text.get(1..).unwrap_or(""), next);
+    }
+
+    fn cluster(&mut self, scope: &Scope<'_>, arg: &Arg, letters: &str, next: &mut Next<'_>) {
+        let sign = if arg.text.starts_with('+') { '+' } else { '-' };
+        for (at, letter) in letters.char_indices() {
+            let name = format!("{sign}{letter}");
+            let Some(option) = scope.exact(&name) else {
+                self.unknown(&name, arg.span);
+                return;
+            };
+            let rest = &letters[at + letter.len_utf8()..];
+            match option.takes {
+                Takes::Nothing => {
+                    self.give(name, option, None, arg.span, next);
+                    if rest.starts_with('=') {
+                        self.unknown(&arg.text, arg.span);
+                        return;
+                    }
+                }
+                Takes::Maybe => {
+                    let value = (!rest.is_empty()).then(|| arg.with(rest.trim_start_matches('=')));
+                    self.give(name, option, value, arg.span, next);
+                    return;
+                }
+                Takes::Value => {
+                    let value = (!rest.is_empty()).then(|| arg.with(rest));
+                    self.give(name, option, value, arg.span, next);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn unknown(&mut self, name: &str, span: Span) {
+        let path = &self.path;
+        self.strange
+            .push((format!("`{path}` has no known option `{name}`"), span));
+    }
+
+    fn give(
+        &mut self,
+        name: String,
+        option: &Opt,
+        value: Option<Arg>,
+        span: Span,
+        next: &mut Next<'_>,
+    ) {
+        let mut value = value;
+        let mut rest = Vec::new();
+        if option.takes == Takes::Value && value.is_none() {
+            value = next.take();
+            if value.is_none() {
+                self.strange.push((format!("`{name}` has no value"), span));
+            }
+        }
+        if matches!(option.role, Role::Argv { .. }) {
+            rest.extend(value.clone());
+            rest.extend_from_slice(&next.args[next.at.min(next.args.len())..]);
+            next.at = next.args.len();
+        }
+        self.options.push(Given {
+            name,
+            option: option.clone(),
+            value,
+            rest,
+            span,
+        });
+    }
+
+    /// Operands with their roles; the rest for which there is no room.
+    pub(crate) fn roles(&self) -> (Vec<(Role, Vec<Arg>)>, Vec<Arg>) {
+        let operands: Vec<Arg> = self
+            .operands
+            .iter()
+            .map(|operand| operand.arg.clone())
+            .collect();
+        distribute(&self.program.operands, operands)
+    }
+
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.options
+            .iter()
+            .any(|given| names.contains(&given.name.as_str()))
+    }
+}
+
+/// Gives operands to roles: those after the one with `*` from the end.
+fn distribute(list: &[(Role, Count)], operands: Vec<Arg>) -> (Vec<(Role, Vec<Arg>)>, Vec<Arg>) {
+    let mut out = Vec::new();
+    let mut left: std::collections::VecDeque<Arg> = operands.into();
+    // A command takes all that follows, whatever stands after it in the list.
+    let many = list
+        .iter()
+        .position(|(role, count)| *count == Count::Many || matches!(role, Role::Argv { .. }));
+    let (before, after) = match many {
+        Some(at) => (&list[..at], &list[at + 1..]),
+        None => (list, &list[..0]),
+    };
+    let needed = after
+        .iter()
+        .filter(|(_, count)| *count == Count::One)
+        .count();
+    for (role, _) in before {
+        if let Some(arg) = left.pop_front() {
+            out.push((*role, vec![arg]));
+        }
+    }
+    let mut tail = Vec::new();
+    if needed > 0 {
+        for (role, _) in after.iter().rev() {
+            if let Some(arg) = left.pop_back() {
+                tail.push((*role, vec![arg]));
+            }
+        }
+    }
+    if let Some(at) = many
+        && !left.is_empty()
+    {
+        out.push((list[at].0, left.drain(..).collect()));
+    }
+    out.extend(tail.into_iter().rev());
+    (out, left.into())
+}
+
+struct Next<'a> {
+    args: &'a [Arg],
+    at: usize,
+}
+
+impl Next<'_> {
+    fn take(&mut self) -> Option<Arg> {
+        let arg = self.args.get(self.at).cloned();
+        self.at += 1;
+        arg
+    }
+}
+
+/// The options that are understood at a place: a command's own, and those of
+/// the programs above it where these say so.
+struct Scope<'a> {
+    program: &'a Program,
+    parents: &'a [Arc<Program>],
+}
+
+impl<'a> Scope<'a> {
+    fn all(&self) -> impl Iterator<Item = &'a Program> {
+        let above = self
+            .parents
+            .iter()
+            .rev()
+            .map(Arc::as_ref)
+            .filter(|p| p.options_anywhere);
+        std::iter::once(self.program).chain(above)
+    }
+
+    fn exact(&self, name: &str) -> Option<&'a Opt> {
+        self.all().find_map(|program| program.options.get(name))
+    }
+
+    /// An option that stands for all others.
+    fn pattern(&self, text: &str, loose: bool) -> Option<(String, &'a Opt)> {
+        let names: &[&str] = if loose { &["--*", "-*"] } else { &["--*"] };
+        names
+            .iter()
+            .filter(|name| loose || text.starts_with(&name[..2]))
+            .find_map(|name| self.exact(name).map(|option| ((*name).to_owned(), option)))
+    }
+
+    /// The long options that an abbreviation could be: several may be meant.
+    fn abbreviated(&self, name: &str) -> Vec<(String, &'a Opt)> {
+        if name.len() < 3 {
+            return Vec::new();
+        }
+        let mut found: Vec<(String, &Opt)> = self
+            .all()
+            .flat_map(|program| &program.options)
+            .filter(|(long, _)| long.starts_with(name))
+            .map(|(long, option)| (long.clone(), option))
+            .collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        // Were the arities to differ, one would take the next word and
+        // another not; none takes it then, so that the word stays an operand.
+        let values = found
+            .iter()
+            .filter(|(_, option)| option.takes == Takes::Value)
+            .count();
+        if found.len() > 1 && values > 0 && values < found.len() {
+            return Vec::new();
+        }
+        found
+    }
+}
+
+fn is_option(text: &str, style: Style, scope: &Scope<'_>) -> bool {
+    if style == Style::Assign {
+        return true;
+    }
+    if style == Style::Slash && text.starts_with('/') {
+        return text.len() > 1 && !text[1..].contains('/');
+    }
+    if text.starts_with('+') {
+        if text.len() > 1 && scope.exact("+*").is_some() {
+            return true;
+        }
+        return text.len() > 1
+            && (scope.exact(text).is_some()
+                || text
+                    .get(..2)
+                    .is_some_and(|flag| scope.exact(flag).is_some()));
+    }
+    text.len() > 1 && text.starts_with('-')
+}

@@ -1,0 +1,344 @@
+//! Loading of tables: strict, so that a slip in one is an error and no hole.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::{Count, Effect, Language, Opt, Program, Role, Style, Takes, Variable, Verb};
+
+/// A mistake in a table.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub(crate) enum TableError {
+    #[error("`{file}` is no table; {source}")]
+    Syntax {
+        file: String,
+        source: toml::de::Error,
+    },
+    #[error("`{file}`: `{program}`: {what}; see the page about tables")]
+    Entry {
+        file: String,
+        program: String,
+        what: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    program: Vec<Raw>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    names: Vec<String>,
+    does: String,
+    effect: String,
+    given: Option<String>,
+    operands: Option<Vec<String>>,
+    #[serde(default)]
+    options: Vec<String>,
+    style: Option<String>,
+    judge: Option<String>,
+    #[serde(default)]
+    command: Vec<Raw>,
+    #[serde(default)]
+    options_anywhere: bool,
+    commands_of: Option<String>,
+    reveals: Option<String>,
+    #[serde(default)]
+    sends: bool,
+    #[serde(default)]
+    variables: Vec<String>,
+    #[serde(default)]
+    harmless_config: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Variables {
+    variable: Vec<RawVariable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawVariable {
+    names: Vec<String>,
+    why: String,
+    #[serde(default)]
+    harmless: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Secrets {
+    paths: Vec<String>,
+    harmless: Vec<String>,
+}
+
+fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableError> {
+    toml::from_str(text).map_err(|source| TableError::Syntax {
+        file: file.to_owned(),
+        source,
+    })
+}
+
+/// Reads the part of a file that is the table of one program.
+pub(super) fn section(file: &str, text: &str) -> Result<Program, TableError> {
+    let raw = match read::<File>(file, text)?.program {
+        mut programs if programs.len() == 1 => programs.remove(0),
+        _ => {
+            return Err(TableError::Entry {
+                file: file.to_owned(),
+                program: String::new(),
+                what: "it is not the table of one program".to_owned(),
+            });
+        }
+    };
+    let label = raw.names.first().cloned().unwrap_or_default();
+    program(raw, None).map_err(|what| TableError::Entry {
+        file: file.to_owned(),
+        program: label,
+        what,
+    })
+}
+
+/// Reads the table of variables.
+pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
+    let parsed = read::<Variables>("variables.toml", text)?.variable;
+    let one = |raw: RawVariable| {
+        raw.names.into_iter().map(move |pattern| Variable {
+            pattern,
+            why: raw.why.clone(),
+            harmless: raw.harmless.clone(),
+        })
+    };
+    Ok(parsed.into_iter().flat_map(one).collect())
+}
+
+/// Reads the patterns of paths that hold secrets, and of those that only look
+/// so.
+pub(super) fn secrets(text: &str) -> Result<(Vec<String>, Vec<String>), TableError> {
+    let parsed = read::<Secrets>("secrets.toml", text)?;
+    Ok((parsed.paths, parsed.harmless))
+}
+
+fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
+    let mut options = HashMap::new();
+    for line in &raw.options {
+        for (mut name, option) in option_line(line)? {
+            if raw.style.as_deref() == Some("slash") {
+                name.make_ascii_lowercase();
+            }
+            if options
+                .insert(name.clone(), option.clone())
+                .is_some_and(|before| before != option || raw.style.as_deref() != Some("slash"))
+            {
+                return Err(format!("option `{name}` stands there twice"));
+            }
+        }
+    }
+    let operands = match &raw.operands {
+        Some(list) => list
+            .iter()
+            .map(|word| operand(word))
+            .collect::<Result<Vec<_>, _>>()?,
+        None => vec![(Role::Text, Count::Many)],
+    };
+    if operands
+        .iter()
+        .filter(|(_, count)| *count == Count::Many)
+        .count()
+        > 1
+    {
+        return Err("more than one operand with `*`".into());
+    }
+    // Formats may stand in the words of every command of it.
+    let judge = raw.judge.or_else(|| {
+        parent
+            .and_then(|p| p.judge.clone())
+            .filter(|judge| judge == "tmux")
+    });
+    let mut own = Program {
+        does: raw.does,
+        effect: effect(&raw.effect)?,
+        given: raw.given.as_deref().map(effect).transpose()?,
+        operands,
+        options,
+        style: style(raw.style.as_deref())?,
+        judge,
+        commands: HashMap::new(),
+        patterns: Vec::new(),
+        commands_of: raw.commands_of,
+        options_anywhere: raw.options_anywhere || parent.is_some_and(|p| p.options_anywhere),
+        reveals: raw.reveals,
+        sends: raw.sends || parent.is_some_and(|p| p.sends),
+        variables: raw.variables,
+        harmless_config: raw.harmless_config,
+    };
+    if let Some(parent) = parent {
+        own.variables.extend(parent.variables.iter().cloned());
+        own.harmless_config
+            .extend(parent.harmless_config.iter().cloned());
+    }
+    for raw in raw.command {
+        let names = raw.names.clone();
+        let command = Arc::new(program(raw, Some(&own))?);
+        for name in names {
+            if name.contains('*') {
+                own.patterns.push((name, Arc::clone(&command)));
+                continue;
+            }
+            if own
+                .commands
+                .insert(name.clone(), Arc::clone(&command))
+                .is_some()
+            {
+                return Err(format!("command `{name}` stands there twice"));
+            }
+        }
+    }
+    Ok(own)
+}
+
+fn style(name: Option<&str>) -> Result<Style, String> {
+    Ok(match name {
+        None | Some("gnu") => Style::Gnu,
+        Some("posix") => Style::Posix,
+        Some("single") => Style::Single,
+        Some("bundled") => Style::Bundled,
+        Some("assign") => Style::Assign,
+        Some("slash") => Style::Slash,
+        Some("none") => Style::None,
+        Some(other) => return Err(format!("unknown style `{other}`")),
+    })
+}
+
+fn effect(name: &str) -> Result<Effect, String> {
+    Ok(match name {
+        "read" => Effect::Read,
+        "create" => Effect::Create,
+        "update" => Effect::Update,
+        "delete" => Effect::Delete,
+        "code" => Effect::Code,
+        "unknown" => Effect::Unknown,
+        other => return Err(format!("unknown effect `{other}`")),
+    })
+}
+
+fn role(name: &str) -> Result<Role, String> {
+    Ok(match name {
+        "text" => Role::Text,
+        "input" => Role::Input,
+        "output" => Role::Output,
+        "append" => Role::Append,
+        "update" => Role::Update,
+        "delete" => Role::Delete,
+        "argv" => Role::Argv { more: false },
+        "argv+" => Role::Argv { more: true },
+        "shell" => Role::Shell,
+        "program" => Role::Program,
+        "pager" => Role::Pager,
+        "module" => Role::Module,
+        "scriptfile" => Role::ScriptFile,
+        "url" => Role::Url,
+        "send" => Role::Send,
+        "config" => Role::Config,
+        "method" => Role::Method,
+        other => match other.strip_prefix("script:") {
+            Some(name) => Role::Script(language(name)?),
+            None => return Err(format!("unknown role `{other}`")),
+        },
+    })
+}
+
+fn language(name: &str) -> Result<Language, String> {
+    Ok(match name {
+        "sed" => Language::Sed,
+        "code" => Language::Code,
+        "awk" => Language::Awk,
+        "python" => Language::Python,
+        "perl" => Language::Perl,
+        "ruby" => Language::Ruby,
+        "node" => Language::Node,
+        "php" => Language::Php,
+        "lua" => Language::Lua,
+        "jq" => Language::Jq,
+        "sql" => Language::Sql,
+        "redis" => Language::Redis,
+        "powershell" => Language::PowerShell,
+        "mongo" => Language::Mongo,
+        "cmd" => Language::Cmd,
+        other => return Err(format!("unknown language `{other}`")),
+    })
+}
+
+fn operand(word: &str) -> Result<(Role, Count), String> {
+    let word = word.trim_end_matches('…');
+    if let Some(name) = word.strip_suffix('*') {
+        return Ok((role(name)?, Count::Many));
+    }
+    if let Some(name) = word.strip_suffix('?') {
+        return Ok((role(name)?, Count::Maybe));
+    }
+    Ok((role(word)?, Count::One))
+}
+
+/// `NAMES [= | =?] [ROLE] [VERB EFFECT]`
+fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
+    let mut words = line.split_whitespace().peekable();
+    let mut names = Vec::new();
+    while let Some(word) = words.peek() {
+        let named = word.starts_with(['-', '+'])
+            || word.starts_with('/')
+            || (word.len() > 1 && word.ends_with('='));
+        if !named {
+            break;
+        }
+        names.push((*word).to_owned());
+        words.next();
+    }
+    if names.is_empty() {
+        return Err(format!("option line `{line}` names no option"));
+    }
+    let takes = match words.peek() {
+        Some(&"=") => Takes::Value,
+        Some(&"=?") => Takes::Maybe,
+        _ => Takes::Nothing,
+    };
+    if takes != Takes::Nothing {
+        words.next();
+    }
+    let mut option = Opt {
+        takes,
+        role: Role::Text,
+        verb: None,
+    };
+    if let Some(word) = words.peek()
+        && !["raises", "means", "only", "reveals"].contains(word)
+    {
+        option.role = role(word)?;
+        words.next();
+    }
+    if let Some(verb) = words.next() {
+        let mut what = || effect(words.next().ok_or("a verb without an effect")?);
+        option.verb = Some(match verb {
+            "raises" => Verb::Raises(what()?),
+            "means" => Verb::Means(what()?),
+            "only" => Verb::Only(what()?),
+            "reveals" => Verb::Reveals,
+            other => return Err(format!("unknown verb `{other}` in `{line}`")),
+        });
+    }
+    if let Some(extra) = words.next() {
+        return Err(format!("`{extra}` is left over in `{line}`"));
+    }
+    Ok(names
+        .into_iter()
+        .map(|name| (name, option.clone()))
+        .collect())
+}

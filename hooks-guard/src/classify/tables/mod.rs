@@ -1,0 +1,354 @@
+//! What is known about programs: the tables in `programs/`, each read when its
+//! program is first met.
+
+mod call;
+mod load;
+
+mod embedded {
+    //! The files, where the programs stand in them, and their names in order.
+    include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+}
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+pub(crate) use call::{Call, Operand};
+
+use super::Crud;
+
+use embedded::{COUNT, FILES, NAMES, SECTIONS};
+
+const VARIABLES: &str = include_str!("../../../programs/variables.toml");
+const SECRETS: &str = include_str!("../../../programs/secrets.toml");
+
+/// What a call does, as a table says it. The strongest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Effect {
+    Read,
+    Create,
+    /// Runs code that the command line does not show.
+    Code,
+    /// Not understood.
+    Unknown,
+    Update,
+    Delete,
+}
+
+impl Effect {
+    pub(crate) fn crud(self) -> Crud {
+        match self {
+            Self::Read => Crud::Read,
+            Self::Create | Self::Code | Self::Unknown => Crud::Create,
+            Self::Update => Crud::Update,
+            Self::Delete => Crud::Delete,
+        }
+    }
+}
+
+/// How the options of a program are told apart from its operands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Style {
+    Gnu,
+    Posix,
+    Single,
+    Bundled,
+    Assign,
+    /// As `Single`, with `/name:value` for `-name=value`, in any case.
+    Slash,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Role {
+    Text,
+    Input,
+    Output,
+    Append,
+    Update,
+    Delete,
+    Argv {
+        more: bool,
+    },
+    Shell,
+    Program,
+    /// The name of something built in, or the path of code to load.
+    Module,
+    /// A program that shows what it is given: the usual ones do no more.
+    Pager,
+    Script(Language),
+    ScriptFile,
+    Url,
+    Send,
+    Config,
+    /// The method of a request, as HTTP names them.
+    Method,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Language {
+    Sed,
+    Awk,
+    Python,
+    Perl,
+    Ruby,
+    Node,
+    Php,
+    Lua,
+    Jq,
+    Sql,
+    Redis,
+    PowerShell,
+    Mongo,
+    Cmd,
+    /// One that has no judge of its own.
+    Code,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Takes {
+    Nothing,
+    Value,
+    /// Only where it is joined to the option.
+    Maybe,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Verb {
+    Raises(Effect),
+    Means(Effect),
+    Only(Effect),
+    Reveals,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Opt {
+    pub(crate) takes: Takes,
+    pub(crate) role: Role,
+    pub(crate) verb: Option<Verb>,
+}
+
+/// How many operands a role takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Count {
+    One,
+    Maybe,
+    Many,
+}
+
+/// A program or one of its commands.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) does: String,
+    pub(crate) effect: Effect,
+    pub(crate) given: Option<Effect>,
+    pub(crate) operands: Vec<(Role, Count)>,
+    pub(crate) options: HashMap<String, Opt>,
+    pub(crate) style: Style,
+    pub(crate) judge: Option<String>,
+    pub(crate) commands: HashMap<String, Arc<Program>>,
+    /// Commands whose names are patterns, in the order of the table.
+    pub(crate) patterns: Vec<(String, Arc<Program>)>,
+    /// The path of a command of the same program whose commands are tried
+    /// after its own.
+    pub(crate) commands_of: Option<String>,
+    pub(crate) options_anywhere: bool,
+    pub(crate) reveals: Option<String>,
+    pub(crate) sends: bool,
+    pub(crate) variables: Vec<String>,
+    pub(crate) harmless_config: Vec<String>,
+}
+
+impl Program {
+    /// The command that a word names: by name, then by pattern, then among
+    /// those of the command that `commands_of` names.
+    pub(crate) fn command<'a>(&'a self, root: &'a Self, word: &str) -> Option<&'a Arc<Self>> {
+        self.own_command(word).or_else(|| {
+            let mut place = root;
+            for name in self.commands_of.as_deref()?.split_whitespace().skip(1) {
+                place = place.commands.get(name).or_else(|| {
+                    place
+                        .patterns
+                        .iter()
+                        .find(|(pattern, _)| pattern == name)
+                        .map(|(_, c)| c)
+                })?;
+            }
+            place.own_command(word)
+        })
+    }
+
+    fn own_command(&self, word: &str) -> Option<&Arc<Self>> {
+        self.commands.get(word).or_else(|| {
+            self.patterns
+                .iter()
+                .find(|(pattern, _)| matches(pattern, word))
+                .map(|(_, command)| command)
+        })
+    }
+
+    pub(crate) fn has_commands(&self) -> bool {
+        !self.commands.is_empty() || !self.patterns.is_empty() || self.commands_of.is_some()
+    }
+
+    /// Adds the judges that this names and that do not exist.
+    fn missing_judges(&self, missing: &mut Vec<String>) {
+        if let Some(judge) = &self.judge
+            && !super::judge::SPECIALS
+                .iter()
+                .any(|(known, _)| known == judge)
+        {
+            missing.push(format!(
+                "what `{}` names the judge `{judge}`, which does not exist",
+                self.does
+            ));
+        }
+        let patterns = self.patterns.iter().map(|(_, command)| command);
+        for command in self.commands.values().chain(patterns) {
+            command.missing_judges(missing);
+        }
+    }
+
+    /// Whether every call has the one effect.
+    pub(crate) fn single(&self) -> bool {
+        !self.has_commands()
+            && self.given.is_none()
+            && self.judge.is_none()
+            && self.options.values().all(|option| option.verb.is_none())
+    }
+}
+
+/// A variable that changes what programs do.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) pattern: String,
+    pub(crate) why: String,
+    pub(crate) harmless: Vec<String>,
+}
+
+/// All tables.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    /// By section; `None` where what is embedded is wrong.
+    programs: [OnceLock<Option<Arc<Program>>>; COUNT],
+    variables: Vec<Variable>,
+    secrets: Vec<String>,
+    harmless_secrets: Vec<String>,
+}
+
+impl Tables {
+    /// The embedded tables. What is wrong in them makes programs unknown; a
+    /// test holds that nothing is.
+    pub(crate) fn embedded() -> &'static Self {
+        static TABLES: OnceLock<Tables> = OnceLock::new();
+        TABLES.get_or_init(|| {
+            let (secrets, harmless_secrets) = load::secrets(SECRETS).unwrap_or_default();
+            Self {
+                programs: [const { OnceLock::new() }; COUNT],
+                variables: load::variables(VARIABLES).unwrap_or_default(),
+                secrets,
+                harmless_secrets,
+            }
+        })
+    }
+
+    /// The names of all programs, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
+    pub(crate) fn program(&self, name: &str) -> Option<&Arc<Program>> {
+        self.named(name).or_else(|| {
+            let stem = name.get(..name.len().checked_sub(4)?)?;
+            name.to_ascii_lowercase()
+                .ends_with(".exe")
+                .then(|| self.named(stem))?
+        })
+    }
+
+    fn named(&self, name: &str) -> Option<&Arc<Program>> {
+        let at = NAMES.binary_search_by_key(&name, |(name, _)| name).ok()?;
+        let section = NAMES[at].1;
+        self.programs[section]
+            .get_or_init(|| read(section).ok().map(Arc::new))
+            .as_ref()
+    }
+
+    /// What is wrong in the embedded tables.
+    pub(crate) fn mistakes(&self) -> Vec<String> {
+        let mut mistakes: Vec<String> = NAMES
+            .windows(2)
+            .filter(|pair| pair[0].0 == pair[1].0)
+            .map(|pair| format!("`{}` is in the tables twice", pair[0].0))
+            .collect();
+        mistakes.extend(load::variables(VARIABLES).err().map(|e| e.to_string()));
+        mistakes.extend(load::secrets(SECRETS).err().map(|e| e.to_string()));
+        for section in 0..COUNT {
+            match read(section) {
+                Ok(program) => program.missing_judges(&mut mistakes),
+                Err(error) => mistakes.push(error.to_string()),
+            }
+        }
+        mistakes
+    }
+
+    /// Why setting `name` to `value` changes what runs, if it does.
+    pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&Variable> {
+        self.variables.iter().find(|variable| {
+            matches(&variable.pattern, name)
+                && !value.is_some_and(|value| {
+                    variable.harmless.iter().any(|harmless| {
+                        // What a `*` stands for is one word.
+                        matches(harmless, value)
+                            && (harmless == "*"
+                                || !harmless.contains('*')
+                                || !value.contains(|c: char| {
+                                    c.is_whitespace() || "`$;&|<>()".contains(c)
+                                }))
+                    })
+                })
+        })
+    }
+
+    /// Whether a path is one of those that hold secrets.
+    pub(crate) fn secret(&self, path: &str) -> bool {
+        let home = ["~/", "$HOME/", "${HOME}/"]
+            .iter()
+            .find_map(|home| path.strip_prefix(home));
+        let path = home.unwrap_or(path);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let hit = |pattern: &String| {
+            if pattern.contains('/') {
+                matches(pattern, path)
+                    || matches(&format!("*/{}", pattern.trim_start_matches('/')), path)
+            } else {
+                matches(pattern, name)
+            }
+        };
+        self.secrets.iter().any(hit) && !self.harmless_secrets.iter().any(hit)
+    }
+}
+
+fn read(section: usize) -> Result<Program, load::TableError> {
+    let (file, start, end) = SECTIONS[section];
+    let (name, text) = FILES[file];
+    load::section(name, &text[start..end])
+}
+
+/// Whether `text` matches a pattern in which `*` stands for anything.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(head) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or("");
+    for part in parts {
+        let Some(at) = text.find(part) else {
+            return false;
+        };
+        text = &text[at + part.len()..];
+    }
+    text.ends_with(last)
+}

@@ -1,0 +1,282 @@
+//! The answer, as a client sees it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::judge::{self, Sure};
+
+/// What a command does to things; the strongest effect is the greatest (P-09).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Crud {
+    /// Nothing changes anywhere.
+    Read,
+    /// Something new comes to be, or code runs that is not shown.
+    Create,
+    /// Something changes.
+    Update,
+    /// Something goes away.
+    Delete,
+}
+
+impl fmt::Display for Crud {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "READ",
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        })
+    }
+}
+
+/// Whether somebody must agree first (P-06).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Decision {
+    /// It only reads.
+    AutoAllowed,
+    /// It does more, may do more, or reads what is nobody's business.
+    RequiresConfirmation,
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AutoAllowed => "AUTO_ALLOWED",
+            Self::RequiresConfirmation => "REQUIRES_CONFIRMATION",
+        })
+    }
+}
+
+/// How an answer was found (P-07).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// By parsing and the tables of programs.
+    PatternMatch,
+    /// By a language model, which may only raise a class.
+    Semantic,
+    /// By nothing: what is safe was assumed.
+    Fallback,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PatternMatch => "pattern_match",
+            Self::Semantic => "semantic",
+            Self::Fallback => "fallback",
+        })
+    }
+}
+
+/// What one part of a command does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// Where the part begins, in bytes.
+    pub start: usize,
+    /// Where it ends, in bytes.
+    pub end: usize,
+    /// Where it begins, in characters.
+    pub start_character: usize,
+    /// Where it ends, in characters.
+    pub end_character: usize,
+    /// The part itself.
+    pub part: String,
+    /// What it does.
+    pub effect: Crud,
+    /// Whether it must be asked about although it may only read.
+    pub ask: bool,
+    /// Why.
+    pub reason: String,
+}
+
+/// The answer to one command (P-05); without its `timestamp`, which belongs
+/// to the response that carries it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Classification {
+    /// Whether somebody must agree first.
+    pub decision: Decision,
+    /// The strongest effect.
+    #[serde(rename = "classification")]
+    pub crud: Crud,
+    /// Why, in one sentence that names the part that decided.
+    pub reasoning: String,
+    /// How likely the class is right, 0 to 1.
+    pub confidence: f64,
+    /// Why, at length, for people.
+    pub explanation: String,
+    /// How it was found.
+    #[serde(rename = "classification_method")]
+    pub method: Method,
+    /// What was said about where the command belongs.
+    #[serde(skip)]
+    pub context: Option<String>,
+    /// What its parts do; the one that decided comes first.
+    #[serde(skip)]
+    pub findings: Vec<Finding>,
+}
+
+impl Classification {
+    pub(crate) fn new(command: &str, found: &[judge::Finding], agreed: bool) -> Self {
+        let crud = found
+            .iter()
+            .map(|finding| finding.effect)
+            .max()
+            .unwrap_or(Crud::Read);
+        let ask = crud != Crud::Read || found.iter().any(|finding| finding.ask);
+        let deciding = found
+            .iter()
+            .enumerate()
+            .filter(|(_, finding)| finding.effect == crud)
+            .min_by_key(|(at, finding)| (ask && !finding.ask, order(finding.sure), *at))
+            .map_or(0, |(at, _)| at);
+        let characters = Characters::of(command);
+        let mut findings: Vec<Finding> = found
+            .iter()
+            .map(|finding| public(command, &characters, finding))
+            .collect();
+        if !findings.is_empty() {
+            findings[..=deciding].rotate_right(1);
+        }
+        let reasoning = match findings.first() {
+            Some(first) => format!(
+                "{} (characters {}–{})",
+                first.reason, first.start_character, first.end_character
+            ),
+            None => "nothing in it changes anything".to_owned(),
+        };
+        let sure = found
+            .get(deciding)
+            .map_or(Sure::Known, |finding| finding.sure);
+        let confidence = confidence(crud, sure, agreed);
+        let explanation = explanation(crud, ask, &findings);
+        let decision = if ask {
+            Decision::RequiresConfirmation
+        } else {
+            Decision::AutoAllowed
+        };
+        Self {
+            decision,
+            crud,
+            reasoning,
+            confidence,
+            explanation,
+            method: Method::PatternMatch,
+            context: None,
+            findings,
+        }
+    }
+
+    /// What is assumed where nothing could be found out (P-07, P-08).
+    pub(crate) fn fallback(why: &str) -> Self {
+        Self {
+            decision: Decision::RequiresConfirmation,
+            crud: Crud::Create,
+            reasoning: format!("{why}; defaulting to safest option"),
+            confidence: 0.0,
+            explanation: format!("{why}. Defaulting to CREATE (safest) to require confirmation."),
+            method: Method::Fallback,
+            context: None,
+            findings: Vec::new(),
+        }
+    }
+
+    /// What is answered where no answer came within two seconds (P-08).
+    #[must_use]
+    pub fn timed_out() -> Self {
+        Self {
+            reasoning: "Classification timed out; defaulting to safest option".to_owned(),
+            explanation: "The classifier could not determine the command type within 2 seconds. \
+                          Defaulting to CREATE (safest) to require confirmation."
+                .to_owned(),
+            ..Self::fallback("")
+        }
+    }
+}
+
+/// How often a class found so is right, as far as the corpora tell: about the
+/// shares that the page on the classifier shows.
+fn confidence(crud: Crud, sure: Sure, agreed: bool) -> f64 {
+    match (crud, sure, agreed) {
+        // Whatever else is in it: nothing is stronger.
+        (Crud::Delete, _, false) => 0.9,
+        (_, _, false) => 0.6,
+        (Crud::Read | Crud::Delete, Sure::Known, true) => 0.99,
+        (_, Sure::Known, true) => 0.98,
+        // A read that is asked about.
+        (Crud::Read, Sure::Likely, true) => 0.95,
+        (_, Sure::Likely, true) => 0.87,
+        (_, Sure::Guess, true) => 0.5,
+    }
+}
+
+fn order(sure: Sure) -> u8 {
+    match sure {
+        Sure::Known => 0,
+        Sure::Likely => 1,
+        Sure::Guess => 2,
+    }
+}
+
+/// Where the characters of a text begin, in bytes; nothing for one in which
+/// every character is a byte.
+struct Characters(Option<Vec<usize>>);
+
+impl Characters {
+    fn of(text: &str) -> Self {
+        Self((!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect()))
+    }
+
+    /// How many characters begin before a byte.
+    fn before(&self, byte: usize) -> usize {
+        self.0
+            .as_ref()
+            .map_or(byte, |starts| starts.partition_point(|start| *start < byte))
+    }
+}
+
+fn public(command: &str, characters: &Characters, finding: &judge::Finding) -> Finding {
+    let floor = |mut at: usize| {
+        at = at.min(command.len());
+        while !command.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(finding.span.start);
+    let end = floor(finding.span.end).max(start);
+    Finding {
+        start,
+        end,
+        start_character: characters.before(start),
+        end_character: characters.before(end),
+        part: command[start..end].to_owned(),
+        effect: finding.effect,
+        ask: finding.ask,
+        reason: finding.reason.clone(),
+    }
+}
+
+fn explanation(crud: Crud, ask: bool, findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for finding in findings
+        .iter()
+        .filter(|f| f.effect == crud || f.ask)
+        .take(5)
+    {
+        let part: String = finding.part.chars().take(80).collect();
+        text.push_str(&format!("`{part}`: {}. ", finding.reason));
+    }
+    text.push_str(match (crud, ask) {
+        (Crud::Read, false) => "Nothing changes; no confirmation needed.",
+        (Crud::Read, true) => "Nothing changes, but what it reads or sends requires approval.",
+        (Crud::Create, _) => "This creates something or runs code, and requires approval.",
+        (Crud::Update, _) => "This changes something that exists, and requires approval.",
+        (Crud::Delete, _) => "This deletes or discards something, and requires approval.",
+    });
+    text
+}

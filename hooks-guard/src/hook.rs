@@ -1,0 +1,110 @@
+//! The classifier as a PRE hook.
+
+use std::fmt;
+
+use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
+
+use crate::classify::{Classification, Classifier, Decision};
+
+/// A [`Classifier`] as a PRE hook of a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), such as
+/// that of a `HookEngine`: it looks at the command in a request, and keeps from running what
+/// somebody has to agree to first (P-06).
+///
+/// | The command | The answer |
+/// |---|---|
+/// | there is none | `CONTINUE` |
+/// | is [allowed](Self::allow) | `CONTINUE`, with the class as `classification` |
+/// | is not | `DENY`, with the class, the reasoning, and the explanation as its details |
+/// | is none that could be classified | an error, which ends the run (R-13) |
+///
+/// Several of them are entries of one slot: the first that objects decides, and none can allow
+/// what another one does not. Where a stage asks a language model
+/// ([`Classifier::with_semantic`]), it has to run within a Tokio runtime.
+///
+/// ```
+/// use hooks_guard::ClassifierHook;
+/// use hooks_guard::classify::Classifier;
+/// use hooks_runtime::{PhaseRegistry, RegisterOptions, ResponseAction};
+///
+/// let registry: PhaseRegistry<String, ()> = PhaseRegistry::new();
+/// let hook = ClassifierHook::new("classifier", Classifier::new(), |command: &String| {
+///     Some(command.clone())
+/// });
+/// registry.register_pre(hook, RegisterOptions::new());
+///
+/// # futures_executor::block_on(async {
+/// let response = registry.execute_pre(&"ls -la".to_owned()).await?;
+/// assert_eq!(response.action, ResponseAction::Continue);
+/// let response = registry.execute_pre(&"ls && rm -r build".to_owned()).await?;
+/// assert_eq!(response.action, ResponseAction::Deny);
+/// assert_eq!(response.classification.as_deref(), Some("DELETE"));
+/// # Ok::<_, hooks_runtime::HookError>(())
+/// # }).unwrap();
+/// ```
+pub struct ClassifierHook<F> {
+    id: String,
+    classifier: Classifier,
+    command: F,
+    allow: Box<dyn Fn(&Classification) -> bool + Send + Sync>,
+}
+
+impl<F> ClassifierHook<F> {
+    /// A hook of this id, and how it finds the command in a request.
+    pub fn new<Req: ?Sized>(id: impl Into<String>, classifier: Classifier, command: F) -> Self
+    where
+        F: Fn(&Req) -> Option<String>,
+    {
+        Self {
+            id: id.into(),
+            classifier,
+            command,
+            allow: Box::new(|verdict| verdict.decision == Decision::AutoAllowed),
+        }
+    }
+
+    /// What may run; what is [`AutoAllowed`](Decision::AutoAllowed), unless given.
+    #[must_use]
+    pub fn allow(
+        mut self,
+        allow: impl Fn(&Classification) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.allow = Box::new(allow);
+        self
+    }
+}
+
+impl<Req: ?Sized + Sync, F> PreHook<Req> for ClassifierHook<F>
+where
+    F: Fn(&Req) -> Option<String> + Send + Sync + 'static,
+{
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn execute(&self, request: &Req) -> Result<HookResponse, HookError> {
+        let Some(command) = (self.command)(request) else {
+            return Ok(HookResponse::default());
+        };
+        let verdict = self.classifier.classify_fully(&command, None).await?;
+        let action = match (self.allow)(&verdict) {
+            true => ResponseAction::Continue,
+            false => ResponseAction::Deny,
+        };
+        let response = HookResponse::new(action)
+            .classification(verdict.crud.to_string())
+            .reason(verdict.reasoning);
+        Ok(match response.is_continue() {
+            true => response,
+            false => response.details(verdict.explanation),
+        })
+    }
+}
+
+impl<F> fmt::Debug for ClassifierHook<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClassifierHook")
+            .field("id", &self.id)
+            .field("classifier", &self.classifier)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,227 @@
+//! `hooks-guard`: what would a shell command do?
+
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use comfy_table::{ContentArrangement, Table, presets};
+use hooks_guard::classify::{Classification, Classifier, Crud, Decision, InputError, Method};
+use serde::{Deserialize, Serialize};
+
+/// Says what shell commands would do, and whether somebody must agree first.
+#[derive(Debug, Parser)]
+#[command(name = "hooks-guard", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Judges commands: the arguments, or lines of the standard input.
+    ///
+    /// A line is a command, or a JSON object with `command` and optionally
+    /// `context`. A line that is no command is reported as one to confirm, and
+    /// the others are judged all the same.
+    ///
+    /// Exit status: 0 if every command may run, 1 if one must be confirmed or
+    /// was no command, 2 for a mistake in the options, 3 if the input could not
+    /// be read or the output not written.
+    Check {
+        /// Commands, each a single argument.
+        commands: Vec<String>,
+        /// One JSON object a line in place of a table.
+        #[arg(long)]
+        json: bool,
+        /// Where the commands belong, such as `git`; never lowers a class.
+        #[arg(long)]
+        context: Option<String>,
+    },
+    /// Draws what a command would run, with effects and reasons.
+    Explain {
+        /// The command, as a single argument.
+        command: String,
+    },
+}
+
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    command: &'a str,
+    classification: Crud,
+    decision: Decision,
+    confidence: f64,
+    method: Method,
+    reasoning: &'a str,
+}
+
+#[derive(Debug, Deserialize)]
+struct Object {
+    command: String,
+    context: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let classifier = Classifier::new();
+    let done = match arguments.command {
+        Action::Check {
+            commands,
+            json,
+            context,
+        } => check(&classifier, commands, json, context.as_deref()),
+        Action::Explain { command } => explain(&classifier, &command),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(3),
+        Err(error) => {
+            eprintln!("hooks-guard: {error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// Whether every command may run.
+fn check(
+    classifier: &Classifier,
+    commands: Vec<String>,
+    json: bool,
+    context: Option<&str>,
+) -> io::Result<bool> {
+    let mut output = Output::new(json);
+    let mut all = true;
+    if commands.is_empty() {
+        for line in Lines(io::stdin().lock()) {
+            let line = line?;
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            let (command, verdict) = judge_line(classifier, &line, context);
+            all &= output.add(&command, verdict)?;
+        }
+    }
+    for command in &commands {
+        all &= output.add(command, classifier.classify_in(command, context))?;
+    }
+    output.finish()?;
+    Ok(all)
+}
+
+/// A line without its end; the bytes need not be UTF-8.
+struct Lines<R>(R);
+
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = io::Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut line = Vec::new();
+        match self.0.read_until(b'\n', &mut line) {
+            Ok(0) => None,
+            Ok(_) => {
+                while line
+                    .last()
+                    .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
+                {
+                    line.pop();
+                }
+                Some(Ok(line))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+type Verdict = Result<Classification, InputError>;
+
+fn judge_line(classifier: &Classifier, line: &[u8], context: Option<&str>) -> (String, Verdict) {
+    let Ok(text) = std::str::from_utf8(line) else {
+        return (
+            String::from_utf8_lossy(line).into_owned(),
+            Err(InputError::Encoding),
+        );
+    };
+    if text.trim_start().starts_with('{')
+        && let Ok(object) = serde_json::from_str::<Object>(text)
+    {
+        let context = object.context.as_deref().or(context);
+        let verdict = classifier.classify_in(&object.command, context);
+        return (object.command, verdict);
+    }
+    (text.to_owned(), classifier.classify_in(text, context))
+}
+
+struct Output {
+    json: bool,
+    table: Table,
+}
+
+impl Output {
+    fn new(json: bool) -> Self {
+        let mut table = Table::new();
+        table
+            .load_style(presets::UTF8_HORIZONTAL_ONLY)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_header(["class", "decision", "sure", "command", "because"]);
+        Self { json, table }
+    }
+
+    /// Shows one answer; says whether the command may run.
+    fn add(&mut self, command: &str, verdict: Verdict) -> io::Result<bool> {
+        let (crud, decision, confidence, method, reasoning) = match verdict {
+            Ok(v) => (v.crud, v.decision, v.confidence, v.method, v.reasoning),
+            Err(error) => (
+                Crud::Create,
+                Decision::RequiresConfirmation,
+                0.0,
+                Method::Fallback,
+                error.to_string(),
+            ),
+        };
+        if self.json {
+            let reasoning = reasoning.as_str();
+            let row = Row {
+                command,
+                classification: crud,
+                decision,
+                confidence,
+                method,
+                reasoning,
+            };
+            let mut out = io::stdout().lock();
+            serde_json::to_writer(&mut out, &row)?;
+            writeln!(out)?;
+        } else {
+            let short: String = command.chars().take(200).collect();
+            let sure = format!("{confidence:.2}");
+            self.table.add_row([
+                crud.to_string(),
+                decision.to_string(),
+                sure,
+                short,
+                reasoning,
+            ]);
+        }
+        Ok(decision == Decision::AutoAllowed)
+    }
+
+    fn finish(self) -> io::Result<()> {
+        if !self.json && !self.table.is_empty() {
+            writeln!(io::stdout().lock(), "{}", self.table)?;
+        }
+        Ok(())
+    }
+}
+
+fn explain(classifier: &Classifier, command: &str) -> io::Result<bool> {
+    match classifier.explain(command) {
+        Ok(explanation) => {
+            writeln!(io::stdout().lock(), "{explanation}")?;
+            Ok(explanation.classification().decision == Decision::AutoAllowed)
+        }
+        Err(error) => {
+            eprintln!("hooks-guard: {error}");
+            Ok(false)
+        }
+    }
+}
