@@ -123,6 +123,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         ("::copy", Effect::Create),
         (".kill(", Effect::Update),
         (".moveto(", Effect::Update),
+        (".foreach(", Effect::Code),
+        (".invoke", Effect::Code),
         (".copyto(", Effect::Create),
         ("::start", Effect::Code),
         ("downloadstring", Effect::Code),
