@@ -41,7 +41,12 @@ const BACKTRACKS: usize = 6;
 
 fn compare(text: &str, depth: usize) -> Reading {
     let other = tree::parse(text);
-    if other.is_none() && depth > BACKTRACKS {
+    // Nor is one with a document in a substitution: that may take memory without end.
+    let document = text.contains("<<")
+        && ["$(", "${", "$[", "<(", ">("]
+            .iter()
+            .any(|open| text.contains(open));
+    if other.is_none() && (depth > BACKTRACKS || document) {
         return Reading::Unreadable("it is no complete shell command");
     }
     let one = brush::parse(text);

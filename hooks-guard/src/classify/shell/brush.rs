@@ -25,6 +25,15 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     {
         return None;
     }
+    // Where it finds no word that ends a document within brackets, it takes
+    // memory without end.
+    let apart = |(at, _): (usize, &str)| {
+        let rest = joined[at + 2..].trim_start_matches('-');
+        rest.len() - rest.trim_start_matches([' ', '\t']).len() > 1
+    };
+    if joined.contains(['(', '{', '[', '`']) && joined.match_indices("<<").any(apart) {
+        return None;
+    }
     let options = ParserOptions::default();
     let program = Parser::new(text.as_bytes(), &options)
         .parse_program()
