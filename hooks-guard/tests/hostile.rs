@@ -101,6 +101,11 @@ fn long_texts_take_bounded_time() {
     confirmed(&format!("sh <<E\n{}E", "rm x\n".repeat(1_900)));
     confirmed(&"rm a;".repeat(1_999));
     confirmed("rm a 22222222222>b");
+    confirmed("rm a 222222\\\n22222>b");
+    confirmed("rm a ~99999999999999999999999/$(ls)");
+    confirmed("( ( rm a ) )");
+    confirmed("$(<<  ");
+    confirmed("echo ($(1  <<  4 ) ");
     confirmed(&format!("{}:{} x", "*".repeat(40), "*a".repeat(4_000)));
     confirmed("rm a|".repeat(1_999).trim_end_matches('|'));
     confirmed(&format!("rm {}", "{a,b}".repeat(1_900)));

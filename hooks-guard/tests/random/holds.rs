@@ -58,6 +58,14 @@ fn alone(text: &str) -> bool {
     if open || brackets > 6 || text.contains('\0') {
         return false;
     }
+    // One parser panics at a descriptor that is no number of 32 bits.
+    let mut digits = 0;
+    for c in text.replace("\\\n", "").chars() {
+        digits = if c.is_ascii_digit() { digits + 1 } else { 0 };
+        if digits > 9 {
+            return false;
+        }
+    }
     let options = ParserOptions::default();
     if brush_parser::Parser::new(text.as_bytes(), &options)
         .parse_program()

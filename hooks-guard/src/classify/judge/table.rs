@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::environment::Contents;
 use super::redirect::{device, kernel, nowhere, shown};
-use super::special::{Outcome, special};
+use super::special::{Outcome, from_input, special};
 use super::{Arg, Input, Judge, Output, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Operand, Program, Role, Verb, matches};
@@ -270,6 +270,10 @@ impl Judge<'_> {
 
     pub(super) fn options(&mut self, call: &Call, input: &Input) {
         for given in &call.options {
+            // The judge of the program reads it.
+            if from_input(call, given) {
+                continue;
+            }
             if matches!(given.option.role, Role::Argv { .. }) {
                 self.role(call, given.option.role, &given.rest, input);
             } else if let Some(value) = &given.value {
@@ -284,6 +288,17 @@ impl Judge<'_> {
         match role {
             Role::Text => {}
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
+            Role::Settings => {
+                for arg in args.iter().filter(|arg| !own(arg)) {
+                    self.ask(
+                        arg.span,
+                        format!(
+                            "`{path}` follows `{}`, which may name a program",
+                            shown(arg)
+                        ),
+                    );
+                }
+            }
             Role::Output => {
                 for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
                     // One that is also an operand is there already.
@@ -528,6 +543,17 @@ impl Judge<'_> {
                 .insert(arg.text.clone(), Contents::Unknown);
         }
     }
+}
+
+/// Whether a file lies where only its user puts files.
+fn own(file: &Arg) -> bool {
+    let text = file.text.as_str();
+    file.known()
+        && !text.split('/').any(|part| part == "..")
+        && text.starts_with(['/', '~'])
+        && !["/tmp/", "/var/tmp/", "/dev/"]
+            .iter()
+            .any(|shared| text.starts_with(shared))
 }
 
 /// Whether a later option takes back what one says: another value, or `--no-…`.

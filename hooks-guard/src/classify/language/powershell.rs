@@ -123,6 +123,8 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         ("::copy", Effect::Create),
         (".kill(", Effect::Update),
         (".moveto(", Effect::Update),
+        (".foreach(", Effect::Code),
+        (".invoke", Effect::Code),
         (".copyto(", Effect::Create),
         ("::start", Effect::Code),
         ("downloadstring", Effect::Code),
@@ -150,6 +152,69 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         }
         let (effect, what) = one(&first, &words);
         judge.find(effect, arg.span, format!("PowerShell: {what}"));
+    }
+    members(judge, arg, &plain);
+}
+
+/// Notes what `ForEach-Object` is given that is no block: the name of a
+/// property or of a method, which it calls.
+fn members(judge: &mut Judge<'_>, arg: &Arg, plain: &str) {
+    const PROPERTIES: &[&str] = &[
+        "name",
+        "fullname",
+        "basename",
+        "extension",
+        "directoryname",
+        "length",
+        "count",
+        "id",
+        "processname",
+        "path",
+        "key",
+        "value",
+        "status",
+        "version",
+        "lastwritetime",
+        "tostring",
+        "toupper",
+        "tolower",
+        "trim",
+    ];
+    let mut before = "|";
+    for part in plain.split_inclusive(['|', ';', '\n', '{', '}', '&']) {
+        let (text, end) =
+            part.split_at(part.trim_end_matches(['|', ';', '\n', '{', '}', '&']).len());
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let first = words
+            .first()
+            .map_or(String::new(), |w| w.to_ascii_lowercase());
+        let name = first.split('(').next().unwrap_or("");
+        let piped = before == "|";
+        before = end;
+        let each = matches!(name, "foreach-object" | "%") || (name == "foreach" && piped);
+        if !each {
+            continue;
+        }
+        let mut words = words.iter().skip(1).map(|word| word.to_ascii_lowercase());
+        let mut strange = first != name;
+        while let Some(word) = words.next() {
+            if let Some(option) = word.strip_prefix('-') {
+                if word.contains(':') {
+                    strange = true;
+                } else if option.starts_with("in") || option.starts_with('t') {
+                    words.next();
+                }
+            } else if !PROPERTIES.contains(&word.as_str()) {
+                strange = true;
+            }
+        }
+        if strange {
+            judge.find(
+                Effect::Code,
+                arg.span,
+                "PowerShell: `ForEach-Object` calls a member of what it is given",
+            );
+        }
     }
 }
 

@@ -41,12 +41,17 @@ const BACKTRACKS: usize = 6;
 
 fn compare(text: &str, depth: usize) -> Reading {
     let other = tree::parse(text);
-    if other.is_none() && depth > BACKTRACKS {
+    // Nor is one with a document in a substitution: that may take memory without end.
+    let document = text.contains("<<")
+        && ["$(", "${", "$[", "<(", ">("]
+            .iter()
+            .any(|open| text.contains(open));
+    if other.is_none() && (depth > BACKTRACKS || document) {
         return Reading::Unreadable("it is no complete shell command");
     }
     let one = brush::parse(text);
     if one != other
-        && let Some(script) = eased(text, one.as_ref(), other.as_ref())
+        && let Some(script) = eased(text, depth, one.as_ref(), other.as_ref())
     {
         return Reading::Agreed(script);
     }
@@ -60,7 +65,7 @@ fn compare(text: &str, depth: usize) -> Reading {
 
 /// What a text means of which the parsers differ only because one grammar does
 /// not know something plain.
-fn eased(text: &str, one: Option<&Script>, other: Option<&Script>) -> Option<Script> {
+fn eased(text: &str, depth: usize, one: Option<&Script>, other: Option<&Script>) -> Option<Script> {
     let words = eased_words(text).is_some_and(|eased| {
         let one = brush::parse(&eased);
         one.is_some() && tree::parse(&eased) == one
@@ -69,10 +74,23 @@ fn eased(text: &str, one: Option<&Script>, other: Option<&Script>) -> Option<Scr
         one.is_some() && eased_time(text).is_some_and(|eased| tree::parse(&eased).as_ref() == one)
     };
     if words || time() {
-        one.or(other).cloned()
-    } else {
-        None
+        return one.or(other).cloned();
     }
+    let nested = depth <= BACKTRACKS
+        && other.is_some()
+        && eased_nested(text).is_some_and(|eased| brush::parse(&eased).as_ref() == other);
+    nested.then(|| other.cloned()).flatten()
+}
+
+/// The text with `!` between the brackets of subshells that begin together,
+/// which one parser takes for arithmetic. What it reads then must be what the
+/// other parser read of the whole text: `!` is no part of what a script means.
+fn eased_nested(text: &str) -> Option<String> {
+    let mut eased = text.to_owned();
+    while let Some(at) = eased.find("( (") {
+        eased.replace_range(at..at + 3, "( ! (");
+    }
+    (eased != text).then_some(eased)
 }
 
 /// The text without `time` before groups, which one grammar does not know.
@@ -123,6 +141,8 @@ mod tests {
             "[ \"$a\" \\> \"$b\" ] && c",
             "a && b 2>&1 | d",
             "a && b < c | d && e",
+            "( ( a ) )",
+            "( ( ( a; b ) && c ) )",
             "pid=$(ss -l 'sport = :3000' | grep -oP 'pid=\\K\\d+' | head -1); [ -n \"$pid\" ] && tr '\\0' ' ' < \"/proc/$pid/cmdline\"",
             "psql \"$U\" <<'SQL'\n\\timing on\nSELECT a\nLIMIT 5;\nSQL",
             "a <<X && b\nt\nX",

@@ -12,15 +12,26 @@ use super::{
 
 /// The script that `text` is, if it is one.
 pub(crate) fn parse(text: &str) -> Option<Script> {
-    // The parser panics at a descriptor that is no number of 32 bits.
+    // The parser panics at a descriptor that is no number of 32 bits. Lines that
+    // go on may part its digits.
+    let joined = text.replace("\\\n", "");
     let high = |part: &str| {
         let rest = part.trim_end_matches(|c: char| c.is_ascii_digit());
         part.len() - rest.len() > 9
     };
-    if text
+    if joined
         .match_indices(['<', '>'])
-        .any(|(at, _)| high(&text[..at]))
+        .any(|(at, _)| high(&joined[..at]))
     {
+        return None;
+    }
+    // Where it finds no word that ends a document within brackets, it takes
+    // memory without end.
+    let apart = |(at, _): (usize, &str)| {
+        let rest = joined[at + 2..].trim_start_matches('-');
+        rest.len() - rest.trim_start_matches([' ', '\t']).len() > 1
+    };
+    if joined.contains(['(', '{', '[', '`']) && joined.match_indices("<<").any(apart) {
         return None;
     }
     let options = ParserOptions::default();
@@ -43,6 +54,16 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
         items.extend(lower.list(list).items);
     }
     Some(Script { items })
+}
+
+/// Whether a `~` stands before more digits than the parser of words takes
+/// without a panic.
+fn numbered(word: &str) -> bool {
+    word.match_indices('~').any(|(at, _)| {
+        let rest = word[at + 1..].trim_start_matches(['+', '-']);
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        digits > 9
+    })
 }
 
 struct Lower<'a> {
@@ -329,6 +350,7 @@ impl Lower<'_> {
             || value.contains("$(")
             || value.contains("<(")
             || value.contains(">("))
+            && !numbered(value)
             && let Ok(pieces) = brush_parser::word::parse(value, &self.options)
         {
             gather(&pieces, &mut ends);

@@ -234,6 +234,7 @@ fn role(name: &str) -> Result<Role, String> {
     Ok(match name {
         "text" => Role::Text,
         "input" => Role::Input,
+        "settings" => Role::Settings,
         "output" => Role::Output,
         "append" => Role::Append,
         "update" => Role::Update,

@@ -12,7 +12,7 @@ mod embedded {
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-pub(crate) use call::{Call, Operand};
+pub(crate) use call::{Call, Given, Operand};
 
 use super::Crud;
 
@@ -62,6 +62,8 @@ pub(crate) enum Style {
 pub(crate) enum Role {
     Text,
     Input,
+    /// A file that may name programs, unless it is one of the user's own.
+    Settings,
     Output,
     Append,
     Update,

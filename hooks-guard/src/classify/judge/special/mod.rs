@@ -13,7 +13,7 @@ mod services;
 mod system;
 mod wrappers;
 
-pub(super) use services::method;
+pub(super) use services::{from_input, method};
 
 use super::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
@@ -104,6 +104,10 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("cmake", SpecialFn(builds::cmake)),
     ("buildifier", SpecialFn(builds::buildifier)),
     ("sysctl", SpecialFn(system::sysctl)),
+    ("smartctl", SpecialFn(system::smartctl)),
+    ("ldd", SpecialFn(system::ldd)),
+    ("pacman", SpecialFn(system::pacman)),
+    ("netsh-show", SpecialFn(system::netsh_show)),
     ("nft", SpecialFn(system::nft)),
     ("service", SpecialFn(system::service)),
     ("powershell", SpecialFn(system::powershell)),

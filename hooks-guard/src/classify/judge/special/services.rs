@@ -3,7 +3,7 @@
 use super::{Outcome, args};
 use crate::classify::judge::{Arg, Input, Judge};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Language, Role, Verb};
+use crate::classify::tables::{Call, Effect, Given, Language, Role, Verb};
 
 pub(in crate::classify::judge) fn method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
@@ -31,7 +31,13 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             _ if name.starts_with("--data") => request.body = true,
             _ => {}
         }
+        if ["-n", "--netrc", "--netrc-optional", "--netrc-file"].contains(&name) {
+            judge.ask(given.span, "`curl` sends credentials from a file");
+        }
         let Some(value) = &given.value else { continue };
+        if ["-b", "--cookie"].contains(&name) && !text.is_empty() && !text.contains('=') {
+            judge.ask(value.span, "`curl` sends cookies from a file");
+        }
         let file = match name {
             "-F" | "--form" => text
                 .split_once('=')
@@ -279,6 +285,13 @@ pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 }
 
 /// Without a statement on the command line, the input holds them.
+/// Whether an option has `psql` read commands from its standard input.
+pub(in crate::classify::judge) fn from_input(call: &Call, given: &Given) -> bool {
+    call.path == "psql"
+        && given.option.role == Role::ScriptFile
+        && given.value.as_ref().is_some_and(|value| value.text == "-")
+}
+
 pub(super) fn sql_client(
     judge: &mut Judge<'_>,
     call: &Call,
@@ -289,6 +302,9 @@ pub(super) fn sql_client(
         matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_)))
             || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
     });
+    if call.options.iter().any(|given| from_input(call, given)) {
+        input_text(judge, call, whole, input);
+    }
     // Scripts run beside a text that was given.
     for operand in args(call) {
         if [".js", ".mjs", ".mongodb"]
@@ -316,24 +332,32 @@ pub(super) fn sql_client(
             Outcome::Is(Effect::Read)
         };
     }
-    match input {
-        Input::Known(text) => {
-            let language = call
-                .program
-                .options
-                .values()
-                .map(|option| option.role)
-                .chain(call.program.operands.iter().map(|(role, _)| *role))
-                .find_map(|role| match role {
-                    Role::Script(language) => Some(language),
-                    _ => None,
-                })
-                .unwrap_or(Language::Sql);
-            judge.script_in(language, &Arg::new(text.clone(), whole), &call.path);
-            Outcome::Is(Effect::Read)
-        }
-        _ => Outcome::Is(Effect::Code),
-    }
+    input_text(judge, call, whole, input);
+    Outcome::Is(Effect::Read)
+}
+
+/// Judges what a client reads from its standard input.
+fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
+    let Input::Known(text) = input else {
+        judge.find(
+            Effect::Code,
+            whole,
+            format!("`{}` runs what it reads", call.path),
+        );
+        return;
+    };
+    let language = call
+        .program
+        .options
+        .values()
+        .map(|option| option.role)
+        .chain(call.program.operands.iter().map(|(role, _)| *role))
+        .find_map(|role| match role {
+            Role::Script(language) => Some(language),
+            _ => None,
+        })
+        .unwrap_or(Language::Sql);
+    judge.script_in(language, &Arg::new(text.clone(), whole), &call.path);
 }
 
 /// What stands on the input goes over the network.

@@ -18,6 +18,78 @@ pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outc
     }
 }
 
+/// Some logs of `-l` take numbers, and set what they otherwise show.
+pub(super) fn smartctl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for given in &call.options {
+        let Some(value) = &given.value else { continue };
+        let log = value.text.to_ascii_lowercase();
+        if ["-l", "--log"].contains(&given.name.as_str())
+            && (log.starts_with("scterc,") || log.starts_with("scttempint") || !value.known())
+        {
+            judge.find(
+                Effect::Update,
+                value.span,
+                format!("`smartctl` may set `{log}`"),
+            );
+        }
+    }
+    Outcome::Table
+}
+
+/// The loader of a program runs: its own, if it names one.
+pub(super) fn ldd(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    const SYSTEM: &[&str] = &[
+        "/usr/",
+        "/bin/",
+        "/sbin/",
+        "/lib/",
+        "/lib32/",
+        "/lib64/",
+        "/nix/store/",
+        "/gnu/store/",
+    ];
+    for operand in args(call) {
+        let text = operand.text.as_str();
+        let known = operand.known()
+            && SYSTEM.iter().any(|folder| text.starts_with(folder))
+            && !text.split('/').any(|part| part == "..");
+        if !known && !call.has(&["--help", "--version"]) {
+            judge.find(
+                Effect::Code,
+                operand.span,
+                "`ldd` may run the program that it looks at",
+            );
+        }
+    }
+    Outcome::Table
+}
+
+pub(super) fn pacman(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for given in &call.options {
+        let name = given.name.as_str();
+        if name == "--refresh" || (name.contains('y') && !name.starts_with("--")) {
+            judge.find(
+                Effect::Update,
+                given.span,
+                format!("`{}` with `{name}` refreshes its databases", call.path),
+            );
+        }
+    }
+    Outcome::Table
+}
+
+/// `key=clear`, which may lack its name, and whose value may be shortened.
+pub(super) fn netsh_show(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for arg in &call.args {
+        let text = arg.text.to_ascii_lowercase();
+        let (_, value) = text.rsplit_once('=').unwrap_or(("", &text));
+        if !arg.known() || (!value.is_empty() && "clear".starts_with(value)) {
+            judge.ask(arg.span, "`netsh` shows passwords");
+        }
+    }
+    Outcome::Table
+}
+
 pub(super) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let text = args(call)
         .iter()
