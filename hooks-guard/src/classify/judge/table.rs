@@ -7,7 +7,9 @@ use super::redirect::{device, kernel, nowhere, shown};
 use super::special::{Outcome, from_input, special};
 use super::{Arg, Input, Judge, Output, UNKNOWN};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Language, Operand, Program, Role, Verb, matches};
+use crate::classify::tables::{
+    Call, Effect, Given, Language, Operand, Program, Role, Verb, matches,
+};
 
 impl Judge<'_> {
     pub(super) fn table(
@@ -48,9 +50,7 @@ impl Judge<'_> {
             Outcome::Is(effect) => Some(effect),
             Outcome::Table | Outcome::NoOperands => None,
         };
-        for (reason, span) in &call.strange {
-            self.find(Effect::Unknown, *span, reason.clone());
-        }
+        self.strange(call);
         self.effect(call, base, whole);
         self.remotes(call);
         self.options(call, input);
@@ -271,14 +271,25 @@ impl Judge<'_> {
     pub(super) fn options(&mut self, call: &Call, input: &Input) {
         for given in &call.options {
             // The judge of the program reads it.
-            if from_input(call, given) {
-                continue;
+            if !from_input(call, given) {
+                self.option(call, given, input);
             }
-            if matches!(given.option.role, Role::Argv { .. }) {
-                self.role(call, given.option.role, &given.rest, input);
-            } else if let Some(value) = &given.value {
-                self.role(call, given.option.role, std::slice::from_ref(value), input);
-            }
+        }
+    }
+
+    /// Notes what happens with what an option is given.
+    pub(super) fn option(&mut self, call: &Call, given: &Given, input: &Input) {
+        if matches!(given.option.role, Role::Argv { .. }) {
+            self.role(call, given.option.role, &given.rest, input);
+        } else if let Some(value) = &given.value {
+            self.role(call, given.option.role, std::slice::from_ref(value), input);
+        }
+    }
+
+    /// Notes what no table knows.
+    pub(super) fn strange(&mut self, call: &Call) {
+        for (reason, span) in &call.strange {
+            self.find(Effect::Unknown, *span, reason.clone());
         }
     }
 

@@ -120,14 +120,7 @@ pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
         .iter()
         .filter(|given| !["-c", "--command", "-C", "--init-command"].contains(&given.name.as_str()))
     {
-        if let Some(value) = &given.value {
-            judge.role(
-                call,
-                given.option.role,
-                std::slice::from_ref(value),
-                &Input::Unknown,
-            );
-        }
+        judge.option(call, given, &Input::Unknown);
     }
     if text.text.contains([';', '(', '$', '\n', '&', '|', '{']) {
         judge.find(

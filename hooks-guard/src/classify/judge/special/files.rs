@@ -346,14 +346,10 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
                     judge.find(effect, given.span, format!("`tar` with `{}`", given.name));
                 }
             }
-            for (reason, span) in &call.strange {
-                judge.find(Effect::Unknown, *span, reason.clone());
-            }
+            judge.strange(call);
             for given in &call.options {
-                if !["-f", "--file"].contains(&given.name.as_str())
-                    && let Some(value) = &given.value
-                {
-                    judge.role(call, given.option.role, std::slice::from_ref(value), input);
+                if !["-f", "--file"].contains(&given.name.as_str()) {
+                    judge.option(call, given, input);
                 }
             }
             for operand in &call.operands {

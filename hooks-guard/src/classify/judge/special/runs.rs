@@ -107,9 +107,7 @@ fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Ou
             ),
         },
     }
-    for (reason, span) in &call.strange {
-        judge.find(Effect::Unknown, *span, reason.clone());
-    }
+    judge.strange(call);
     Outcome::Done(None)
 }
 
@@ -469,14 +467,8 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             }
         },
     }
-    for (reason, span) in &call.strange {
-        judge.find(Effect::Unknown, *span, reason.clone());
-    }
-    for given in &call.options {
-        if let Some(value) = &given.value {
-            judge.role(call, given.option.role, std::slice::from_ref(value), input);
-        }
-    }
+    judge.strange(call);
+    judge.options(call, input);
     // Alone, a program is told all by what is read: also to write or to run.
     if let [name, rest @ ..] = words.as_slice()
         && rest.iter().all(|arg| !arg.known())
@@ -521,9 +513,7 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
         judge.sets(name, &arg.with(value));
         at += 1;
     }
-    for (reason, span) in &call.strange {
-        judge.find(Effect::Unknown, *span, reason.clone());
-    }
+    judge.strange(call);
     for given in &call.options {
         if let Some(value) = &given.value {
             if ["-S", "--split-string"].contains(&given.name.as_str()) {
@@ -532,7 +522,7 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
                 });
                 return Outcome::Done(judge.shell_text(&value.with(&format!("env {text}")), input));
             }
-            judge.role(call, given.option.role, std::slice::from_ref(value), input);
+            judge.option(call, given, input);
         }
     }
     let rest = words.get(at..).unwrap_or(&[]).to_vec();
@@ -688,9 +678,7 @@ pub(super) fn cargo_fmt(judge: &mut Judge<'_>, call: &Call, whole: Span, input: 
     words.push(Arg::new("src/lib.rs", whole));
     let inner = Call::read("rustfmt", &program, &words);
     let output = judge.call(&inner, whole, input);
-    for (reason, span) in &call.strange {
-        judge.find(Effect::Unknown, *span, reason.clone());
-    }
+    judge.strange(call);
     Outcome::Done(output)
 }
 

@@ -18,9 +18,7 @@ fn joined(words: &[Arg]) -> Option<Arg> {
 
 fn strange(judge: &mut Judge<'_>, call: &Call) {
     judge.verbs(call);
-    for (reason, span) in &call.strange {
-        judge.find(Effect::Unknown, *span, reason.clone());
-    }
+    judge.strange(call);
 }
 
 pub(super) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
@@ -39,11 +37,7 @@ pub(super) fn watch(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> O
 /// Assignments before the command; shells; edited files.
 pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     strange(judge, call);
-    for given in &call.options {
-        if let Some(value) = &given.value {
-            judge.role(call, given.option.role, std::slice::from_ref(value), input);
-        }
-    }
+    judge.options(call, input);
     let mut words = args(call);
     if call.has(&["-e", "--edit"]) {
         judge.find(
@@ -102,16 +96,7 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 /// `parallel COMMAND ::: WORDS`
 pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     strange(judge, call);
-    for given in &call.options {
-        if let Some(value) = &given.value {
-            judge.role(
-                call,
-                given.option.role,
-                std::slice::from_ref(value),
-                &Input::Unknown,
-            );
-        }
-    }
+    judge.options(call, &Input::Unknown);
     if call.has(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
         judge.find(Effect::Read, whole, "`parallel` shows what it would run");
         return Outcome::Done(None);
