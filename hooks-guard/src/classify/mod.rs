@@ -119,7 +119,7 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        Ok(self.by_tables(command, context)?.0)
+        Ok(self.by_tables(command, context)?.verdict)
     }
 
     /// Judges a command by all stages (P-07): the tables; then, where these do
@@ -142,20 +142,17 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let (verdict, unsure) = self.by_tables(command, context)?;
+        let ByTables { verdict, judged } = self.by_tables(command, context)?;
         match &self.semantic {
-            Some(stage) => Ok(stage.judge(command, verdict, unsure, deadline).await),
+            Some(stage) => {
+                let unsure = judged.is_none_or(|judged| judged.unsure());
+                Ok(stage.judge(command, verdict, unsure, deadline).await)
+            }
             None => Ok(verdict),
         }
     }
 
-    /// What the tables say, and whether there is something that they do not
-    /// understand.
-    fn by_tables(
-        &self,
-        command: &str,
-        context: Option<&str>,
-    ) -> Result<(Classification, bool), InputError> {
+    fn by_tables(&self, command: &str, context: Option<&str>) -> Result<ByTables, InputError> {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
         if length > MOST_CONTEXT {
@@ -165,22 +162,13 @@ impl Classifier {
                 most: MOST_CONTEXT,
             });
         }
-        let (mut verdict, unsure) = match self.judged(command) {
-            Some(judged) => (
-                Classification::new(command, &judged.findings, judged.agreed),
-                !judged.agreed
-                    || judged
-                        .findings
-                        .iter()
-                        .any(|finding| finding.sure == Sure::Guess),
-            ),
-            None => (
-                Classification::fallback("the command could not be analysed"),
-                true,
-            ),
+        let judged = self.judged(command);
+        let mut verdict = match &judged {
+            Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
+            None => Classification::fallback("the command could not be analysed"),
         };
         verdict.context = context.map(str::to_owned);
-        Ok((verdict, unsure))
+        Ok(ByTables { verdict, judged })
     }
 
     /// Draws what would run, with effects and reasons.
@@ -188,8 +176,7 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let verdict = self.classify(command)?;
-        let judged = self.judged(command);
+        let ByTables { verdict, judged } = self.by_tables(command, None)?;
         Ok(Explanation::new(command, verdict, judged))
     }
 
@@ -221,12 +208,27 @@ impl Classifier {
     }
 }
 
+/// What the tables say.
+struct ByTables {
+    verdict: Classification,
+    /// None if there was no end to the walk.
+    judged: Option<Judged>,
+}
+
 /// What a walk found.
 #[derive(Debug)]
 pub(crate) struct Judged {
     findings: Vec<judge::Finding>,
     steps: Vec<judge::Step>,
     agreed: bool,
+}
+
+impl Judged {
+    /// Whether there is something that the tables do not understand.
+    fn unsure(&self) -> bool {
+        let guess = |finding: &judge::Finding| finding.sure == Sure::Guess;
+        !self.agreed || self.findings.iter().any(guess)
+    }
 }
 
 fn check(command: &str) -> Result<(), InputError> {
