@@ -20,6 +20,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hooks_runtime::display::hides_text;
 use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
@@ -330,23 +331,9 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// Control and format characters: directions of writing, marks of no width,
-/// separators of lines, tags.
+/// What does not show, or changes how the rest shows; line breaks and tabs as well.
 fn invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
+    character.is_control() || hides_text(character.encode_utf8(&mut [0; 4]))
 }
 
 #[cfg(test)]

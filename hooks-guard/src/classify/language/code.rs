@@ -619,6 +619,12 @@ fn harmless(language: Language, text: &str) -> bool {
     true
 }
 
+/// The letters and digits that a text ends with.
+fn last_word(text: &str) -> &str {
+    let before = text.trim_end_matches(char::is_alphanumeric);
+    &text[before.len()..]
+}
+
 /// Whether a Perl text only prints and replaces in lines: statements such as
 /// `print if /x/`, `s/a/b/g`, `print "$1\n" while /(x)/g`.
 fn filter(text: &str) -> bool {
@@ -637,14 +643,7 @@ fn filter(text: &str) -> bool {
     let mut at = 0;
     while let Some(&c) = characters.get(at) {
         at += 1;
-        let word: String = left
-            .chars()
-            .rev()
-            .take_while(|c| c.is_alphanumeric())
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-            .collect();
+        let word = last_word(&left);
         match c {
             '"' | '\'' => match skip(&characters, at, c) {
                 Some(end) => at = end,
@@ -1061,15 +1060,8 @@ pub(super) fn mongo(judge: &mut Judge<'_>, arg: &Arg) {
         ];
         let calls = lower.split('(').collect::<Vec<_>>();
         let all = calls[..calls.len() - 1].iter().all(|part| {
-            let name: String = part
-                .chars()
-                .rev()
-                .take_while(|c| c.is_alphanumeric())
-                .collect::<Vec<_>>()
-                .into_iter()
-                .rev()
-                .collect();
-            name.is_empty() || READS.contains(&name.as_str())
+            let name = last_word(part);
+            name.is_empty() || READS.contains(&name)
         });
         if all && !lower.contains("={") {
             Effect::Read

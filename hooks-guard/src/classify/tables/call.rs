@@ -190,41 +190,25 @@ impl Call {
             None => (text, None),
         };
         let loose = matches!(style, Style::Single | Style::Slash);
-        let other = |name: &str| {
-            let rest = name.trim_start_matches('-');
-            if name.starts_with("--") {
-                format!("-{rest}")
-            } else {
-                format!("--{rest}")
-            }
+        // Where one dash stands for two, in either spelling.
+        let listed = |name: &str| {
+            let found = scope.exact(name).map(|option| (name.to_owned(), option));
+            found.or_else(|| {
+                let rest = name.trim_start_matches('-');
+                let other = match name.starts_with("--") {
+                    true => format!("-{rest}"),
+                    false => format!("--{rest}"),
+                };
+                let option = scope.exact(&other).filter(|_| loose)?;
+                Some((other, option))
+            })
         };
         // The whole word as it stands in the table, then the name.
-        let whole = scope
-            .exact(text)
-            .map(|option| (text.to_owned(), option))
-            .or_else(|| {
-                let other = other(text);
-                if loose {
-                    scope.exact(&other).map(|option| (other, option))
-                } else {
-                    None
-                }
-            });
-        if let Some((name, option)) = whole {
+        if let Some((name, option)) = listed(text) {
             self.give(name, option, None, arg.span, next);
             return;
         }
-        let named = scope
-            .exact(name)
-            .map(|option| (name.to_owned(), option))
-            .or_else(|| {
-                let other = other(name);
-                if loose {
-                    scope.exact(&other).map(|option| (other, option))
-                } else {
-                    None
-                }
-            });
+        let named = listed(name);
         let named = named.filter(|(_, option)| {
             value.is_none() || option.takes != Takes::Nothing || loose || name.starts_with("--")
         });
