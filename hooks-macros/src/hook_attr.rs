@@ -99,7 +99,7 @@ impl HookAttr {
     fn set_kind(&mut self, kind: KindWord, word: Ident, report: &mut Report) {
         match &self.kind {
             Some((_, first)) if *first == word => {
-                report.error(&word, format!("`{word}` is given twice; remove one"));
+                report.twice(&word);
             }
             Some((_, first)) => report.error(
                 &word,
@@ -127,7 +127,7 @@ fn set<T: Parse>(
     input.parse::<Token![=]>()?;
     let value = input.parse()?;
     if option.is_some() {
-        report.error(&key, format!("`{key}` is given twice; remove one"));
+        report.twice(&key);
         return Ok(());
     }
     *option = Some(Opt { key, value });

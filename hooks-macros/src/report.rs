@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::Ident;
 
 /// The mistakes found so far.
 #[derive(Default)]
@@ -13,6 +14,11 @@ impl Report {
     /// Reports a mistake at the tokens that make it.
     pub(crate) fn error(&mut self, at: impl ToTokens, message: impl std::fmt::Display) {
         self.push(syn::Error::new_spanned(at, message));
+    }
+
+    /// Reports an option that is given a second time.
+    pub(crate) fn twice(&mut self, key: &Ident) {
+        self.error(key, format!("`{key}` is given twice; remove one"));
     }
 
     pub(crate) fn push(&mut self, error: syn::Error) {

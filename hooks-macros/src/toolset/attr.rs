@@ -88,7 +88,7 @@ fn value<T: syn::parse::Parse>(key: &Ident, input: ParseStream<'_>, shape: &str)
 
 fn set<T>(option: &mut Option<T>, key: &Ident, value: T, report: &mut Report) {
     if option.is_some() {
-        report.error(key, format!("`{key}` is given twice; remove one"));
+        report.twice(key);
     } else {
         *option = Some(value);
     }
