@@ -18,8 +18,10 @@
 
 pub mod classify;
 mod hook;
+mod request;
 
 pub use hook::ClassifierHook;
+pub use request::{FileAccess, PermissionRequest, Ruling};
 
 /// The page of the book, whose Rust blocks are tests of this crate.
 #[cfg(all(doctest, feature = "semantic"))]

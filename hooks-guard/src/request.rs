@@ -1,0 +1,99 @@
+//! What somebody wants to do, and what was decided about it.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::classify::{Crud, Decision, Method};
+
+/// What somebody wants to do (P-01): a shell command, or access to files by a tool that is no
+/// shell.
+///
+/// In JSON the body of `POST /api/hooks/permission-request`; whatever goes beyond the command and
+/// its context is additive, and may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionRequest {
+    /// The command, of 1 to 10 000 characters; for access to files, a line that says in words
+    /// what would happen, such as `Write src/main.rs`.
+    pub command: String,
+    /// Where the command belongs, such as `git`: at most 100 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The agent that asks, by its name on the command line, such as `claude-code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The agent's session, as it calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The directory in which the command would run, absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+    /// The agent's own name for this call of a tool, if it has one: tells what came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// What a tool that is no shell wants with which files; without it, the command is one of a
+    /// shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileAccess>,
+}
+
+impl PermissionRequest {
+    /// A shell command of which nothing else is known.
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Access to files by a tool that is no shell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileAccess {
+    /// The tool, as the agent calls it.
+    pub tool: String,
+    /// What it does to them.
+    pub effect: Crud,
+    /// The files, as the agent gives them: absolute, or relative to the request's directory.
+    pub paths: Vec<PathBuf>,
+}
+
+/// What was decided about a [`PermissionRequest`] (P-05).
+///
+/// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied` and `rule` are
+/// additive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ruling {
+    /// Whether somebody has to agree first (P-06).
+    pub decision: Decision,
+    /// The strongest effect.
+    pub classification: Crud,
+    /// Why, in one sentence.
+    pub reasoning: String,
+    /// How likely the class is right, 0 to 1.
+    pub confidence: f64,
+    /// Why, at length, for people.
+    pub explanation: String,
+    /// How the class was found (P-07).
+    pub classification_method: Method,
+    /// When it was decided.
+    pub timestamp: Timestamp,
+    /// Under which number the audit trail has it; none where it has no trail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// What has to be presented to report that the command ran: only who asked has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// Whether a rule forbids it: nobody can agree to it then.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub denied: bool,
+    /// The rule that decided, if one did: its place, such as `guard.toml:12`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
