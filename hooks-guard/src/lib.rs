@@ -17,8 +17,18 @@
 #![forbid(unsafe_code)]
 
 pub mod classify;
+#[cfg(feature = "http")]
+pub mod config;
+#[cfg(feature = "audit")]
+pub mod gate;
 mod hook;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "audit")]
+mod random;
 mod request;
+#[cfg(feature = "audit")]
+pub mod service;
 
 pub use hook::ClassifierHook;
 pub use request::{FileAccess, PermissionRequest, Ruling};

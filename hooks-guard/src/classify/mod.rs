@@ -7,6 +7,7 @@
 //! model, about that.
 
 mod explain;
+mod files;
 mod judge;
 mod language;
 mod semantic;
@@ -90,6 +91,12 @@ impl Classifier {
     pub fn with_semantic(mut self, semantic: impl Semantic + 'static) -> Self {
         self.semantic = Some(Stage::new(semantic));
         self
+    }
+
+    /// Whether what [`with_semantic`](Self::with_semantic) was given has answered (P-43).
+    #[must_use]
+    pub fn model_answered(&self) -> bool {
+        self.semantic.as_ref().is_some_and(Stage::answered)
     }
 
     /// Judges a command.

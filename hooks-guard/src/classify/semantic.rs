@@ -18,6 +18,7 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hooks_runtime::display::hides_text;
@@ -203,7 +204,10 @@ impl<S: Semantic> Asks for S {
 
 /// The stage of a classifier.
 #[derive(Clone)]
-pub(super) struct Stage(Arc<dyn Asks>);
+pub(super) struct Stage {
+    semantic: Arc<dyn Asks>,
+    answered: Arc<AtomicBool>,
+}
 
 impl fmt::Debug for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -213,7 +217,15 @@ impl fmt::Debug for Stage {
 
 impl Stage {
     pub(super) fn new(semantic: impl Semantic + 'static) -> Self {
-        Self(Arc::new(semantic))
+        Self {
+            semantic: Arc::new(semantic),
+            answered: Arc::default(),
+        }
+    }
+
+    /// Whether there has been an answer.
+    pub(super) fn answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
     }
 
     /// A verdict of the tables with what the stage makes of it, if it is
@@ -235,7 +247,10 @@ impl Stage {
             Err(_) => Err(SemanticError::Late),
         };
         match answer {
-            Ok(answer) => combine(verdict, &answer),
+            Ok(answer) => {
+                self.answered.store(true, Ordering::Relaxed);
+                combine(verdict, &answer)
+            }
             Err(error) => {
                 tracing::warn!(
                     error = &error as &dyn StdError,
@@ -248,7 +263,7 @@ impl Stage {
 
     /// A panic is no answer, wherever it happens.
     async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
-        let started = catch_unwind(AssertUnwindSafe(|| self.0.start(question)));
+        let started = catch_unwind(AssertUnwindSafe(|| self.semantic.start(question)));
         let mut asking = started.map_err(|_| SemanticError::Panicked)?;
         poll_fn(move |cx| {
             catch_unwind(AssertUnwindSafe(|| asking.as_mut().poll(cx)))

@@ -1,0 +1,80 @@
+//! What a tool that is no shell would do to files.
+
+use super::judge::{Finding, Sure};
+use super::{Classification, Classifier, Crud};
+use crate::request::FileAccess;
+
+impl Classifier {
+    /// Judges access to files, of which `line` says in words what it is.
+    ///
+    /// The class is what the tool does to them; a read of a file that holds secrets has to be
+    /// confirmed, and so has one of a file without a name.
+    #[must_use]
+    pub fn classify_files(&self, line: &str, access: &FileAccess) -> Classification {
+        let tool = &access.tool;
+        let mut findings = Vec::new();
+        let mut found = |ask, sure, reason| {
+            findings.push(Finding {
+                span: 0..line.len(),
+                effect: access.effect,
+                ask,
+                reason,
+                sure,
+            });
+        };
+        if access.paths.is_empty() {
+            found(true, Sure::Guess, format!("`{tool}` does not say which file"));
+        }
+        for path in &access.paths {
+            let shown = path.display();
+            if path.to_str().is_none_or(|path| self.tables.secret(path)) {
+                found(true, Sure::Known, format!("`{tool}` gets at secrets in `{shown}`"));
+            } else {
+                let verb = match access.effect {
+                    Crud::Read => "reads",
+                    Crud::Create => "creates",
+                    Crud::Update => "changes",
+                    Crud::Delete => "deletes",
+                };
+                let ask = access.effect != Crud::Read;
+                found(ask, Sure::Known, format!("`{tool}` {verb} `{shown}`"));
+            }
+        }
+        Classification::new(line, &findings, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::Decision;
+
+    fn judge(effect: Crud, paths: &[&str]) -> Classification {
+        let access = FileAccess {
+            tool: "Tool".to_owned(),
+            effect,
+            paths: paths.iter().map(Into::into).collect(),
+        };
+        Classifier::new().classify_files("Tool files", &access)
+    }
+
+    #[test]
+    fn p_06_reads_of_files_are_allowed_and_changes_are_not() {
+        let read = judge(Crud::Read, &["src/main.rs"]);
+        assert_eq!((read.crud, read.decision), (Crud::Read, Decision::AutoAllowed));
+        for effect in [Crud::Create, Crud::Update, Crud::Delete] {
+            let verdict = judge(effect, &["src/main.rs"]);
+            assert_eq!(verdict.crud, effect);
+            assert_eq!(verdict.decision, Decision::RequiresConfirmation);
+        }
+    }
+
+    #[test]
+    fn reads_of_secrets_and_of_files_without_a_name_ask() {
+        for paths in [&["/srv/project/.env"][..], &["README.md", "/root/.ssh/id_ed25519"], &[]] {
+            let verdict = judge(Crud::Read, paths);
+            assert_eq!(verdict.crud, Crud::Read);
+            assert_eq!(verdict.decision, Decision::RequiresConfirmation, "{paths:?}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! How the service is set up: a TOML file, variables of the environment, the command line.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+/// Everything that can be set; each field's default is what an absent key means.
+///
+/// A key that does not exist is an error, so that a misspelt one cannot leave a default in its
+/// place unseen.
+///
+/// ```
+/// use hooks_guard::config::Config;
+///
+/// let config = Config::parse("listen = '127.0.0.1:4000'\nauto_allow_read = false")?;
+/// assert_eq!(config.listen.port(), 4000);
+/// assert!(Config::parse("auto_alow_read = false").is_err());
+/// # Ok::<(), hooks_guard::config::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Config {
+    /// Where the service listens: `127.0.0.1:3000` (P-16). An address that is none of this
+    /// machine alone needs [`allow_remote`](Self::allow_remote).
+    pub listen: SocketAddr,
+    /// A Unix socket on which it listens as well.
+    pub socket: Option<PathBuf>,
+    /// The audit trail: `sqlite:PATH`, a path, or `postgres://…`. In the user's data directory,
+    /// unless given.
+    pub database: Option<String>,
+    /// Whether anything is judged at all. Off, the service answers 503, and agents ask their
+    /// users as they would without it.
+    pub enabled: bool,
+    /// Whether what only reads may run without a question (P-06).
+    pub auto_allow_read: bool,
+    /// Whether what creates, updates or deletes has to be confirmed (P-06). Off, only what is
+    /// sensitive or not understood still asks.
+    pub require_confirmation_cud: bool,
+    /// Allows everything that no rule denies and no protection asks about. What it says.
+    pub dangerously_skip_confirmations: bool,
+    /// For how long a question waits for an answer, in seconds; then it is denied. 1 to 86 400.
+    pub approval_ttl_seconds: u64,
+    /// Most permission requests from one address within any 60 seconds (P-11); 0 for no limit.
+    pub rate_limit_per_minute: u32,
+    /// Who may delete old records over HTTP (P-41).
+    pub cleanup: CleanupAccess,
+    /// Whether an address that others can reach may be listened on: everybody who reaches it can
+    /// read the audit trail.
+    pub allow_remote: bool,
+    /// Names by which clients may call the service, beyond `localhost` and its addresses; any
+    /// other `Host` is refused (DNS rebinding).
+    pub allowed_hosts: Vec<String>,
+    /// Most connections at a time; more wait to be accepted.
+    pub max_connections: usize,
+    /// A language model to ask about what the tables do not know.
+    pub semantic: Option<SemanticConfig>,
+}
+
+/// Who may delete old records over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CleanupAccess {
+    /// Everybody who reaches the service, as the seed has it.
+    Open,
+    /// Only who has the operator's token.
+    Operator,
+    /// Nobody.
+    Off,
+}
+
+/// An OpenAI-compatible chat endpoint (P-07).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SemanticConfig {
+    /// Its address, such as `http://127.0.0.1:11434/v1`.
+    pub url: String,
+    /// The model, as the endpoint calls it.
+    pub model: String,
+    /// How long it may take, in milliseconds; at most 2000, which is all there is (P-08).
+    pub timeout_ms: Option<u64>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 3000)),
+            socket: None,
+            database: None,
+            enabled: true,
+            auto_allow_read: true,
+            require_confirmation_cud: true,
+            dangerously_skip_confirmations: false,
+            approval_ttl_seconds: 300,
+            rate_limit_per_minute: 100,
+            cleanup: CleanupAccess::Open,
+            allow_remote: false,
+            allowed_hosts: Vec::new(),
+            max_connections: 1024,
+            semantic: None,
+        }
+    }
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file is there, and cannot be read.
+    #[error("cannot read `{path}`; {source}", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no TOML, or has a key or a value that it should not have.
+    #[error("{place}{source}")]
+    Parse {
+        /// The file, if the text is from one.
+        place: String,
+        /// Where, and what.
+        source: Box<toml::de::Error>,
+    },
+    /// A value is out of its range.
+    #[error("`{key}` is {value}; {remedy}")]
+    Range {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        remedy: &'static str,
+    },
+}
+
+impl Config {
+    /// Reads a configuration from its text.
+    ///
+    /// # Errors
+    /// When it is no TOML, has a key that does not exist, or a value out of its range.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        Self::parse_from(text, String::new())
+    }
+
+    /// Reads a configuration from a file; the defaults if there is no such file.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), and when the file is there and cannot be read.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse_from(&text, format!("in `{}`: ", path.display())),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(ConfigError::Read {
+                path: path.to_owned(),
+                source,
+            }),
+        }
+    }
+
+    fn parse_from(text: &str, place: String) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(text).map_err(|source| ConfigError::Parse {
+            place,
+            source: Box::new(source),
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Whether every value is in its range, and goes with the others.
+    ///
+    /// # Errors
+    /// Names the first key that does not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let range = |key, value: &dyn ToString, remedy| ConfigError::Range {
+            key,
+            value: value.to_string(),
+            remedy,
+        };
+        if !(1..=86_400).contains(&self.approval_ttl_seconds) {
+            let remedy = "give 1 to 86400 seconds";
+            return Err(range(
+                "approval_ttl_seconds",
+                &self.approval_ttl_seconds,
+                remedy,
+            ));
+        }
+        if self.max_connections == 0 {
+            let remedy = "give at least 1";
+            return Err(range("max_connections", &self.max_connections, remedy));
+        }
+        if !self.listen.ip().is_loopback() && !self.allow_remote {
+            let remedy = "use an address of this machine alone, such as 127.0.0.1:3000, or set `allow_remote = true`: everybody who reaches it can read the audit trail";
+            return Err(range("listen", &self.listen, remedy));
+        }
+        if let Some(semantic) = &self.semantic
+            && !(1..=2000).contains(&semantic.timeout_ms.unwrap_or(2000))
+        {
+            let remedy = "give 1 to 2000 milliseconds";
+            let value = semantic.timeout_ms.unwrap_or_default();
+            return Err(range("semantic.timeout_ms", &value, remedy));
+        }
+        Ok(())
+    }
+
+    /// For how long a question waits for an answer.
+    #[must_use]
+    pub fn approval_ttl(&self) -> Duration {
+        Duration::from_secs(self.approval_ttl_seconds)
+    }
+
+    /// What whoever runs this should know about it: settings that weaken the guard.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<&'static str> {
+        let mut warnings = Vec::new();
+        if !self.enabled {
+            warnings.push("`enabled` is false: nothing is judged, agents ask their users or nobody");
+        }
+        if self.dangerously_skip_confirmations {
+            warnings.push("`dangerously_skip_confirmations` is on: deletions run without a question");
+        }
+        if !self.require_confirmation_cud {
+            warnings.push("`require_confirmation_cud` is off: changes run without a question");
+        }
+        if self.allow_remote {
+            warnings.push("`allow_remote` is on: the audit trail has no password");
+        }
+        if self.rate_limit_per_minute == 0 {
+            warnings.push("`rate_limit_per_minute` is 0: a client can fill the disk");
+        }
+        warnings
+    }
+}

@@ -1,0 +1,49 @@
+//! Bodies in JSON, whatever a client calls them (P-14).
+
+use axum::body::Body;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::{Map, Value};
+
+use super::error::ApiError;
+
+/// More than the longest command in its longest form, in bytes.
+const MOST: usize = 512 * 1024;
+
+/// The object that a body holds (P-02).
+pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
+    let bytes = match Limited::new(body, MOST).collect().await {
+        Ok(collected) => collected.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => return Err(ApiError::too_large(MOST)),
+        Err(_) => return Err(ApiError::invalid_json("The body ended before its time")),
+    };
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(ApiError::invalid_json("The body must be a JSON object")),
+        Err(error) => Err(ApiError::invalid_json(format!(
+            "Failed to parse JSON at line {} column {}",
+            error.line(),
+            error.column()
+        ))),
+    }
+}
+
+/// A text of a body, if it is there; null is as good as absent (P-03).
+pub(crate) fn text(
+    map: &mut Map<String, Value>,
+    field: &'static str,
+    most: usize,
+) -> Result<Option<String>, ApiError> {
+    match map.remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if text.chars().count() > most => {
+            Err(ApiError::too_long(field, most))
+        }
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(wrong_type(field, "a string")),
+    }
+}
+
+/// P-02.
+pub(crate) fn wrong_type(field: &str, expected: &str) -> ApiError {
+    ApiError::invalid_json(format!("Field '{field}' must be {expected}"))
+}

@@ -1,0 +1,215 @@
+//! The audit trail: `GET /api/hooks/decisions`, one decision of it, what waits for an answer, and
+//! the report that something ran.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, Path, State};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::{ApiError, RequestId};
+use super::query::Query;
+use super::{AppState, body};
+use crate::audit::{AuditRecord, Executed, Execution, Page, Totals};
+
+/// Most records of one answer (P-20).
+const MOST: u64 = 1000;
+/// Longest wait for an answer, in seconds.
+const LONGEST_WAIT: u64 = 60;
+
+/// A part of the trail.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Decisions {
+    decisions: Vec<AuditRecord>,
+    stats: Totals,
+    pagination: Pagination,
+    #[schema(value_type = String, format = DateTime)]
+    generated_at: Timestamp,
+}
+
+/// Which part of the trail it is (P-27).
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Pagination {
+    limit: u64,
+    offset: u64,
+    /// How many records the filters leave.
+    total: u64,
+    returned: usize,
+}
+
+/// The trail, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/hooks/decisions",
+    params(
+        ("limit" = Option<u64>, Query, description = "Most records, 50 unless given; more than 1000 is 1000"),
+        ("offset" = Option<u64>, Query, description = "How many records to leave out"),
+        ("classification" = Option<crate::classify::Crud>, Query, description = "Only this class"),
+        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only what was answered so"),
+        ("since" = Option<String>, Query, description = "Only what was decided after this time"),
+        ("until" = Option<String>, Query, description = "Only what was decided before this time"),
+        ("command_filter" = Option<String>, Query, description = "Only commands with this text in them, in any case"),
+        ("agent" = Option<String>, Query, description = "Only what this agent asked"),
+        ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
+    ),
+    responses(
+        (status = 200, description = "The records", body = Decisions),
+        (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
+        (status = 500, description = "DB_ERROR", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    query: Query,
+) -> Result<Json<Decisions>, ApiError> {
+    let limit = query.number("limit")?.unwrap_or(50).min(MOST);
+    let offset = query.number("offset")?.unwrap_or(0);
+    let filter = query.filter()?;
+    let audit = state.service().audit();
+    let page = Page { limit, offset };
+    let found = audit.decisions(&filter, page).await;
+    let listing = found.map_err(|error| failed(&id, &error))?;
+    let totals = audit.totals().await;
+    Ok(Json(Decisions {
+        pagination: Pagination {
+            limit,
+            offset,
+            total: listing.total,
+            returned: listing.records.len(),
+        },
+        decisions: listing.records,
+        stats: totals.map_err(|error| failed(&id, &error))?,
+        generated_at: now(),
+    }))
+}
+
+/// One decision; waits up to a minute for the answer, where it waits for one.
+#[utoipa::path(
+    get,
+    path = "/api/hooks/decisions/{id}",
+    params(
+        ("id" = i64, Path, description = "The decision"),
+        ("wait" = Option<u64>, Query, description = "For how many seconds to wait for the answer; more than 60 is 60"),
+    ),
+    responses(
+        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn one(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    Path(decision): Path<String>,
+    query: Query,
+) -> Result<Json<AuditRecord>, ApiError> {
+    let decision = number(&decision)?;
+    let wait = query.number("wait")?.unwrap_or(0).min(LONGEST_WAIT);
+    let found = state.service().decision(decision, Duration::from_secs(wait));
+    let found = found.await.map_err(|error| failed(&id, &error))?;
+    found.map(Json).ok_or_else(unknown)
+}
+
+/// What waits for an answer, the longest first.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Pending {
+    pending: Vec<AuditRecord>,
+    #[schema(value_type = String, format = DateTime)]
+    generated_at: Timestamp,
+}
+
+/// The questions that wait for an answer.
+#[utoipa::path(
+    get,
+    path = "/api/hooks/pending",
+    responses((status = 200, description = "The questions", body = Pending))
+)]
+pub(crate) async fn pending(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+) -> Result<Json<Pending>, ApiError> {
+    let found = state.service().audit().pending().await;
+    Ok(Json(Pending {
+        pending: found.map_err(|error| failed(&id, &error))?,
+        generated_at: now(),
+    }))
+}
+
+/// What came of it.
+#[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+pub(crate) struct ExecutedBody {
+    /// The decision's `secret`.
+    secret: String,
+    /// The exit status, if there was one.
+    exit_status: Option<i64>,
+}
+
+/// Reports that what was decided about ran.
+#[utoipa::path(
+    post,
+    path = "/api/hooks/decisions/{id}/executed",
+    params(("id" = i64, Path, description = "The decision")),
+    request_body = ExecutedBody,
+    responses(
+        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
+        (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
+        (status = 409, description = "ALREADY_EXECUTED", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn executed(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    Path(decision): Path<String>,
+    body: Body,
+) -> Result<Json<AuditRecord>, ApiError> {
+    let decision = number(&decision)?;
+    let mut map = body::object(body).await?;
+    let secret = body::text(&mut map, "secret", 200)?.ok_or_else(|| ApiError::missing("secret"))?;
+    let exit_status = match map.remove("exit_status") {
+        None | Some(Value::Null) => None,
+        Some(status) => Some(status.as_i64().ok_or_else(|| {
+            body::wrong_type("exit_status", "an integer")
+        })?),
+    };
+    let done = state
+        .service()
+        .executed(decision, &secret, Execution { exit_status })
+        .await;
+    match done.map_err(|error| failed(&id, &error))? {
+        Executed::Done(record) => Ok(Json(*record)),
+        Executed::Already(_) => Err(ApiError::conflict(
+            "ALREADY_EXECUTED",
+            "It has been reported that this ran",
+        )),
+        Executed::WrongSecret => Err(ApiError::forbidden(
+            "WRONG_SECRET",
+            "This is not the secret that came with the decision",
+        )),
+        Executed::Unknown => Err(unknown()),
+    }
+}
+
+/// The id in a path; what is none names no decision.
+pub(crate) fn number(text: &str) -> Result<i64, ApiError> {
+    text.parse().map_err(|_| unknown())
+}
+
+pub(crate) fn unknown() -> ApiError {
+    ApiError::not_found("There is no such decision")
+}
+
+/// The time of an answer, to the millisecond.
+pub(crate) fn now() -> Timestamp {
+    Timestamp::from_millisecond(Timestamp::now().as_millisecond()).unwrap_or_default()
+}
+
+/// P-22.
+pub(crate) fn failed(id: &RequestId, error: &dyn std::error::Error) -> ApiError {
+    tracing::error!(request_id = id.0, error, "the audit trail failed");
+    ApiError::database(id)
+}

@@ -1,0 +1,242 @@
+//! The one envelope of errors (P-44).
+
+use axum::Json;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+/// The name of a request in logs, answers and errors.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(pub(crate) String);
+
+/// In which header it stands.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+impl RequestId {
+    pub(crate) fn new() -> Self {
+        Self(format!("req_{}", crate::random::random::<6>()))
+    }
+}
+
+/// The body of an error.
+#[derive(Clone, Debug, Default, Serialize, utoipa::ToSchema)]
+pub(crate) struct ErrorBody {
+    /// What is wrong, for people.
+    error: String,
+    /// What is wrong, for programs.
+    #[schema(example = "INVALID_JSON")]
+    code: &'static str,
+    /// More about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<String>,
+    /// In how many seconds to try again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after_seconds: Option<u64>,
+    /// How the logs call the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    /// What a filter may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid_values: Option<&'static [&'static str]>,
+    /// What a date looks like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<&'static str>,
+}
+
+/// An answer that is an error.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    body: Box<ErrorBody>,
+    challenge: bool,
+}
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, code: &'static str, error: impl Into<String>) -> Self {
+        let body = ErrorBody {
+            error: error.into(),
+            code,
+            ..ErrorBody::default()
+        };
+        Self {
+            status,
+            body: Box::new(body),
+            challenge: false,
+        }
+    }
+
+    fn bad(code: &'static str, error: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, error)
+    }
+
+    /// P-02.
+    pub(crate) fn invalid_json(details: impl Into<String>) -> Self {
+        Self::bad("INVALID_JSON", "Invalid request body").details(details)
+    }
+
+    /// P-03.
+    pub(crate) fn missing(field: &str) -> Self {
+        Self::bad("MISSING_FIELD", format!("Missing required field: {field}"))
+    }
+
+    /// P-04.
+    pub(crate) fn too_long(field: &str, most: usize) -> Self {
+        Self::bad(
+            "FIELD_TOO_LONG",
+            format!("Field '{field}' exceeds maximum length of {most} characters"),
+        )
+    }
+
+    /// A body that no request needs.
+    pub(crate) fn too_large(most: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "BODY_TOO_LARGE",
+            format!("Request body exceeds {most} bytes"),
+        )
+    }
+
+    /// P-22.
+    pub(crate) fn invalid_choice(
+        name: &str,
+        value: &str,
+        valid_values: &'static [&'static str],
+    ) -> Self {
+        let value: String = value.chars().take(100).collect();
+        let mut error = Self::bad("INVALID_FILTER", format!("Invalid {name} filter: {value}"));
+        error.body.valid_values = Some(valid_values);
+        error
+    }
+
+    /// P-20: what should be a number is none, or is out of its range.
+    pub(crate) fn invalid_number(name: &str, expected: &str) -> Self {
+        Self::bad(
+            "INVALID_FILTER",
+            format!("Invalid {name} parameter: must be {expected}"),
+        )
+    }
+
+    /// P-22.
+    pub(crate) fn invalid_date(name: &str) -> Self {
+        let mut error = Self::bad(
+            "INVALID_DATE",
+            format!("Invalid ISO8601 date format for '{name}' parameter"),
+        );
+        error.body.example = Some("2025-11-17T10:30:00Z");
+        error
+    }
+
+    /// P-40.
+    pub(crate) fn invalid_days() -> Self {
+        Self::bad(
+            "INVALID_DAYS",
+            "Invalid days parameter: must be between 1 and 365",
+        )
+    }
+
+    /// P-41.
+    pub(crate) fn needs_force() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "REQUIRES_CONFIRMATION",
+            "Cleanup requires confirmation. Add ?force=true to proceed.",
+        )
+    }
+
+    /// Something that this service, or this setting of it, does not let anybody do.
+    pub(crate) fn forbidden(code: &'static str, error: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, code, error)
+    }
+
+    /// What needs the operator's token came without it.
+    pub(crate) fn unauthorized() -> Self {
+        let mut error = Self::new(
+            StatusCode::UNAUTHORIZED,
+            "OPERATOR_TOKEN_REQUIRED",
+            "This needs the operator's token",
+        )
+        .details("Send `Authorization: Bearer TOKEN`; the daemon shows the token on its terminal");
+        error.challenge = true;
+        error
+    }
+
+    /// There is no such thing.
+    pub(crate) fn not_found(what: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", what)
+    }
+
+    /// It is too late, or was too early, for that.
+    pub(crate) fn conflict(code: &'static str, error: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, error)
+    }
+
+    /// P-11.
+    pub(crate) fn rate_limited(most: u32, retry_after_seconds: u64) -> Self {
+        let mut error = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "RATE_LIMITED",
+            format!("Rate limit exceeded: {most} requests per minute"),
+        );
+        error.body.retry_after_seconds = Some(retry_after_seconds);
+        error
+    }
+
+    /// P-12.
+    pub(crate) fn not_ready(details: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "CLASSIFIER_NOT_READY",
+            "Classifier is not ready",
+        )
+        .details(details)
+    }
+
+    /// P-13: what went wrong stands in the log, under the request's id.
+    pub(crate) fn internal(id: &RequestId) -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "INTERNAL_ERROR",
+            "Internal server error",
+        )
+        .details("An unexpected error occurred. Please check the daemon logs.")
+        .request_id(id)
+    }
+
+    /// P-22: as [`internal`](Self::internal).
+    pub(crate) fn database(id: &RequestId) -> Self {
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "DB_ERROR",
+            "Database query failed",
+        )
+        .request_id(id)
+    }
+
+    pub(crate) fn details(mut self, details: impl Into<String>) -> Self {
+        self.body.details = Some(details.into());
+        self
+    }
+
+    fn request_id(mut self, id: &RequestId) -> Self {
+        self.body.request_id = Some(id.0.clone());
+        self
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let retry_after = self.body.retry_after_seconds;
+        let mut response = (self.status, Json(self.body)).into_response();
+        let headers = response.headers_mut();
+        if let Some(seconds) = retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.challenge {
+            headers.insert(
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static("Bearer"),
+            );
+        }
+        response
+    }
+}

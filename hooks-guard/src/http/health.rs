@@ -1,0 +1,79 @@
+//! `GET /health` (P-43).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+
+use super::AppState;
+
+/// How the service is.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Health {
+    /// `ok`, or `degraded` where the trail cannot be read.
+    status: &'static str,
+    version: &'static str,
+    hooks: Hooks,
+}
+
+/// How the classification of commands is.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Hooks {
+    enabled: bool,
+    classifier_available: bool,
+    /// Whether a language model has answered.
+    model_loaded: bool,
+    /// The model that is asked, if one is.
+    model_name: Option<String>,
+    /// How long the last decision took, its record included.
+    classification_latency_ms: u64,
+}
+
+/// Says how the service is.
+#[utoipa::path(
+    get,
+    path = "/health",
+    responses(
+        (status = 200, description = "It works", body = Health),
+        (status = 503, description = "The audit trail cannot be read", body = Health),
+    )
+)]
+pub(crate) async fn health(State(state): State<AppState>) -> (StatusCode, Json<Health>) {
+    let inner = &state.inner;
+    let works = inner.service.audit().ping().await.is_ok();
+    let model = inner.config.semantic.as_ref();
+    let health = Health {
+        status: if works { "ok" } else { "degraded" },
+        version: env!("CARGO_PKG_VERSION"),
+        hooks: Hooks {
+            enabled: inner.config.enabled,
+            classifier_available: inner.config.enabled && inner.service.gate().has_classifier(),
+            model_loaded: inner.service.gate().model_answered(),
+            model_name: model.map(|semantic| semantic.model.clone()),
+            classification_latency_ms: inner.latency.get(),
+        },
+    };
+    let status = match works {
+        true => StatusCode::OK,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    (status, Json(health))
+}
+
+/// How long the last decision took.
+#[derive(Debug, Default)]
+pub(crate) struct Latency(AtomicU64);
+
+impl Latency {
+    pub(crate) fn set(&self, took: Duration) {
+        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        self.0.store(milliseconds, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}

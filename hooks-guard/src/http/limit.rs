@@ -1,0 +1,109 @@
+//! How often one client may ask (P-11).
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+const WINDOW: Duration = Duration::from_secs(60);
+/// From how many clients on those that have not asked for a minute are forgotten.
+const MANY: usize = 1024;
+
+/// Who asks; clients of the Unix socket are one.
+pub(crate) type Client = Option<IpAddr>;
+
+/// At most so many requests of a client within any 60 seconds: what came before is remembered
+/// one by one, so that no moment starts a new allowance.
+#[derive(Debug)]
+pub(crate) struct RateLimit {
+    most: u32,
+    clients: Mutex<HashMap<Client, VecDeque<Instant>>>,
+}
+
+/// What a client has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    pub(crate) most: u32,
+    pub(crate) remaining: u32,
+    /// Until the client may ask once more than now.
+    pub(crate) reset: Duration,
+    pub(crate) allowed: bool,
+}
+
+impl RateLimit {
+    /// None for a limit of 0, which is no limit.
+    pub(crate) fn new(most: u32) -> Option<Self> {
+        (most > 0).then(|| Self {
+            most,
+            clients: Mutex::default(),
+        })
+    }
+
+    /// Counts a request, unless there are too many.
+    pub(crate) fn ask(&self, client: Client, now: Instant) -> Allowance {
+        let mut clients = self.clients.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if clients.len() >= MANY && !clients.contains_key(&client) {
+            clients.retain(|_, asked| asked.back().is_some_and(|at| now - *at < WINDOW));
+        }
+        let asked = clients.entry(client).or_default();
+        while asked.front().is_some_and(|at| now - *at >= WINDOW) {
+            asked.pop_front();
+        }
+        let allowed = asked.len() < self.most as usize;
+        if allowed {
+            asked.push_back(now);
+        }
+        let reset = asked.front().map_or(WINDOW, |at| WINDOW - (now - *at));
+        Allowance {
+            most: self.most,
+            remaining: self.most - u32::try_from(asked.len()).unwrap_or(self.most),
+            reset,
+            allowed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RateLimit, WINDOW};
+    use tokio::time::{Duration, Instant};
+
+    #[test]
+    fn p_11_a_window_of_sixty_seconds_rolls() {
+        let limit = RateLimit::new(3).expect("a limit");
+        let start = Instant::now();
+        let at = |seconds| limit.ask(None, start + Duration::from_secs(seconds));
+        assert_eq!(at(0).remaining, 2);
+        assert_eq!(at(50).remaining, 1);
+        assert_eq!(at(59).remaining, 0);
+        let refused = at(59);
+        assert!(!refused.allowed);
+        assert_eq!(refused.reset, Duration::from_secs(1));
+        assert!(at(60).allowed, "the first one is a minute old");
+        let refused = at(61);
+        assert!(!refused.allowed, "no moment starts a new allowance");
+        assert_eq!(refused.reset, WINDOW - Duration::from_secs(11));
+    }
+
+    #[test]
+    fn p_11_each_client_has_an_allowance_of_its_own() {
+        let limit = RateLimit::new(1).expect("a limit");
+        let now = Instant::now();
+        assert!(limit.ask(None, now).allowed);
+        assert!(limit.ask(Some([127, 0, 0, 1].into()), now).allowed);
+        assert!(!limit.ask(None, now).allowed);
+    }
+
+    #[test]
+    fn clients_of_long_ago_are_forgotten() {
+        let limit = RateLimit::new(1).expect("a limit");
+        let start = Instant::now();
+        for client in 0..super::MANY as u32 {
+            limit.ask(Some(std::net::Ipv4Addr::from(client).into()), start);
+        }
+        limit.ask(None, start + WINDOW);
+        assert_eq!(limit.clients.lock().expect("no panic").len(), 1);
+    }
+}

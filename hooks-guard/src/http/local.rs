@@ -1,0 +1,120 @@
+//! Who may speak to the service: clients that meant to, on this machine (P-14, P-45).
+//!
+//! A web page can have a browser send requests to an address of this machine, under a name of
+//! its own (DNS rebinding) or across origins. Both show in headers that a page cannot choose.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Uri, header};
+
+use super::error::ApiError;
+
+/// By which names the service may be called.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    more: Vec<String>,
+    listen: IpAddr,
+}
+
+impl Names {
+    pub(crate) fn new(listen: SocketAddr, more: &[String]) -> Self {
+        Self {
+            more: more.iter().map(|name| name.to_ascii_lowercase()).collect(),
+            listen: listen.ip(),
+        }
+    }
+
+    /// Whether a request was meant for this service: its `Host` is one of the names, and so is
+    /// the site that made a browser send it, if one did.
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ApiError> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok());
+        let host = uri.authority().map(Authority::as_str).or(host);
+        if hosts.next().is_some() || !host.is_some_and(|host| self.has(host)) {
+            return Err(ApiError::forbidden(
+                "FORBIDDEN_HOST",
+                "The Host header names no host of this service",
+            )
+            .details("Call it as localhost, or add the name to `allowed_hosts`"));
+        }
+        for origin in headers.get_all(header::ORIGIN) {
+            let site = origin.to_str().ok().and_then(|origin| {
+                origin
+                    .strip_prefix("http://")
+                    .or_else(|| origin.strip_prefix("https://"))
+            });
+            if !site.is_some_and(|site| self.has(site)) {
+                return Err(ApiError::forbidden(
+                    "FORBIDDEN_ORIGIN",
+                    "Requests from other sites are not answered",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `host`, with or without a port, is one of the names.
+    fn has(&self, host: &str) -> bool {
+        let Ok(authority) = host.parse::<Authority>() else {
+            return false;
+        };
+        if authority.as_str().contains('@') {
+            return false;
+        }
+        let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
+        if name == "localhost" || self.more.contains(&name) {
+            return true;
+        }
+        let address = name.trim_start_matches('[').trim_end_matches(']');
+        address
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback() || address == self.listen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, HeaderValue, Uri, header};
+
+    use super::Names;
+
+    fn allowed(host: &str, origin: Option<&str>) -> bool {
+        let names = Names::new(([127, 0, 0, 1], 3000).into(), &["guard.test".to_owned()]);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_str(host).expect("a header"));
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, HeaderValue::from_str(origin).expect("a header"));
+        }
+        names.check(&Uri::from_static("/health"), &headers).is_ok()
+    }
+
+    #[test]
+    fn p_14_only_names_of_this_machine_are_answered() {
+        for host in ["localhost", "LOCALHOST:3000", "127.0.0.1:3000", "[::1]:3000", "127.8.8.8", "guard.test:1", "localhost."] {
+            assert!(allowed(host, None), "{host}");
+        }
+        for host in ["evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "10.0.0.1", "", "a@localhost", "evil.test@localhost", "[::1", "localhost:x:y"] {
+            assert!(!allowed(host, None), "{host}");
+        }
+    }
+
+    #[test]
+    fn p_14_a_page_of_another_site_is_not_answered() {
+        assert!(allowed("localhost:3000", Some("http://localhost:3000")));
+        assert!(allowed("localhost:3000", Some("http://127.0.0.1:3000")));
+        for origin in ["http://evil.test", "null", "http://localhost.evil.test", "file://", "http://localhost@evil.test", "chrome-extension://localhost"] {
+            assert!(!allowed("localhost:3000", Some(origin)), "{origin}");
+        }
+    }
+
+    #[test]
+    fn p_14_no_host_and_two_hosts_are_none() {
+        let names = Names::new(([127, 0, 0, 1], 3000).into(), &[]);
+        let mut headers = HeaderMap::new();
+        assert!(names.check(&Uri::from_static("/"), &headers).is_err());
+        headers.append(header::HOST, HeaderValue::from_static("localhost"));
+        headers.append(header::HOST, HeaderValue::from_static("localhost"));
+        assert!(names.check(&Uri::from_static("/"), &headers).is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! `GET /metrics`, for Prometheus.
+//!
+//! | Metric | Is |
+//! |---|---|
+//! | `hooks_guard_http_requests_total{path, status}` | requests |
+//! | `hooks_guard_http_request_seconds{path}` | how long they took |
+//! | `hooks_guard_decisions_total{class, decision, method}` | decisions |
+//! | `hooks_guard_decision_seconds` | how long they took, their records included |
+//! | `hooks_guard_answers_total{response}` | answers of the operator |
+//! | `hooks_guard_pending` | questions that wait for an answer |
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use metrics::{counter, gauge, histogram};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+
+use super::AppState;
+use crate::audit::AuditRecord;
+use crate::request::Ruling;
+
+/// Where the process counts.
+#[derive(Clone)]
+pub struct Metrics(Option<PrometheusHandle>);
+
+impl Metrics {
+    /// The recorder of this process, which `/metrics` shows. A process has one; where it has
+    /// another one already, that gets what is counted, and `/metrics` answers 404.
+    #[must_use]
+    pub fn install() -> Self {
+        static INSTALLED: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+        let handle = INSTALLED.get_or_init(|| {
+            let seconds = [
+                0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 2.5,
+                10.0, 60.0,
+            ];
+            let builder = PrometheusBuilder::new().set_buckets(&seconds).ok()?;
+            builder.install_recorder().ok()
+        });
+        Self(handle.clone())
+    }
+
+    /// Nothing is shown.
+    #[must_use]
+    pub fn off() -> Self {
+        Self(None)
+    }
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Metrics").field(&self.0.is_some()).finish()
+    }
+}
+
+pub(crate) fn request(path: &'static str, status: StatusCode, took: Duration) {
+    let status = status.as_u16().to_string();
+    counter!("hooks_guard_http_requests_total", "path" => path, "status" => status).increment(1);
+    histogram!("hooks_guard_http_request_seconds", "path" => path).record(took);
+}
+
+pub(crate) fn decision(ruling: &Ruling, took: Duration) {
+    counter!(
+        "hooks_guard_decisions_total",
+        "class" => ruling.classification.to_string(),
+        "decision" => ruling.decision.to_string(),
+        "method" => ruling.classification_method.to_string(),
+    )
+    .increment(1);
+    histogram!("hooks_guard_decision_seconds").record(took);
+}
+
+pub(crate) fn answer(record: &AuditRecord) {
+    let response = record.user_response.map_or("none", |said| said.as_str());
+    counter!("hooks_guard_answers_total", "response" => response).increment(1);
+}
+
+/// The metrics in Prometheus' text format.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    responses((status = 200, description = "The metrics", body = String, content_type = "text/plain"))
+)]
+pub(crate) async fn served(State(state): State<AppState>) -> Response {
+    let Some(handle) = &state.inner.metrics.0 else {
+        return super::no_such_path().await.into_response();
+    };
+    if let Ok(pending) = state.service().audit().pending().await {
+        gauge!("hooks_guard_pending").set(pending.len() as f64);
+    }
+    handle.run_upkeep();
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, content_type)], handle.render()).into_response()
+}

@@ -1,0 +1,203 @@
+//! The service over HTTP, by the seed, with what its clients need beyond it.
+//!
+//! | Request | Is |
+//! |---|---|
+//! | `POST /api/hooks/permission-request` | decides about a command (P-01 … P-15) |
+//! | `GET /api/hooks/decisions` | the audit trail, newest first (P-20 … P-28) |
+//! | `GET /api/hooks/decisions/{id}?wait=SECONDS` | one decision; waits for its answer |
+//! | `POST /api/hooks/decisions/{id}/executed` | reports that it ran; needs its secret |
+//! | `GET /api/hooks/pending` | the questions that wait for an answer |
+//! | `POST /api/hooks/permission-response` | answers one; needs the operator's token |
+//! | `GET /api/hooks/remembered` | what was approved for longer |
+//! | `DELETE /api/hooks/remembered/{id}` | revokes it; needs the operator's token |
+//! | `GET /api/hooks/stats` | statistics (P-30, P-31) |
+//! | `DELETE /api/hooks/cleanup` | deletes old records (P-40 … P-42) |
+//! | `GET /api/hooks/openapi.json` | all of this, for programs |
+//! | `GET /health`, `GET /metrics` | how the service is (P-43), and Prometheus' view of it |
+
+mod body;
+mod cleanup;
+mod decisions;
+mod error;
+mod health;
+mod limit;
+mod local;
+mod metrics;
+mod openapi;
+mod operator;
+mod permission;
+mod query;
+mod remembered;
+mod respond;
+mod serve;
+mod stats;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{delete, get, post};
+use futures_util::FutureExt;
+use tokio::time::Instant;
+
+pub use metrics::Metrics;
+pub use openapi::document;
+pub use operator::OperatorToken;
+pub use serve::{ServeError, Server};
+
+use error::{ApiError, REQUEST_ID, RequestId};
+use limit::RateLimit;
+use local::Names;
+
+use crate::config::Config;
+use crate::service::PermissionService;
+
+/// What [`app`] needs: the service, who may answer, and how it is set up.
+///
+/// Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct AppState {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    service: PermissionService,
+    operator: OperatorToken,
+    config: Config,
+    names: Names,
+    limit: Option<RateLimit>,
+    metrics: Metrics,
+    latency: health::Latency,
+}
+
+impl AppState {
+    /// The state of a service with this configuration, whose questions are answered by whoever
+    /// has the token.
+    #[must_use]
+    pub fn new(
+        service: PermissionService,
+        operator: OperatorToken,
+        config: Config,
+        metrics: Metrics,
+    ) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                names: Names::new(config.listen, &config.allowed_hosts),
+                limit: RateLimit::new(config.rate_limit_per_minute),
+                latency: health::Latency::default(),
+                service,
+                operator,
+                config,
+                metrics,
+            }),
+        }
+    }
+
+    /// The service.
+    #[must_use]
+    pub fn service(&self) -> &PermissionService {
+        &self.inner.service
+    }
+}
+
+/// From where a connection comes; none for the Unix socket. [`Server`] puts it with every
+/// request; without it a client counts as one of the Unix socket.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub Option<SocketAddr>);
+
+/// The service as a router, to be served by [`Server`] or by a server of one's own, or to be
+/// asked without any.
+///
+/// No answer tells of the inside of the service: what goes wrong is in the log, under the
+/// request's id, which every answer has as `X-Request-Id`.
+pub fn app(state: AppState) -> Router {
+    Router::new()
+        .route("/api/hooks/permission-request", post(permission::request))
+        .route("/api/hooks/permission-response", post(respond::respond))
+        .route("/api/hooks/pending", get(decisions::pending))
+        .route("/api/hooks/decisions", get(decisions::list))
+        .route("/api/hooks/decisions/{id}", get(decisions::one))
+        .route("/api/hooks/decisions/{id}/executed", post(decisions::executed))
+        .route("/api/hooks/remembered", get(remembered::list))
+        .route("/api/hooks/remembered/{id}", delete(remembered::revoke))
+        .route("/api/hooks/stats", get(stats::stats))
+        .route("/api/hooks/cleanup", delete(cleanup::cleanup))
+        .route("/api/hooks/openapi.json", get(openapi::served))
+        .route("/health", get(health::health))
+        .route("/metrics", get(metrics::served))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(middleware::from_fn_with_state(state.clone(), around))
+        .with_state(state)
+}
+
+async fn no_such_path() -> ApiError {
+    ApiError::not_found("There is nothing at this path")
+}
+
+async fn no_such_method() -> ApiError {
+    ApiError::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "METHOD_NOT_ALLOWED",
+        "This path has no such method",
+    )
+}
+
+/// What holds for every request: a name, the check of who calls, a count, and an answer even if
+/// a handler panics.
+async fn around(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let id = RequestId::new();
+    let began = Instant::now();
+    let path = route_of(&request);
+    request.extensions_mut().insert(id.clone());
+    let names = &state.inner.names;
+    let mut response = match names.check(request.uri(), request.headers()) {
+        Err(refused) => refused.into_response(),
+        Ok(()) => {
+            let run = std::panic::AssertUnwindSafe(next.run(request)).catch_unwind();
+            run.await.unwrap_or_else(|_| {
+                tracing::error!(request_id = id.0, path, "a handler panicked");
+                ApiError::internal(&id).into_response()
+            })
+        }
+    };
+    metrics::request(path, response.status(), began.elapsed());
+    if let Ok(value) = HeaderValue::from_str(&id.0) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    response
+}
+
+/// The route that a request goes to, not its path: ids and whatever else a client makes up are
+/// no names of counters.
+fn route_of(request: &Request) -> &'static str {
+    const ROUTES: [&str; 12] = [
+        "/api/hooks/permission-request",
+        "/api/hooks/permission-response",
+        "/api/hooks/pending",
+        "/api/hooks/decisions",
+        "/api/hooks/remembered",
+        "/api/hooks/stats",
+        "/api/hooks/cleanup",
+        "/api/hooks/openapi.json",
+        "/health",
+        "/metrics",
+        "/api/hooks/decisions/{id}",
+        "/api/hooks/decisions/{id}/executed",
+    ];
+    let path = request.uri().path();
+    let known = ROUTES.into_iter().find(|route| *route == path);
+    known.unwrap_or_else(|| match path.strip_prefix("/api/hooks/decisions/") {
+        Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
+        Some(_) => "/api/hooks/decisions/{id}",
+        None => match path.starts_with("/api/hooks/remembered/") {
+            true => "/api/hooks/remembered/{id}",
+            false => "other",
+        },
+    })
+}

@@ -1,0 +1,52 @@
+//! The description of the service for programs.
+
+use axum::Json;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{License, OpenApi};
+use utoipa::{Modify, OpenApi as _};
+
+/// The document, in OpenAPI 3.1.
+#[must_use]
+pub fn document() -> OpenApi {
+    Document::openapi()
+}
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(
+        title = "hooks-guard",
+        description = "Permission service for coding agents: what would a command do, and may it?"
+    ),
+    paths(
+        super::permission::request,
+        super::respond::respond,
+        super::decisions::list,
+        super::decisions::one,
+        super::decisions::executed,
+        super::decisions::pending,
+        super::remembered::list,
+        super::remembered::revoke,
+        super::stats::stats,
+        super::cleanup::cleanup,
+        super::health::health,
+        super::metrics::served,
+    ),
+    modifiers(&Details)
+)]
+struct Document;
+
+struct Details;
+
+impl Modify for Details {
+    fn modify(&self, document: &mut OpenApi) {
+        document.info.license = Some(License::new("MIT OR Apache-2.0"));
+        document.info.contact = None;
+        let components = document.components.get_or_insert_default();
+        let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+        components.add_security_scheme("operator", scheme);
+    }
+}
+
+pub(crate) async fn served() -> Json<OpenApi> {
+    Json(document())
+}

@@ -1,0 +1,57 @@
+//! The operator's token: who answers questions has it, agents do not.
+
+use std::fmt;
+
+use axum::http::{HeaderMap, header};
+use subtle::ConstantTimeEq;
+
+use super::error::ApiError;
+
+/// What has to be presented to answer a question, to take an answer back, or to delete records
+/// where that is bound to it. It lives in memory alone.
+#[derive(Clone)]
+pub struct OperatorToken(String);
+
+impl OperatorToken {
+    /// A new one of 192 random bits.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(crate::random::random::<24>())
+    }
+
+    /// One that the operator chose; none if it is shorter than 16 characters, which could be
+    /// guessed.
+    #[must_use]
+    pub fn new(token: &str) -> Option<Self> {
+        let token = token.trim();
+        (token.chars().count() >= 16).then(|| Self(token.to_owned()))
+    }
+
+    /// The token, for the terminal of the operator.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a request presents it; compares in a time that tells nothing.
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let mut values = headers.get_all(header::AUTHORIZATION).iter();
+        let given = values
+            .next()
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token.trim());
+        match (given, values.next()) {
+            (Some(given), None) if bool::from(given.as_bytes().ct_eq(self.0.as_bytes())) => Ok(()),
+            _ => Err(ApiError::unauthorized()),
+        }
+    }
+}
+
+/// Shows that there is one, never which.
+impl fmt::Debug for OperatorToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OperatorToken(…)")
+    }
+}

@@ -1,0 +1,124 @@
+//! `POST /api/hooks/permission-request`.
+
+use std::path::PathBuf;
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Json, RequestExt, extract::Request};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use super::error::{ApiError, RequestId};
+use super::limit::Allowance;
+use super::{AppState, Peer, body, metrics};
+use crate::classify::{MOST_CHARACTERS, MOST_CONTEXT};
+use crate::request::{FileAccess, PermissionRequest, Ruling};
+use crate::service::ServiceError;
+
+/// Longest name of an agent, a session, or a call, in characters.
+const MOST_NAME: usize = 200;
+/// Longest path, in characters.
+const MOST_PATH: usize = 4096;
+
+/// Decides about a command.
+#[utoipa::path(
+    post,
+    path = "/api/hooks/permission-request",
+    request_body = PermissionRequest,
+    responses(
+        (status = 200, description = "The decision, which is in the audit trail", body = Ruling),
+        (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
+        (status = 413, description = "BODY_TOO_LARGE", body = super::error::ErrorBody),
+        (status = 429, description = "RATE_LIMITED", body = super::error::ErrorBody),
+        (status = 500, description = "INTERNAL_ERROR, DB_ERROR", body = super::error::ErrorBody),
+        (status = 503, description = "CLASSIFIER_NOT_READY", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn request(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    mut request: Request,
+) -> Response {
+    let peer = request.extract_parts::<Extension<Peer>>().await.ok();
+    let client = peer.and_then(|Extension(Peer(peer))| peer).map(|peer| peer.ip());
+    let limit = state.inner.limit.as_ref();
+    let allowance = limit.map(|limit| limit.ask(client, Instant::now()));
+    let mut response = match allowance {
+        Some(Allowance {
+            allowed: false,
+            most,
+            reset,
+            ..
+        }) => {
+            let seconds = reset.as_secs() + u64::from(reset.subsec_nanos() > 0);
+            ApiError::rate_limited(most, seconds.max(1)).into_response()
+        }
+        _ => match decide(&state, &id, request.into_body()).await {
+            Ok(ruling) => (StatusCode::OK, Json(ruling)).into_response(),
+            Err(error) => error.into_response(),
+        },
+    };
+    if let Some(allowance) = allowance {
+        tell(&mut response, allowance);
+    }
+    response
+}
+
+/// P-11.
+fn tell(response: &mut Response, allowance: Allowance) {
+    let reset = Timestamp::now() + allowance.reset;
+    // Whole seconds, of which the last one has begun.
+    let reset = reset.as_second() + i64::from(reset.subsec_nanosecond() > 0);
+    let headers = response.headers_mut();
+    headers.insert("x-ratelimit-limit", HeaderValue::from(allowance.most));
+    headers.insert(
+        "x-ratelimit-remaining",
+        HeaderValue::from(allowance.remaining),
+    );
+    headers.insert("x-ratelimit-reset", HeaderValue::from(reset));
+}
+
+async fn decide(state: &AppState, id: &RequestId, body: Body) -> Result<Ruling, ApiError> {
+    let request = read(body::object(body).await?)?;
+    if !state.inner.config.enabled {
+        return Err(ApiError::not_ready("`enabled` is false in the configuration"));
+    }
+    let began = Instant::now();
+    let ruling = state.inner.service.request(request).await;
+    let ruling = ruling.map_err(|error| match error {
+        ServiceError::NoClassifier => ApiError::not_ready("No classifier is registered"),
+        error => {
+            tracing::error!(request_id = id.0, %error, "no decision could be recorded");
+            ApiError::internal(id)
+        }
+    })?;
+    metrics::decision(&ruling, began.elapsed());
+    state.inner.latency.set(began.elapsed());
+    Ok(ruling)
+}
+
+/// P-01 to P-04.
+fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
+    let command = body::text(&mut map, "command", MOST_CHARACTERS)?;
+    let command = command
+        .filter(|command| !command.trim().is_empty())
+        .ok_or_else(|| ApiError::missing("command"))?;
+    let mut name = |field, most| body::text(&mut map, field, most);
+    Ok(PermissionRequest {
+        command,
+        context: name("context", MOST_CONTEXT)?,
+        agent: name("agent", MOST_NAME)?,
+        session_id: name("session_id", MOST_NAME)?,
+        cwd: name("cwd", MOST_PATH)?.map(PathBuf::from),
+        call_id: name("call_id", MOST_NAME)?,
+        file: match map.remove("file") {
+            None | Some(Value::Null) => None,
+            Some(file) => Some(serde_json::from_value::<FileAccess>(file).map_err(|error| {
+                ApiError::invalid_json(format!("Field 'file': {error}"))
+            })?),
+        },
+    })
+}

@@ -1,0 +1,116 @@
+//! Parameters of a query, read one by one, so that each mistake has the answer of its rule.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::error::ApiError;
+use crate::audit::{Filter, UserResponse};
+use crate::classify::Crud;
+
+/// The parameters of a request; of one that is given twice, the last counts.
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl<S: Sync> FromRequestParts<S> for Query {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
+        let axum::extract::Query(pairs) = pairs.map_err(|_| {
+            ApiError::new(
+                axum::http::StatusCode::BAD_REQUEST,
+                "INVALID_FILTER",
+                "Invalid query string",
+            )
+        })?;
+        Ok(Self(pairs))
+    }
+}
+
+impl Query {
+    /// An empty parameter is as good as none.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        let pair = self.0.iter().rev().find(|(key, _)| key == name);
+        pair.map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// P-20: what is no number, or a negative one, is an error.
+    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiError> {
+        self.text(name)
+            .map(|text| {
+                // Larger than any is as large as can be.
+                let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+                match digits {
+                    true => Ok(text.parse().unwrap_or(u64::MAX)),
+                    false => Err(ApiError::invalid_number(name, "a non-negative integer")),
+                }
+            })
+            .transpose()
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, ApiError> {
+        match self.text(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(ApiError::invalid_number(name, "true or false")),
+        }
+    }
+
+    /// P-22: RFC 3339, also with an offset other than `Z`, or a date alone, which begins at
+    /// midnight UTC. A `+` that a client did not escape arrives as a space.
+    pub(crate) fn date(&self, name: &str) -> Result<Option<Timestamp>, ApiError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let escaped = text.replace(' ', "+");
+        let midnight = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
+        [text, escaped.as_str()]
+            .iter()
+            .find_map(|text| text.parse::<Timestamp>().ok())
+            .or_else(|| midnight().map(|date| date.timestamp()))
+            .map(Some)
+            .ok_or_else(|| ApiError::invalid_date(name))
+    }
+
+    /// The filters of the trail, which all combine (P-20).
+    pub(crate) fn filter(&self) -> Result<Filter, ApiError> {
+        const CLASSES: [Crud; 4] = [Crud::Read, Crud::Create, Crud::Update, Crud::Delete];
+        const RESPONSES: [UserResponse; 3] = [
+            UserResponse::Approved,
+            UserResponse::Denied,
+            UserResponse::Timeout,
+        ];
+        let names = &["READ", "CREATE", "UPDATE", "DELETE"];
+        let classification = self.choice("classification", &CLASSES, names)?;
+        let response = self.choice("response", &RESPONSES, &["APPROVED", "DENIED", "TIMEOUT"])?;
+        Ok(Filter {
+            classification,
+            response,
+            since: self.date("since")?,
+            until: self.date("until")?,
+            command: self.text("command_filter").map(str::to_owned),
+            agent: self.text("agent").map(str::to_owned),
+            session_id: self.text("session_id").map(str::to_owned),
+            ..Filter::default()
+        })
+    }
+
+    /// P-22: exactly one of the names.
+    fn choice<T: Copy, const N: usize>(
+        &self,
+        name: &str,
+        values: &[T; N],
+        names: &'static [&'static str; N],
+    ) -> Result<Option<T>, ApiError> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        match names.iter().position(|name| *name == text) {
+            Some(at) => Ok(Some(values[at])),
+            None => Err(ApiError::invalid_choice(name, text, names)),
+        }
+    }
+}

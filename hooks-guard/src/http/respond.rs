@@ -1,0 +1,99 @@
+//! `POST /api/hooks/permission-response`: what a person says to a question.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
+use serde_json::Value;
+
+use super::decisions::{failed, unknown};
+use super::error::{ApiError, RequestId};
+use super::{AppState, body, metrics};
+use crate::audit::{Answered, AuditRecord};
+use crate::service::{Remember, Reply};
+
+/// Longest note, in characters.
+const MOST_NOTE: usize = 1000;
+
+/// An answer to a question.
+#[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+pub(crate) struct ResponseBody {
+    /// The decision.
+    id: i64,
+    /// `APPROVED` or `DENIED`.
+    #[schema(example = "APPROVED")]
+    response: String,
+    /// For what else it may happen, too; only the command that was asked about, unless given.
+    remember: Option<Remember>,
+    /// What there is to add.
+    note: Option<String>,
+}
+
+/// Answers a question. The first answer counts.
+#[utoipa::path(
+    post,
+    path = "/api/hooks/permission-response",
+    request_body = ResponseBody,
+    security(("operator" = [])),
+    responses(
+        (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
+        (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
+        (status = 409, description = "ALREADY_ANSWERED, CANNOT_BE_ANSWERED, CANNOT_BE_REMEMBERED", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn respond(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<AuditRecord>, ApiError> {
+    state.inner.operator.check(&headers)?;
+    let mut map = body::object(body).await?;
+    let decision = match map.remove("id") {
+        None | Some(Value::Null) => return Err(ApiError::missing("id")),
+        Some(decision) => decision
+            .as_i64()
+            .ok_or_else(|| body::wrong_type("id", "an integer"))?,
+    };
+    let response = body::text(&mut map, "response", 100)?;
+    let reply = Reply {
+        approved: match response.as_deref() {
+            Some("APPROVED") => true,
+            Some("DENIED") => false,
+            Some(_) => return Err(body::wrong_type("response", "APPROVED or DENIED")),
+            None => return Err(ApiError::missing("response")),
+        },
+        remember: match body::text(&mut map, "remember", 100)?.as_deref() {
+            None | Some("once") => Remember::Once,
+            Some("session") => Remember::Session,
+            Some("always") => Remember::Always,
+            Some(_) => return Err(body::wrong_type("remember", "once, session or always")),
+        },
+        note: body::text(&mut map, "note", MOST_NOTE)?,
+    };
+    let answered = state.service().respond(decision, reply, "operator").await;
+    match answered.map_err(|error| failed(&id, &error))? {
+        Answered::Done(record) => {
+            metrics::answer(&record);
+            Ok(Json(*record))
+        }
+        Answered::Already(record) => {
+            let response = record.user_response.map_or("nothing", |said| said.as_str());
+            Err(ApiError::conflict(
+                "ALREADY_ANSWERED",
+                format!("This was answered before: {response}"),
+            ))
+        }
+        Answered::NotAsked(_) => Err(ApiError::conflict(
+            "CANNOT_BE_ANSWERED",
+            "This needs no answer: it was allowed at once, or a rule denies it",
+        )),
+        Answered::NotRemembered(_) => Err(ApiError::conflict(
+            "CANNOT_BE_REMEMBERED",
+            "This touches the guard itself or what runs later, and is asked about every time",
+        )),
+        Answered::Unknown => Err(unknown()),
+    }
+}

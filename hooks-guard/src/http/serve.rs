@@ -1,0 +1,252 @@
+//! The service on its sockets.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use thiserror::Error;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tower_service::Service;
+
+use super::{AppState, Peer, app};
+
+/// How long a client may take to send the head of a request.
+const HEAD: Duration = Duration::from_secs(10);
+/// How long a request may take in all; a long poll takes at most a minute.
+const WHOLE: Duration = Duration::from_secs(75);
+/// How long requests that run may go on when the service ends.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The service could not be had on a socket.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address is taken, or is none of this machine.
+    #[error("cannot listen on {address}; {source}{}", remedy(.source))]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The Unix socket could not be made.
+    #[error("cannot listen on `{path}`; {source}", path = .path.display())]
+    Socket {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another process listens on the Unix socket.
+    #[error("another process listens on `{path}`; end it, or set `socket` to another path", path = .path.display())]
+    SocketTaken {
+        /// Its path.
+        path: PathBuf,
+    },
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            ": end what listens there, which may be another `hooks-guard serve`, or choose another address with `--listen`"
+        }
+        _ => "",
+    }
+}
+
+/// The service on its sockets.
+#[derive(Debug)]
+pub struct Server {
+    tcp: TcpListener,
+    unix: Option<Socket>,
+    state: AppState,
+}
+
+/// A Unix socket that goes away with its listener.
+#[derive(Debug)]
+struct Socket {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Server {
+    /// Listens where the configuration says.
+    ///
+    /// # Errors
+    /// When an address is taken, or is none of this machine.
+    pub async fn bind(state: AppState) -> Result<Self, ServeError> {
+        let address = state.inner.config.listen;
+        let tcp = TcpListener::bind(address).await;
+        let tcp = tcp.map_err(|source| ServeError::Listen { address, source })?;
+        let unix = match &state.inner.config.socket {
+            Some(path) => Some(listen(path).await?),
+            None => None,
+        };
+        Ok(Self { tcp, unix, state })
+    }
+
+    /// The address that is listened on, with its port also where the configuration left that
+    /// open.
+    ///
+    /// # Errors
+    /// When the system does not say.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.tcp.local_addr()
+    }
+
+    /// Serves until `end` is ready. Then no connection is accepted any more, and requests that
+    /// run have five seconds to end.
+    pub async fn run(self, end: impl Future<Output = ()>) {
+        let Self { tcp, unix, state } = self;
+        let permits = Arc::new(Semaphore::new(state.inner.config.max_connections));
+        let router = app(state.clone());
+        let graceful = GracefulShutdown::new();
+        let expiry = tokio::spawn(expire(state));
+        let mut end = std::pin::pin!(end);
+        loop {
+            let permit = tokio::select! {
+                permit = Arc::clone(&permits).acquire_owned() => permit,
+                () = &mut end => break,
+            };
+            let Ok(permit) = permit else { break };
+            let accepted = tokio::select! {
+                accepted = tcp.accept() => accepted.map(|(stream, peer)| {
+                    let _ = stream.set_nodelay(true);
+                    connection(&router, &graceful, stream, Some(peer))
+                }),
+                accepted = accept(unix.as_ref()) => {
+                    accepted.map(|stream| connection(&router, &graceful, stream, None))
+                }
+                () = &mut end => break,
+            };
+            match accepted {
+                Ok(run) => {
+                    tokio::spawn(async move {
+                        run.await;
+                        drop(permit);
+                    });
+                }
+                // Out of file descriptors, most likely: some come back as requests end.
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    sleep(Duration::from_millis(100)).await;
+                }
+            }
+        }
+        drop((tcp, unix));
+        if timeout(GRACE, graceful.shutdown()).await.is_err() {
+            tracing::warn!("requests that still ran were cut off");
+        }
+        expiry.abort();
+    }
+}
+
+/// Denies questions as their time runs out, so that whoever waits elsewhere hears of it.
+async fn expire(state: AppState) {
+    loop {
+        sleep(Duration::from_secs(1)).await;
+        if let Err(error) = state.service().expire().await {
+            tracing::error!(%error, "questions whose time is up could not be closed");
+            sleep(Duration::from_secs(10)).await;
+        }
+    }
+}
+
+async fn accept(socket: Option<&Socket>) -> io::Result<tokio::net::UnixStream> {
+    match socket {
+        Some(socket) => socket.listener.accept().await.map(|(stream, _)| stream),
+        None => std::future::pending().await,
+    }
+}
+
+fn connection<S>(
+    router: &Router,
+    graceful: &GracefulShutdown,
+    stream: S,
+    peer: Option<SocketAddr>,
+) -> impl Future<Output = ()> + Send + 'static
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let router = router.clone();
+    let service = service_fn(move |request: Request<Incoming>| {
+        let mut router = router.clone();
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(Peer(peer));
+        async move {
+            let answer = timeout(WHOLE, router.call(request));
+            // A client that stops in the middle of its body gets no answer.
+            answer.await.map(|answer| match answer {
+                Ok(answer) => answer,
+                Err(never) => match never {},
+            })
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(64 * 1024)
+        .serve_connection(TokioIo::new(stream), service);
+    let watched = graceful.watch(connection);
+    async move {
+        if let Err(error) = watched.await {
+            tracing::debug!(%error, "a connection ended early");
+        }
+    }
+}
+
+/// Listens on a Unix socket that only this user can use.
+async fn listen(path: &Path) -> Result<Socket, ServeError> {
+    let failed = |source| ServeError::Socket {
+        path: path.to_owned(),
+        source,
+    };
+    match tokio::net::UnixStream::connect(path).await {
+        Ok(_) => return Err(ServeError::SocketTaken { path: path.to_owned() }),
+        // What a process that was killed left behind.
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(failed)?;
+        }
+        Err(_) => {}
+    }
+    // Made under a name of its own with narrow permissions, and then put in its place.
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let private = directory.join(format!(".hooks-guard-{}", crate::random::random::<6>()));
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        let mut builder = fs::DirBuilder::new();
+        builder.mode(0o700).create(&private).map_err(failed)?;
+    }
+    let made = private.join("socket");
+    let listener = UnixListener::bind(&made).and_then(|listener| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&made, fs::Permissions::from_mode(0o600))?;
+        fs::rename(&made, path)?;
+        Ok(listener)
+    });
+    let _ = fs::remove_dir_all(&private);
+    Ok(Socket {
+        listener: listener.map_err(failed)?,
+        path: path.to_owned(),
+    })
+}
