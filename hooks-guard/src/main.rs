@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
 use hooks_guard::classify::{Classification, Classifier, Crud, Decision, InputError, Method};
+use hooks_runtime::display::{escape, shorten};
 use serde::{Deserialize, Serialize};
 
 /// Says what shell commands would do, and whether somebody must agree first.
@@ -43,6 +44,9 @@ enum Action {
         command: String,
     },
 }
+
+/// What a table shows of a command, in characters.
+const MOST_SHOWN: usize = 200;
 
 #[derive(Debug, Serialize)]
 struct Row<'a> {
@@ -192,14 +196,14 @@ impl Output {
             serde_json::to_writer(&mut out, &row)?;
             writeln!(out)?;
         } else {
-            let short: String = command.chars().take(200).collect();
+            let short = shorten(&escape(command), MOST_SHOWN);
             let sure = format!("{confidence:.2}");
             self.table.add_row([
                 crud.to_string(),
                 decision.to_string(),
                 sure,
                 short,
-                reasoning,
+                escape(&reasoning),
             ]);
         }
         Ok(decision == Decision::AutoAllowed)
