@@ -1,11 +1,17 @@
 //! `hooks-guard`: what would a shell command do?
 
+#[path = "cli/semantic.rs"]
+mod semantic;
+
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
 use hooks_guard::classify::{Classification, Classifier, Crud, Decision, InputError, Method};
+use hooks_runtime::display::{escape, shorten};
+use semantic::{Judge, StageError};
 use serde::{Deserialize, Serialize};
 
 /// Says what shell commands would do, and whether somebody must agree first.
@@ -36,6 +42,8 @@ enum Action {
         /// Where the commands belong, such as `git`; never lowers a class.
         #[arg(long)]
         context: Option<String>,
+        #[command(flatten)]
+        semantic: semantic::Options,
     },
     /// Draws what a command would run, with effects and reasons.
     Explain {
@@ -43,6 +51,9 @@ enum Action {
         command: String,
     },
 }
+
+/// What a table shows of a command, in characters.
+const MOST_SHOWN: usize = 200;
 
 #[derive(Debug, Serialize)]
 struct Row<'a> {
@@ -62,14 +73,20 @@ struct Object {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let classifier = Classifier::new();
     let done = match arguments.command {
         Action::Check {
             commands,
             json,
             context,
-        } => check(&classifier, commands, json, context.as_deref()),
-        Action::Explain { command } => explain(&classifier, &command),
+            semantic,
+        } => match Judge::new(semantic) {
+            Ok(judge) => check(&judge, commands, json, context.as_deref()),
+            Err(StageError::Runtime(error)) => Err(error),
+            Err(error) => Arguments::command()
+                .error(ErrorKind::ValueValidation, error)
+                .exit(),
+        },
+        Action::Explain { command } => explain(&Classifier::new(), &command),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -84,7 +101,7 @@ fn main() -> ExitCode {
 
 /// Whether every command may run.
 fn check(
-    classifier: &Classifier,
+    judge: &Judge,
     commands: Vec<String>,
     json: bool,
     context: Option<&str>,
@@ -97,12 +114,12 @@ fn check(
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let (command, verdict) = judge_line(classifier, &line, context);
+            let (command, verdict) = judge_line(judge, &line, context);
             all &= output.add(&command, verdict)?;
         }
     }
     for command in &commands {
-        all &= output.add(command, classifier.classify_in(command, context))?;
+        all &= output.add(command, judge.judge(command, context))?;
     }
     output.finish()?;
     Ok(all)
@@ -134,7 +151,7 @@ impl<R: BufRead> Iterator for Lines<R> {
 
 type Verdict = Result<Classification, InputError>;
 
-fn judge_line(classifier: &Classifier, line: &[u8], context: Option<&str>) -> (String, Verdict) {
+fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, Verdict) {
     let Ok(text) = std::str::from_utf8(line) else {
         return (
             String::from_utf8_lossy(line).into_owned(),
@@ -145,10 +162,10 @@ fn judge_line(classifier: &Classifier, line: &[u8], context: Option<&str>) -> (S
         && let Ok(object) = serde_json::from_str::<Object>(text)
     {
         let context = object.context.as_deref().or(context);
-        let verdict = classifier.classify_in(&object.command, context);
+        let verdict = judge.judge(&object.command, context);
         return (object.command, verdict);
     }
-    (text.to_owned(), classifier.classify_in(text, context))
+    (text.to_owned(), judge.judge(text, context))
 }
 
 struct Output {
@@ -192,14 +209,14 @@ impl Output {
             serde_json::to_writer(&mut out, &row)?;
             writeln!(out)?;
         } else {
-            let short: String = command.chars().take(200).collect();
+            let short = shorten(&escape(command), MOST_SHOWN);
             let sure = format!("{confidence:.2}");
             self.table.add_row([
                 crud.to_string(),
                 decision.to_string(),
                 sure,
                 short,
-                reasoning,
+                escape(&reasoning),
             ]);
         }
         Ok(decision == Decision::AutoAllowed)

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use hooks_runtime::display::escape;
+
 use super::{Classification, Judged};
 
-/// What would run, as a tree with effects and reasons; see
+/// What would run, as a tree with effects and reasons, which a terminal can show: control
+/// characters and what else hides text are escaped; see
 /// [`Classifier::explain`](super::Classifier::explain).
 #[derive(Clone, Debug)]
 pub struct Explanation {
@@ -73,11 +76,11 @@ impl fmt::Display for Explanation {
                 "├─"
             };
             let indent = "│  ".repeat(line.depth - base);
-            writeln!(f, "{indent}{branch} {}", line.text)?;
+            writeln!(f, "{indent}{branch} {}", escape(&line.text))?;
             for reason in &line.reasons {
-                writeln!(f, "{indent}│     {reason}")?;
+                writeln!(f, "{indent}│     {}", escape(reason))?;
             }
         }
-        write!(f, "because {}", verdict.reasoning)
+        write!(f, "because {}", escape(&verdict.reasoning))
     }
 }

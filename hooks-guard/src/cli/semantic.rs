@@ -1,0 +1,165 @@
+//! What the command line says about the semantic stage.
+
+use std::error::Error as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use std::{env, io};
+
+use clap::Args;
+use hooks_guard::classify::{
+    Answer, Classification, Classifier, EndpointError, InputError, MOST_TIME, OpenAiCompatible,
+    Question, Semantic, SemanticError,
+};
+use hooks_runtime::display::escape;
+use thiserror::Error;
+use tokio::runtime::{Builder, Runtime};
+
+/// A key on a command line could be read by every process of the machine.
+const KEY: &str = "HOOKS_GUARD_SEMANTIC_KEY";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Second stage")]
+pub(crate) struct Options {
+    /// Asks a language model about what the tables do not know: the base URL of an endpoint that
+    /// speaks like OpenAI's, such as `http://localhost:11434/v1`.
+    ///
+    /// Its answers may raise a class and never lower one. Its key, if it needs one, is the value
+    /// of the variable HOOKS_GUARD_SEMANTIC_KEY.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "HOOKS_GUARD_SEMANTIC_URL",
+        hide_env_values = true,
+        requires = "semantic_model"
+    )]
+    semantic_url: Option<String>,
+    /// The model to ask there.
+    #[arg(long, value_name = "NAME", env = "HOOKS_GUARD_SEMANTIC_MODEL")]
+    semantic_model: Option<String>,
+    /// How long an answer may take; no more than the two seconds of a classification.
+    #[arg(
+        long,
+        value_name = "MILLISECONDS",
+        default_value_t = MOST_TIME.as_millis() as u64,
+        value_parser = clap::value_parser!(u64).range(1..=MOST_TIME.as_millis() as u64)
+    )]
+    timeout: u64,
+}
+
+/// Why there is no second stage although one was asked for.
+#[derive(Debug, Error)]
+pub(crate) enum StageError {
+    #[error("the URL is `http` and not of this machine; give an `https` one")]
+    Http,
+    #[error("`{KEY}` is not valid UTF-8; look for a mistake in it")]
+    Key,
+    #[error(transparent)]
+    Endpoint(EndpointError),
+    #[error("the runtime of the second stage cannot be made: {0}")]
+    Runtime(#[source] io::Error),
+}
+
+/// A classifier with the stages that were asked for.
+pub(crate) struct Judge {
+    classifier: Classifier,
+    /// None without a second stage, which alone has to wait.
+    runtime: Option<Runtime>,
+}
+
+impl Judge {
+    pub(crate) fn new(options: Options) -> Result<Self, StageError> {
+        let classifier = Classifier::new();
+        let (Some(url), Some(model)) = (options.semantic_url, options.semantic_model) else {
+            return Ok(Self {
+                classifier,
+                runtime: None,
+            });
+        };
+        let mut endpoint =
+            OpenAiCompatible::builder(url, model).timeout(Duration::from_millis(options.timeout));
+        match env::var(KEY) {
+            Ok(key) => endpoint = endpoint.api_key(key),
+            Err(env::VarError::NotPresent) => {}
+            Err(env::VarError::NotUnicode(_)) => return Err(StageError::Key),
+        }
+        let endpoint = endpoint.build().map_err(|error| match error {
+            EndpointError::Http => StageError::Http,
+            error => StageError::Endpoint(error),
+        })?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        Ok(Self {
+            classifier: classifier.with_semantic(Reported::new(endpoint)),
+            runtime: Some(runtime.map_err(StageError::Runtime)?),
+        })
+    }
+
+    pub(crate) fn judge(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<Classification, InputError> {
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(self.classifier.classify_fully(command, context)),
+            None => self.classifier.classify_in(command, context),
+        }
+    }
+}
+
+/// Says once that there are no answers: the classes of the tables look the same with and without.
+struct Reported<S> {
+    stage: S,
+    said: AtomicBool,
+}
+
+impl<S> Reported<S> {
+    fn new(stage: S) -> Self {
+        Self {
+            stage,
+            said: AtomicBool::new(false),
+        }
+    }
+
+    fn say(&self, error: &SemanticError) {
+        if !self.said.swap(true, Ordering::Relaxed) {
+            let mut why = error.to_string();
+            let mut source = error.source().and_then(|source| source.source());
+            while let Some(cause) = source {
+                why = format!("{why}: {cause}");
+                source = cause.source();
+            }
+            let why = escape(&why);
+            eprintln!(
+                "hooks-guard: the second stage is of no help: {why}; what the tables say stays"
+            );
+        }
+    }
+}
+
+impl<S: Semantic> Semantic for Reported<S> {
+    async fn ask(&self, question: &Question) -> Result<Answer, SemanticError> {
+        // The classifier drops a question whose time is over.
+        let mut waiting = Waiting {
+            stage: self,
+            over: false,
+        };
+        let answer = self.stage.ask(question).await;
+        waiting.over = true;
+        if let Err(error) = &answer {
+            self.say(error);
+        }
+        answer
+    }
+}
+
+struct Waiting<'a, S> {
+    stage: &'a Reported<S>,
+    over: bool,
+}
+
+impl<S> Drop for Waiting<'_, S> {
+    fn drop(&mut self) {
+        if !self.over {
+            self.stage.say(&SemanticError::Late);
+        }
+    }
+}

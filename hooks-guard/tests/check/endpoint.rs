@@ -1,0 +1,101 @@
+//! A server of the test in place of a language model's.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::json;
+
+/// What an endpoint does with a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Does {
+    /// It says that something is deleted.
+    Says,
+    /// It never answers.
+    Waits,
+    /// It answers with this status.
+    Fails(u16),
+}
+
+pub(crate) struct Endpoint {
+    pub(crate) url: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Endpoint {
+    /// It ends with the test.
+    pub(crate) fn start(does: Does) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                answer(&mut stream.unwrap(), does, &seen);
+            }
+        });
+        Self { url, requests }
+    }
+
+    /// Heads and bodies, as they came.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+fn answer(stream: &mut TcpStream, does: Does, seen: &Mutex<Vec<String>>) {
+    let Some(request) = receive(stream) else {
+        return;
+    };
+    seen.lock().unwrap().push(request);
+    let said = json!({
+        "reasoning": "`frobnicate` wipes \u{1b}[2J",
+        "classification": "DELETE",
+        "confidence": 0.75,
+    });
+    let body = json!({
+        "choices": [{
+            "message": { "role": "assistant", "content": said.to_string() },
+            "finish_reason": "stop",
+        }],
+    });
+    let (status, body) = match does {
+        Does::Says => (200, body.to_string()),
+        Does::Fails(status) => (status, String::new()),
+        Does::Waits => {
+            // Until the client has had enough.
+            let _ = stream.read(&mut [0]);
+            return;
+        }
+    };
+    let length = body.len();
+    let response = format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    stream.write_all(response.as_bytes()).unwrap();
+}
+
+fn receive(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let count = stream.read(&mut buffer).ok()?;
+        if count == 0 {
+            return None;
+        }
+        bytes.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let length: usize = head
+            .lines()
+            .filter_map(|line| line.split_once(": "))
+            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+            .map_or(0, |(_, value)| value.parse().unwrap());
+        if body.len() >= length {
+            return Some(text.into_owned());
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! `check --semantic-url`: what a language model says on top of the tables (P-07).
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use crate::endpoint::{Does, Endpoint};
+use crate::{err, out, program};
+
+const NO_HELP: &str = "the second stage is of no help";
+
+fn row(output: &std::process::Output) -> Value {
+    serde_json::from_str(out(output)).unwrap()
+}
+
+#[test]
+fn p_07_what_the_tables_do_not_know_is_asked_of_the_endpoint() {
+    let endpoint = Endpoint::start(Does::Says);
+    let output = program()
+        .args([
+            "check",
+            "--json",
+            "--context",
+            "housekeeping",
+            "frobnicate x",
+        ])
+        .args(["--semantic-url", &endpoint.url, "--semantic-model", "small"])
+        .output()
+        .unwrap();
+
+    assert_eq!(err(&output), "");
+    assert_eq!(output.status.code(), Some(1));
+    let row = row(&output);
+    assert_eq!(row["classification"], "DELETE");
+    assert_eq!(row["decision"], "REQUIRES_CONFIRMATION");
+    assert_eq!(row["method"], "semantic");
+    assert_eq!(row["confidence"], 0.75);
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 1);
+    assert!(
+        requests[0].starts_with("POST /v1/chat/completions "),
+        "{requests:?}"
+    );
+    assert!(requests[0].contains("frobnicate x"), "{requests:?}");
+    assert!(requests[0].contains("housekeeping"), "{requests:?}");
+    assert!(requests[0].contains(r#""model":"small""#), "{requests:?}");
+    assert!(
+        !requests[0].to_lowercase().contains("authorization"),
+        "{requests:?}"
+    );
+}
+
+#[test]
+fn p_07_the_environment_names_the_endpoint_and_alone_the_key() {
+    let endpoint = Endpoint::start(Does::Says);
+    let output = program()
+        .args(["check", "--json", "frobnicate x"])
+        .env("HOOKS_GUARD_SEMANTIC_URL", &endpoint.url)
+        .env("HOOKS_GUARD_SEMANTIC_MODEL", "of-the-environment")
+        .env("HOOKS_GUARD_SEMANTIC_KEY", "open-sesame")
+        .output()
+        .unwrap();
+
+    assert_eq!(row(&output)["method"], "semantic");
+    let requests = endpoint.requests();
+    assert!(requests[0].contains("of-the-environment"), "{requests:?}");
+    assert!(requests[0].contains("Bearer open-sesame"), "{requests:?}");
+}
+
+#[test]
+fn p_07_what_the_tables_know_is_not_asked() {
+    let endpoint = Endpoint::start(Does::Says);
+    let output = program()
+        .args(["check", "--json", "ls -la"])
+        .args(["--semantic-url", &endpoint.url, "--semantic-model", "small"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(row(&output)["classification"], "READ");
+    assert!(endpoint.requests().is_empty());
+}
+
+/// The rows of two commands, with an endpoint that does not answer; it says so once.
+fn without_answer(url: &str, more: &[&str]) -> String {
+    let commands = ["frobnicate x", "frobnicate y"];
+    let by_tables = program()
+        .args(["check", "--json"])
+        .args(commands)
+        .output()
+        .unwrap();
+    let output = program()
+        .args([
+            "check",
+            "--json",
+            "--semantic-url",
+            url,
+            "--semantic-model",
+            "small",
+        ])
+        .args(more)
+        .args(commands)
+        .output()
+        .unwrap();
+    assert_eq!(out(&output), out(&by_tables));
+    assert_eq!(out(&output).lines().count(), 2);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(err(&output).matches(NO_HELP).count(), 1, "{}", err(&output));
+    err(&output).to_owned()
+}
+
+#[test]
+fn p_07_an_endpoint_that_cannot_be_reached_leaves_what_the_tables_say() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let said = without_answer(&url, &[]);
+    assert!(said.contains("there is no answer"), "{said}");
+}
+
+#[test]
+fn p_07_an_endpoint_that_fails_leaves_what_the_tables_say() {
+    let endpoint = Endpoint::start(Does::Fails(503));
+    let said = without_answer(&endpoint.url, &[]);
+    assert!(said.contains("status 503"), "{said}");
+    assert_eq!(endpoint.requests().len(), 2);
+}
+
+#[test]
+fn p_08_an_endpoint_that_never_answers_leaves_what_the_tables_say() {
+    let endpoint = Endpoint::start(Does::Waits);
+    for timeout in ["1", "2000"] {
+        let said = without_answer(&endpoint.url, &["--timeout", timeout]);
+        assert!(said.contains("no answer in time"), "{said}");
+    }
+}
+
+#[test]
+fn an_endpoint_that_is_none_is_a_mistake_in_the_options() {
+    let url = |url: &'static str| vec!["--semantic-url", url, "--semantic-model", "small"];
+    let mistakes = [
+        (url("llm"), "it is no URL"),
+        (url("http://llm.example/v1"), "not of this machine"),
+        (
+            vec!["--semantic-url", "http://localhost/v1"],
+            "--semantic-model",
+        ),
+        (vec!["--timeout", "2001"], "2001"),
+        (vec!["--timeout", "0"], "0"),
+    ];
+    for (options, expected) in mistakes {
+        let output = program()
+            .args(["check", "ls"])
+            .args(&options)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{options:?}");
+        assert!(
+            err(&output).contains(expected),
+            "{options:?}: {}",
+            err(&output)
+        );
+        assert_eq!(out(&output), "");
+    }
+}

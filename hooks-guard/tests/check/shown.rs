@@ -1,0 +1,56 @@
+//! What `check` and `explain` show in a terminal: nothing that a command could hide in.
+
+use hooks_runtime::display::hides_text;
+use serde_json::Value;
+
+use crate::{out, program};
+
+/// Resets the terminal, turns the text round, and hides a character; twice, so that reasons quote it.
+const TRICKS: &str = "frob\u{1b}c\u{202e}x\u{200b} --a\u{9b}b 'c\u{7}\u{1b}]0;t'; \u{2066}frob\td";
+
+fn assert_shown(text: &str) {
+    for line in text.lines() {
+        assert!(!hides_text(line) && !line.contains('\t'), "{line:?}");
+    }
+}
+
+#[test]
+fn the_table_of_check_hides_nothing() {
+    let output = program().args(["check", TRICKS]).output().unwrap();
+    let shown = out(&output);
+    assert_shown(shown);
+    assert!(shown.contains(r"frob\u{1b}c\u{202e}x\u{200b} --a\u{9b}b"), "{shown}");
+}
+
+#[test]
+fn the_drawing_of_explain_hides_nothing() {
+    let output = program().args(["explain", TRICKS]).output().unwrap();
+    let shown = out(&output);
+    assert_shown(shown);
+    assert!(
+        shown.contains(r"├─ frob\u{1b}c\u{202e}x\u{200b}"),
+        "{shown}"
+    );
+    let because = shown.lines().last().unwrap();
+    assert!(
+        because.contains(r"`frob\u{1b}c\u{202e}x\u{200b}`"),
+        "{because}"
+    );
+}
+
+#[test]
+fn json_says_the_command_as_it_is() {
+    let output = program()
+        .args(["check", "--json", TRICKS])
+        .output()
+        .unwrap();
+    let row: Value = serde_json::from_str(out(&output)).unwrap();
+    assert_eq!(row["command"], TRICKS);
+    assert!(
+        row["reasoning"]
+            .as_str()
+            .unwrap()
+            .contains("frob\u{1b}c\u{202e}x\u{200b}"),
+        "{row}"
+    );
+}
