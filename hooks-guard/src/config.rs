@@ -7,6 +7,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::gate::Policy;
+
 /// Everything that can be set; each field's default is what an absent key means.
 ///
 /// A key that does not exist is an error, so that a misspelt one cannot leave a default in its
@@ -210,6 +212,16 @@ impl Config {
     #[must_use]
     pub fn approval_ttl(&self) -> Duration {
         Duration::from_secs(self.approval_ttl_seconds)
+    }
+
+    /// How a class becomes a decision.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        Policy {
+            auto_allow_read: self.auto_allow_read,
+            require_confirmation_cud: self.require_confirmation_cud,
+            dangerously_skip_confirmations: self.dangerously_skip_confirmations,
+        }
     }
 
     /// What whoever runs this should know about it: settings that weaken the guard.

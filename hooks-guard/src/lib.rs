@@ -18,12 +18,15 @@
 
 pub mod classify;
 #[cfg(feature = "http")]
+pub mod client;
+#[cfg(feature = "http")]
 pub mod config;
 #[cfg(feature = "audit")]
 pub mod gate;
 mod hook;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod places;
 #[cfg(feature = "audit")]
 mod random;
 mod request;

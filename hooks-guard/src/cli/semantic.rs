@@ -10,6 +10,7 @@ use hooks_guard::classify::{
     Answer, Classification, Classifier, EndpointError, InputError, MOST_TIME, OpenAiCompatible,
     Question, Semantic, SemanticError,
 };
+use hooks_guard::config::SemanticConfig;
 use hooks_runtime::display::escape;
 use thiserror::Error;
 use tokio::runtime::{Builder, Runtime};
@@ -66,29 +67,52 @@ pub(crate) struct Judge {
     runtime: Option<Runtime>,
 }
 
+impl StageError {
+    /// Whether it is no mistake in the options.
+    pub(crate) fn is_of_this_machine(&self) -> bool {
+        matches!(self, Self::Runtime(_))
+    }
+}
+
+impl Options {
+    /// The second stage, if one is asked for.
+    pub(crate) fn stage(self) -> Option<SemanticConfig> {
+        Some(SemanticConfig {
+            url: self.semantic_url?,
+            model: self.semantic_model?,
+            timeout_ms: Some(self.timeout),
+        })
+    }
+}
+
+/// A classifier with this second stage.
+pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError> {
+    let limit = stage.timeout_ms.map_or(MOST_TIME, Duration::from_millis);
+    let mut endpoint = OpenAiCompatible::builder(stage.url, stage.model).timeout(limit);
+    match env::var(KEY) {
+        Ok(key) => endpoint = endpoint.api_key(key),
+        Err(env::VarError::NotPresent) => {}
+        Err(env::VarError::NotUnicode(_)) => return Err(StageError::Key),
+    }
+    let endpoint = endpoint.build().map_err(|error| match error {
+        EndpointError::Http => StageError::Http,
+        error => StageError::Endpoint(error),
+    })?;
+    Ok(Classifier::new().with_semantic(Reported::new(endpoint)))
+}
+
 impl Judge {
     pub(crate) fn new(options: Options) -> Result<Self, StageError> {
-        let classifier = Classifier::new();
-        let (Some(url), Some(model)) = (options.semantic_url, options.semantic_model) else {
+        let Some(stage) = options.stage() else {
             return Ok(Self {
-                classifier,
+                classifier: Classifier::new(),
                 runtime: None,
             });
         };
-        let mut endpoint =
-            OpenAiCompatible::builder(url, model).timeout(Duration::from_millis(options.timeout));
-        match env::var(KEY) {
-            Ok(key) => endpoint = endpoint.api_key(key),
-            Err(env::VarError::NotPresent) => {}
-            Err(env::VarError::NotUnicode(_)) => return Err(StageError::Key),
-        }
-        let endpoint = endpoint.build().map_err(|error| match error {
-            EndpointError::Http => StageError::Http,
-            error => StageError::Endpoint(error),
-        })?;
+        let classifier = classifier(stage)?;
         let runtime = Builder::new_current_thread().enable_all().build();
         Ok(Self {
-            classifier: classifier.with_semantic(Reported::new(endpoint)),
+            classifier,
             runtime: Some(runtime.map_err(StageError::Runtime)?),
         })
     }

@@ -1,0 +1,110 @@
+//! The command line.
+
+mod approve;
+mod audit;
+mod check;
+mod semantic;
+mod serve;
+mod setup;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+use hooks_guard::audit::AuditError;
+use hooks_guard::client::ClientError;
+use hooks_guard::config::ConfigError;
+use hooks_guard::http::ServeError;
+use hooks_runtime::display::escape;
+use thiserror::Error;
+
+use semantic::StageError;
+
+/// Says what shell commands would do, and whether somebody must agree first.
+#[derive(Debug, Parser)]
+#[command(name = "hooks-guard", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Judges commands: the arguments, or lines of the standard input.
+    ///
+    /// A line is a command, or a JSON object with `command` and optionally
+    /// `context`. A line that is no command is reported as one to confirm, and
+    /// the others are judged all the same.
+    ///
+    /// Exit status: 0 if every command may run, 1 if one must be confirmed or
+    /// was no command, 2 for a mistake in the options, 3 if the input could not
+    /// be read or the output not written.
+    Check(check::Options),
+    /// Draws what a command would run, with effects and reasons.
+    Explain {
+        /// The command, as a single argument.
+        command: String,
+    },
+    /// Runs the permission service until it is interrupted.
+    Serve(serve::Options),
+    /// Answers the questions of a service that runs; asks for the operator's token.
+    Approve(approve::Options),
+    /// Reads, checks and cleans up the audit trail.
+    Audit(audit::Options),
+    /// Prints the OpenAPI document of the service.
+    Openapi,
+}
+
+/// Why a command of this program ended.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Runs what the arguments say.
+pub(crate) fn run() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Action::Check(options) => check::check(options),
+        Action::Explain { command } => check::explain(&command),
+        Action::Serve(options) => serve::serve(options),
+        Action::Approve(options) => approve::approve(options),
+        Action::Audit(options) => audit::audit(options),
+        Action::Openapi => openapi(),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(3),
+        Err(Failure::Stage(error)) if !error.is_of_this_machine() => Arguments::command()
+            .error(ErrorKind::ValueValidation, error)
+            .exit(),
+        Err(error) => {
+            eprintln!("hooks-guard: {}", escape(&error.to_string()));
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn openapi() -> Result<bool, Failure> {
+    use std::io::Write;
+
+    let document = serde_json::to_string_pretty(&hooks_guard::http::document())?;
+    writeln!(io::stdout().lock(), "{document}")?;
+    Ok(true)
+}

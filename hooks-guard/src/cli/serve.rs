@@ -1,0 +1,139 @@
+//! `serve`: the permission service.
+
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use hooks_guard::classify::Classifier;
+use hooks_guard::config::Config;
+use hooks_guard::gate::Gate;
+use hooks_guard::http::{AppState, Metrics, OperatorToken, Server};
+use hooks_guard::service::PermissionService;
+use hooks_runtime::display::escape;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::setup::{Setup, database, open};
+use super::{Failure, semantic};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Where to listen; 127.0.0.1:3000, unless the configuration says otherwise.
+    #[arg(long, value_name = "ADDRESS", env = "HOOKS_GUARD_LISTEN")]
+    listen: Option<SocketAddr>,
+    /// A Unix socket to listen on as well.
+    #[arg(long, value_name = "PATH", env = "HOOKS_GUARD_SOCKET")]
+    socket: Option<PathBuf>,
+    /// A file with the operator's token, of at least 16 characters, in place of a random one that
+    /// is shown on the terminal. Whoever can read the file can answer questions.
+    #[arg(long, value_name = "FILE", env = "HOOKS_GUARD_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// Most permission requests of one address in a minute; 0 for no limit.
+    #[arg(long, value_name = "NUMBER", env = "HOOKS_GUARD_RATE_LIMIT")]
+    rate_limit: Option<u32>,
+    #[command(flatten)]
+    setup: Setup,
+    #[command(flatten)]
+    semantic: semantic::Options,
+}
+
+pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
+    let mut config = options.setup.config()?;
+    config.listen = options.listen.unwrap_or(config.listen);
+    config.socket = options.socket.or(config.socket);
+    config.rate_limit_per_minute = options.rate_limit.unwrap_or(config.rate_limit_per_minute);
+    config.semantic = options.semantic.stage().or(config.semantic);
+    config.check()?;
+    let token = match options.token_file {
+        Some(path) => token_of(&path)?,
+        None => OperatorToken::random(),
+    };
+    logs();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(run(config, token))?;
+    Ok(true)
+}
+
+fn token_of(path: &std::path::Path) -> Result<OperatorToken, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Other(format!("cannot read `{}`; {error}", path.display())))?;
+    OperatorToken::new(&text).ok_or_else(|| {
+        Failure::Other(format!(
+            "the token in `{}` is too short; give at least 16 characters that nobody can guess",
+            path.display()
+        ))
+    })
+}
+
+/// Warnings and errors go to the standard error, a line each.
+fn logs() {
+    let level = std::env::var("HOOKS_GUARD_LOG")
+        .ok()
+        .and_then(|level| level.parse().ok())
+        .unwrap_or(tracing::level_filters::LevelFilter::WARN);
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .with_max_level(level)
+        .init();
+}
+
+async fn run(config: Config, token: OperatorToken) -> Result<(), Failure> {
+    let classifier = match config.semantic.clone() {
+        Some(stage) => semantic::classifier(stage)?,
+        None => Classifier::new(),
+    };
+    let gate = Gate::new(classifier, config.policy());
+    let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
+    let metrics = Metrics::install();
+    let state = AppState::new(service, token.clone(), config.clone(), metrics);
+    let server = Server::bind(state).await?;
+    greet(&config, &token, server.local_addr()?)?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    server
+        .run(async {
+            tokio::select! {
+                _ = interrupted.recv() => {}
+                _ = terminated.recv() => {}
+            }
+        })
+        .await;
+    Ok(())
+}
+
+/// Says where the service is, and to the operator alone how to answer its questions.
+fn greet(config: &Config, token: &OperatorToken, address: SocketAddr) -> Result<(), Failure> {
+    let mut out = io::stderr().lock();
+    writeln!(out, "hooks-guard listens on http://{address}")?;
+    if let Some(socket) = &config.socket {
+        writeln!(out, "and on {}", escape(&socket.display().to_string()))?;
+    }
+    writeln!(out, "audit trail: {}", without_password(&database(config)?))?;
+    if out.is_terminal() {
+        writeln!(out, "operator's token, for `hooks-guard approve`: {}", token.reveal())?;
+    } else {
+        writeln!(
+            out,
+            "the operator's token is shown only on a terminal; start this in one, or give a token with `--token-file`"
+        )?;
+    }
+    for warning in config.warnings() {
+        writeln!(out, "warning: {warning}")?;
+    }
+    Ok(())
+}
+
+/// A database's address as it may be shown.
+fn without_password(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+            let rest = rest.split('?').next().unwrap_or(rest);
+            escape(&format!("{scheme}://{rest}"))
+        }
+        None => escape(url),
+    }
+}
