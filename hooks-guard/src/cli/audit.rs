@@ -1,0 +1,208 @@
+//! `audit`: the trail, from the database itself.
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand, ValueEnum};
+use comfy_table::{ContentArrangement, Table, presets};
+use futures_util::TryStreamExt;
+use hooks_guard::audit::{AuditStore, Filter, Page, UserResponse, export};
+use hooks_guard::classify::Crud;
+use hooks_runtime::display::{escape, shorten};
+use jiff::{SignedDuration, Timestamp};
+
+use super::Failure;
+use super::setup::{Setup, open, runtime};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Shows decisions, newest first.
+    List {
+        /// Most decisions.
+        #[arg(long, default_value_t = 20)]
+        limit: u64,
+        #[command(flatten)]
+        filter: Filters,
+        #[command(flatten)]
+        setup: Setup,
+    },
+    /// Writes decisions to the standard output, newest first.
+    Export {
+        #[arg(long, value_enum, default_value = "jsonl")]
+        format: Format,
+        #[command(flatten)]
+        filter: Filters,
+        #[command(flatten)]
+        setup: Setup,
+    },
+    /// Checks the chain of the trail. Exit status: 0 if it is whole, 1 if not.
+    Verify {
+        #[command(flatten)]
+        setup: Setup,
+    },
+    /// Prints how long the chain is and its last hash, to be noted where nobody can change it.
+    Head {
+        #[command(flatten)]
+        setup: Setup,
+    },
+    /// Deletes decisions that are older than so many days.
+    Cleanup {
+        /// 1 to 36500.
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+        days: u32,
+        #[command(flatten)]
+        setup: Setup,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// A JSON object a line.
+    Jsonl,
+    /// Comma-separated values, safe to open as a spreadsheet.
+    Csv,
+}
+
+#[derive(Debug, Args)]
+struct Filters {
+    /// READ, CREATE, UPDATE or DELETE.
+    #[arg(long, value_parser = parsed::<Crud>)]
+    classification: Option<Crud>,
+    /// APPROVED, DENIED or TIMEOUT.
+    #[arg(long, value_parser = parsed::<UserResponse>)]
+    response: Option<UserResponse>,
+    /// Only decisions after this time.
+    #[arg(long, value_name = "TIME")]
+    since: Option<Timestamp>,
+    /// Only decisions before this time.
+    #[arg(long, value_name = "TIME")]
+    until: Option<Timestamp>,
+    /// Only commands with this text in them.
+    #[arg(long, value_name = "TEXT")]
+    command: Option<String>,
+    /// Only what this agent asked.
+    #[arg(long)]
+    agent: Option<String>,
+    /// Only what was asked in this session.
+    #[arg(long)]
+    session_id: Option<String>,
+}
+
+/// A value by its name in JSON, in any case.
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_value(text.to_ascii_uppercase().into())
+}
+
+impl From<Filters> for Filter {
+    fn from(filters: Filters) -> Self {
+        Self {
+            classification: filters.classification,
+            response: filters.response,
+            since: filters.since,
+            until: filters.until,
+            command: filters.command,
+            agent: filters.agent,
+            session_id: filters.session_id,
+            ..Self::default()
+        }
+    }
+}
+
+pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        match options.command {
+            Action::List {
+                limit,
+                filter,
+                setup,
+            } => list(&trail(&setup).await?, filter.into(), limit).await,
+            Action::Export {
+                format,
+                filter,
+                setup,
+            } => {
+                write_all(&trail(&setup).await?, filter.into(), format).await?;
+                Ok(true)
+            }
+            Action::Verify { setup } => {
+                let found = trail(&setup).await?.verify().await?;
+                writeln!(io::stdout().lock(), "{found}")?;
+                Ok(found.is_whole())
+            }
+            Action::Head { setup } => {
+                let head = trail(&setup).await?.head().await?;
+                writeln!(io::stdout().lock(), "{head}")?;
+                Ok(true)
+            }
+            Action::Cleanup { days, setup } => {
+                let age = SignedDuration::from_hours(24 * i64::from(days));
+                let store = trail(&setup).await?;
+                let done = store.cleanup(Timestamp::now() - age, "command line").await?;
+                writeln!(
+                    io::stdout().lock(),
+                    "{} decisions deleted, {} remain",
+                    done.deleted,
+                    done.remaining
+                )?;
+                Ok(true)
+            }
+        }
+    })
+}
+
+async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
+    open(&setup.config()?).await
+}
+
+async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Failure> {
+    let page = Page { limit, offset: 0 };
+    let listing = store.decisions(&filter, page).await?;
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(["id", "time", "class", "answer", "ran", "command"]);
+    for record in &listing.records {
+        let answer = match (record.user_response, record.decision_requires_confirmation) {
+            (Some(said), _) => said.as_str(),
+            (None, true) => "waits",
+            (None, false) => "allowed",
+        };
+        table.add_row([
+            record.id.to_string(),
+            record.timestamp.strftime("%F %T").to_string(),
+            record.classification.to_string(),
+            answer.to_owned(),
+            if record.execution_happened { "yes" } else { "" }.to_owned(),
+            shorten(&escape(&record.command), 200),
+        ]);
+    }
+    let mut out = io::stdout().lock();
+    if !table.is_empty() {
+        writeln!(out, "{table}")?;
+    }
+    writeln!(out, "{} of {}", listing.records.len(), listing.total)?;
+    Ok(true)
+}
+
+async fn write_all(store: &AuditStore, filter: Filter, format: Format) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut records = std::pin::pin!(store.export(&filter));
+    if matches!(format, Format::Csv) {
+        export::csv_header(&mut out)?;
+    }
+    while let Some(record) = records.try_next().await? {
+        match format {
+            Format::Jsonl => export::jsonl(&mut out, &record)?,
+            Format::Csv => export::csv(&mut out, &record)?,
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
