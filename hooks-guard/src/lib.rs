@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
+//! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
 //!
 //! ```
 //! use hooks_guard::classify::{Classifier, Crud, Decision};
@@ -18,6 +19,7 @@
 
 pub mod classify;
 mod hook;
+pub mod protocol;
 mod request;
 
 pub use hook::ClassifierHook;
