@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
+//! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
 //!
 //! ```
 //! use hooks_guard::classify::{Classifier, Crud, Decision};
@@ -27,6 +28,7 @@ mod hook;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod places;
+pub mod protocol;
 #[cfg(feature = "audit")]
 mod random;
 mod request;

@@ -1,0 +1,129 @@
+//! The agents, and how long each of them waits.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::{Hook, Kind};
+
+/// A coding agent whose hooks are spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Agent {
+    /// Claude Code.
+    ClaudeCode,
+    /// OpenAI's Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Cursor.
+    Cursor,
+    /// GitHub Copilot CLI and the cloud agent.
+    Copilot,
+    /// The agent in Visual Studio Code.
+    VsCode,
+    /// opencode, by a plugin that calls the binary.
+    OpenCode,
+}
+
+impl Agent {
+    /// All of them.
+    pub const ALL: [Agent; 7] = [
+        Agent::ClaudeCode,
+        Agent::Codex,
+        Agent::Gemini,
+        Agent::Cursor,
+        Agent::Copilot,
+        Agent::VsCode,
+        Agent::OpenCode,
+    ];
+
+    /// Its name on the command line and in the audit trail.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Agent::ClaudeCode => "claude-code",
+            Agent::Codex => "codex",
+            Agent::Gemini => "gemini",
+            Agent::Cursor => "cursor",
+            Agent::Copilot => "copilot",
+            Agent::VsCode => "vscode",
+            Agent::OpenCode => "opencode",
+        }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Agent::ClaudeCode => "Claude Code",
+            Agent::Codex => "Codex",
+            Agent::Gemini => "Gemini CLI",
+            Agent::Cursor => "Cursor",
+            Agent::Copilot => "Copilot CLI",
+            Agent::VsCode => "VS Code",
+            Agent::OpenCode => "opencode",
+        }
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name that is no agent's.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "`{name}` is no agent that is known; use `claude-code`, `codex`, `gemini`, `cursor`, \
+     `copilot`, `vscode` or `opencode`"
+)]
+pub struct UnknownAgent {
+    /// The name.
+    pub name: String,
+}
+
+impl FromStr for Agent {
+    type Err = UnknownAgent;
+
+    fn from_str(name: &str) -> Result<Self, UnknownAgent> {
+        if name == "claude" {
+            return Ok(Agent::ClaudeCode);
+        }
+        let known = Agent::ALL.into_iter().find(|agent| agent.name() == name);
+        known.ok_or_else(|| UnknownAgent {
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// How long an agent is told to wait before a tool is used: somebody may have to be found.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
+/// How long it is told to wait afterwards.
+pub(crate) const AFTERWARDS: Duration = Duration::from_secs(10);
+/// How long settings that somebody wrote by hand are taken to wait.
+const BY_HAND: Duration = Duration::from_secs(10);
+/// The same for Gemini, which counts in milliseconds.
+const BY_HAND_GEMINI: Duration = Duration::from_secs(5);
+
+/// The time in which a hook must have been answered.
+///
+/// `installed` is the time that the agent's settings give it, which `install` writes as
+/// `--timeout` of the command it registers. Without it, nobody knows what the settings say, and a
+/// short time is assumed: most agents go on when a hook is late.
+#[must_use]
+pub fn limit(agent: Agent, hook: Option<Hook>, installed: Option<Duration>) -> Duration {
+    let by_hand = match agent {
+        Agent::Gemini => BY_HAND_GEMINI,
+        _ => BY_HAND,
+    };
+    let mut time = installed.unwrap_or(by_hand);
+    if hook.is_some_and(|hook| matches!(hook.kind, Kind::AfterTool | Kind::Other)) {
+        time = time.min(AFTERWARDS);
+    }
+    // The process has to start and to end in it, on a machine that may be busy.
+    let margin = (time / 20).max(Duration::from_secs(1)).min(time / 2);
+    time - margin
+}

@@ -1,0 +1,154 @@
+//! What holds for any input: for the fuzz target and for tests on a stable toolchain.
+
+use serde_json::Value;
+
+use super::{Agent, Answer, Event, MOST_TEXT, Reply, answer, done, failed, limit, read};
+
+/// Reads the bytes as every agent's input, answers in every way, and looks at the replies.
+///
+/// # Panics
+/// When a reply is one that the agent would take for an agreement that nobody gave, or would
+/// refuse to read.
+pub fn fuzz_protocol(data: &[u8]) {
+    for agent in Agent::ALL {
+        match read(agent, data) {
+            Err(error) => {
+                let reply = failed(agent, error.hook, &error.to_string());
+                assert_formed(agent, &reply);
+                assert!(!allows(&reply), "{agent}: {error} is answered {reply:?}");
+                let before = error.hook.is_none_or(|hook| asks_first(hook.kind));
+                assert!(!before || refuses(&reply), "{agent}: {error} is {reply:?}");
+            }
+            Ok(Event::Ask(question)) => {
+                assert!(!limit(agent, Some(question.hook), None).is_zero());
+                let reason = "because \u{202e}of\n it".to_owned();
+                let answers = [
+                    Answer::Ask(reason.clone()),
+                    Answer::Deny(reason.clone()),
+                    Answer::Nothing,
+                    Answer::Allow(reason),
+                ];
+                for given in &answers {
+                    let reply = answer(&question, given);
+                    assert_formed(agent, &reply);
+                    let allow = matches!(given, Answer::Allow(_));
+                    assert!(allow || !allows(&reply), "{agent}: {given:?} is {reply:?}");
+                    let deny = match given {
+                        Answer::Deny(_) => true,
+                        Answer::Ask(_) => question.unattended(),
+                        _ => false,
+                    };
+                    // The prompt that is about to be shown may stay in place of a question.
+                    let deny = deny && (asks_first(question.hook.kind));
+                    assert!(!deny || refuses(&reply), "{agent}: {given:?} is {reply:?}");
+                }
+                let reply = failed(agent, Some(question.hook), "");
+                assert!(refuses(&reply), "{agent}: {reply:?}");
+            }
+            Ok(Event::Ran(ran)) => {
+                assert_formed(agent, &done(ran.hook));
+                assert!(!allows(&done(ran.hook)));
+            }
+            Ok(Event::Nothing { hook, .. }) => {
+                assert_formed(agent, &done(hook));
+                assert!(!allows(&done(hook)));
+            }
+        }
+    }
+}
+
+fn asks_first(kind: super::Kind) -> bool {
+    matches!(kind, super::Kind::BeforeTool | super::Kind::Prompt)
+}
+
+/// Whether an agent would take it for an agreement.
+fn allows(reply: &Reply) -> bool {
+    says(reply, &["allow", "approve"])
+}
+
+/// Whether an agent would take it for a refusal.
+fn refuses(reply: &Reply) -> bool {
+    (reply.exit == 2 && !reply.stderr.is_empty())
+        || says(reply, &["deny"])
+        || reply.stdout.contains(r#""throws""#)
+}
+
+fn says(reply: &Reply, words: &[&str]) -> bool {
+    let Ok(value) = serde_json::from_str::<Value>(&reply.stdout) else {
+        return false;
+    };
+    let nested = &value["hookSpecificOutput"];
+    let fields = [
+        &value["decision"],
+        &value["permission"],
+        &value["permissionDecision"],
+        &value["behavior"],
+        &value["effect"],
+        &nested["permissionDecision"],
+        &nested["decision"]["behavior"],
+    ];
+    let mut said = fields.into_iter().filter_map(Value::as_str);
+    said.any(|word| words.contains(&word))
+}
+
+fn assert_formed(agent: Agent, reply: &Reply) {
+    assert!(matches!(reply.exit, 0 | 2), "{agent}: {reply:?}");
+    assert!(
+        reply.stderr.chars().count() <= MOST_TEXT,
+        "{agent}: {reply:?}"
+    );
+    if reply.stdout.is_empty() {
+        return;
+    }
+    let value: Value = serde_json::from_str(&reply.stdout).expect("JSON is printed");
+    assert_texts(agent, &value);
+    let nested = value["hookSpecificOutput"].as_object();
+    if agent == Agent::Codex {
+        // What Codex rejects, and then goes on.
+        assert_eq!(
+            value.as_object().map(|value| value.len()),
+            Some(1),
+            "{reply:?}"
+        );
+        let nested = nested.expect("its only key");
+        let decision = nested.get("permissionDecision").and_then(Value::as_str);
+        let known: &[&str] = match decision {
+            Some(decision) => {
+                assert_eq!(decision, "deny", "{reply:?}");
+                let reason = &nested["permissionDecisionReason"];
+                assert!(reason.as_str().is_some_and(|reason| !reason.is_empty()));
+                &[
+                    "hookEventName",
+                    "permissionDecision",
+                    "permissionDecisionReason",
+                ]
+            }
+            None => {
+                let decision = nested["decision"].as_object().expect("a decision");
+                let known = |key: &String| matches!(key.as_str(), "behavior" | "message");
+                assert!(decision.keys().all(known), "{reply:?}");
+                &["hookEventName", "decision"]
+            }
+        };
+        assert!(
+            nested.keys().all(|key| known.contains(&key.as_str())),
+            "{reply:?}"
+        );
+    }
+}
+
+/// No text is empty, too long, or deceives.
+fn assert_texts(agent: Agent, value: &Value) {
+    match value {
+        Value::String(text) => {
+            assert!(
+                !text.is_empty() && text.chars().count() <= MOST_TEXT,
+                "{agent}"
+            );
+            assert!(!text.contains(char::is_control), "{agent}: {text:?}");
+        }
+        Value::Object(object) => object.values().for_each(|value| assert_texts(agent, value)),
+        Value::Array(list) => list.iter().for_each(|value| assert_texts(agent, value)),
+        _ => {}
+    }
+}

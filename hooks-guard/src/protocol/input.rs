@@ -1,0 +1,114 @@
+//! What is read of an input: leniently what is unknown, strictly what counts.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+use super::{MOST_BYTES, Problem};
+
+pub(crate) type Object = Map<String, Value>;
+
+/// The longest name of a session, a call or a tool, in characters.
+const MOST_NAME: usize = 1_000;
+
+/// The object in the input.
+pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {
+    if input.len() > MOST_BYTES {
+        return Err(Problem::TooLong);
+    }
+    let text = std::str::from_utf8(input).map_err(|_| Problem::Encoding)?;
+    parse(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+pub(crate) fn parse(text: &str) -> Result<Object, Problem> {
+    // serde_json ends at 128 levels.
+    let value = serde_json::from_str(text).map_err(|error| Problem::Json {
+        detail: error.to_string(),
+    })?;
+    match value {
+        Value::Object(object) => Ok(object),
+        _ => Err(Problem::NotAnObject),
+    }
+}
+
+/// A text, if the field is there and not null.
+pub(crate) fn text<'a>(
+    object: &'a Object,
+    field: &'static str,
+) -> Result<Option<&'a str>, Problem> {
+    match object.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Problem::Type {
+            field,
+            wanted: "a text",
+        }),
+    }
+}
+
+/// The text of a field with several spellings, which must not differ.
+pub(crate) fn spelled<'a>(
+    object: &'a Object,
+    spellings: &[&'static str],
+) -> Result<Option<&'a str>, Problem> {
+    let mut found: Option<(&'static str, &str)> = None;
+    for &second in spellings {
+        let Some(text) = text(object, second)? else {
+            continue;
+        };
+        match found {
+            Some((first, other)) if other != text => {
+                return Err(Problem::Contradiction { first, second });
+            }
+            _ => found = Some((second, text)),
+        }
+    }
+    Ok(found.map(|(_, text)| text))
+}
+
+/// A short text that names something.
+pub(crate) fn name<'a>(
+    object: &'a Object,
+    spellings: &[&'static str],
+) -> Result<Option<&'a str>, Problem> {
+    let name = spelled(object, spellings)?;
+    if let (Some(name), Some(&field)) = (name, spellings.first())
+        && name.len() > MOST_NAME
+        && name.chars().count() > MOST_NAME
+    {
+        return Err(Problem::LongField {
+            field,
+            most: MOST_NAME,
+        });
+    }
+    Ok(name.filter(|name| !name.is_empty()))
+}
+
+/// The directory of the session.
+pub(crate) fn cwd(object: &Object) -> Result<Option<PathBuf>, Problem> {
+    let cwd = spelled(object, &["cwd", "directory"])?.filter(|cwd| !cwd.is_empty());
+    let first_root = || match object.get("workspace_roots") {
+        Some(Value::Array(roots)) => roots.first().and_then(Value::as_str),
+        _ => None,
+    };
+    let cwd = cwd.or_else(first_root).map(PathBuf::from);
+    Ok(cwd.filter(|cwd| cwd.is_absolute()))
+}
+
+/// What the tool is given: an object, or (Copilot) JSON in a text.
+pub(crate) fn arguments(value: &Value, field: &'static str) -> Result<Object, Problem> {
+    match value {
+        Value::Object(object) => Ok(object.clone()),
+        Value::String(text) => parse(text).map_err(|problem| match problem {
+            Problem::NotAnObject => Problem::Type {
+                field,
+                wanted: "an object",
+            },
+            other => other,
+        }),
+        _ => Err(Problem::Type {
+            field,
+            wanted: "an object",
+        }),
+    }
+}

@@ -1,0 +1,290 @@
+//! The hook protocols of coding agents: what an agent sends before and after it uses a tool, and
+//! the answer in the agent's own words. Pure functions; reading and printing is the caller's.
+//!
+//! [`read`] makes an [`Event`] of the input, [`Answer::of`] an answer of a ruling, and [`answer`]
+//! the [`Reply`] that the agent understands. Whatever goes wrong goes through [`failed`], which
+//! refuses in the agent's own field.
+//!
+//! What is unknown is let be: extra keys, other events, tools that are not in the table of
+//! [`tools`](self). A tool that is not known gets no decision, never an allow: the agent's own
+//! prompt stays. What counts is read strictly: a command that is no text, or a patch that names
+//! no file, is an error, and so is refused.
+//!
+//! ```
+//! use hooks_guard::protocol::{self, Agent, Answer, Event};
+//!
+//! let input = br#"{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/project",
+//!     "tool_name": "Bash", "tool_input": {"command": "make clean"}, "tool_use_id": "t"}"#;
+//! let Event::Ask(question) = protocol::read(Agent::ClaudeCode, input)? else {
+//!     panic!("a question");
+//! };
+//! assert_eq!(question.request.command, "make clean");
+//! let reply = protocol::answer(&question, &Answer::Ask("CREATE: `make` runs a build".into()));
+//! assert!(reply.stdout.contains(r#""permissionDecision":"ask""#));
+//! # Ok::<(), protocol::ProtocolError>(())
+//! ```
+
+mod agent;
+mod events;
+mod fuzz;
+mod input;
+mod patch;
+mod reply;
+mod tools;
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::classify::Decision;
+use crate::request::{PermissionRequest, Ruling};
+
+pub(crate) use agent::{AFTERWARDS, PATIENCE};
+pub use agent::{Agent, UnknownAgent, limit};
+pub use events::read;
+#[doc(hidden)]
+pub use fuzz::fuzz_protocol;
+pub use reply::{Reply, answer, done, failed};
+#[cfg(feature = "cli")]
+pub(crate) use tools::names;
+
+/// The longest input that is read, in bytes.
+pub const MOST_BYTES: usize = 10 << 20;
+/// The longest text in a reply, in characters.
+pub const MOST_TEXT: usize = 4_000;
+
+/// What an agent says by calling its hook.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The agent is about to use a tool.
+    Ask(Question),
+    /// A tool ran.
+    Ran(Ran),
+    /// There is nothing to decide: [`done`] is the reply.
+    Nothing {
+        /// The hook that was called.
+        hook: Hook,
+        /// Why there is nothing to decide, such as `the tool `WebFetch` is none that is judged`.
+        why: String,
+    },
+}
+
+/// Which hook of which agent was called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// The agent that the input is of.
+    pub agent: Agent,
+    /// When it calls.
+    pub kind: Kind,
+    pub(crate) form: Form,
+}
+
+/// When an agent calls a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Before a tool is used: `PreToolUse`, `BeforeTool`, `beforeShellExecution`….
+    BeforeTool,
+    /// Before the agent's own prompt is shown: `PermissionRequest`.
+    Prompt,
+    /// After a tool was used.
+    AfterTool,
+    /// At another time.
+    Other,
+}
+
+/// In which words a hook is answered. Which it is comes from the input, because agents read the
+/// settings of other agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `hookSpecificOutput`; VS Code has the same.
+    Claude,
+    /// As Claude, without `ask`, a bare `allow` and anything that is not known.
+    Codex,
+    /// `decision`.
+    Gemini,
+    /// `permission`.
+    Cursor,
+    /// `permissionDecision`, at the top.
+    Copilot,
+    /// `throws` or `returns`, for the plugin.
+    OpenCode1,
+    /// `effect`, for the plugin.
+    OpenCode2,
+}
+
+/// Whether the agent itself asks somebody if it is told to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// It does.
+    Always,
+    /// It may, and cannot be made to: Codex asks by its own policy and sandbox.
+    Perhaps,
+    /// It does not: an [`Answer::Ask`] becomes a refusal.
+    Never,
+}
+
+/// A tool is about to be used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The hook that was called.
+    pub hook: Hook,
+    /// What the agent wants to do. A command for PowerShell stands in it as `pwsh -Command '…'`.
+    pub request: PermissionRequest,
+    /// Whether the agent asks somebody if it is told to.
+    pub asks: Asks,
+    /// Whether it may be allowed because of its class alone.
+    pub(crate) allowable: bool,
+}
+
+impl Question {
+    /// Whether nobody is asked by the agent: who answers has to find somebody, and to deny if
+    /// there is nobody.
+    #[must_use]
+    pub fn unattended(&self) -> bool {
+        self.asks == Asks::Never
+    }
+}
+
+/// A tool ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// The hook that was called.
+    pub hook: Hook,
+    /// What was done. Its `session_id` and `call_id` tell which decision it belongs to; where an
+    /// agent has no `call_id` (Cursor, Gemini, Copilot), its command and directory do.
+    pub request: PermissionRequest,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a tool that ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether it succeeded; none where the agent does not say.
+    pub succeeded: Option<bool>,
+    /// The exit status, where the agent says it.
+    pub exit_status: Option<i64>,
+    /// The agent's error, in at most [`MOST_TEXT`] characters.
+    pub error: Option<String>,
+}
+
+/// What the agent is told, with the reason that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It may.
+    Allow(String),
+    /// Somebody has to agree.
+    Ask(String),
+    /// It may not.
+    Deny(String),
+    /// No decision: whatever the agent would do without the hook.
+    Nothing,
+}
+
+impl Answer {
+    /// The answer that a ruling means for a question.
+    ///
+    /// Access to files that no rule speaks of is left to the agent rather than allowed, and
+    /// PowerShell, which the classifier only knows by its verbs, is asked about unless a rule
+    /// allows it.
+    #[must_use]
+    pub fn of(question: &Question, ruling: &Ruling) -> Self {
+        let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
+        if ruling.denied {
+            return Answer::Deny(reason);
+        }
+        match ruling.decision {
+            Decision::AutoAllowed if ruling.rule.is_some() => Answer::Allow(reason),
+            Decision::AutoAllowed if question.request.file.is_some() => Answer::Nothing,
+            Decision::AutoAllowed if question.allowable => Answer::Allow(reason),
+            _ => Answer::Ask(reason),
+        }
+    }
+}
+
+/// An input that is not understood; [`failed`] is the reply.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{problem}")]
+pub struct ProtocolError {
+    /// What is wrong with it.
+    #[source]
+    pub problem: Problem,
+    /// The hook that was called, as far as it could be read.
+    pub hook: Option<Hook>,
+}
+
+/// What is wrong with an input.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Longer than [`MOST_BYTES`].
+    #[error("the hook's input is longer than {MOST_BYTES} bytes; send less")]
+    TooLong,
+    /// Not UTF-8.
+    #[error("the hook's input is not valid UTF-8; encode it as UTF-8")]
+    Encoding,
+    /// Not JSON, cut off, or nested too deeply.
+    #[error("the hook's input is not valid JSON ({detail}); send one JSON object")]
+    Json {
+        /// What the parser says.
+        detail: String,
+    },
+    /// JSON of another kind.
+    #[error("the hook's input is no JSON object; send one JSON object")]
+    NotAnObject,
+    /// A field that counts is not there.
+    #[error(
+        "`{field}` is missing in the hook's input; this version of the agent may not be supported"
+    )]
+    Missing {
+        /// Its name.
+        field: &'static str,
+    },
+    /// A field that counts is of another type.
+    #[error(
+        "`{field}` is not {wanted} in the hook's input; this version of the agent may not be supported"
+    )]
+    Type {
+        /// Its name.
+        field: &'static str,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// Two spellings of a field say different things.
+    #[error("`{first}` and `{second}` differ in the hook's input; send one of them")]
+    Contradiction {
+        /// The one.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// A field is longer than any real one.
+    #[error("`{field}` is longer than {most} characters in the hook's input; send less")]
+    LongField {
+        /// Its name.
+        field: &'static str,
+        /// The limit.
+        most: usize,
+    },
+    /// A patch in which no file is named.
+    #[error(
+        "the patch names no file; `*** Add File:`, `*** Update File:` or `*** Delete File:` is expected"
+    )]
+    Patch,
+    /// A URI that is no plain path.
+    #[error("`{uri}` is no plain path; name the file by its path")]
+    Uri {
+        /// What it is.
+        uri: String,
+    },
+}
+
+/// Makes an absolute directory of one that may be relative to another.
+pub(crate) fn directory(base: Option<PathBuf>, below: Option<&str>) -> Option<PathBuf> {
+    let below = below.filter(|below| !below.is_empty());
+    match (base, below) {
+        (Some(base), Some(below)) => Some(base.join(below)),
+        (Some(base), None) => Some(base),
+        (None, below) => below.map(PathBuf::from).filter(|path| path.is_absolute()),
+    }
+}

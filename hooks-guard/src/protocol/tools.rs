@@ -1,0 +1,279 @@
+//! The agents' tools: which of them run commands, which touch files, and which files.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::classify::Crud;
+use crate::request::FileAccess;
+
+use super::input::{self, Object};
+use super::{Agent, Problem, patch};
+
+/// What a tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// Runs a command of a POSIX shell.
+    Shell,
+    /// Runs a command of PowerShell.
+    PowerShell,
+    /// Reads files; without a path, those of the directory.
+    Reads,
+    /// Does something to files, which it must name.
+    Changes(Crud),
+    /// Applies a patch.
+    Patch,
+}
+
+use Agent::{ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode, VsCode};
+use Tool::{Changes, Patch, PowerShell, Reads, Shell};
+
+/// The tools, by name, and the agents that are known to have them.
+///
+/// A tool is recognised whichever agent it comes from, because agents run the hooks of others; the
+/// agents here are those that `install` registers it for.
+const TOOLS: &[(&str, Tool, &[Agent])] = &[
+    ("Bash", Shell, &[ClaudeCode, Codex, Copilot, OpenCode]),
+    ("Shell", Shell, &[Cursor]),
+    ("run_shell_command", Shell, &[Gemini]),
+    ("runTerminalCommand", Shell, &[VsCode]),
+    ("run_in_terminal", Shell, &[VsCode]),
+    ("run_terminal_cmd", Shell, &[]),
+    ("terminal", Shell, &[]),
+    ("execute", Shell, &[]),
+    ("exec_command", Shell, &[]),
+    ("shell_command", Shell, &[]),
+    ("local_shell", Shell, &[]),
+    ("PowerShell", PowerShell, &[ClaudeCode, Copilot]),
+    ("pwsh", PowerShell, &[]),
+    (
+        "Write",
+        Changes(Crud::Create),
+        &[ClaudeCode, Cursor, OpenCode],
+    ),
+    ("write_file", Changes(Crud::Create), &[Gemini]),
+    ("create", Changes(Crud::Create), &[Copilot]),
+    ("create_file", Changes(Crud::Create), &[VsCode]),
+    ("create_directory", Changes(Crud::Create), &[VsCode]),
+    ("TabWrite", Changes(Crud::Update), &[Cursor]),
+    (
+        "Edit",
+        Changes(Crud::Update),
+        &[ClaudeCode, Cursor, Copilot, OpenCode],
+    ),
+    ("MultiEdit", Changes(Crud::Update), &[ClaudeCode, OpenCode]),
+    ("NotebookEdit", Changes(Crud::Update), &[ClaudeCode]),
+    ("StrReplace", Changes(Crud::Update), &[Cursor]),
+    ("EditNotebook", Changes(Crud::Update), &[Cursor]),
+    ("replace", Changes(Crud::Update), &[Gemini]),
+    ("insert", Changes(Crud::Update), &[Copilot]),
+    ("str_replace_editor", Changes(Crud::Update), &[Copilot]),
+    ("search_replace", Changes(Crud::Update), &[]),
+    ("edit_file", Changes(Crud::Update), &[]),
+    ("editFiles", Changes(Crud::Update), &[VsCode]),
+    ("insert_edit_into_file", Changes(Crud::Update), &[VsCode]),
+    ("replace_string_in_file", Changes(Crud::Update), &[VsCode]),
+    (
+        "multi_replace_string_in_file",
+        Changes(Crud::Update),
+        &[VsCode],
+    ),
+    ("edit_notebook_file", Changes(Crud::Update), &[VsCode]),
+    ("Delete", Changes(Crud::Delete), &[Cursor]),
+    ("delete_file", Changes(Crud::Delete), &[]),
+    ("apply_patch", Patch, &[Codex, Copilot, VsCode, OpenCode]),
+    ("patch", Patch, &[OpenCode]),
+    ("Read", Reads, &[ClaudeCode, Cursor, OpenCode]),
+    ("Glob", Reads, &[ClaudeCode, Gemini, Copilot, OpenCode]),
+    ("Grep", Reads, &[ClaudeCode, Cursor, Copilot, OpenCode]),
+    ("LS", Reads, &[ClaudeCode]),
+    ("list", Reads, &[OpenCode]),
+    ("view", Reads, &[Copilot]),
+    ("view_image", Reads, &[]),
+    ("NotebookRead", Reads, &[ClaudeCode]),
+    ("read_file", Reads, &[Gemini, VsCode]),
+    ("read_many_files", Reads, &[Gemini]),
+    ("list_directory", Reads, &[Gemini]),
+    ("list_dir", Reads, &[VsCode]),
+    ("search_file_content", Reads, &[Gemini]),
+    ("grep_search", Reads, &[Gemini, VsCode]),
+    ("file_search", Reads, &[VsCode]),
+];
+
+/// What the tool of this name does, if it is known. Agents spell names in several ways.
+pub(crate) fn tool(name: &str) -> Option<Tool> {
+    let plain = plain(name);
+    let known = TOOLS.iter().find(|(known, ..)| self::plain(known) == plain);
+    known.map(|&(_, tool, _)| tool)
+}
+
+/// A name without its spelling.
+pub(crate) fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | '.'));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The tools of an agent that `install` registers, shells first, as the agent spells them.
+#[cfg(feature = "cli")]
+pub(crate) fn names(agent: Agent) -> impl Iterator<Item = (String, Tool)> {
+    let of_it = TOOLS
+        .iter()
+        .filter(move |(.., agents)| agents.contains(&agent));
+    of_it.map(move |&(name, tool, _)| match agent {
+        Copilot | OpenCode | Gemini => (name.to_lowercase(), tool),
+        _ => (name.to_owned(), tool),
+    })
+}
+
+/// The fields in which tools name files.
+const PATHS: &[&str] = &[
+    "file_path",
+    "filePath",
+    "path",
+    "absolute_path",
+    "notebook_path",
+    "notebookPath",
+    "target_file",
+    "target_notebook",
+    "dir_path",
+    "dirPath",
+    "uri",
+];
+
+/// The fields with lists of them.
+const LISTS: &[&str] = &["paths", "files", "filePaths", "file_paths", "include"];
+
+/// The fields with lists of objects that may name files.
+const PARTS: &[&str] = &["edits", "replacements"];
+
+/// The fields in which a patch may be.
+const PATCHES: &[&str] = &[
+    "command",
+    "input",
+    "patch",
+    "patchText",
+    "patch_text",
+    "diff",
+];
+
+/// The most files that one use of a tool may name.
+const MOST_FILES: usize = 1_000;
+
+/// What a use of a tool does with which files.
+pub(crate) fn access(name: &str, tool: Tool, arguments: &Object) -> Result<FileAccess, Problem> {
+    let (effect, files) = match tool {
+        Patch => {
+            let text = input::spelled(arguments, PATCHES)?;
+            patch::files(text.ok_or(Problem::Missing { field: "patch" })?)?
+        }
+        Changes(effect) => (effect, files(arguments)?),
+        _ => (Crud::Read, files(arguments)?),
+    };
+    if files.is_empty() && tool != Reads {
+        return Err(Problem::Missing { field: "file_path" });
+    }
+    if files.len() > MOST_FILES {
+        return Err(Problem::LongField {
+            field: "files",
+            most: MOST_FILES,
+        });
+    }
+    Ok(FileAccess {
+        tool: name.to_owned(),
+        effect,
+        paths: files
+            .iter()
+            .map(|file| plain_path(file))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+fn files(arguments: &Object) -> Result<Vec<String>, Problem> {
+    let mut files = Vec::new();
+    add(arguments, &mut files)?;
+    for &field in PARTS {
+        // What else these hold is the tool's own affair.
+        let Some(Value::Array(parts)) = arguments.get(field) else {
+            continue;
+        };
+        for part in parts.iter().filter_map(Value::as_object) {
+            add(part, &mut files)?;
+        }
+    }
+    // A pattern may lead out of the directory, and so is a path of its own.
+    if files.is_empty()
+        && let Some(pattern) = input::text(arguments, "pattern")?
+        && (pattern.starts_with(['/', '~']) || pattern.contains(".."))
+    {
+        files.push(pattern.to_owned());
+    }
+    Ok(files)
+}
+
+fn add(object: &Object, files: &mut Vec<String>) -> Result<(), Problem> {
+    let mut push = |file: &str| {
+        if !file.is_empty() && !files.iter().any(|known| known == file) {
+            files.push(file.to_owned());
+        }
+    };
+    for &field in PATHS {
+        if let Some(file) = input::text(object, field)? {
+            push(file);
+        }
+    }
+    for &field in LISTS {
+        let wanted = "a list of texts";
+        match object.get(field) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(file)) => push(file),
+            Some(Value::Array(list)) => {
+                for file in list {
+                    push(file.as_str().ok_or(Problem::Type { field, wanted })?);
+                }
+            }
+            Some(_) => return Err(Problem::Type { field, wanted }),
+        }
+    }
+    Ok(())
+}
+
+/// A path, also of a `file:` URI.
+fn plain_path(file: &str) -> Result<PathBuf, Problem> {
+    let Some((scheme, rest)) = file.split_once("://") else {
+        return Ok(file.into());
+    };
+    if scheme == "file" && rest.starts_with('/') && !rest.contains(['%', '?', '#']) {
+        return Ok(rest.into());
+    }
+    Err(Problem::Uri {
+        uri: file.chars().take(200).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOOLS, plain, tool};
+
+    #[test]
+    fn no_tool_is_there_twice() {
+        for (index, (name, ..)) in TOOLS.iter().enumerate() {
+            let same = TOOLS
+                .iter()
+                .position(|(other, ..)| plain(other) == plain(name));
+            assert_eq!(same, Some(index), "{name}");
+        }
+    }
+
+    #[test]
+    fn tools_of_servers_are_not_taken_for_built_in_ones() {
+        for name in [
+            "mcp__files__write",
+            "mcp__x__bash",
+            "WebFetch",
+            "BashOutput",
+            "",
+        ] {
+            assert_eq!(tool(name), None, "{name}");
+        }
+    }
+}

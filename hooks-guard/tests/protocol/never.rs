@@ -1,0 +1,229 @@
+//! What no reply ever is, whatever is ruled and read.
+
+use hooks_guard::classify::{Crud, Decision};
+use hooks_guard::protocol::{
+    Agent, Answer, Event, Kind, MOST_TEXT, Question, answer, failed, fuzz_protocol, read,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::ruling;
+
+/// What a sample says must not be sent.
+fn must_not_send(file: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(format!(
+        "{}/tests/protocol/samples/{file}.json",
+        env!("CARGO_MANIFEST_DIR")
+    ))
+    .unwrap();
+    let sample: Value = serde_json::from_str(&text).unwrap();
+    let shapes = sample["must_not_send"].as_object().unwrap();
+    shapes.keys().cloned().collect()
+}
+
+#[test]
+fn every_shape_that_must_not_be_sent_is_looked_for() {
+    assert_eq!(
+        must_not_send("codex.pre_tool_use"),
+        [
+            "ask",
+            "allow_without_updatedInput",
+            "deny_without_reason",
+            "continue_false/stopReason/suppressOutput",
+            "unknown keys",
+        ]
+    );
+    assert_eq!(
+        must_not_send("codex.permission_request"),
+        ["updatedInput/updatedPermissions/interrupt:true",]
+    );
+}
+
+/// The shapes above, of a reply to Codex.
+fn assert_not_sent(kind: Kind, stdout: &str) {
+    if stdout.is_empty() {
+        return;
+    }
+    let value: Value = serde_json::from_str(stdout).unwrap();
+    let top: Vec<_> = value.as_object().unwrap().keys().collect();
+    assert_eq!(
+        top,
+        ["hookSpecificOutput"],
+        "continue, stopReason, unknown keys"
+    );
+    let nested = value["hookSpecificOutput"].as_object().unwrap();
+    let keys: Vec<_> = nested.keys().map(String::as_str).collect();
+    match kind {
+        Kind::BeforeTool => {
+            assert_eq!(
+                keys,
+                [
+                    "hookEventName",
+                    "permissionDecision",
+                    "permissionDecisionReason"
+                ]
+            );
+            assert_eq!(
+                nested["permissionDecision"], "deny",
+                "neither ask nor a bare allow"
+            );
+            assert_ne!(
+                nested["permissionDecisionReason"], "",
+                "a refusal has a reason"
+            );
+        }
+        _ => {
+            assert_eq!(keys, ["hookEventName", "decision"]);
+            let decision = nested["decision"].as_object().unwrap();
+            let known = |key: &String| key == "behavior" || key == "message";
+            assert!(decision.keys().all(known), "{decision:?}");
+        }
+    }
+}
+
+fn any_command() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => any::<String>().prop_map(|text| json!(text)),
+        1 => any::<i64>().prop_map(|number| json!(number)),
+        1 => Just(Value::Null),
+        1 => Just(json!(["ls"])),
+        1 => Just(json!({"command": "ls"})),
+    ]
+}
+
+fn any_mode() -> impl Strategy<Value = Value> {
+    let modes = [
+        "default",
+        "plan",
+        "auto",
+        "dontAsk",
+        "bypassPermissions",
+        "acceptEdits",
+        "",
+    ];
+    prop_oneof![
+        proptest::sample::select(modes.to_vec()).prop_map(|mode| json!(mode)),
+        any::<String>().prop_map(|mode| json!(mode)),
+        Just(Value::Null),
+        Just(json!(7)),
+    ]
+}
+
+fn any_input() -> impl Strategy<Value = Value> {
+    let events = [
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "BeforeTool",
+        "AfterTool",
+        "beforeShellExecution",
+        "preToolUse",
+        "SessionStart",
+        "",
+    ];
+    let tools = [
+        "Bash",
+        "Write",
+        "apply_patch",
+        "run_shell_command",
+        "Shell",
+        "PowerShell",
+        "Read",
+        "Odd",
+    ];
+    let events = proptest::sample::select(events.to_vec());
+    let tools = proptest::sample::select(tools.to_vec());
+    (events, tools, any_command(), any_mode(), 0..4_u8).prop_map(
+        |(event, tool, command, mode, form)| match form {
+            0 => json!({"hook_event_name": event, "tool_name": tool, "session_id": "s",
+                "cwd": "/srv/p", "permission_mode": mode, "command": command,
+                "tool_input": {"command": command, "file_path": command}}),
+            1 => json!({"sessionId": "s", "toolName": tool, "permissionMode": mode,
+                "toolArgs": json!({"command": command, "path": command}).to_string()}),
+            2 => json!({"input": {"tool": tool, "sessionID": "s", "callID": "c"},
+                "output": {"args": {"command": command, "filePath": command}}}),
+            _ => json!({"sessionID": "s", "action": tool, "resource": command, "effect": mode}),
+        },
+    )
+}
+
+fn any_ruling() -> impl Strategy<Value = hooks_guard::Ruling> {
+    let classes = [Crud::Read, Crud::Create, Crud::Update, Crud::Delete];
+    let classes = proptest::sample::select(classes.to_vec());
+    (
+        any::<bool>(),
+        classes,
+        any::<bool>(),
+        any::<bool>(),
+        any::<String>(),
+    )
+        .prop_map(|(allowed, class, denied, rule, reasoning)| {
+            let decision = match allowed {
+                true => Decision::AutoAllowed,
+                false => Decision::RequiresConfirmation,
+            };
+            let mut ruling = ruling(decision, class, denied, rule.then_some("guard.toml:1"));
+            ruling.reasoning = reasoning;
+            ruling
+        })
+}
+
+fn asked(agent: Agent, input: &Value) -> Option<Question> {
+    match read(agent, input.to_string().as_bytes()) {
+        Ok(Event::Ask(question)) => Some(question),
+        _ => None,
+    }
+}
+
+proptest! {
+    #[test]
+    fn codex_is_never_sent_what_it_rejects(
+        input in any_input(), ruling in any_ruling(), reason in ".{0,6000}", ask in any::<bool>(),
+    ) {
+        if let Some(question) = asked(Agent::Codex, &input) {
+            let kind = question.hook.kind;
+            assert_not_sent(kind, &answer(&question, &Answer::of(&question, &ruling)).stdout);
+            let said = match ask {
+                true => Answer::Ask(reason.clone()),
+                false => Answer::Deny(reason.clone()),
+            };
+            assert_not_sent(kind, &answer(&question, &said).stdout);
+            assert_not_sent(kind, &failed(Agent::Codex, Some(question.hook), &reason).stdout);
+        }
+    }
+
+    #[test]
+    fn only_what_is_allowed_is_allowed(input in any_input(), ruling in any_ruling()) {
+        for agent in Agent::ALL {
+            let Some(question) = asked(agent, &input) else { continue };
+            let given = Answer::of(&question, &ruling);
+            let reply = answer(&question, &given);
+            let allows = [r#":"allow""#, r#":"approve""#].iter().any(|word| reply.stdout.contains(word));
+            let may = ruling.decision == Decision::AutoAllowed && !ruling.denied;
+            prop_assert!(may || !allows, "{agent}: {ruling:?} is answered {reply:?}");
+            if ruling.denied {
+                prop_assert!(matches!(given, Answer::Deny(_)));
+            }
+        }
+    }
+
+    #[test]
+    fn replies_to_any_input_are_formed(input in any_input()) {
+        fuzz_protocol(input.to_string().as_bytes());
+    }
+
+    #[test]
+    fn replies_to_any_bytes_are_formed(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fuzz_protocol(&bytes);
+    }
+
+    #[test]
+    fn reasons_are_short_and_show_what_they_say(reason in ".{0,12000}") {
+        for agent in Agent::ALL {
+            let reply = failed(agent, None, &reason);
+            prop_assert!(!reply.stderr.is_empty() && reply.stderr.chars().count() <= MOST_TEXT);
+            prop_assert!(!reply.stderr.contains(char::is_control));
+        }
+    }
+}

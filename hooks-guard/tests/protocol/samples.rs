@@ -1,0 +1,360 @@
+//! The samples: each is read as the event that it is, and each of its responses that this program
+//! sends is the reply to some answer.
+
+use hooks_guard::protocol::{Agent, Answer, Event, Reply, answer, done, failed, read};
+use serde_json::{Value, json};
+
+/// How a response of a sample comes about.
+enum By {
+    Allow(&'static str),
+    Ask(&'static str),
+    Deny(&'static str),
+    Nothing,
+    /// A failure before the hook was known.
+    Failed(&'static str),
+    /// A tool that ran, or an event with nothing to decide.
+    Done,
+    /// Never sent, and why.
+    Not(&'static str),
+}
+
+use By::{Allow, Ask, Deny, Done, Failed, Not, Nothing};
+
+/// What the request of a sample is.
+enum Is {
+    /// A question about this command.
+    Asks(&'static str),
+    /// This command ran, and whether it succeeded.
+    Ran(&'static str, Option<bool>),
+    Other,
+}
+
+use Is::{Asks, Other, Ran};
+
+fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
+    let text = std::fs::read_to_string(format!(
+        "{}/tests/protocol/samples/{file}.json",
+        env!("CARGO_MANIFEST_DIR")
+    ))
+    .unwrap();
+    let sample: Value = serde_json::from_str(&text).unwrap();
+    let input = sample["request"].to_string();
+    let event = read(agent, input.as_bytes()).unwrap();
+    match (is, &event) {
+        (Asks(command), Event::Ask(question)) => {
+            assert_eq!(question.request.command, *command, "{file}");
+            assert_eq!(question.request.agent.as_deref(), Some(agent.name()));
+            assert!(question.request.session_id.is_some(), "{file}");
+            if agent != Agent::OpenCode {
+                let cwd = question.request.cwd.as_deref().unwrap();
+                assert_eq!(cwd, std::path::Path::new("/srv/dev/project"), "{file}");
+            }
+        }
+        (Ran(command, succeeded), Event::Ran(ran)) => {
+            assert_eq!(ran.request.command, *command, "{file}");
+            assert_eq!(ran.outcome.succeeded, *succeeded, "{file}");
+        }
+        (Other, Event::Nothing { .. }) => {}
+        (_, event) => panic!("{file} is read as {event:?}"),
+    }
+
+    let named: Vec<_> = sample["responses"].as_object().unwrap().keys().collect();
+    let ours: Vec<_> = responses.iter().map(|(name, _)| *name).collect();
+    assert_eq!(named, ours, "{file}: every response is spoken of");
+    for (name, by) in responses {
+        let reply = match (by, &event) {
+            (Allow(reason), Event::Ask(q)) => answer(q, &Answer::Allow((*reason).into())),
+            (Ask(reason), Event::Ask(q)) => answer(q, &Answer::Ask((*reason).into())),
+            (Deny(reason), Event::Ask(q)) => answer(q, &Answer::Deny((*reason).into())),
+            (Nothing, Event::Ask(q)) => answer(q, &Answer::Nothing),
+            (Failed(why), _) => failed(agent, None, why),
+            (Done, Event::Ran(ran)) => done(ran.hook),
+            (Done, Event::Nothing { hook, .. }) => done(*hook),
+            (Not(why), _) => {
+                assert!(!why.is_empty());
+                continue;
+            }
+            _ => panic!("{file}: {name} cannot come about"),
+        };
+        assert_same(
+            &format!("{file}: {name}"),
+            &sample["responses"][*name],
+            &reply,
+        );
+    }
+}
+
+fn assert_same(what: &str, sample: &Value, reply: &Reply) {
+    let printed = match reply.stdout.as_str() {
+        "" => json!(""),
+        text => serde_json::from_str(text).unwrap(),
+    };
+    if sample.get("exit").is_none() {
+        // Of the plugin: the sample is what it does.
+        assert_eq!(*sample, printed, "{what}");
+        return;
+    }
+    assert_eq!(sample["exit"], json!(reply.exit), "{what}");
+    if let Some(stderr) = sample.get("stderr") {
+        assert_eq!(*stderr, json!(reply.stderr), "{what}");
+    }
+    if let Some(stdout) = sample.get("stdout") {
+        let mut expected = stdout.clone();
+        // The agent is told the reason, which is better than the sample's bare "refused by policy".
+        if expected["permission"] == "deny" {
+            expected["agent_message"] = expected["user_message"].clone();
+        }
+        assert_eq!(expected, printed, "{what}");
+    }
+}
+
+const REFUSED: &str = "DELETE: refused by policy";
+
+#[test]
+fn claude_code_before_a_tool() {
+    check(
+        "claude_code.pre_tool_use",
+        Agent::ClaudeCode,
+        &Asks("rm -rf build"),
+        &[
+            ("allow", Allow("READ: only lists status")),
+            ("ask", Ask("DELETE: rm -rf build")),
+            ("deny", Deny(REFUSED)),
+            ("deny_by_exit", Failed(REFUSED)),
+            ("no_decision", Nothing),
+        ],
+    );
+}
+
+#[test]
+fn claude_code_before_its_prompt() {
+    let file = "claude_code.permission_request";
+    check(
+        file,
+        Agent::ClaudeCode,
+        &Asks("rm -rf node_modules"),
+        &[
+            ("allow", Allow("READ")),
+            (
+                "allow_and_remember",
+                Not("what is remembered is remembered here, and can be revoked"),
+            ),
+            ("deny", Deny(REFUSED)),
+            ("no_decision", Ask("DELETE: the prompt stays")),
+        ],
+    );
+}
+
+#[test]
+fn claude_code_at_other_events() {
+    let agent = Agent::ClaudeCode;
+    check(
+        "claude_code.post_tool_use",
+        agent,
+        &Ran("rm -rf build", Some(true)),
+        &[
+            ("none", Done),
+            ("block_note", Not("what ran is not commented on")),
+        ],
+    );
+    check(
+        "claude_code.post_tool_use_failure",
+        agent,
+        &Ran("npm test", Some(false)),
+        &[("none", Done)],
+    );
+    check(
+        "claude_code.permission_denied",
+        agent,
+        &Other,
+        &[
+            ("none", Done),
+            ("retry", Not("a refusal is not argued with")),
+        ],
+    );
+    check(
+        "claude_code.session_start",
+        agent,
+        &Other,
+        &[
+            ("none", Done),
+            ("context", Not("nothing is put into a session")),
+        ],
+    );
+    check(
+        "claude_code.user_prompt_submit",
+        agent,
+        &Other,
+        &[
+            ("none", Done),
+            ("block", Not("prompts are not judged")),
+            ("context", Not("nothing is put into a session")),
+        ],
+    );
+}
+
+#[test]
+fn claude_codes_failure_says_its_status() {
+    let text = include_str!("samples/claude_code.post_tool_use_failure.json");
+    let sample: Value = serde_json::from_str(text).unwrap();
+    let input = sample["request"].to_string();
+    let Event::Ran(ran) = read(Agent::ClaudeCode, input.as_bytes()).unwrap() else {
+        panic!("it ran");
+    };
+    assert_eq!(ran.outcome.exit_status, Some(1));
+    assert_eq!(ran.request.call_id.as_deref(), Some("toolu_01ABC124"));
+    assert!(ran.outcome.error.unwrap().contains("Cannot find module"));
+}
+
+#[test]
+fn codex() {
+    let agent = Agent::Codex;
+    check(
+        "codex.pre_tool_use",
+        agent,
+        &Asks("rm -rf build"),
+        &[
+            ("deny", Deny(REFUSED)),
+            ("deny_legacy", Not("the newer form is sent")),
+            ("deny_by_exit", Failed(REFUSED)),
+            ("rewrite", Not("commands are never changed")),
+            ("no_decision", Ask("DELETE: rm -rf build")),
+        ],
+    );
+    check(
+        "codex.permission_request",
+        agent,
+        &Asks("git status --short"),
+        &[
+            ("allow", Allow("READ")),
+            ("deny", Deny(REFUSED)),
+            ("deny_by_exit", Failed(REFUSED)),
+            ("no_decision", Ask("DELETE: the prompt stays")),
+        ],
+    );
+    check(
+        "codex.post_tool_use",
+        agent,
+        &Ran("git status --short", None),
+        &[("none", Done)],
+    );
+}
+
+#[test]
+fn gemini() {
+    let agent = Agent::Gemini;
+    check(
+        "gemini_cli.before_tool",
+        agent,
+        &Asks("rm -rf build"),
+        &[
+            ("allow", Allow("READ")),
+            ("ask", Ask("DELETE: rm -rf build")),
+            ("deny", Deny(REFUSED)),
+            ("deny_by_exit", Failed(REFUSED)),
+        ],
+    );
+    check(
+        "gemini_cli.after_tool",
+        agent,
+        &Ran("git status", None),
+        &[("none", Done)],
+    );
+}
+
+#[test]
+fn cursor() {
+    let agent = Agent::Cursor;
+    check(
+        "cursor.before_shell_execution",
+        agent,
+        &Asks("rm -rf build"),
+        &[
+            ("allow", Allow("READ")),
+            ("ask", Ask("DELETE: rm -rf build")),
+            ("deny", Deny("DELETE: refused")),
+            ("deny_by_exit", Failed("DELETE: refused")),
+        ],
+    );
+    check(
+        "cursor.pre_tool_use",
+        agent,
+        &Asks("git status"),
+        &[("allow", Allow("READ")), ("deny", Deny("x"))],
+    );
+    check(
+        "cursor.after_shell_execution",
+        agent,
+        &Ran("git status", None),
+        &[("none", Done)],
+    );
+}
+
+#[test]
+fn copilot() {
+    let agent = Agent::Copilot;
+    check(
+        "copilot_cli.pre_tool_use_camel",
+        agent,
+        &Asks("rm -rf build"),
+        &[
+            ("allow", Allow("READ")),
+            ("ask", Ask("DELETE: rm -rf build")),
+            ("deny", Deny("DELETE: refused")),
+            ("deny_by_exit", Failed("DELETE: refused")),
+            ("no_decision", Nothing),
+        ],
+    );
+    check(
+        "copilot_cli.pre_tool_use_pascal",
+        agent,
+        &Asks("rm -rf build"),
+        &[("ask", Ask("DELETE"))],
+    );
+    check(
+        "copilot_cli.permission_request",
+        agent,
+        &Asks("git status"),
+        &[
+            ("allow", Allow("READ")),
+            ("deny", Deny("refused")),
+            ("no_decision", Ask("DELETE: the prompt stays")),
+        ],
+    );
+}
+
+#[test]
+fn vscode() {
+    check(
+        "vscode.pre_tool_use",
+        Agent::VsCode,
+        &Asks("rm -rf build"),
+        &[
+            ("allow", Allow("READ")),
+            ("ask", Ask("DELETE")),
+            ("deny", Deny("DELETE")),
+            ("deny_by_exit", Failed("refused")),
+        ],
+    );
+}
+
+#[test]
+fn opencode() {
+    let agent = Agent::OpenCode;
+    check(
+        "opencode.v1_tool_execute_before",
+        agent,
+        &Asks("rm -rf build"),
+        &[("deny", Deny(REFUSED)), ("no_decision", Nothing)],
+    );
+    check(
+        "opencode.v2_permission_evaluate",
+        agent,
+        &Asks("rm -rf build"),
+        &[
+            ("allow", Allow("READ")),
+            ("ask", Ask("DELETE: rm -rf build")),
+            ("deny", Deny("DELETE: refused")),
+        ],
+    );
+}

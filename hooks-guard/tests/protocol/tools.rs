@@ -1,0 +1,244 @@
+//! File tools: which files, and what is done to them.
+
+use std::path::PathBuf;
+
+use hooks_guard::classify::Crud;
+use hooks_guard::protocol::{Agent, Event, Problem, read};
+use serde_json::{Value, json};
+
+use crate::question;
+
+fn input(tool: &str, arguments: &Value) -> Value {
+    json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p",
+        "tool_name": tool, "tool_input": arguments})
+}
+
+#[test]
+fn file_tools_name_their_files() {
+    let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n*** Delete File: b.rs\n";
+    for (agent, tool, arguments, effect, paths) in [
+        (
+            Agent::ClaudeCode,
+            "Write",
+            json!({"file_path": "/a", "content": "x"}),
+            Crud::Create,
+            vec!["/a"],
+        ),
+        (
+            Agent::ClaudeCode,
+            "Edit",
+            json!({"file_path": "a", "old_string": ""}),
+            Crud::Update,
+            vec!["a"],
+        ),
+        (
+            Agent::ClaudeCode,
+            "MultiEdit",
+            json!({"file_path": "a", "edits": [{"old_string": "x"}]}),
+            Crud::Update,
+            vec!["a"],
+        ),
+        (
+            Agent::ClaudeCode,
+            "NotebookEdit",
+            json!({"notebook_path": "/n.ipynb"}),
+            Crud::Update,
+            vec!["/n.ipynb"],
+        ),
+        (
+            Agent::ClaudeCode,
+            "Read",
+            json!({"file_path": "/etc/passwd"}),
+            Crud::Read,
+            vec!["/etc/passwd"],
+        ),
+        (
+            Agent::ClaudeCode,
+            "Grep",
+            json!({"pattern": "x", "path": "/srv"}),
+            Crud::Read,
+            vec!["/srv"],
+        ),
+        (
+            Agent::ClaudeCode,
+            "Grep",
+            json!({"pattern": "x"}),
+            Crud::Read,
+            vec![],
+        ),
+        (
+            Agent::ClaudeCode,
+            "Glob",
+            json!({"pattern": "/etc/**"}),
+            Crud::Read,
+            vec!["/etc/**"],
+        ),
+        (
+            Agent::Codex,
+            "apply_patch",
+            json!({"command": patch}),
+            Crud::Delete,
+            vec!["a.rs", "b.rs"],
+        ),
+        (
+            Agent::Gemini,
+            "write_file",
+            json!({"file_path": "a"}),
+            Crud::Create,
+            vec!["a"],
+        ),
+        (
+            Agent::Gemini,
+            "replace",
+            json!({"file_path": "a"}),
+            Crud::Update,
+            vec!["a"],
+        ),
+        (
+            Agent::Cursor,
+            "Delete",
+            json!({"path": "a"}),
+            Crud::Delete,
+            vec!["a"],
+        ),
+        (
+            Agent::Copilot,
+            "create",
+            json!({"path": "/a"}),
+            Crud::Create,
+            vec!["/a"],
+        ),
+        (
+            Agent::VsCode,
+            "editFiles",
+            json!({"files": ["a", "b"]}),
+            Crud::Update,
+            vec!["a", "b"],
+        ),
+        (
+            Agent::VsCode,
+            "create_file",
+            json!({"filePath": "file:///srv/p/a"}),
+            Crud::Create,
+            vec!["/srv/p/a"],
+        ),
+        (
+            Agent::VsCode,
+            "multi_replace_string_in_file",
+            json!({"replacements": [{"filePath": "a"}, {"filePath": "b"}, {"filePath": "a"}]}),
+            Crud::Update,
+            vec!["a", "b"],
+        ),
+    ] {
+        let question = question(agent, &input(tool, &arguments));
+        let file = question.request.file.unwrap();
+        assert_eq!(file.effect, effect, "{tool}");
+        assert_eq!(
+            file.paths,
+            paths.iter().map(PathBuf::from).collect::<Vec<_>>(),
+            "{tool}"
+        );
+        let words: Vec<_> = std::iter::once(tool).chain(paths).collect();
+        assert_eq!(question.request.command, words.join(" "));
+    }
+}
+
+#[test]
+fn what_changes_files_must_name_them() {
+    for (tool, arguments) in [
+        ("Write", json!({"content": "x"})),
+        ("Write", json!({"file_path": 7})),
+        ("Write", json!({"file_path": ""})),
+        ("Write", json!({"path": ["a"]})),
+        ("editFiles", json!({"files": ["a", 7]})),
+        ("editFiles", json!({"files": {"a": "b"}})),
+        ("apply_patch", json!({"command": "--- a/x"})),
+        (
+            "apply_patch",
+            json!({"command": ["apply_patch", "*** Add File: a"]}),
+        ),
+        ("apply_patch", json!({})),
+        ("create_file", json!({"filePath": "vscode-remote://host/a"})),
+        ("create_file", json!({"filePath": "file:///srv/%2e%2e/a"})),
+        ("Write", Value::Null),
+        ("Write", json!("file_path")),
+    ] {
+        let error = read(
+            Agent::ClaudeCode,
+            input(tool, &arguments).to_string().as_bytes(),
+        );
+        assert!(
+            error.as_ref().is_err_and(|error| error.hook.is_some()),
+            "{tool} {arguments}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_known_is_not_decided_about() {
+    for tool in ["mcp__files__write_file", "WebFetch", "Task", "Bash2"] {
+        let arguments = json!({"command": "rm -rf /", "file_path": "/a"});
+        let event = read(
+            Agent::ClaudeCode,
+            input(tool, &arguments).to_string().as_bytes(),
+        );
+        assert!(
+            matches!(event, Ok(Event::Nothing { .. })),
+            "{tool}: {event:?}"
+        );
+    }
+}
+
+#[test]
+fn a_command_runs_where_its_tool_says() {
+    for (field, given, cwd) in [
+        ("workdir", "below", "/srv/p/below"),
+        ("working_directory", "/elsewhere", "/elsewhere"),
+        ("dir_path", "", "/srv/p"),
+    ] {
+        let arguments = json!({"command": "make", field: given});
+        let question = question(Agent::Codex, &input("Bash", &arguments));
+        assert_eq!(question.request.cwd, Some(PathBuf::from(cwd)), "{field}");
+    }
+    let mut relative = input("Bash", &json!({"command": "make"}));
+    relative["cwd"] = json!("not/absolute");
+    assert_eq!(question(Agent::Codex, &relative).request.cwd, None);
+}
+
+#[test]
+fn arguments_in_a_text_are_read_twice_and_no_more() {
+    let with = |arguments: Value| {
+        json!({"sessionId": "s", "toolName": "bash", "toolArgs": arguments}).to_string()
+    };
+    let inner = json!({"command": "make"}).to_string();
+    let Ok(Event::Ask(question)) = read(Agent::Copilot, with(json!(inner)).as_bytes()) else {
+        panic!("a question");
+    };
+    assert_eq!(question.request.command, "make");
+    let twice = json!(json!(inner).to_string());
+    for arguments in [
+        twice,
+        json!("{\"command\":"),
+        json!("[]"),
+        json!("7"),
+        json!(7),
+    ] {
+        let error = read(Agent::Copilot, with(arguments.clone()).as_bytes()).unwrap_err();
+        assert!(error.hook.is_some(), "{arguments}");
+    }
+}
+
+#[test]
+fn two_spellings_must_not_differ() {
+    let mut both = input("Bash", &json!({"command": "ls"}));
+    both["toolName"] = json!("Read");
+    let error = read(Agent::ClaudeCode, both.to_string().as_bytes()).unwrap_err();
+    let expected = Problem::Contradiction {
+        first: "tool_name",
+        second: "toolName",
+    };
+    assert_eq!(error.problem, expected);
+    let mut inputs = input("Bash", &json!({"command": "ls"}));
+    inputs["toolArgs"] = json!({"command": "make"});
+    assert!(read(Agent::ClaudeCode, inputs.to_string().as_bytes()).is_err());
+}
