@@ -32,6 +32,9 @@ pub struct PermissionRequest {
     /// The agent's own name for this call of a tool, if it has one: tells what came of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
+    /// Whether the agent asks its user itself where it is told to: nobody else is asked then.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub asks_itself: bool,
     /// What a tool that is no shell wants with which files; without it, the command is one of a
     /// shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,6 +60,10 @@ pub struct FileAccess {
     pub effect: Crud,
     /// The files, as the agent gives them: absolute, or relative to the request's directory.
     pub paths: Vec<PathBuf>,
+    /// SHA-256 of everything the tool is given, in hexadecimal: an approval holds for this
+    /// alone. Without it, an approval holds for whatever the tool does to these files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_hash: Option<String>,
 }
 
 /// What was decided about a [`PermissionRequest`] (P-05).

@@ -56,6 +56,16 @@ pub struct Reply {
     pub note: Option<String>,
 }
 
+/// What came of a person's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Responded {
+    /// It was taken to the trail.
+    Answered(Answered),
+    /// What touches the guard itself, or what runs later, is asked about every time: the answer
+    /// was not taken.
+    NotRemembered,
+}
+
 /// For how long an approval holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -124,7 +134,7 @@ impl PermissionService {
         let secret = random::<16>();
         let id = audit
             .record(NewDecision {
-                deadline: asks.then(|| ruling.timestamp + *ttl),
+                deadline: (asks && !request.asks_itself).then(|| ruling.timestamp + *ttl),
                 request,
                 ruling: ruling.clone(),
                 response_time,
@@ -143,8 +153,15 @@ impl PermissionService {
     ///
     /// # Errors
     /// When the trail cannot be written.
-    pub async fn respond(&self, id: i64, reply: Reply, by: &str) -> Result<Answered, ServiceError> {
+    pub async fn respond(&self, id: i64, reply: Reply, by: &str) -> Result<Responded, ServiceError> {
         let audit = &self.inner.audit;
+        let longer = reply.approved && reply.remember != Remember::Once;
+        if longer
+            && let Some(record) = audit.decision(id).await?
+            && !may_be_remembered(record.rule.as_deref())
+        {
+            return Ok(Responded::NotRemembered);
+        }
         let answer = NewAnswer {
             response: match reply.approved {
                 true => UserResponse::Approved,
@@ -152,13 +169,26 @@ impl PermissionService {
             },
             by: by.to_owned(),
             note: reply.note,
-            remember: match (reply.approved, reply.remember) {
-                (true, Remember::Session) => Some(NewRemembered { session_only: true }),
-                (true, Remember::Always) => Some(NewRemembered { session_only: false }),
-                _ => None,
-            },
+            at: Timestamp::now(),
         };
-        Ok(audit.answer(id, answer).await?)
+        let answered = audit.answer(id, answer).await?;
+        if longer && let Answered::Done(record) = &answered {
+            audit
+                .remember(NewRemembered {
+                    command_hash: record.command_hash,
+                    command: record.command.clone(),
+                    cwd: record.cwd.clone(),
+                    session_id: match reply.remember {
+                        Remember::Session => Some(record.session_id.clone().unwrap_or_default()),
+                        _ => None,
+                    },
+                    agent: record.agent.clone(),
+                    by: by.to_owned(),
+                    at: Timestamp::now(),
+                })
+                .await?;
+        }
+        Ok(Responded::Answered(answered))
     }
 
     /// A decision; waits for so long for the answer, where it waits for one.
@@ -202,7 +232,17 @@ impl PermissionService {
         Ok(self.inner.audit.expire(Timestamp::now()).await?)
     }
 
+    /// Uses an approval, for who has the decision's secret: it serves once.
+    ///
+    /// # Errors
+    /// When the trail cannot be written.
+    pub async fn redeem(&self, id: i64, secret: &str) -> Result<Redeemed, ServiceError> {
+        Ok(self.inner.audit.redeem(id, secret).await?)
+    }
+
     /// Takes the report that what was decided about ran, from who has the decision's secret.
+    ///
+    /// Where the agent was to ask its user, that it ran says that the user agreed.
     ///
     /// # Errors
     /// When the trail cannot be written.
@@ -210,9 +250,55 @@ impl PermissionService {
         &self,
         id: i64,
         secret: &str,
-        outcome: Execution,
+        exit_status: Option<i32>,
     ) -> Result<Executed, ServiceError> {
-        Ok(self.inner.audit.executed(id, secret, outcome).await?)
+        let outcome = Execution {
+            exit_status,
+            at: Timestamp::now(),
+        };
+        let executed = self.inner.audit.executed(id, secret, outcome).await?;
+        self.agreed(executed).await
+    }
+
+    /// As [`executed`](Self::executed), by the agent's own name for the call; for processes that
+    /// have the trail itself.
+    ///
+    /// # Errors
+    /// When the trail cannot be written.
+    pub async fn executed_call(
+        &self,
+        agent: &str,
+        session: &str,
+        call: &str,
+        exit_status: Option<i32>,
+    ) -> Result<Executed, ServiceError> {
+        let outcome = Execution {
+            exit_status,
+            at: Timestamp::now(),
+        };
+        let audit = &self.inner.audit;
+        let executed = audit.executed_call(agent, session, call, outcome).await?;
+        self.agreed(executed).await
+    }
+
+    async fn agreed(&self, executed: Executed) -> Result<Executed, ServiceError> {
+        let Executed::Done(record) = &executed else {
+            return Ok(executed);
+        };
+        let asked = record.decision_requires_confirmation && record.user_response.is_none();
+        if !asked || record.deadline.is_some() {
+            return Ok(executed);
+        }
+        let answer = NewAnswer {
+            response: UserResponse::Approved,
+            by: "the agent's own prompt".to_owned(),
+            note: None,
+            at: Timestamp::now(),
+        };
+        Ok(match self.inner.audit.answer(record.id, answer).await? {
+            Answered::Done(record) => Executed::Done(record),
+            _ => executed,
+        })
     }
 }
 
@@ -228,6 +314,8 @@ fn command_hash(request: &PermissionRequest) -> [u8; 32] {
             hash.update([0]);
             hash.update(path.as_os_str().as_encoded_bytes());
         }
+        hash.update([0]);
+        hash.update(access.input_hash.as_deref().unwrap_or("").as_bytes());
     }
     hash.finalize().into()
 }

@@ -31,7 +31,7 @@ enum Action {
         #[command(flatten)]
         setup: Setup,
     },
-    /// Writes decisions to the standard output, newest first.
+    /// Writes decisions to the standard output, the oldest first.
     Export {
         #[arg(long, value_enum, default_value = "jsonl")]
         format: Format,
@@ -133,7 +133,7 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
             Action::Verify { setup } => {
                 let found = trail(&setup).await?.verify().await?;
                 writeln!(io::stdout().lock(), "{found}")?;
-                Ok(found.is_whole())
+                Ok(found.is_intact())
             }
             Action::Head { setup } => {
                 let head = trail(&setup).await?.head().await?;
@@ -195,13 +195,14 @@ async fn write_all(store: &AuditStore, filter: Filter, format: Format) -> Result
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut records = std::pin::pin!(store.export(&filter));
     if matches!(format, Format::Csv) {
-        export::csv_header(&mut out)?;
+        out.write_all(export::csv_header().as_bytes())?;
     }
     while let Some(record) = records.try_next().await? {
-        match format {
-            Format::Jsonl => export::jsonl(&mut out, &record)?,
-            Format::Csv => export::csv(&mut out, &record)?,
-        }
+        let line = match format {
+            Format::Jsonl => export::jsonl(&record),
+            Format::Csv => export::csv(&record),
+        };
+        out.write_all(line.as_bytes())?;
     }
     out.flush()?;
     Ok(())

@@ -2,7 +2,9 @@
 
 mod approve;
 mod audit;
+mod calls;
 mod check;
+mod hook;
 mod semantic;
 mod serve;
 mod setup;

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
 use super::{AppState, body};
-use crate::audit::{AuditRecord, Executed, Execution, Page, Totals};
+use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
 
 /// Most records of one answer (P-20).
 const MOST: u64 = 1000;
@@ -145,7 +145,7 @@ pub(crate) struct ExecutedBody {
     /// The decision's `secret`.
     secret: String,
     /// The exit status, if there was one.
-    exit_status: Option<i64>,
+    exit_status: Option<i32>,
 }
 
 /// Reports that what was decided about ran.
@@ -172,26 +172,75 @@ pub(crate) async fn executed(
     let secret = body::text(&mut map, "secret", 200)?.ok_or_else(|| ApiError::missing("secret"))?;
     let exit_status = match map.remove("exit_status") {
         None | Some(Value::Null) => None,
-        Some(status) => Some(status.as_i64().ok_or_else(|| {
-            body::wrong_type("exit_status", "an integer")
-        })?),
+        Some(status) => {
+            let status = status.as_i64().and_then(|status| i32::try_from(status).ok());
+            Some(status.ok_or_else(|| body::wrong_type("exit_status", "an integer of 32 bits"))?)
+        }
     };
-    let done = state
-        .service()
-        .executed(decision, &secret, Execution { exit_status })
-        .await;
+    let done = state.service().executed(decision, &secret, exit_status);
+    let done = done.await;
     match done.map_err(|error| failed(&id, &error))? {
         Executed::Done(record) => Ok(Json(*record)),
         Executed::Already(_) => Err(ApiError::conflict(
             "ALREADY_EXECUTED",
             "It has been reported that this ran",
         )),
-        Executed::WrongSecret => Err(ApiError::forbidden(
-            "WRONG_SECRET",
-            "This is not the secret that came with the decision",
-        )),
+        Executed::WrongSecret => Err(wrong_secret()),
         Executed::Unknown => Err(unknown()),
     }
+}
+
+/// What proves whose decision it is.
+#[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+pub(crate) struct RedeemBody {
+    /// The decision's `secret`.
+    secret: String,
+}
+
+/// Uses the approval of a decision, which serves once.
+#[utoipa::path(
+    post,
+    path = "/api/hooks/decisions/{id}/redeem",
+    params(("id" = i64, Path, description = "The decision")),
+    request_body = RedeemBody,
+    responses(
+        (status = 200, description = "It may run, now", body = AuditRecord),
+        (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
+        (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
+        (status = 409, description = "NOT_APPROVED, ALREADY_USED", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn redeem(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    Path(decision): Path<String>,
+    body: Body,
+) -> Result<Json<AuditRecord>, ApiError> {
+    let decision = number(&decision)?;
+    let mut map = body::object(body).await?;
+    let secret = body::text(&mut map, "secret", 200)?.ok_or_else(|| ApiError::missing("secret"))?;
+    let redeemed = state.service().redeem(decision, &secret).await;
+    match redeemed.map_err(|error| failed(&id, &error))? {
+        Redeemed::Done(record) => Ok(Json(*record)),
+        Redeemed::Already(_) => Err(ApiError::conflict(
+            "ALREADY_USED",
+            "An approval serves once",
+        )),
+        Redeemed::NotApproved(_) => Err(ApiError::conflict(
+            "NOT_APPROVED",
+            "Nobody has approved this",
+        )),
+        Redeemed::WrongSecret => Err(wrong_secret()),
+        Redeemed::Unknown => Err(unknown()),
+    }
+}
+
+fn wrong_secret() -> ApiError {
+    ApiError::forbidden(
+        "WRONG_SECRET",
+        "This is not the secret that came with the decision",
+    )
 }
 
 /// The id in a path; what is none names no decision.

@@ -6,6 +6,7 @@
 //! | `GET /api/hooks/decisions` | the audit trail, newest first (P-20 … P-28) |
 //! | `GET /api/hooks/decisions/{id}?wait=SECONDS` | one decision; waits for its answer |
 //! | `POST /api/hooks/decisions/{id}/executed` | reports that it ran; needs its secret |
+//! | `POST /api/hooks/decisions/{id}/redeem` | uses an approval, which serves once; needs its secret |
 //! | `GET /api/hooks/pending` | the questions that wait for an answer |
 //! | `POST /api/hooks/permission-response` | answers one; needs the operator's token |
 //! | `GET /api/hooks/remembered` | what was approved for longer |
@@ -123,6 +124,7 @@ pub fn app(state: AppState) -> Router {
         .route("/api/hooks/decisions", get(decisions::list))
         .route("/api/hooks/decisions/{id}", get(decisions::one))
         .route("/api/hooks/decisions/{id}/executed", post(decisions::executed))
+        .route("/api/hooks/decisions/{id}/redeem", post(decisions::redeem))
         .route("/api/hooks/remembered", get(remembered::list))
         .route("/api/hooks/remembered/{id}", delete(remembered::revoke))
         .route("/api/hooks/stats", get(stats::stats))
@@ -176,7 +178,7 @@ async fn around(State(state): State<AppState>, mut request: Request, next: Next)
 /// The route that a request goes to, not its path: ids and whatever else a client makes up are
 /// no names of counters.
 fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 12] = [
+    const ROUTES: [&str; 13] = [
         "/api/hooks/permission-request",
         "/api/hooks/permission-response",
         "/api/hooks/pending",
@@ -189,10 +191,12 @@ fn route_of(request: &Request) -> &'static str {
         "/metrics",
         "/api/hooks/decisions/{id}",
         "/api/hooks/decisions/{id}/executed",
+        "/api/hooks/decisions/{id}/redeem",
     ];
     let path = request.uri().path();
     let known = ROUTES.into_iter().find(|route| *route == path);
     known.unwrap_or_else(|| match path.strip_prefix("/api/hooks/decisions/") {
+        Some(rest) if rest.ends_with("/redeem") => "/api/hooks/decisions/{id}/redeem",
         Some(rest) if rest.ends_with("/executed") => "/api/hooks/decisions/{id}/executed",
         Some(_) => "/api/hooks/decisions/{id}",
         None => match path.starts_with("/api/hooks/remembered/") {

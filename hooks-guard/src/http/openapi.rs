@@ -23,6 +23,7 @@ pub fn document() -> OpenApi {
         super::decisions::list,
         super::decisions::one,
         super::decisions::executed,
+        super::decisions::redeem,
         super::decisions::pending,
         super::remembered::list,
         super::remembered::revoke,

@@ -114,6 +114,11 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         session_id: name("session_id", MOST_NAME)?,
         cwd: name("cwd", MOST_PATH)?.map(PathBuf::from),
         call_id: name("call_id", MOST_NAME)?,
+        asks_itself: match map.remove("asks_itself") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(asks)) => asks,
+            Some(_) => return Err(body::wrong_type("asks_itself", "true or false")),
+        },
         file: match map.remove("file") {
             None | Some(Value::Null) => None,
             Some(file) => Some(serde_json::from_value::<FileAccess>(file).map_err(|error| {

@@ -20,13 +20,13 @@ pub(crate) struct List {
 #[utoipa::path(
     get,
     path = "/api/hooks/remembered",
-    responses((status = 200, description = "The approvals, newest first", body = List))
+    responses((status = 200, description = "The approvals, the oldest first", body = List))
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
     Extension(id): Extension<RequestId>,
 ) -> Result<Json<List>, ApiError> {
-    let found = state.service().audit().remembered().await;
+    let found = state.service().audit().all_remembered().await;
     Ok(Json(List {
         remembered: found.map_err(|error| failed(&id, &error))?,
     }))
@@ -52,9 +52,13 @@ pub(crate) async fn revoke(
 ) -> Result<Json<Remembered>, ApiError> {
     state.inner.operator.check(&headers)?;
     let audit = state.service().audit();
-    let revoked = audit.revoke(number(&remembered)?, "operator").await;
-    revoked
-        .map_err(|error| failed(&id, &error))?
-        .map(Json)
-        .ok_or_else(|| ApiError::not_found("There is no such approval"))
+    let failed = |error| failed(&id, &error);
+    let number = number(&remembered)?;
+    let all = audit.all_remembered().await.map_err(failed)?;
+    let gone = || ApiError::not_found("There is no such approval");
+    let found = all.into_iter().find(|one| one.id == number).ok_or_else(gone)?;
+    match audit.forget(number, "operator").await.map_err(failed)? {
+        true => Ok(Json(found)),
+        false => Err(gone()),
+    }
 }

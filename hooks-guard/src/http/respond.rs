@@ -10,7 +10,7 @@ use super::decisions::{failed, unknown};
 use super::error::{ApiError, RequestId};
 use super::{AppState, body, metrics};
 use crate::audit::{Answered, AuditRecord};
-use crate::service::{Remember, Reply};
+use crate::service::{Remember, Reply, Responded};
 
 /// Longest note, in characters.
 const MOST_NOTE: usize = 1000;
@@ -74,7 +74,16 @@ pub(crate) async fn respond(
         note: body::text(&mut map, "note", MOST_NOTE)?,
     };
     let answered = state.service().respond(decision, reply, "operator").await;
-    match answered.map_err(|error| failed(&id, &error))? {
+    let answered = match answered.map_err(|error| failed(&id, &error))? {
+        Responded::Answered(answered) => answered,
+        Responded::NotRemembered => {
+            return Err(ApiError::conflict(
+                "CANNOT_BE_REMEMBERED",
+                "This touches the guard itself or what runs later, and is asked about every time",
+            ));
+        }
+    };
+    match answered {
         Answered::Done(record) => {
             metrics::answer(&record);
             Ok(Json(*record))
@@ -89,10 +98,6 @@ pub(crate) async fn respond(
         Answered::NotAsked(_) => Err(ApiError::conflict(
             "CANNOT_BE_ANSWERED",
             "This needs no answer: it was allowed at once, or a rule denies it",
-        )),
-        Answered::NotRemembered(_) => Err(ApiError::conflict(
-            "CANNOT_BE_REMEMBERED",
-            "This touches the guard itself or what runs later, and is asked about every time",
         )),
         Answered::Unknown => Err(unknown()),
     }

@@ -1,0 +1,284 @@
+//! `hook`: what coding agents call before and after they use a tool.
+//!
+//! Whatever happens, the agent gets an answer in its own words within its time, and none that
+//! allows what was not decided.
+
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+use clap::Args;
+use hooks_guard::audit::AuditStore;
+use hooks_guard::client::{Address, Client, ClientError};
+use hooks_guard::config::Config;
+use hooks_guard::gate::Gate;
+use hooks_guard::classify::{Classifier, Decision};
+use hooks_guard::protocol::{self, Agent, Answer, Asks, Event, Question, Ran, Reply};
+use hooks_guard::request::{PermissionRequest, Ruling};
+use hooks_guard::service::PermissionService;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use tokio::time::{Instant, timeout_at};
+
+use super::calls::{Call, Calls};
+use super::setup::{Setup, address, database, runtime};
+use super::{Failure, semantic};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// claude-code, codex, gemini, cursor, copilot, vscode or opencode.
+    agent: Agent,
+    /// For how many seconds the agent waits, by its settings.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    #[command(flatten)]
+    setup: Setup,
+}
+
+/// What the service may take for a decision; what it takes beyond the two seconds of a
+/// classification is for its record.
+const DECISION: Duration = Duration::from_secs(3);
+
+/// Answers one call of a hook. Its exit status is the agent's.
+pub(crate) fn hook(options: Options) -> u8 {
+    let agent = options.agent;
+    let began = Instant::now();
+    let reply = match read() {
+        Err(error) => protocol::failed(agent, None, &format!("the input cannot be read: {error}")),
+        Ok(input) => match protocol::read(agent, &input) {
+            Err(error) => protocol::failed(agent, error.hook, &error.to_string()),
+            Ok(event) => answer(options, event, began),
+        },
+    };
+    print(&reply);
+    reply.exit
+}
+
+fn read() -> io::Result<Vec<u8>> {
+    let mut input = Vec::new();
+    let most = protocol::MOST_BYTES as u64 + 1;
+    io::stdin().lock().take(most).read_to_end(&mut input)?;
+    Ok(input)
+}
+
+fn print(reply: &Reply) {
+    // An agent that does not read its answer gets none.
+    if !reply.stdout.is_empty() {
+        let _ = writeln!(io::stdout().lock(), "{}", reply.stdout);
+    }
+    if !reply.stderr.is_empty() {
+        let _ = writeln!(io::stderr().lock(), "{}", reply.stderr);
+    }
+}
+
+fn answer(options: Options, event: Event, began: Instant) -> Reply {
+    let (Event::Ask(Question { hook, .. })
+    | Event::Ran(Ran { hook, .. })
+    | Event::Nothing { hook, .. }) = &event;
+    let hook = *hook;
+    let agent = options.agent;
+    let limit = protocol::limit(
+        agent,
+        Some(hook),
+        options.timeout.map(Duration::from_secs),
+    );
+    let work = || -> Result<Reply, Failure> {
+        let config = options.setup.config()?;
+        if !config.enabled {
+            return Ok(protocol::done(hook));
+        }
+        let runtime = runtime()?;
+        Ok(runtime.block_on(async {
+            let guard = Guard {
+                agent,
+                config: &config,
+                until: began + limit,
+            };
+            match event {
+                Event::Ask(question) => guard.ask(question).await,
+                Event::Ran(ran) => guard.ran(ran).await,
+                Event::Nothing { hook, .. } => protocol::done(hook),
+            }
+        }))
+    };
+    work().unwrap_or_else(|error| protocol::failed(agent, Some(hook), &error.to_string()))
+}
+
+/// One call of a hook.
+struct Guard<'a> {
+    agent: Agent,
+    config: &'a Config,
+    /// When the agent must have its answer.
+    until: Instant,
+}
+
+/// Who decided.
+enum Decided {
+    /// The service, which can be asked again.
+    Service(Client, Ruling),
+    /// This process.
+    Here(Ruling),
+}
+
+impl Guard<'_> {
+    async fn ask(&self, mut question: Question) -> Reply {
+        let request = &mut question.request;
+        request.agent = Some(self.agent.name().to_owned());
+        request.call_id.get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
+        request.asks_itself = question.asks == Asks::Always;
+        let decided = timeout_at(self.until, self.decide(&question.request)).await;
+        let answer = match decided {
+            Err(_) => Answer::Ask("no decision was made in the agent's time".to_owned()),
+            Ok(Err(why)) => Answer::Ask(why),
+            Ok(Ok(Decided::Here(ruling))) => Answer::of(&question, &ruling),
+            Ok(Ok(Decided::Service(client, ruling))) => {
+                self.remember(&question.request, &ruling);
+                self.settle(&question, &client, &ruling).await
+            }
+        };
+        protocol::answer(&question, &answer)
+    }
+
+    /// The decision of the service, or where there is none, of this process.
+    async fn decide(&self, request: &PermissionRequest) -> Result<Decided, String> {
+        let client = Client::new(address(self.config));
+        let body = serde_json::to_value(request).map_err(|error| error.to_string())?;
+        let limit = DECISION.min(self.left() / 2);
+        let path = "/api/hooks/permission-request";
+        match client.post(path, &body, limit).await {
+            Ok(value) => match serde_json::from_value(value) {
+                Ok(ruling) => return Ok(Decided::Service(client, ruling)),
+                Err(error) => tracing::debug!(%error, "what listens there is no service"),
+            },
+            // Something is wrong with it, or with this request: what is decided here is no less
+            // strict.
+            Err(error) => tracing::debug!(%error, "the service does not decide"),
+        }
+        self.here(request).await.map(Decided::Here)
+    }
+
+    async fn here(&self, request: &PermissionRequest) -> Result<Ruling, String> {
+        let failed = |error: Failure| format!("hooks-guard cannot decide: {error}");
+        let classifier = match self.config.semantic.clone() {
+            Some(stage) => semantic::classifier(stage).map_err(|error| failed(error.into()))?,
+            None => Classifier::new(),
+        };
+        let url = database(self.config).map_err(failed)?;
+        let audit = AuditStore::open(&url).await;
+        let audit = audit.map_err(|error| failed(error.into()))?;
+        let gate = Gate::new(classifier, self.config.policy());
+        let service = PermissionService::new(gate, audit, self.config.approval_ttl());
+        // Nobody can answer a question of a process that ends.
+        let request = PermissionRequest {
+            asks_itself: true,
+            ..request.clone()
+        };
+        let ruling = service.request(request).await;
+        ruling.map_err(|error| format!("hooks-guard cannot decide: {error}"))
+    }
+
+    /// What becomes of a ruling of the service: where the agent asks nobody, somebody at the
+    /// console is waited for.
+    async fn settle(&self, question: &Question, client: &Client, ruling: &Ruling) -> Answer {
+        let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
+        let (Some(id), Some(secret)) = (ruling.id, &ruling.secret) else {
+            return Answer::of(question, ruling);
+        };
+        if !asks || question.asks == Asks::Always {
+            return Answer::of(question, ruling);
+        }
+        let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
+        loop {
+            let left = self.left();
+            if left < Duration::from_millis(500) {
+                return Answer::Deny(format!("{reason}; nobody answered in time"));
+            }
+            let seconds = left.as_secs().saturating_sub(1).min(30);
+            let path = format!("/api/hooks/decisions/{id}?wait={seconds}");
+            let record = client.get(&path, left).await;
+            let said = match &record {
+                Ok(record) => record["user_response"].as_str(),
+                Err(ClientError::Late(_)) => continue,
+                Err(error) => return Answer::Deny(format!("{reason}; {error}")),
+            };
+            match said {
+                None if seconds == 0 => {
+                    return Answer::Deny(format!("{reason}; nobody answered in time"));
+                }
+                None => {}
+                Some("APPROVED") => {
+                    let path = format!("/api/hooks/decisions/{id}/redeem");
+                    let body = json!({ "secret": secret });
+                    return match client.post(&path, &body, self.left()).await {
+                        Ok(_) => Answer::Allow(format!("{reason}; approved by the operator")),
+                        Err(error) => Answer::Deny(format!("{reason}; {error}")),
+                    };
+                }
+                Some("TIMEOUT") => {
+                    return Answer::Deny(format!("{reason}; nobody answered in time"));
+                }
+                Some(_) => return Answer::Deny(format!("{reason}; denied by the operator")),
+            }
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+
+    /// Keeps the decision's secret for the end of the call.
+    fn remember(&self, request: &PermissionRequest, ruling: &Ruling) {
+        if let (Some(id), Some(secret)) = (ruling.id, ruling.secret.clone())
+            && let Some(calls) = Calls::of_environment()
+            && let Err(error) = calls.keep(request, &Call { id, secret })
+        {
+            tracing::warn!(%error, "that the command ran will not be recorded");
+        }
+    }
+
+    /// Records that a tool ran.
+    async fn ran(&self, mut ran: Ran) -> Reply {
+        let request = &mut ran.request;
+        request.agent = Some(self.agent.name().to_owned());
+        request.call_id.get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
+        let status = ran.outcome.exit_status;
+        let reported = match Calls::of_environment().and_then(|calls| calls.take(&ran.request)) {
+            Some(Call { id, secret }) => {
+                let path = format!("/api/hooks/decisions/{id}/executed");
+                let body = json!({ "secret": secret, "exit_status": status });
+                let client = Client::new(address(self.config));
+                let sent = client.post(&path, &body, self.left()).await;
+                sent.map(drop).map_err(Failure::from)
+            }
+            None => self.ran_here(&ran).await,
+        };
+        match reported {
+            Ok(()) => protocol::done(ran.hook),
+            Err(error) => protocol::failed(self.agent, Some(ran.hook), &error.to_string()),
+        }
+    }
+
+    async fn ran_here(&self, ran: &Ran) -> Result<(), Failure> {
+        let Ran { request, outcome, .. } = ran;
+        let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
+            return Ok(());
+        };
+        let audit = AuditStore::open(&database(self.config)?).await?;
+        let gate = Gate::by_tables();
+        let service = PermissionService::new(gate, audit, self.config.approval_ttl());
+        let agent = self.agent.name();
+        let status = outcome.exit_status;
+        service.executed_call(agent, session, call, status).await?;
+        Ok(())
+    }
+}
+
+/// A name for a call of which the agent has none: what it does, and where.
+fn call_of(command: &str, cwd: Option<&std::path::Path>) -> String {
+    let mut hash = Sha256::new();
+    hash.update(command);
+    hash.update([0]);
+    hash.update(cwd.map_or(&[][..], |cwd| cwd.as_os_str().as_encoded_bytes()));
+    let digest = hash.finalize();
+    let short: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("command:{short}")
+}
