@@ -12,6 +12,7 @@ use crate::classify::{Crud, Decision, Method};
 ///
 /// In JSON the body of `POST /api/hooks/permission-request`; whatever goes beyond the command and
 /// its context is additive, and may be left out.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionRequest {
     /// The command, of 1 to 10 000 characters; for access to files, a line that says in words
@@ -28,6 +29,7 @@ pub struct PermissionRequest {
     pub session_id: Option<String>,
     /// The directory in which the command would run, absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub cwd: Option<PathBuf>,
     /// The agent's own name for this call of a tool, if it has one: tells what came of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +54,7 @@ impl PermissionRequest {
 }
 
 /// Access to files by a tool that is no shell.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileAccess {
     /// The tool, as the agent calls it.
@@ -59,6 +62,7 @@ pub struct FileAccess {
     /// What it does to them.
     pub effect: Crud,
     /// The files, as the agent gives them: absolute, or relative to the request's directory.
+    #[cfg_attr(feature = "http", schema(value_type = Vec<String>))]
     pub paths: Vec<PathBuf>,
     /// SHA-256 of everything the tool is given, in hexadecimal: an approval holds for this
     /// alone. Without it, an approval holds for whatever the tool does to these files.
@@ -70,6 +74,7 @@ pub struct FileAccess {
 ///
 /// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied` and `rule` are
 /// additive.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ruling {
     /// Whether somebody has to agree first (P-06).
@@ -85,6 +90,7 @@ pub struct Ruling {
     /// How the class was found (P-07).
     pub classification_method: Method,
     /// When it was decided.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
     /// Under which number the audit trail has it; none where it has no trail.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,8 +9,8 @@ use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
 use crate::audit::{
-    Answered, AuditError, AuditRecord, AuditStore, Executed, Execution, NewAnswer, NewDecision,
-    NewRemembered, UserResponse,
+    Answered, AuditError, AuditRecord, AuditStore, Change, ChangeStream, Executed, Execution,
+    NewAnswer, NewDecision, NewRemembered, Redeemed, UserResponse,
 };
 use crate::classify::Decision;
 use crate::gate::{Gate, Judged};
@@ -124,8 +124,7 @@ impl PermissionService {
         let command_hash = command_hash(&request);
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         if asks
-            && may_be_remembered
-            && let Some(grant) = audit.grant(command_hash, &request).await?
+            && let Some(grant) = audit.grant(command_hash, &request, may_be_remembered).await?
         {
             ruling.decision = Decision::AutoAllowed;
             ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
@@ -141,7 +140,6 @@ impl PermissionService {
                 error,
                 secret_hash: Some(Sha256::digest(&secret).into()),
                 command_hash,
-                may_be_remembered,
             })
             .await?;
         ruling.id = Some(id);
@@ -207,7 +205,8 @@ impl PermissionService {
             let Some(record) = audit.decision(id).await? else {
                 return Ok(None);
             };
-            let Some(deadline) = record.waits_until() else {
+            let waits = record.user_response.is_none();
+            let Some(deadline) = record.deadline.filter(|_| waits) else {
                 return Ok(Some(record));
             };
             let now = Timestamp::now();
@@ -220,7 +219,7 @@ impl PermissionService {
             }
             let left = Duration::try_from(deadline.duration_since(now)).unwrap_or_default();
             let until = until.min(Instant::now() + left);
-            let _ = timeout_at(until, changes.of(id)).await;
+            let _ = timeout_at(until, answered(&mut changes, id)).await;
         }
     }
 
@@ -300,6 +299,22 @@ impl PermissionService {
             _ => executed,
         })
     }
+}
+
+/// Waits until a decision may have been answered.
+async fn answered(changes: &mut ChangeStream, id: i64) {
+    while let Some(change) = changes.next().await {
+        match change {
+            Change::Answered(other) if other != id => {}
+            Change::Answered(_) | Change::Cleaned | Change::Missed(_) => return,
+            _ => {}
+        }
+    }
+}
+
+/// Whether an answer to what this rule asks about may hold for longer than once.
+fn may_be_remembered(rule: Option<&str>) -> bool {
+    rule.is_none_or(|rule| !rule.starts_with("built in"))
 }
 
 /// What an approval is bound to, together with the directory and the session.

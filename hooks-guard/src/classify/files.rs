@@ -1,6 +1,7 @@
 //! What a tool that is no shell would do to files.
 
 use super::judge::{Finding, Sure};
+use super::shell::Span;
 use super::{Classification, Classifier, Crud};
 use crate::request::FileAccess;
 
@@ -15,7 +16,10 @@ impl Classifier {
         let mut findings = Vec::new();
         let mut found = |ask, sure, reason| {
             findings.push(Finding {
-                span: 0..line.len(),
+                span: Span {
+                    start: 0,
+                    end: line.len(),
+                },
                 effect: access.effect,
                 ask,
                 reason,

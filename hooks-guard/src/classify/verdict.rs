@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::{self, Sure};
 
 /// What a command does to things; the strongest effect is the greatest (P-09).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Crud {
@@ -32,6 +33,7 @@ impl fmt::Display for Crud {
 }
 
 /// Whether somebody must agree first (P-06).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Decision {
@@ -51,6 +53,7 @@ impl fmt::Display for Decision {
 }
 
 /// How an answer was found (P-07).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
