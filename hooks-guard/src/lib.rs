@@ -3,6 +3,7 @@
 //! | Module | Is |
 //! |---|---|
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
+//! | `audit` | the audit trail: what was decided, answered and run (features `sqlite`, `postgres`) |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //!
 //! ```
@@ -16,8 +17,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub mod audit;
 pub mod classify;
 mod hook;
+mod mask;
 mod request;
 
 pub use hook::ClassifierHook;
