@@ -3,6 +3,7 @@
 //! | Module | Is |
 //! |---|---|
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
+//! | `audit` | the audit trail: what was decided, answered and run (features `sqlite`, `postgres`) |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
 //!
@@ -17,6 +18,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub mod audit;
 pub mod classify;
 #[cfg(feature = "http")]
 pub mod client;
@@ -31,6 +34,7 @@ pub mod places;
 pub mod protocol;
 #[cfg(feature = "audit")]
 mod random;
+mod mask;
 mod request;
 #[cfg(feature = "audit")]
 pub mod service;

@@ -6,7 +6,6 @@
 //! and nothing is allowed because of it: a command that tells the model to call
 //! it harmless has won nothing.
 
-mod mask;
 #[cfg(feature = "semantic")]
 mod openai;
 #[cfg(feature = "semantic")]
@@ -28,8 +27,8 @@ use tokio::time::{Instant, timeout_at};
 #[cfg(feature = "semantic")]
 pub use self::openai::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 
-use self::mask::Masked;
 use super::{Classification, Crud, Decision, Method};
+use crate::mask::Masked;
 
 /// How long a classification may take with all its stages (P-08).
 pub const MOST_TIME: Duration = Duration::from_secs(2);
@@ -67,7 +66,7 @@ impl Question {
     /// What is asked about a command of which the tables say this.
     #[must_use]
     pub fn new(command: &str, verdict: &Classification) -> Self {
-        let masked = Masked::new(command);
+        let masked = Masked::for_model(command);
         let mut reasons: Vec<String> = Vec::new();
         for finding in &verdict.findings {
             let reason = masked.other(&finding.reason);

@@ -1,7 +1,9 @@
-//! What of a command may leave the machine: all but secrets and addresses.
+//! What of a command may be told to others: all but secrets.
 //!
-//! Rather too much is masked than too little: what the model does not see it
-//! cannot raise, and it never could lower.
+//! To a model, rather too much is masked than too little: what it does not see
+//! it cannot raise, and it never could lower. In the audit trail a person has
+//! to see what was run: e-mail addresses stay there, and numbers in hexadecimal
+//! digits, which are mostly commits and digests.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -23,11 +25,23 @@ const SHORTEST_IN_COMMAND: usize = 6;
 
 /// A command with what is secret in it taken out.
 #[derive(Debug)]
-pub(super) struct Masked {
-    /// The command to send.
-    pub(super) text: String,
+pub(crate) struct Masked {
+    /// The command to show.
+    pub(crate) text: String,
     /// What was taken out, the longest first.
     secrets: Vec<(String, Kind)>,
+    reader: Reader,
+}
+
+/// Who reads what is left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reader {
+    Model,
+    #[cfg_attr(
+        not(any(feature = "sqlite", feature = "postgres")),
+        expect(dead_code, reason = "there is no audit trail")
+    )]
+    Trail,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -37,8 +51,19 @@ enum Kind {
 }
 
 impl Masked {
-    pub(super) fn new(command: &str) -> Self {
-        let ranges = ranges(command);
+    /// What may leave the machine.
+    pub(crate) fn for_model(command: &str) -> Self {
+        Self::new(command, Reader::Model)
+    }
+
+    /// What may be stored.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn for_storage(command: &str) -> Self {
+        Self::new(command, Reader::Trail)
+    }
+
+    fn new(command: &str, reader: Reader) -> Self {
+        let ranges = ranges(command, reader);
         let mut secrets: Vec<(String, Kind)> = Vec::new();
         for (range, kind) in &ranges {
             let text = &command[range.clone()];
@@ -52,6 +77,7 @@ impl Masked {
         let mut masked = Self {
             text: replaced(command, &ranges),
             secrets,
+            reader,
         };
         masked.text = masked.without(masked.text.clone(), SHORTEST_IN_COMMAND);
         masked
@@ -59,9 +85,9 @@ impl Masked {
 
     /// The same for a text about the command, which may quote a secret without
     /// what made it recognisable.
-    pub(super) fn other(&self, text: &str) -> String {
+    pub(crate) fn other(&self, text: &str) -> String {
         let text = self.without(text.to_owned(), SHORTEST);
-        replaced(&text, &ranges(&text))
+        replaced(&text, &ranges(&text, self.reader))
     }
 
     /// The text without what was taken out elsewhere.
@@ -97,7 +123,7 @@ fn replaced(text: &str, ranges: &[(Range<usize>, Kind)]) -> String {
 }
 
 /// What must go, in order and apart from each other.
-fn ranges(text: &str) -> Vec<(Range<usize>, Kind)> {
+fn ranges(text: &str, reader: Reader) -> Vec<(Range<usize>, Kind)> {
     let mut found: Vec<(Range<usize>, Kind)> = Vec::new();
     for rule in RULES.iter() {
         let mut from = 0;
@@ -109,7 +135,7 @@ fn ranges(text: &str) -> Vec<(Range<usize>, Kind)> {
                 .flatten()
                 .next()
                 .map_or(whole.clone(), |group| group.range());
-            if (rule.counts)(&captures, &text[hidden.clone()]) {
+            if rule.counts(reader, &captures, &text[hidden.clone()]) {
                 from = hidden.end.max(from + 1);
                 found.push((hidden, rule.kind));
             } else {
@@ -155,6 +181,31 @@ struct Rule {
     pattern: Regex,
     kind: Kind,
     counts: fn(&Captures<'_>, &str) -> bool,
+    doubt: Doubt,
+}
+
+/// How often what a rule finds is no secret.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Doubt {
+    No,
+    /// Unless it has letters of both cases and digits.
+    Some,
+    Much,
+}
+
+impl Rule {
+    fn counts(&self, reader: Reader, captures: &Captures<'_>, text: &str) -> bool {
+        let doubtful = match (reader, self.doubt) {
+            (Reader::Model, _) | (_, Doubt::No) => false,
+            (Reader::Trail, Doubt::Some) => {
+                let any = |class: fn(&u8) -> bool| text.as_bytes().iter().any(class);
+                !(any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase))
+                    || !any(u8::is_ascii_digit)
+            }
+            (Reader::Trail, Doubt::Much) => true,
+        };
+        !doubtful && (self.counts)(captures, text)
+    }
 }
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
@@ -162,6 +213,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         pattern: compiled(pattern),
         kind: Kind::Secret,
         counts,
+        doubt: Doubt::No,
     };
     vec![
         secret(
@@ -253,15 +305,25 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             literal,
         ),
         // What looks like chance.
-        secret(r"\b[0-9a-fA-F]{32,}\b", always),
-        secret(r"[A-Za-z0-9+_=-]{20,}", chance),
-        secret(r"[A-Za-z0-9+/]{32,}={0,2}", chance),
+        Rule {
+            doubt: Doubt::Much,
+            ..secret(r"\b[0-9a-fA-F]{32,}\b", always)
+        },
+        Rule {
+            doubt: Doubt::Some,
+            ..secret(r"[A-Za-z0-9+_=-]{20,}", chance)
+        },
+        Rule {
+            doubt: Doubt::Some,
+            ..secret(r"[A-Za-z0-9+/]{32,}={0,2}", chance)
+        },
         Rule {
             pattern: compiled(
                 r#"[^\s@<>"'`(),;:=|&/\[\]{}$]+@[^\s@<>"'`(),;:=|&/\[\]{}$]+\.[^\s@<>"'`(),;:=.|&/\[\]{}$]{2,}"#,
             ),
             kind: Kind::Mail,
             counts: |_, text| !text.starts_with("git@"),
+            doubt: Doubt::Much,
         },
     ]
 });
@@ -340,7 +402,7 @@ mod tests {
     use super::*;
 
     fn mask(command: &str) -> String {
-        Masked::new(command).text
+        Masked::for_model(command).text
     }
 
     /// Each line: a command in which `«…»` is what must go.
@@ -472,7 +534,7 @@ mod tests {
 
     #[test]
     fn texts_about_a_command_are_masked_by_what_the_command_says() {
-        let masked = Masked::new("frob --password 'hunter2' x");
+        let masked = Masked::for_model("frob --password 'hunter2' x");
         assert_eq!(
             masked.other("`hunter2` is an unknown word"),
             "`[secret]` is an unknown word"
@@ -514,7 +576,7 @@ mod tests {
 
         #[test]
         fn any_text_is_masked_without_a_panic(text in "\\PC{0,200}") {
-            Masked::new(&text).other(&text);
+            Masked::for_model(&text).other(&text);
         }
     }
 

@@ -1,0 +1,98 @@
+//! PostgreSQL: one trail for several instances.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::SqlSafeStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
+
+use crate::audit::error::AuditError;
+
+/// How long to wait for a connection, and for somebody else's transaction.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// How many may read at a time.
+const READERS: u32 = 8;
+
+/// What has to be done to an older database, in order. An entry that was released stays as it is.
+const MIGRATIONS: [(i64, &str, &str); 1] = [(
+    1,
+    "audit",
+    include_str!("../../../migrations/postgres/0001_audit.sql"),
+)];
+
+/// On which all instances hear that something was written.
+pub(in crate::audit) const CHANNEL: &str = "hooks_guard_audit";
+
+#[derive(Clone, Debug)]
+pub(in crate::audit) struct Postgres {
+    writer: PgPool,
+    readers: PgPool,
+}
+
+impl Postgres {
+    pub(super) async fn open(url: &str) -> Result<Self, AuditError> {
+        let options: PgConnectOptions =
+            url.parse()
+                .map_err(|error: sqlx::Error| AuditError::Unreachable {
+                    source: Arc::new(error),
+                })?;
+        let options = options
+            .application_name("hooks-guard")
+            // Whatever the server's default: a decision is on disk before its answer leaves.
+            .options([("synchronous_commit", "on"), ("lock_timeout", "5s")]);
+        let writer = PgPoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(BUSY)
+            .connect_with(options.clone())
+            .await?;
+        let migrations = MIGRATIONS.map(|(version, name, sql)| {
+            let kind = MigrationType::Simple;
+            Migration::new(
+                version,
+                Cow::Borrowed(name),
+                kind,
+                sql.into_sql_str(),
+                false,
+            )
+        });
+        Migrator::with_migrations(migrations.into())
+            .run(&writer)
+            .await?;
+        let readers = PgPoolOptions::new()
+            .max_connections(READERS)
+            .acquire_timeout(BUSY)
+            .connect_with(options)
+            .await?;
+        Ok(Self { writer, readers })
+    }
+
+    pub(super) async fn read(
+        &self,
+    ) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, AuditError> {
+        Ok(self
+            .readers
+            .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            .await?)
+    }
+
+    pub(super) async fn write(
+        &self,
+    ) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, AuditError> {
+        Ok(self.writer.begin().await?)
+    }
+
+    /// What hears of the transactions of every instance.
+    pub(in crate::audit) async fn listener(&self) -> Result<PgListener, AuditError> {
+        let mut listener = PgListener::connect_with(&self.readers).await?;
+        listener.listen(CHANNEL).await?;
+        Ok(listener)
+    }
+
+    pub(super) async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}

@@ -1,0 +1,184 @@
+//! SQLite: one file, which several processes may share.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fs, io};
+
+use sqlx::SqlSafeStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{
+    SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
+};
+
+use crate::audit::error::AuditError;
+
+/// How long a statement waits for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// How many may read at a time, with the one that looks for changes.
+const READERS: u32 = 5;
+
+/// What has to be done to an older database, in order. An entry that was released stays as it is.
+const MIGRATIONS: [(i64, &str, &str); 1] = [(
+    1,
+    "audit",
+    include_str!("../../../migrations/sqlite/0001_audit.sql"),
+)];
+
+/// What `sqlite::memory:` and its like name.
+const MEMORY: &str = ":memory:";
+
+#[derive(Clone, Debug)]
+pub(in crate::audit) struct Sqlite {
+    writer: SqlitePool,
+    /// In memory the writer's: every connection would have a database of its own.
+    readers: SqlitePool,
+    memory: bool,
+}
+
+impl Sqlite {
+    pub(super) async fn open(path: &str) -> Result<Self, AuditError> {
+        let memory = path == MEMORY;
+        let mut options = SqliteConnectOptions::new()
+            .foreign_keys(false)
+            // What is deleted does not stay readable in the file.
+            .pragma("secure_delete", "ON")
+            .busy_timeout(BUSY);
+        if memory {
+            options = options.in_memory(true);
+        } else {
+            prepare(Path::new(path))?;
+            options = options
+                .filename(path)
+                .auto_vacuum(SqliteAutoVacuum::Incremental)
+                .journal_mode(SqliteJournalMode::Wal)
+                .synchronous(SqliteSynchronous::Full);
+        }
+        let writer = SqlitePoolOptions::new()
+            .max_connections(1)
+            .min_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .acquire_timeout(BUSY)
+            .connect_with(options.clone())
+            .await?;
+        let migrations = MIGRATIONS.map(|(version, name, sql)| {
+            let kind = MigrationType::Simple;
+            Migration::new(
+                version,
+                Cow::Borrowed(name),
+                kind,
+                sql.into_sql_str(),
+                false,
+            )
+        });
+        Migrator::with_migrations(migrations.into())
+            .run(&writer)
+            .await?;
+        let readers = if memory {
+            writer.clone()
+        } else {
+            SqlitePoolOptions::new()
+                .max_connections(READERS)
+                .acquire_timeout(BUSY)
+                .connect_with(options.pragma("query_only", "ON"))
+                .await?
+        };
+        Ok(Self {
+            writer,
+            readers,
+            memory,
+        })
+    }
+
+    pub(super) async fn read(
+        &self,
+    ) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, AuditError> {
+        Ok(self.readers.begin().await?)
+    }
+
+    pub(super) async fn write(
+        &self,
+    ) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, AuditError> {
+        // Not `BEGIN`, which would fail at the first change if somebody wrote since the first
+        // look, however long it might wait.
+        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    }
+
+    /// A number that differs from that of before if another connection has committed.
+    pub(in crate::audit) async fn version(
+        &self,
+        connection: &mut sqlx::SqliteConnection,
+    ) -> Result<i64, AuditError> {
+        Ok(sqlx::query_scalar("PRAGMA data_version")
+            .fetch_one(connection)
+            .await?)
+    }
+
+    /// A connection of its own to ask for [`version`](Self::version) on; none in memory, where
+    /// nobody else is.
+    pub(in crate::audit) async fn watcher(
+        &self,
+    ) -> Result<Option<sqlx::pool::PoolConnection<sqlx::Sqlite>>, AuditError> {
+        Ok(match self.memory {
+            true => None,
+            false => Some(self.readers.acquire().await?),
+        })
+    }
+
+    /// Gives back to the system what a cleanup has left empty.
+    pub(in crate::audit) async fn shrink(&self) -> Result<u64, AuditError> {
+        let mut connection = self.writer.acquire().await?;
+        let size: i64 = sqlx::query_scalar("PRAGMA page_size")
+            .fetch_one(&mut *connection)
+            .await?;
+        let before: i64 = sqlx::query_scalar("PRAGMA page_count")
+            .fetch_one(&mut *connection)
+            .await?;
+        sqlx::query("PRAGMA incremental_vacuum(2000)")
+            .execute(&mut *connection)
+            .await?;
+        let after: i64 = sqlx::query_scalar("PRAGMA page_count")
+            .fetch_one(&mut *connection)
+            .await?;
+        Ok(((before - after).max(0) * size).unsigned_abs())
+    }
+
+    pub(super) async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}
+
+/// Makes the folder and the file for their owner only; SQLite gives the files beside it the same
+/// rights.
+fn prepare(path: &Path) -> Result<(), AuditError> {
+    let failed = |path: &Path, source: io::Error| AuditError::Create {
+        path: path.display().to_string(),
+        source: Arc::new(source),
+    };
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder
+            .create(folder)
+            .map_err(|error| failed(folder, error))?;
+    }
+    let mut file = fs::OpenOptions::new();
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    match file.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(failed(path, error)),
+    }
+}

@@ -1,0 +1,162 @@
+//! The chain that all entries of the log hang on.
+//!
+//! `hash(n) = SHA-256(domain ‖ hash(n - 1) ‖ SHA-256(content(n)))`, where the content is not kept a
+//! second time: it is made of the rows that filters read, so that a changed row breaks the chain.
+
+use sha2::{Digest, Sha256};
+
+use super::record::Stored;
+
+/// Nothing else that is hashed anywhere begins so.
+const DOMAIN: &[u8] = b"hooks-guard audit trail 1\0";
+
+/// What an entry of the log says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Decided = 1,
+    Answered = 2,
+    Executed = 3,
+    Remembered = 4,
+    Revoked = 5,
+    Cleaned = 6,
+}
+
+impl Kind {
+    pub(super) fn of(code: i64) -> Option<Self> {
+        Some(match code {
+            1 => Self::Decided,
+            2 => Self::Answered,
+            3 => Self::Executed,
+            4 => Self::Remembered,
+            5 => Self::Revoked,
+            6 => Self::Cleaned,
+            _ => return None,
+        })
+    }
+}
+
+pub(super) fn link(previous: &[u8; 32], content: [u8; 32]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(DOMAIN);
+    hash.update(previous);
+    hash.update(content);
+    hash.finalize().into()
+}
+
+/// The hash of what an entry says: of each field a byte for what it is, its length, and itself, so
+/// that no two contents are written the same.
+pub(super) struct Content(Sha256);
+
+impl Content {
+    pub(super) fn new(kind: Kind, subject: i64) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(DOMAIN);
+        Self(hash).int(kind as i64).int(subject)
+    }
+
+    pub(super) fn int(mut self, value: i64) -> Self {
+        self.0.update(b"i");
+        self.0.update(value.to_be_bytes());
+        self
+    }
+
+    pub(super) fn real(mut self, value: f64) -> Self {
+        self.0.update(b"r");
+        self.0.update(value.to_bits().to_be_bytes());
+        self
+    }
+
+    pub(super) fn bytes(mut self, value: &[u8]) -> Self {
+        self.0.update(b"b");
+        self.0.update((value.len() as u64).to_be_bytes());
+        self.0.update(value);
+        self
+    }
+
+    pub(super) fn text(self, value: &str) -> Self {
+        self.bytes(value.as_bytes())
+    }
+
+    pub(super) fn maybe<T>(self, value: Option<T>, some: impl FnOnce(Self, T) -> Self) -> Self {
+        match value {
+            Some(value) => some(self, value),
+            None => self.none(),
+        }
+    }
+
+    pub(super) fn maybe_text(self, value: &Option<String>) -> Self {
+        self.maybe(value.as_deref(), Self::text)
+    }
+
+    pub(super) fn maybe_int(self, value: Option<i64>) -> Self {
+        self.maybe(value, Self::int)
+    }
+
+    fn none(mut self) -> Self {
+        self.0.update(b"n");
+        self
+    }
+
+    pub(super) fn hash(self) -> [u8; 32] {
+        self.0.finalize().into()
+    }
+}
+
+pub(super) fn decided(row: &Stored) -> [u8; 32] {
+    Content::new(Kind::Decided, row.id)
+        .int(row.at)
+        .text(&row.command)
+        .bytes(&row.command_hash)
+        .int(row.class)
+        .int(row.requires.into())
+        .int(row.response_time_us)
+        .real(row.confidence)
+        .int(row.method)
+        .int(row.timed_out.into())
+        .text(&row.reasoning)
+        .text(&row.explanation)
+        .maybe_text(&row.context)
+        .maybe_text(&row.agent)
+        .maybe_text(&row.session_id)
+        .maybe_text(&row.cwd)
+        .maybe_text(&row.call_id)
+        .int(row.denied.into())
+        .maybe_text(&row.rule)
+        .maybe_text(&row.error)
+        .maybe_int(row.deadline)
+        .maybe(row.secret_hash, |content, hash| content.bytes(&hash))
+        .hash()
+}
+
+pub(super) fn answered(row: &Stored) -> [u8; 32] {
+    Content::new(Kind::Answered, row.id)
+        .maybe_int(row.response)
+        .maybe_int(row.answered_at)
+        .maybe_text(&row.answered_by)
+        .maybe_text(&row.answer_note)
+        .hash()
+}
+
+pub(super) fn executed(row: &Stored) -> [u8; 32] {
+    Content::new(Kind::Executed, row.id)
+        .maybe_int(row.executed_at)
+        .maybe_int(row.exit_status)
+        .hash()
+}
+
+/// Entries that a cleanup took away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    /// Of the last of them.
+    pub(super) hash: [u8; 32],
+}
+
+pub(super) fn gaps_hash(gaps: &[Gap]) -> [u8; 32] {
+    let mut content = Content::new(Kind::Cleaned, 0);
+    for gap in gaps {
+        content = content.int(gap.first).int(gap.last).bytes(&gap.hash);
+    }
+    content.hash()
+}

@@ -1,0 +1,214 @@
+//! What happens in the trail, as it happens, whichever process does it.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt, stream};
+use tokio::sync::{Notify, broadcast};
+
+use super::backend::Backend;
+use super::chain::Kind;
+use super::error::AuditError;
+use super::write::Head;
+
+/// How many changes wait for a listener that is slow.
+pub(super) const WAITING: usize = 1024;
+
+/// How often is looked for what other processes did to a SQLite file.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long to wait before the next try when the database cannot be reached, and after how long
+/// is looked even if PostgreSQL has said nothing.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How many entries are read at a time.
+const PAGE: i64 = 500;
+
+/// Something that happened in the trail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// A decision was recorded.
+    Asked(i64),
+    /// A decision was answered, or nobody did in time.
+    Answered(i64),
+    /// It was reported that the command of a decision ran.
+    Executed(i64),
+    /// An answer was remembered.
+    Remembered(i64),
+    /// A remembered answer was revoked.
+    Forgotten(i64),
+    /// Old decisions were taken away.
+    Cleaned,
+    /// The listener was too slow: so many changes are not told.
+    Missed(u64),
+}
+
+/// The changes from now on. It ends with the store.
+pub struct ChangeStream(Pin<Box<dyn Stream<Item = Change> + Send>>);
+
+impl ChangeStream {
+    pub(super) fn new(changes: broadcast::Receiver<Change>) -> Self {
+        Self(Box::pin(stream::unfold(
+            changes,
+            |mut changes| async move {
+                match changes.recv().await {
+                    Ok(change) => Some((change, changes)),
+                    Err(broadcast::error::RecvError::Lagged(missed)) => {
+                        Some((Change::Missed(missed), changes))
+                    }
+                    Err(broadcast::error::RecvError::Closed) => None,
+                }
+            },
+        )))
+    }
+
+    /// The next one; none when the store is gone. Nothing is lost if the future is dropped.
+    pub async fn next(&mut self) -> Option<Change> {
+        self.0.next().await
+    }
+}
+
+impl Stream for ChangeStream {
+    type Item = Change;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Change>> {
+        self.0.poll_next_unpin(context)
+    }
+}
+
+impl fmt::Debug for ChangeStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChangeStream").finish_non_exhaustive()
+    }
+}
+
+/// What tells the follower to look.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// The last entry that this process has written.
+    pub(super) seq: AtomicI64,
+    pub(super) look: Notify,
+}
+
+/// Reads the log behind whoever writes it: entries are numbered in the order in which they were
+/// committed, so none is told twice or left out.
+pub(super) async fn follow(
+    backend: Backend,
+    written: Arc<Written>,
+    changes: broadcast::Sender<Change>,
+    mut last: i64,
+) {
+    loop {
+        written.look.notified().await;
+        let done = match changes.receiver_count() {
+            0 => skip(&backend, &written, &changes, &mut last).await,
+            _ => tell(&backend, &changes, &mut last).await,
+        };
+        if let Err(error) = done {
+            tracing::warn!(%error, "changes of the audit trail cannot be read");
+            tokio::time::sleep(AGAIN).await;
+            written.look.notify_one();
+        }
+    }
+}
+
+/// Goes to the end without telling, since nobody listens.
+async fn skip(
+    backend: &Backend,
+    written: &Written,
+    changes: &broadcast::Sender<Change>,
+    last: &mut i64,
+) -> Result<(), AuditError> {
+    let own = written.seq.load(Ordering::Acquire);
+    let end = match own > *last {
+        true => own,
+        false => Head::read(&mut backend.read().await?).await?.seq,
+    };
+    // Who came meanwhile is told what they may have missed.
+    if changes.receiver_count() == 0 {
+        *last = end;
+        return Ok(());
+    }
+    tell(backend, changes, last).await
+}
+
+async fn tell(
+    backend: &Backend,
+    changes: &broadcast::Sender<Change>,
+    last: &mut i64,
+) -> Result<(), AuditError> {
+    loop {
+        let rows = backend
+            .read()
+            .await?
+            .all(
+                "SELECT seq, kind, subject FROM log WHERE seq > $1 ORDER BY seq LIMIT $2",
+                &[(*last).into(), PAGE.into()],
+            )
+            .await?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        for row in &rows {
+            let subject = row.int(2)?;
+            *last = row.int(0)?;
+            let change = match Kind::of(row.int(1)?) {
+                Some(Kind::Decided) => Change::Asked(subject),
+                Some(Kind::Answered) => Change::Answered(subject),
+                Some(Kind::Executed) => Change::Executed(subject),
+                Some(Kind::Remembered) => Change::Remembered(subject),
+                Some(Kind::Revoked) => Change::Forgotten(subject),
+                Some(Kind::Cleaned) => Change::Cleaned,
+                None => continue,
+            };
+            // Nobody listens any more.
+            let _ = changes.send(change);
+        }
+    }
+}
+
+/// Notices what other processes write.
+pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
+    loop {
+        let Err(error) = watch_while_it_works(&backend, &written).await else {
+            return;
+        };
+        tracing::warn!(%error, "changes by other processes cannot be noticed");
+        tokio::time::sleep(AGAIN).await;
+        written.look.notify_one();
+    }
+}
+
+/// Returns without an error where no other process can write.
+async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<(), AuditError> {
+    match backend {
+        #[cfg(feature = "sqlite")]
+        Backend::Sqlite(database) => {
+            let Some(mut connection) = database.watcher().await? else {
+                return Ok(());
+            };
+            let mut before = None;
+            loop {
+                let version = database.version(&mut connection).await?;
+                if before.replace(version).is_some_and(|was| was != version) {
+                    written.look.notify_one();
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        }
+        #[cfg(feature = "postgres")]
+        Backend::Postgres(database) => {
+            let mut listener = database.listener().await?;
+            loop {
+                // After a lost connection something may have been missed.
+                let _ = listener.try_recv().await?;
+                written.look.notify_one();
+            }
+        }
+    }
+}

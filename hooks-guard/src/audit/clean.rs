@@ -1,0 +1,312 @@
+//! Taking old decisions away, and leaving a record of that.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::backend::{Backend, Tx};
+use super::chain::{self, Content, Gap, Kind};
+use super::error::AuditError;
+use super::record::{ceil_us, floor_us, storable, time_of};
+use super::tally::Counted;
+use super::write::{Batch, Work, Writer};
+
+/// How many decisions one transaction takes away: others want to write in between.
+const CHUNK: i64 = 5000;
+
+/// What a row of a database takes beside its texts, with its part of the indexes; about.
+const ROW_BYTES: i64 = 400;
+
+/// What a cleanup did (P-42).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleanup {
+    /// How many decisions are gone.
+    pub deleted: u64,
+    /// How many are left.
+    pub remaining: u64,
+    /// About how many bytes can be used again.
+    pub freed_bytes: u64,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// When it was over.
+    pub timestamp: Timestamp,
+}
+
+/// A cleanup of before, as the trail has it for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastCleanup {
+    /// When.
+    pub at: Timestamp,
+    /// By whom.
+    pub by: String,
+    /// What was older than this was taken away.
+    pub older_than: Timestamp,
+    /// How many decisions that were.
+    pub deleted: u64,
+    /// How many were left.
+    pub remaining: u64,
+}
+
+/// A row of `cleanups`.
+pub(super) struct Cleaned {
+    pub(super) at: i64,
+    pub(super) by: String,
+    pub(super) older_than: i64,
+    pub(super) deleted: i64,
+    pub(super) remaining: i64,
+    pub(super) gaps_hash: [u8; 32],
+}
+
+impl Cleaned {
+    pub(super) async fn find(tx: &mut Tx, seq: i64) -> Result<Option<Self>, AuditError> {
+        tx.optional(
+            "SELECT at, done_by, older_than, deleted, remaining, gaps_hash FROM cleanups
+             WHERE seq = $1",
+            &[seq.into()],
+        )
+        .await?
+        .map(|row| {
+            Ok(Self {
+                at: row.int(0)?,
+                by: row.text(1)?,
+                older_than: row.int(2)?,
+                deleted: row.int(3)?,
+                remaining: row.int(4)?,
+                gaps_hash: row.hash(5)?,
+            })
+        })
+        .transpose()
+    }
+
+    pub(super) fn content(&self) -> [u8; 32] {
+        Content::new(Kind::Cleaned, 0)
+            .int(self.at)
+            .text(&self.by)
+            .int(self.older_than)
+            .int(self.deleted)
+            .int(self.remaining)
+            .bytes(&self.gaps_hash)
+            .hash()
+    }
+
+    pub(super) fn shown(self) -> Result<PastCleanup, AuditError> {
+        Ok(PastCleanup {
+            at: time_of(self.at)?,
+            by: self.by,
+            older_than: time_of(self.older_than)?,
+            deleted: self.deleted.max(0).unsigned_abs(),
+            remaining: self.remaining.max(0).unsigned_abs(),
+        })
+    }
+}
+
+pub(super) async fn clean(
+    backend: &Backend,
+    writer: &Writer,
+    older_than: Timestamp,
+    by: &str,
+) -> Result<Cleanup, AuditError> {
+    let started = std::time::Instant::now();
+    let mut deleted = 0;
+    let mut freed = 0;
+    let remaining = loop {
+        let part = writer
+            .run(Chunk {
+                older_than: ceil_us(older_than),
+                by: by.to_owned(),
+                // A cleanup that finds nothing leaves a record as well.
+                first: deleted == 0,
+            })
+            .await?;
+        deleted += part.deleted;
+        freed += part.bytes;
+        if part.deleted < CHUNK {
+            break part.remaining;
+        }
+    };
+    #[cfg(feature = "sqlite")]
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(irrefutable_let_patterns, reason = "the only one")
+    )]
+    if deleted > 0
+        && let Backend::Sqlite(database) = backend
+    {
+        // What cannot be given back now is used again.
+        while database.shrink().await.unwrap_or(0) > 0 {}
+    }
+    #[cfg(not(feature = "sqlite"))]
+    let _ = backend;
+    Ok(Cleanup {
+        deleted: deleted.max(0).unsigned_abs(),
+        remaining: remaining.max(0).unsigned_abs(),
+        freed_bytes: freed.max(0).unsigned_abs(),
+        duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        timestamp: Timestamp::now(),
+    })
+}
+
+struct Chunk {
+    older_than: i64,
+    by: String,
+    first: bool,
+}
+
+struct Part {
+    deleted: i64,
+    remaining: i64,
+    bytes: i64,
+}
+
+impl Work for Chunk {
+    type Out = Part;
+
+    async fn apply(self, batch: &mut Batch) -> Result<Part, AuditError> {
+        let rows = batch
+            .tx
+            .all(
+                "SELECT at, id, class, requires, response, agent, timed_out, confidence,
+                    response_time_us / 1000, decided_seq, answered_seq, executed_seq,
+                    CAST(2 * octet_length(command) + octet_length(reasoning)
+                        + octet_length(explanation) AS BIGINT)
+                 FROM decisions WHERE at < $1 ORDER BY at, id LIMIT $2",
+                &[self.older_than.into(), CHUNK.into()],
+            )
+            .await?;
+        let mut part = Part {
+            deleted: 0,
+            remaining: 0,
+            bytes: 0,
+        };
+        let mut entries = Vec::new();
+        let mut last = None;
+        for row in rows {
+            let counted = Counted {
+                at: row.int(0)?,
+                class: row.int(2)?,
+                requires: row.flag(3)?,
+                response: row.maybe_int(4)?,
+                agent: row.maybe_text(5)?,
+                timed_out: row.flag(6)?,
+                confidence: row.real(7)?,
+                ms: row.int(8)?,
+            };
+            batch.deltas.add(&counted, -1);
+            last = Some([row.int(0)?.into(), row.int(1)?.into()]);
+            entries.push(row.int(9)?);
+            entries.extend(row.maybe_int(10)?);
+            entries.extend(row.maybe_int(11)?);
+            part.deleted += 1;
+            part.bytes += row.int(12)? + ROW_BYTES;
+        }
+        if let Some(last) = last {
+            batch
+                .tx
+                .execute("DELETE FROM decisions WHERE (at, id) <= ($1, $2)", &last)
+                .await?;
+            batch
+                .tx
+                .execute("DELETE FROM searched WHERE (at, id) <= ($1, $2)", &last)
+                .await?;
+        }
+        let decided = batch
+            .tx
+            .one(
+                "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM tallies WHERE unit = 0",
+                &[],
+            )
+            .await?
+            .int(0)?;
+        // The counts of this transaction are not written yet.
+        part.remaining = decided + batch.deltas.of_all_time();
+        if part.deleted > 0 || self.first {
+            let gaps = take_away(&mut batch.tx, entries).await?;
+            let cleaned = Cleaned {
+                at: floor_us(Timestamp::now()),
+                by: storable(&self.by),
+                older_than: self.older_than,
+                deleted: part.deleted,
+                remaining: part.remaining,
+                gaps_hash: chain::gaps_hash(&gaps),
+            };
+            let seq = batch.append(Kind::Cleaned, 0, cleaned.content()).await?;
+            batch
+                .tx
+                .execute(
+                    "INSERT INTO cleanups (seq, at, done_by, older_than, deleted, remaining,
+                        gaps_hash)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                    &[
+                        seq.into(),
+                        cleaned.at.into(),
+                        (&cleaned.by).into(),
+                        cleaned.older_than.into(),
+                        cleaned.deleted.into(),
+                        cleaned.remaining.into(),
+                        (&cleaned.gaps_hash).into(),
+                    ],
+                )
+                .await?;
+        }
+        Ok(part)
+    }
+}
+
+/// Takes entries out of the log, and returns all gaps that it has then.
+async fn take_away(tx: &mut Tx, mut entries: Vec<i64>) -> Result<Vec<Gap>, AuditError> {
+    entries.sort_unstable();
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for seq in entries {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == seq => *last = seq,
+            _ => runs.push((seq, seq)),
+        }
+    }
+    for &(first, last) in &runs {
+        let hash = tx
+            .one("SELECT hash FROM log WHERE seq = $1", &[last.into()])
+            .await?
+            .hash(0)?;
+        tx.execute(
+            "DELETE FROM log WHERE seq >= $1 AND seq <= $2",
+            &[first.into(), last.into()],
+        )
+        .await?;
+        tx.execute(
+            "INSERT INTO gaps (first, last, hash) VALUES ($1, $2, $3)",
+            &[first.into(), last.into(), (&hash).into()],
+        )
+        .await?;
+    }
+    let mut merged: Vec<Gap> = Vec::new();
+    for gap in gaps(tx).await? {
+        match merged.last_mut() {
+            Some(before) if before.last + 1 == gap.first => {
+                tx.execute("DELETE FROM gaps WHERE first = $1", &[gap.first.into()])
+                    .await?;
+                tx.execute(
+                    "UPDATE gaps SET last = $2, hash = $3 WHERE first = $1",
+                    &[before.first.into(), gap.last.into(), (&gap.hash).into()],
+                )
+                .await?;
+                before.last = gap.last;
+                before.hash = gap.hash;
+            }
+            _ => merged.push(gap),
+        }
+    }
+    Ok(merged)
+}
+
+pub(super) async fn gaps(tx: &mut Tx) -> Result<Vec<Gap>, AuditError> {
+    tx.all("SELECT first, last, hash FROM gaps ORDER BY first", &[])
+        .await?
+        .iter()
+        .map(|row| {
+            Ok(Gap {
+                first: row.int(0)?,
+                last: row.int(1)?,
+                hash: row.hash(2)?,
+            })
+        })
+        .collect()
+}

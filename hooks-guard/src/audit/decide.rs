@@ -1,0 +1,286 @@
+//! What is written about a decision: itself, its answer, its execution.
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use super::backend::Tx;
+use super::chain::{self, Kind};
+use super::error::AuditError;
+use super::record::{
+    Answered, Executed, Execution, NewAnswer, Stored, UserResponse, columns, floor_us, fold,
+    response_code, storable,
+};
+use super::tally::Counted;
+use super::write::{Batch, Work};
+
+/// By whom a question is answered that nobody answers.
+const BY_DEADLINE: &str = "deadline";
+
+pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<Stored>, AuditError> {
+    tx.optional(
+        concat!("SELECT ", columns!(), " FROM decisions d WHERE d.id = $1"),
+        &[id.into()],
+    )
+    .await?
+    .map(|row| Stored::read(&row, 0))
+    .transpose()
+}
+
+pub(super) struct Record(pub(super) Box<Stored>);
+
+impl Work for Record {
+    type Out = i64;
+
+    fn at(&self) -> i64 {
+        self.0.at
+    }
+
+    async fn apply(self, batch: &mut Batch) -> Result<i64, AuditError> {
+        let mut row = self.0;
+        batch.head.decisions += 1;
+        row.id = batch.head.decisions;
+        row.decided_seq = batch
+            .append(Kind::Decided, row.id, chain::decided(&row))
+            .await?;
+        batch
+            .tx
+            .execute(
+                "INSERT INTO decisions (
+                    id, at, command, command_hash, class, requires, response, response_time_us,
+                    confidence, method, timed_out, reasoning, explanation, context, agent,
+                    session_id, cwd, call_id, denied, rule, error, deadline, secret_hash,
+                    decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at,
+                    exit_status, executed_seq)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+                    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)",
+                &row.args(),
+            )
+            .await?;
+        batch
+            .tx
+            .execute(
+                "INSERT INTO searched (at, id, class, requires, response, folded)
+                 VALUES ($1, $2, $3, $4, $5, $6)",
+                &[
+                    row.at.into(),
+                    row.id.into(),
+                    row.class.into(),
+                    i64::from(row.requires).into(),
+                    row.response.into(),
+                    (&fold(&row.command)).into(),
+                ],
+            )
+            .await?;
+        batch.deltas.add(&Counted::from(&*row), 1);
+        Ok(row.id)
+    }
+}
+
+pub(super) struct Answer {
+    pub(super) id: i64,
+    pub(super) answer: NewAnswer,
+}
+
+impl Work for Answer {
+    type Out = Answered;
+
+    async fn apply(self, batch: &mut Batch) -> Result<Answered, AuditError> {
+        let Some(row) = find(&mut batch.tx, self.id).await? else {
+            return Ok(Answered::Unknown);
+        };
+        if row.response.is_some() {
+            return Ok(Answered::Already(Box::new(row.record()?)));
+        }
+        if !row.requires {
+            return Ok(Answered::NotAsked(Box::new(row.record()?)));
+        }
+        let at = floor_us(self.answer.at);
+        if row.deadline.is_some_and(|deadline| deadline <= at) {
+            let row = time_out(batch, row, at).await?;
+            return Ok(Answered::Already(Box::new(row.record()?)));
+        }
+        let answer = Stored {
+            response: Some(response_code(self.answer.response)),
+            answered_at: Some(at),
+            answered_by: Some(storable(&self.answer.by)),
+            answer_note: self.answer.note.as_deref().map(storable),
+            ..row.clone()
+        };
+        let row = put_answer(batch, &row, answer).await?;
+        Ok(Answered::Done(Box::new(row.record()?)))
+    }
+}
+
+async fn time_out(batch: &mut Batch, row: Stored, at: i64) -> Result<Stored, AuditError> {
+    let answer = Stored {
+        response: Some(response_code(UserResponse::Timeout)),
+        answered_at: Some(at),
+        answered_by: Some(BY_DEADLINE.to_owned()),
+        ..row.clone()
+    };
+    put_answer(batch, &row, answer).await
+}
+
+async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<Stored, AuditError> {
+    is.answered_seq = Some(
+        batch
+            .append(Kind::Answered, is.id, chain::answered(&is))
+            .await?,
+    );
+    batch
+        .tx
+        .execute(
+            "UPDATE decisions SET response = $2, answered_at = $3, answered_by = $4,
+                answer_note = $5, answered_seq = $6 WHERE id = $1",
+            &[
+                is.id.into(),
+                is.response.into(),
+                is.answered_at.into(),
+                (&is.answered_by).into(),
+                (&is.answer_note).into(),
+                is.answered_seq.into(),
+            ],
+        )
+        .await?;
+    batch
+        .tx
+        .execute(
+            "UPDATE searched SET response = $3 WHERE at = $1 AND id = $2",
+            &[is.at.into(), is.id.into(), is.response.into()],
+        )
+        .await?;
+    batch.deltas.answered(&was.into(), &(&is).into());
+    Ok(is)
+}
+
+/// Says of what nobody has answered in time that it is so.
+pub(super) struct Expire {
+    pub(super) now: i64,
+}
+
+impl Work for Expire {
+    type Out = Vec<i64>;
+
+    async fn apply(self, batch: &mut Batch) -> Result<Vec<i64>, AuditError> {
+        let rows = batch
+            .tx
+            .all(
+                concat!(
+                    "SELECT ",
+                    columns!(),
+                    " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
+                        AND d.deadline <= $1 AND d.requires = 1 ORDER BY d.id"
+                ),
+                &[self.now.into()],
+            )
+            .await?;
+        let mut expired = Vec::with_capacity(rows.len());
+        for row in rows {
+            let row = time_out(batch, Stored::read(&row, 0)?, self.now).await?;
+            expired.push(row.id);
+        }
+        Ok(expired)
+    }
+}
+
+/// That a command ran, by the number of its decision or the agent's name for the call.
+pub(super) struct Execute {
+    pub(super) which: Which,
+    pub(super) outcome: Execution,
+}
+
+pub(super) enum Which {
+    Secret {
+        id: i64,
+        secret: String,
+    },
+    Call {
+        agent: String,
+        session: String,
+        call: String,
+    },
+}
+
+impl Work for Execute {
+    type Out = Executed;
+
+    async fn apply(self, batch: &mut Batch) -> Result<Executed, AuditError> {
+        let found = match &self.which {
+            Which::Secret { id, secret } => {
+                let found = find(&mut batch.tx, *id).await?;
+                if let Some(row) = &found
+                    && !proves(secret, row.secret_hash.as_ref())
+                {
+                    return Ok(Executed::WrongSecret);
+                }
+                found
+            }
+            Which::Call {
+                agent,
+                session,
+                call,
+            } => of_call(&mut batch.tx, agent, session, call).await?,
+        };
+        let Some(row) = found else {
+            return Ok(Executed::Unknown);
+        };
+        if row.executed_at.is_some() {
+            return Ok(Executed::Already(Box::new(row.record()?)));
+        }
+        let mut row = Stored {
+            executed_at: Some(floor_us(self.outcome.at)),
+            exit_status: self.outcome.exit_status.map(i64::from),
+            ..row
+        };
+        row.executed_seq = Some(
+            batch
+                .append(Kind::Executed, row.id, chain::executed(&row))
+                .await?,
+        );
+        batch
+            .tx
+            .execute(
+                "UPDATE decisions SET executed_at = $2, exit_status = $3, executed_seq = $4
+                 WHERE id = $1",
+                &[
+                    row.id.into(),
+                    row.executed_at.into(),
+                    row.exit_status.into(),
+                    row.executed_seq.into(),
+                ],
+            )
+            .await?;
+        Ok(Executed::Done(Box::new(row.record()?)))
+    }
+}
+
+/// Whether the secret is that of the hash, in a time that does not tell how much of it is.
+fn proves(secret: &str, hash: Option<&[u8; 32]>) -> bool {
+    let given = Sha256::digest(secret.as_bytes());
+    hash.is_some_and(|hash| bool::from(given.as_slice().ct_eq(hash)))
+}
+
+/// An agent may use the name of a call again: the last one is meant.
+async fn of_call(
+    tx: &mut Tx,
+    agent: &str,
+    session: &str,
+    call: &str,
+) -> Result<Option<Stored>, AuditError> {
+    tx.optional(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM decisions d WHERE d.call_id IS NOT NULL AND d.call_id = $1 AND d.agent = $2
+                AND d.session_id = $3 ORDER BY d.id DESC LIMIT 1"
+        ),
+        &[
+            (&storable(call)).into(),
+            (&storable(agent)).into(),
+            (&storable(session)).into(),
+        ],
+    )
+    .await?
+    .map(|row| Stored::read(&row, 0))
+    .transpose()
+}

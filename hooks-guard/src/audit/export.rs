@@ -1,0 +1,132 @@
+//! The trail as JSON lines and as a table.
+
+use std::collections::VecDeque;
+
+use futures_util::{Stream, stream};
+
+use super::backend::Backend;
+use super::error::AuditError;
+use super::list::{Bound, Filter};
+use super::record::{AuditRecord, Stored};
+
+/// How many records are in memory at a time.
+const PAGE: i64 = 500;
+
+/// A record as a line of JSON, with the line's end.
+///
+/// # Panics
+///
+/// Never: a record has no keys that are no texts.
+#[must_use]
+pub fn jsonl(record: &AuditRecord) -> String {
+    let mut line = serde_json::to_string(record).expect("a record is plain data");
+    line.push('\n');
+    line
+}
+
+/// The columns of [`csv`].
+const COLUMNS: [&str; 27] = [
+    "id",
+    "timestamp",
+    "command",
+    "classification",
+    "decision_requires_confirmation",
+    "user_response",
+    "execution_happened",
+    "response_time_ms",
+    "confidence",
+    "error",
+    "reasoning",
+    "explanation",
+    "classification_method",
+    "context",
+    "agent",
+    "session_id",
+    "cwd",
+    "call_id",
+    "denied",
+    "rule",
+    "answered_at",
+    "answered_by",
+    "answer_note",
+    "deadline",
+    "executed_at",
+    "exit_status",
+    "response_time_us",
+];
+
+/// The first line of a table of [`csv`] lines.
+#[must_use]
+pub fn csv_header() -> String {
+    let mut line = COLUMNS.join(",");
+    line.push_str("\r\n");
+    line
+}
+
+/// A record as a line of a table (RFC 4180), with the line's end.
+///
+/// A text that a spreadsheet would calculate, because it begins with `=`, `+`, `-`, `@`, a tab or
+/// an end of a line, has an apostrophe before it: spreadsheets show it without, and whoever reads
+/// the table by program finds the texts as they are in [`jsonl`].
+#[must_use]
+pub fn csv(record: &AuditRecord) -> String {
+    let value = serde_json::to_value(record).unwrap_or_default();
+    let mut line = String::new();
+    for (at, column) in COLUMNS.iter().enumerate() {
+        if at > 0 {
+            line.push(',');
+        }
+        match &value[column] {
+            serde_json::Value::Null => {}
+            serde_json::Value::String(text) => cell(&mut line, text),
+            // A number may be less than nothing.
+            other => line.push_str(&other.to_string()),
+        }
+    }
+    line.push_str("\r\n");
+    line
+}
+
+fn cell(line: &mut String, text: &str) {
+    // What stands before does not keep a spreadsheet from calculating.
+    let harmless = !text
+        .trim_start_matches([' ', '"', '\''])
+        .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    line.push('"');
+    if !harmless {
+        line.push('\'');
+    }
+    line.push_str(&text.replace('"', "\"\""));
+    line.push('"');
+}
+
+struct Export {
+    backend: Backend,
+    bound: Bound,
+    last: (i64, i64),
+    rows: VecDeque<Stored>,
+}
+
+pub(super) fn export(
+    backend: Backend,
+    filter: &Filter,
+) -> impl Stream<Item = Result<AuditRecord, AuditError>> + Send + use<> {
+    let export = Export {
+        backend,
+        bound: filter.into(),
+        last: (i64::MIN, i64::MIN),
+        rows: VecDeque::new(),
+    };
+    // Between two pages nothing is held: neither a connection nor an old state.
+    stream::try_unfold(export, |mut export| async move {
+        if export.rows.is_empty() {
+            let rows = export.bound.after(&export.backend, export.last, PAGE);
+            export.rows = rows.await?.into();
+        }
+        let Some(row) = export.rows.pop_front() else {
+            return Ok(None);
+        };
+        export.last = (row.at, row.id);
+        Ok(Some((row.record()?, export)))
+    })
+}

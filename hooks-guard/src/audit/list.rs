@@ -1,0 +1,337 @@
+//! Which decisions are wanted, and finding them.
+
+use jiff::Timestamp;
+
+use super::backend::{Arg, Backend, Sql, Tx};
+use super::error::AuditError;
+use super::record::{
+    AuditRecord, Stored, UserResponse, ceil_us, class_code, columns, floor_us, fold, response_code,
+    storable,
+};
+use super::tally::Pieces;
+use crate::classify::{Crud, Decision};
+
+/// Which decisions are wanted (P-20); everything that is given has to hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Those of this class.
+    pub classification: Option<Crud>,
+    /// Those that were answered so.
+    pub response: Option<UserResponse>,
+    /// Those after this time (P-23).
+    pub since: Option<Timestamp>,
+    /// Those before this time (P-23).
+    pub until: Option<Timestamp>,
+    /// Those in whose command, as it is stored, this text stands (P-24): literally, but for upper
+    /// and lower case, which are the same if the lower case of the upper case of each character
+    /// is. An empty text stands in every command.
+    pub command: Option<String>,
+    /// Those of this agent.
+    pub agent: Option<String>,
+    /// Those of this session.
+    pub session_id: Option<String>,
+    /// Those that were decided so.
+    pub decision: Option<Decision>,
+}
+
+/// Which part of the decisions found is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// How many at most.
+    pub limit: u64,
+    /// How many to leave out before.
+    pub offset: u64,
+}
+
+impl Default for Page {
+    /// The first fifty (P-20).
+    fn default() -> Self {
+        Self {
+            limit: 50,
+            offset: 0,
+        }
+    }
+}
+
+/// A page of decisions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listing {
+    /// The newest first (P-21): by their time, those of one time by their number.
+    pub records: Vec<AuditRecord>,
+    /// How many the filter finds altogether (P-27).
+    pub total: u64,
+}
+
+/// The filter as values for the texts below: `$1` to `$8`.
+#[derive(Clone, Debug)]
+pub(super) struct Bound {
+    after: Option<i64>,
+    before: Option<i64>,
+    class: Option<i64>,
+    response: Option<i64>,
+    agent: Option<String>,
+    session: Option<String>,
+    requires: Option<i64>,
+    text: Option<String>,
+}
+
+impl From<&Filter> for Bound {
+    fn from(filter: &Filter) -> Self {
+        Self {
+            after: filter.since.map(floor_us),
+            before: filter.until.map(ceil_us),
+            class: filter.classification.map(class_code),
+            response: filter.response.map(response_code),
+            agent: filter.agent.as_deref().map(storable),
+            session: filter.session_id.as_deref().map(storable),
+            requires: filter
+                .decision
+                .map(|decision| i64::from(decision == Decision::RequiresConfirmation)),
+            text: filter
+                .command
+                .as_deref()
+                .filter(|text| !text.is_empty())
+                .map(|text| fold(&storable(text))),
+        }
+    }
+}
+
+/// Whatever the driving index does not answer.
+macro_rules! rest {
+    () => {
+        "d.at > $1 AND d.at < $2 AND ($3 IS NULL OR d.class = $3)
+            AND ($4 IS NULL OR d.response = $4) AND ($5 IS NULL OR d.agent = $5)
+            AND ($6 IS NULL OR d.session_id = $6) AND ($7 IS NULL OR d.requires = $7)"
+    };
+}
+
+/// The texts of one way to find: the page, the number, and what follows a row of an export.
+#[derive(Clone, Copy)]
+struct Way {
+    page: Sql,
+    count: Sql,
+    after: Sql,
+}
+
+/// Finds by an index of `decisions`; the text, if any, in `searched`.
+macro_rules! way {
+    ($drive:literal) => {
+        Way {
+            page: Sql::each(way!(@page $drive, "instr"), way!(@page $drive, "strpos")),
+            count: Sql::each(way!(@count $drive, "instr"), way!(@count $drive, "strpos")),
+            after: Sql::each(way!(@after $drive, "instr"), way!(@after $drive, "strpos")),
+        }
+    };
+    (@where $drive:literal, $find:literal) => {
+        concat!(
+            $drive, rest!(), " AND ($8 IS NULL OR EXISTS (SELECT 1 FROM searched s
+                WHERE s.at = d.at AND s.id = d.id AND ", $find, "(s.folded, $8) > 0))"
+        )
+    };
+    (@page $drive:literal, $find:literal) => {
+        concat!(
+            "SELECT ", columns!(), " FROM decisions d WHERE ", way!(@where $drive, $find),
+            " ORDER BY d.at DESC, d.id DESC LIMIT $9 OFFSET $10"
+        )
+    };
+    (@count $drive:literal, $find:literal) => {
+        concat!("SELECT count(*) FROM decisions d WHERE ", way!(@where $drive, $find))
+    };
+    (@after $drive:literal, $find:literal) => {
+        concat!(
+            "SELECT ", columns!(), " FROM decisions d WHERE (d.at, d.id) > ($9, $10) AND ",
+            way!(@where $drive, $find), " ORDER BY d.at, d.id LIMIT $11"
+        )
+    };
+}
+
+const BY_TIME: Way = way!("");
+const BY_CLASS: Way = way!("d.class = $3 AND ");
+const BY_RESPONSE: Way = way!("d.response = $4 AND ");
+const BY_BOTH: Way = way!("d.class = $3 AND d.response = $4 AND ");
+const BY_AGENT: Way = way!("d.agent = $5 AND ");
+const BY_SESSION: Way = way!("d.session_id = $6 AND ");
+
+/// By text and what stands beside it.
+macro_rules! in_searched {
+    ($find:literal) => {
+        concat!(
+            "s.at > $1 AND s.at < $2 AND ($3 IS NULL OR s.class = $3)
+                AND ($4 IS NULL OR s.response = $4) AND ($5 IS NULL OR s.requires = $5) AND ",
+            $find,
+            "(s.folded, $6) > 0"
+        )
+    };
+}
+
+macro_rules! text_page {
+    ($find:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM (SELECT s.id FROM searched s WHERE ",
+            in_searched!($find),
+            " ORDER BY s.at DESC, s.id DESC LIMIT $7 OFFSET $8) found
+              JOIN decisions d ON d.id = found.id ORDER BY d.at DESC, d.id DESC"
+        )
+    };
+}
+
+macro_rules! text_count {
+    ($find:literal) => {
+        concat!(
+            "SELECT count(*) FROM searched s WHERE ",
+            in_searched!($find)
+        )
+    };
+}
+
+const TEXT_PAGE: Sql = Sql::each(text_page!("instr"), text_page!("strpos"));
+const TEXT_COUNT: Sql = Sql::each(text_count!("instr"), text_count!("strpos"));
+
+impl Bound {
+    fn way(&self) -> Way {
+        match (&self.session, self.class, self.response, &self.agent) {
+            (Some(_), ..) => BY_SESSION,
+            (None, Some(_), Some(_), _) => BY_BOTH,
+            (None, None, Some(_), _) => BY_RESPONSE,
+            (None, Some(_), None, _) => BY_CLASS,
+            (None, None, None, Some(_)) => BY_AGENT,
+            (None, None, None, None) => BY_TIME,
+        }
+    }
+
+    /// `$1` to `$8`.
+    fn args(&self) -> [Arg<'_>; 8] {
+        [
+            self.after.unwrap_or(i64::MIN).into(),
+            self.before.unwrap_or(i64::MAX).into(),
+            self.class.into(),
+            self.response.into(),
+            (&self.agent).into(),
+            (&self.session).into(),
+            self.requires.into(),
+            (&self.text).into(),
+        ]
+    }
+
+    /// `$1` to `$6` of the texts that read `searched` alone, if that is enough.
+    fn searched_args(&self) -> Option<[Arg<'_>; 6]> {
+        let text = self.text.as_ref()?;
+        (self.agent.is_none() && self.session.is_none()).then(|| {
+            [
+                self.after.unwrap_or(i64::MIN).into(),
+                self.before.unwrap_or(i64::MAX).into(),
+                self.class.into(),
+                self.response.into(),
+                self.requires.into(),
+                text.into(),
+            ]
+        })
+    }
+
+    async fn page(&self, tx: &mut Tx, page: Page) -> Result<Vec<AuditRecord>, AuditError> {
+        let bounds = [page.limit, page.offset]
+            .map(|number| Arg::from(i64::try_from(number).unwrap_or(i64::MAX)));
+        let rows = match self.searched_args() {
+            Some(args) => tx.all(TEXT_PAGE, &[&args[..], &bounds].concat()).await?,
+            None => {
+                tx.all(self.way().page, &[&self.args()[..], &bounds].concat())
+                    .await?
+            }
+        };
+        rows.iter()
+            .map(|row| Stored::read(row, 0)?.record())
+            .collect()
+    }
+
+    async fn total(&self, tx: &mut Tx) -> Result<u64, AuditError> {
+        let counted = match (self.searched_args(), &self.text, &self.session) {
+            (Some(args), ..) => tx.one(TEXT_COUNT, &args).await?.int(0)?,
+            (None, None, None) => self.tallied(tx).await?,
+            _ => tx.one(self.way().count, &self.args()).await?.int(0)?,
+        };
+        Ok(counted.max(0).unsigned_abs())
+    }
+
+    /// By the running counts, and at the edges of the period by the decisions themselves.
+    async fn tallied(&self, tx: &mut Tx) -> Result<i64, AuditError> {
+        let pieces = Pieces::of(self.after, self.before);
+        let mut total = 0;
+        for (unit, first, last) in pieces.whole {
+            let row = tx
+                .one(
+                    "SELECT CAST(coalesce(sum(n), 0) AS BIGINT) FROM tallies
+                     WHERE unit = $1 AND start >= $2 AND start <= $3
+                        AND ($4 IS NULL OR class = $4) AND ($5 IS NULL OR response = $5)
+                        AND ($6 IS NULL OR agent = $6) AND ($7 IS NULL OR requires = $7)",
+                    &[
+                        unit.into(),
+                        first.into(),
+                        last.into(),
+                        self.class.into(),
+                        self.response.into(),
+                        (&self.agent).into(),
+                        self.requires.into(),
+                    ],
+                )
+                .await?;
+            total += row.int(0)?;
+        }
+        for (from, to) in pieces.edges {
+            let edge = Self {
+                after: Some(from.saturating_sub(1)),
+                before: Some(to),
+                ..self.clone()
+            };
+            total += tx.one(self.way().count, &edge.args()).await?.int(0)?;
+        }
+        Ok(total)
+    }
+
+    /// The next rows of an export, oldest first.
+    pub(super) async fn after(
+        &self,
+        backend: &Backend,
+        last: (i64, i64),
+        limit: i64,
+    ) -> Result<Vec<Stored>, AuditError> {
+        let mut tx = backend.read().await?;
+        let bounds = [Arg::from(last.0), last.1.into(), limit.into()];
+        tx.all(self.way().after, &[&self.args()[..], &bounds].concat())
+            .await?
+            .iter()
+            .map(|row| Stored::read(row, 0))
+            .collect()
+    }
+}
+
+pub(super) async fn list(
+    backend: &Backend,
+    filter: &Filter,
+    page: Page,
+) -> Result<Listing, AuditError> {
+    let bound = Bound::from(filter);
+    let mut tx = backend.read().await?;
+    let total = bound.total(&mut tx).await?;
+    let records = bound.page(&mut tx, page).await?;
+    Ok(Listing { records, total })
+}
+
+/// What somebody is waiting for an answer to, the oldest first.
+pub(super) async fn pending(backend: &Backend, now: i64) -> Result<Vec<AuditRecord>, AuditError> {
+    let mut tx = backend.read().await?;
+    tx.all(
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
+                AND d.deadline > $1 AND d.requires = 1 ORDER BY d.at, d.id"
+        ),
+        &[now.into()],
+    )
+    .await?
+    .iter()
+    .map(|row| Stored::read(row, 0)?.record())
+    .collect()
+}

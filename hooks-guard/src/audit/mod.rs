@@ -1,0 +1,362 @@
+//! The audit trail: what was decided, what was answered, what ran (P-15, P-20 … P-31, P-42).
+//!
+//! | Type | Is |
+//! |---|---|
+//! | [`AuditStore`] | the trail, in a SQLite file or a PostgreSQL database |
+//! | [`NewDecision`], [`NewAnswer`], [`Execution`] | what it is given |
+//! | [`AuditRecord`] | what it gives back |
+//! | [`Filter`], [`Page`], [`Listing`] | finding records |
+//! | [`Totals`], [`Stats`] | counts |
+//! | [`Remembered`] | an answer that holds for the next time as well |
+//! | [`Verification`] | whether it is still as it was written |
+//! | [`export`] | JSON lines and tables |
+//!
+//! # What is written
+//!
+//! A call that records something returns when it is on the disk. Calls that come at the same time
+//! share one transaction, and so one wait for the disk. Secrets are masked before: in the
+//! command, and in what quotes it. A NUL, which no command can hold and PostgreSQL not store, is
+//! written as `␀`. Times are kept to the microsecond.
+//!
+//! # The chain
+//!
+//! Everything that happens is an entry of a log, whose hash covers the entry before and the rows
+//! that filters and statistics read. [`verify`](AuditStore::verify) walks it from its beginning and
+//! finds a row or a count that was changed, and an entry that was removed, inserted or moved, or
+//! cut off at the end. A cleanup takes entries out and leaves one of its own, which stays for
+//! ever and vouches for exactly the gaps that it left.
+//!
+//! What no chain can find is somebody who may write to the database and writes all of it anew, or
+//! sets it back to an older state as a whole. Who has noted [`head`](AuditStore::head) down
+//! elsewhere finds that as well.
+
+mod backend;
+mod chain;
+mod changes;
+mod clean;
+mod decide;
+mod error;
+pub mod export;
+mod list;
+mod record;
+mod remember;
+mod stats;
+mod tally;
+mod verify;
+mod write;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures_util::Stream;
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+use tokio::task::JoinHandle;
+
+use self::backend::Backend;
+use self::changes::Written;
+use self::decide::{Answer, Execute, Expire, Record, Which};
+use self::record::{Stored, floor_us};
+use self::remember::{Forget, Remember};
+use self::write::{Head, Writer};
+
+pub use changes::{Change, ChangeStream};
+pub use clean::{Cleanup, PastCleanup};
+pub use error::AuditError;
+pub use list::{Filter, Listing, Page};
+pub use record::{
+    Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, UserResponse,
+};
+pub use remember::{NewRemembered, Remembered};
+pub use stats::{
+    Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
+};
+pub use verify::{Broken, ChainHead, Verification};
+
+/// The audit trail. A clone is the same one; several processes may have the same open.
+///
+/// Needs a Tokio runtime with time, and with PostgreSQL with I/O.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use hooks_guard::audit::{AuditStore, Filter, Page};
+///
+/// let trail = AuditStore::open("sqlite::memory:").await?;
+/// assert_eq!(trail.decisions(&Filter::default(), Page::default()).await?.total, 0);
+/// assert!(trail.verify().await?.is_intact());
+/// # Ok::<_, hooks_guard::audit::AuditError>(())
+/// # })?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AuditStore {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    backend: Backend,
+    writer: Writer,
+    changes: broadcast::Sender<Change>,
+    tasks: [JoinHandle<()>; 2],
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+impl AuditStore {
+    /// Opens the trail at an address, and brings it up to date.
+    ///
+    /// | Address | Is |
+    /// |---|---|
+    /// | a path, or `sqlite:PATH` | a SQLite file, made with its folder if there is none, for its owner only |
+    /// | `sqlite::memory:` | a database that is gone with the store |
+    /// | `postgres://…` | a PostgreSQL database |
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened, is none, or was written by a newer version.
+    pub async fn open(url: &str) -> Result<Self, AuditError> {
+        let backend = Backend::open(url).await?;
+        let head = Head::read(&mut backend.read().await?).await?;
+        let written = Arc::new(Written::default());
+        let changes = broadcast::Sender::new(changes::WAITING);
+        let follow = changes::follow(backend.clone(), written.clone(), changes.clone(), head.seq);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                writer: Writer::start(backend.clone(), written.clone()),
+                tasks: [
+                    tokio::spawn(follow),
+                    tokio::spawn(changes::watch(backend.clone(), written)),
+                ],
+                backend,
+                changes,
+            }),
+        })
+    }
+
+    /// Records a decision and returns its number (P-15, P-21). It is on the disk then.
+    ///
+    /// What a rule [denies](crate::Ruling::denied) is answered with that, and cannot be answered
+    /// again.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written; then it is not there.
+    pub async fn record(&self, new: NewDecision) -> Result<i64, AuditError> {
+        let row = Box::new(Stored::new(new));
+        self.inner.writer.run(Record(row)).await
+    }
+
+    /// Records the answer to a question (P-26). Of several exactly one counts, also of several
+    /// processes. An answer after the deadline does not: it counts as none.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written; then it does not count.
+    pub async fn answer(&self, id: i64, answer: NewAnswer) -> Result<Answered, AuditError> {
+        self.inner.writer.run(Answer { id, answer }).await
+    }
+
+    /// Records that the command of a decision ran (P-26), for who has the secret that was given
+    /// with it.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written.
+    pub async fn executed(
+        &self,
+        id: i64,
+        secret: &str,
+        outcome: Execution,
+    ) -> Result<Executed, AuditError> {
+        let secret = secret.to_owned();
+        let which = Which::Secret { id, secret };
+        self.inner.writer.run(Execute { which, outcome }).await
+    }
+
+    /// The same for who knows the agent's own name for the call: for processes that may write to
+    /// the trail anyway. If an agent has used a name again, its last call is meant.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written.
+    pub async fn executed_call(
+        &self,
+        agent: &str,
+        session: &str,
+        call_id: &str,
+        outcome: Execution,
+    ) -> Result<Executed, AuditError> {
+        let which = Which::Call {
+            agent: agent.to_owned(),
+            session: session.to_owned(),
+            call: call_id.to_owned(),
+        };
+        self.inner.writer.run(Execute { which, outcome }).await
+    }
+
+    /// The decision of a number.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn decision(&self, id: i64) -> Result<Option<AuditRecord>, AuditError> {
+        let found = decide::find(&mut self.inner.backend.read().await?, id).await?;
+        found.map(Stored::record).transpose()
+    }
+
+    /// The decisions that a filter finds, the newest first (P-20, P-21, P-27).
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub async fn decisions(&self, filter: &Filter, page: Page) -> Result<Listing, AuditError> {
+        list::list(&self.inner.backend, filter, page).await
+    }
+
+    /// What somebody is waiting for an answer to: what has a deadline, which is still to come,
+    /// and no answer. The oldest first.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn pending(&self) -> Result<Vec<AuditRecord>, AuditError> {
+        list::pending(&self.inner.backend, floor_us(Timestamp::now())).await
+    }
+
+    /// Records of what nobody answered before its deadline that it is so: TIMEOUT. Returns the
+    /// numbers.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written.
+    pub async fn expire(&self, now: Timestamp) -> Result<Vec<i64>, AuditError> {
+        let now = floor_us(now);
+        self.inner.writer.run(Expire { now }).await
+    }
+
+    /// The counts of all decisions (P-28).
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub async fn totals(&self) -> Result<Totals, AuditError> {
+        stats::totals(&self.inner.backend).await
+    }
+
+    /// The statistics of a period (P-30, P-31), exact, also at its edges. They are read from
+    /// running counts; of the decisions only those in the hours in which the period begins and
+    /// ends.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub async fn stats(&self, period: &Period) -> Result<Stats, AuditError> {
+        stats::stats(&self.inner.backend, period, Timestamp::now()).await
+    }
+
+    /// Takes away the decisions strictly older than that (P-42), with their answers, and leaves an
+    /// entry that says so, by whom. Remembered answers stay.
+    ///
+    /// Many are taken away in parts, between which others can write; each part leaves an entry.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written; parts that were done before stay done.
+    pub async fn cleanup(&self, older_than: Timestamp, by: &str) -> Result<Cleanup, AuditError> {
+        clean::clean(&self.inner.backend, &self.inner.writer, older_than, by).await
+    }
+
+    /// Checks everything, in time and disk access proportional to the trail; writing goes on
+    /// meanwhile, and what is written after the beginning is not checked.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read; what is broken is no error.
+    pub async fn verify(&self) -> Result<Verification, AuditError> {
+        verify::verify(&self.inner.backend).await
+    }
+
+    /// Where the chain ends now, to be noted down elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn head(&self) -> Result<ChainHead, AuditError> {
+        verify::head(&self.inner.backend).await
+    }
+
+    /// All decisions that a filter finds, the oldest first, few of them in memory at a time. What
+    /// is recorded meanwhile may be among them.
+    pub fn export(
+        &self,
+        filter: &Filter,
+    ) -> impl Stream<Item = Result<AuditRecord, AuditError>> + Send + use<> {
+        export::export(self.inner.backend.clone(), filter)
+    }
+
+    /// What happens from now on, in this process and every other one that writes to the trail: at
+    /// once what this process does, and with PostgreSQL what any does; within a tenth of a second
+    /// what others do to a SQLite file. It ends with the store.
+    pub fn changes(&self) -> ChangeStream {
+        ChangeStream::new(self.inner.changes.subscribe())
+    }
+
+    /// Remembers an answer for the next time.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written.
+    pub async fn remember(&self, new: NewRemembered) -> Result<Remembered, AuditError> {
+        self.inner.writer.run(Remember(new)).await
+    }
+
+    /// The newest remembered answer that holds for the command of this hash, in exactly this
+    /// directory, in this session.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn remembered(
+        &self,
+        command_hash: &[u8; 32],
+        cwd: Option<&Path>,
+        session_id: Option<&str>,
+    ) -> Result<Option<Remembered>, AuditError> {
+        remember::find(&self.inner.backend, command_hash, cwd, session_id).await
+    }
+
+    /// All remembered answers that hold, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read.
+    pub async fn all_remembered(&self) -> Result<Vec<Remembered>, AuditError> {
+        remember::list(&self.inner.backend).await
+    }
+
+    /// Revokes a remembered answer; says whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written; then it still holds.
+    pub async fn forget(&self, id: i64, by: &str) -> Result<bool, AuditError> {
+        let by = by.to_owned();
+        let at = floor_us(Timestamp::now());
+        self.inner.writer.run(Forget { id, by, at }).await
+    }
+
+    /// Waits for what is being read and written, and closes the database. Every later call fails.
+    pub async fn close(&self) {
+        for task in &self.inner.tasks {
+            task.abort();
+        }
+        self.inner.backend.close().await;
+    }
+}

@@ -1,0 +1,477 @@
+//! What the trail is given, and what it gives back.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::backend::{Arg, Row};
+use super::error::AuditError;
+use crate::classify::{Classification, Crud, Decision, Method};
+use crate::mask::Masked;
+use crate::request::{PermissionRequest, Ruling};
+
+/// What became of a question (P-25).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum UserResponse {
+    /// Somebody agreed.
+    Approved,
+    /// Somebody, or a rule, refused.
+    Denied,
+    /// Nobody said anything in time.
+    Timeout,
+}
+
+/// One decision and what became of it (P-25). The first ten fields are those of the seed; the
+/// rest is additive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AuditRecord {
+    /// Unique; of two decisions of one trail the later one has the greater (P-21).
+    pub id: i64,
+    /// When it was decided, to the microsecond.
+    pub timestamp: Timestamp,
+    /// The command, without its secrets.
+    pub command: String,
+    /// The strongest effect.
+    pub classification: Crud,
+    /// Whether somebody had to agree first.
+    pub decision_requires_confirmation: bool,
+    /// What was answered; none for what was allowed without asking, and as long as nobody has
+    /// said anything.
+    pub user_response: Option<UserResponse>,
+    /// Whether it was reported that the command ran.
+    pub execution_happened: bool,
+    /// How long the decision took, in milliseconds, rounded down.
+    pub response_time_ms: u64,
+    /// How likely the class is right, 0 to 1.
+    pub confidence: f64,
+    /// Why the classification failed, if it did.
+    pub error: Option<String>,
+
+    /// Why it was decided so, in one sentence.
+    pub reasoning: String,
+    /// Why, at length.
+    pub explanation: String,
+    /// How the class was found.
+    pub classification_method: Method,
+    /// Where the command belongs, as the request says.
+    pub context: Option<String>,
+    /// The agent that asked.
+    pub agent: Option<String>,
+    /// Its session.
+    pub session_id: Option<String>,
+    /// In which directory.
+    pub cwd: Option<PathBuf>,
+    /// The agent's own name for the call.
+    pub call_id: Option<String>,
+    /// Whether a rule forbids it.
+    pub denied: bool,
+    /// The rule that decided, if one did.
+    pub rule: Option<String>,
+    /// When it was answered, or known to be answered by nobody.
+    pub answered_at: Option<Timestamp>,
+    /// By whom, or by what.
+    pub answered_by: Option<String>,
+    /// What they said with it.
+    pub answer_note: Option<String>,
+    /// Until when it can be answered.
+    pub deadline: Option<Timestamp>,
+    /// When it was reported that the command ran.
+    pub executed_at: Option<Timestamp>,
+    /// How the command ended, if that was reported.
+    pub exit_status: Option<i32>,
+    /// How long the decision took, in microseconds.
+    pub response_time_us: u64,
+    /// SHA-256 of the command before its secrets were masked. Not shown: who can guess the rest
+    /// of the command could try what was masked.
+    #[serde(skip)]
+    pub command_hash: [u8; 32],
+}
+
+/// A decision to be recorded (P-15).
+#[derive(Clone, Debug)]
+pub struct NewDecision {
+    /// What was asked.
+    pub request: PermissionRequest,
+    /// What was decided; its `id` and `secret` are not looked at.
+    pub ruling: Ruling,
+    /// How long that took.
+    pub response_time: Duration,
+    /// Until when it can be answered; without one it can be for ever, and is not
+    /// [pending](super::AuditStore::pending): the agent itself asks.
+    pub deadline: Option<Timestamp>,
+    /// Why the classification failed, if it did.
+    pub error: Option<String>,
+    /// SHA-256 of what has to be presented to report that the command ran.
+    pub secret_hash: Option<[u8; 32]>,
+    /// SHA-256 of the command as it is, before any masking.
+    pub command_hash: [u8; 32],
+}
+
+/// An answer to be recorded.
+#[derive(Clone, Debug)]
+pub struct NewAnswer {
+    /// What was said.
+    pub response: UserResponse,
+    /// By whom, such as `console` or the name of the agent.
+    pub by: String,
+    /// What they said with it.
+    pub note: Option<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What came of an answer. Exactly one answer to a question is [`Done`](Self::Done), whoever else
+/// answers in whichever process.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answered {
+    /// It counts.
+    Done(Box<AuditRecord>),
+    /// It came too late: this is what counts, be it an earlier answer, the end of the time, or a
+    /// rule.
+    Already(Box<AuditRecord>),
+    /// Nobody was asked: it was allowed.
+    NotAsked(Box<AuditRecord>),
+    /// There is no such decision.
+    Unknown,
+}
+
+/// That a command ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// How it ended, if that is known.
+    pub exit_status: Option<i32>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What came of a report that a command ran.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Executed {
+    /// It is recorded. Also for a command that nobody allowed: the trail says what happened.
+    Done(Box<AuditRecord>),
+    /// It was before; this is what counts.
+    Already(Box<AuditRecord>),
+    /// The secret is not that of the decision, or the decision has none.
+    WrongSecret,
+    /// There is no such decision.
+    Unknown,
+}
+
+pub(super) fn class_code(class: Crud) -> i64 {
+    match class {
+        Crud::Read => 1,
+        Crud::Create => 2,
+        Crud::Update => 3,
+        Crud::Delete => 4,
+    }
+}
+
+pub(super) fn class_of(code: i64) -> Result<Crud, AuditError> {
+    Ok(match code {
+        1 => Crud::Read,
+        2 => Crud::Create,
+        3 => Crud::Update,
+        4 => Crud::Delete,
+        _ => return Err(AuditError::Damaged { column: "class" }),
+    })
+}
+
+pub(super) fn response_code(response: UserResponse) -> i64 {
+    match response {
+        UserResponse::Approved => 1,
+        UserResponse::Denied => 2,
+        UserResponse::Timeout => 3,
+    }
+}
+
+pub(super) fn response_of(code: i64) -> Result<UserResponse, AuditError> {
+    Ok(match code {
+        1 => UserResponse::Approved,
+        2 => UserResponse::Denied,
+        3 => UserResponse::Timeout,
+        _ => return Err(AuditError::Damaged { column: "response" }),
+    })
+}
+
+fn method_code(method: Method) -> i64 {
+    match method {
+        Method::PatternMatch => 1,
+        Method::Semantic => 2,
+        Method::Fallback => 3,
+    }
+}
+
+fn method_of(code: i64) -> Result<Method, AuditError> {
+    Ok(match code {
+        1 => Method::PatternMatch,
+        2 => Method::Semantic,
+        3 => Method::Fallback,
+        _ => return Err(AuditError::Damaged { column: "method" }),
+    })
+}
+
+/// Microseconds since 1970, rounded down.
+pub(super) fn floor_us(time: Timestamp) -> i64 {
+    i64::try_from(time.as_nanosecond().div_euclid(1000)).unwrap_or(i64::MAX)
+}
+
+/// Microseconds since 1970, rounded up.
+pub(super) fn ceil_us(time: Timestamp) -> i64 {
+    i64::try_from(-(-time.as_nanosecond()).div_euclid(1000)).unwrap_or(i64::MAX)
+}
+
+pub(super) fn time_of(us: i64) -> Result<Timestamp, AuditError> {
+    Timestamp::from_microsecond(us).map_err(|_| AuditError::Damaged { column: "time" })
+}
+
+/// A text as it is stored: PostgreSQL knows no NUL.
+pub(super) fn storable(text: &str) -> String {
+    text.replace('\0', "\u{2400}")
+}
+
+/// A text in which upper and lower case are the same: the lower case of the upper case of each
+/// character, whatever stands beside it. The trail does this itself, so that both databases find
+/// the same.
+pub(super) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.chars()
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// The columns of `decisions`, in the order of [`Stored`].
+macro_rules! columns {
+    () => {
+        "d.id, d.at, d.command, d.command_hash, d.class, d.requires, d.response, \
+         d.response_time_us, d.confidence, d.method, d.timed_out, d.reasoning, d.explanation, \
+         d.context, d.agent, d.session_id, d.cwd, d.call_id, d.denied, d.rule, d.error, \
+         d.deadline, d.secret_hash, d.decided_seq, d.answered_at, d.answered_by, d.answer_note, \
+         d.answered_seq, d.executed_at, d.exit_status, d.executed_seq"
+    };
+}
+pub(super) use columns;
+
+/// A row of `decisions`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stored {
+    pub(super) id: i64,
+    pub(super) at: i64,
+    pub(super) command: String,
+    pub(super) command_hash: [u8; 32],
+    pub(super) class: i64,
+    pub(super) requires: bool,
+    pub(super) response: Option<i64>,
+    pub(super) response_time_us: i64,
+    pub(super) confidence: f64,
+    pub(super) method: i64,
+    pub(super) timed_out: bool,
+    pub(super) reasoning: String,
+    pub(super) explanation: String,
+    pub(super) context: Option<String>,
+    pub(super) agent: Option<String>,
+    pub(super) session_id: Option<String>,
+    pub(super) cwd: Option<String>,
+    pub(super) call_id: Option<String>,
+    pub(super) denied: bool,
+    pub(super) rule: Option<String>,
+    pub(super) error: Option<String>,
+    pub(super) deadline: Option<i64>,
+    pub(super) secret_hash: Option<[u8; 32]>,
+    pub(super) decided_seq: i64,
+    pub(super) answered_at: Option<i64>,
+    pub(super) answered_by: Option<String>,
+    pub(super) answer_note: Option<String>,
+    pub(super) answered_seq: Option<i64>,
+    pub(super) executed_at: Option<i64>,
+    pub(super) exit_status: Option<i64>,
+    pub(super) executed_seq: Option<i64>,
+}
+
+impl Stored {
+    /// What is stored of a decision, before it has a number.
+    pub(super) fn new(new: NewDecision) -> Self {
+        let NewDecision {
+            request,
+            ruling,
+            response_time,
+            deadline,
+            error,
+            secret_hash,
+            command_hash,
+        } = new;
+        let masked = Masked::for_storage(&request.command);
+        let at = floor_us(ruling.timestamp);
+        let timed_out = ruling.classification_method == Method::Fallback
+            && ruling.reasoning == Classification::timed_out().reasoning;
+        let (response, answered_at, answered_by) = match ruling.denied {
+            true => (
+                Some(response_code(UserResponse::Denied)),
+                Some(at),
+                Some(ruling.rule.clone().unwrap_or_else(|| "rule".to_owned())),
+            ),
+            false => (None, None, None),
+        };
+        Self {
+            id: 0,
+            at,
+            command: storable(&masked.text),
+            command_hash,
+            class: class_code(ruling.classification),
+            requires: ruling.decision == Decision::RequiresConfirmation,
+            response,
+            response_time_us: i64::try_from(response_time.as_micros()).unwrap_or(i64::MAX),
+            confidence: match ruling.confidence.is_nan() {
+                true => 0.0,
+                // No minus zero, of which not every database knows.
+                false => ruling.confidence.clamp(0.0, 1.0) + 0.0,
+            },
+            method: method_code(ruling.classification_method),
+            timed_out,
+            reasoning: storable(&masked.other(&ruling.reasoning)),
+            explanation: storable(&masked.other(&ruling.explanation)),
+            context: request.context.as_deref().map(storable),
+            agent: request.agent.as_deref().map(storable),
+            session_id: request.session_id.as_deref().map(storable),
+            cwd: request.cwd.map(|cwd| storable(&cwd.to_string_lossy())),
+            call_id: request.call_id.as_deref().map(storable),
+            denied: ruling.denied,
+            rule: ruling.rule.as_deref().map(storable),
+            error: error.map(|error| storable(&masked.other(&error))),
+            deadline: deadline.map(floor_us),
+            secret_hash,
+            decided_seq: 0,
+            answered_at,
+            answered_by: answered_by.as_deref().map(storable),
+            answer_note: None,
+            answered_seq: None,
+            executed_at: None,
+            exit_status: None,
+            executed_seq: None,
+        }
+    }
+
+    /// A row read by [`columns`], from the given position on.
+    pub(super) fn read(row: &Row, from: usize) -> Result<Self, AuditError> {
+        Ok(Self {
+            id: row.int(from)?,
+            at: row.int(from + 1)?,
+            command: row.text(from + 2)?,
+            command_hash: row.hash(from + 3)?,
+            class: row.int(from + 4)?,
+            requires: row.flag(from + 5)?,
+            response: row.maybe_int(from + 6)?,
+            response_time_us: row.int(from + 7)?,
+            confidence: row.real(from + 8)?,
+            method: row.int(from + 9)?,
+            timed_out: row.flag(from + 10)?,
+            reasoning: row.text(from + 11)?,
+            explanation: row.text(from + 12)?,
+            context: row.maybe_text(from + 13)?,
+            agent: row.maybe_text(from + 14)?,
+            session_id: row.maybe_text(from + 15)?,
+            cwd: row.maybe_text(from + 16)?,
+            call_id: row.maybe_text(from + 17)?,
+            denied: row.flag(from + 18)?,
+            rule: row.maybe_text(from + 19)?,
+            error: row.maybe_text(from + 20)?,
+            deadline: row.maybe_int(from + 21)?,
+            secret_hash: row.maybe_hash(from + 22)?,
+            decided_seq: row.int(from + 23)?,
+            answered_at: row.maybe_int(from + 24)?,
+            answered_by: row.maybe_text(from + 25)?,
+            answer_note: row.maybe_text(from + 26)?,
+            answered_seq: row.maybe_int(from + 27)?,
+            executed_at: row.maybe_int(from + 28)?,
+            exit_status: row.maybe_int(from + 29)?,
+            executed_seq: row.maybe_int(from + 30)?,
+        })
+    }
+
+    /// The values of [`columns`].
+    pub(super) fn args(&self) -> [Arg<'_>; 31] {
+        [
+            self.id.into(),
+            self.at.into(),
+            (&self.command).into(),
+            (&self.command_hash).into(),
+            self.class.into(),
+            i64::from(self.requires).into(),
+            self.response.into(),
+            self.response_time_us.into(),
+            self.confidence.into(),
+            self.method.into(),
+            i64::from(self.timed_out).into(),
+            (&self.reasoning).into(),
+            (&self.explanation).into(),
+            (&self.context).into(),
+            (&self.agent).into(),
+            (&self.session_id).into(),
+            (&self.cwd).into(),
+            (&self.call_id).into(),
+            i64::from(self.denied).into(),
+            (&self.rule).into(),
+            (&self.error).into(),
+            self.deadline.into(),
+            (&self.secret_hash).into(),
+            self.decided_seq.into(),
+            self.answered_at.into(),
+            (&self.answered_by).into(),
+            (&self.answer_note).into(),
+            self.answered_seq.into(),
+            self.executed_at.into(),
+            self.exit_status.into(),
+            self.executed_seq.into(),
+        ]
+    }
+
+    /// The milliseconds that are shown and counted.
+    pub(super) fn response_time_ms(&self) -> i64 {
+        self.response_time_us.div_euclid(1000)
+    }
+
+    pub(super) fn record(self) -> Result<AuditRecord, AuditError> {
+        let time = |us: Option<i64>| us.map(time_of).transpose();
+        Ok(AuditRecord {
+            id: self.id,
+            timestamp: time_of(self.at)?,
+            classification: class_of(self.class)?,
+            decision_requires_confirmation: self.requires,
+            user_response: self.response.map(response_of).transpose()?,
+            execution_happened: self.executed_at.is_some(),
+            response_time_ms: self.response_time_ms().unsigned_abs(),
+            confidence: self.confidence,
+            classification_method: method_of(self.method)?,
+            answered_at: time(self.answered_at)?,
+            deadline: time(self.deadline)?,
+            executed_at: time(self.executed_at)?,
+            exit_status: self
+                .exit_status
+                .map(i32::try_from)
+                .transpose()
+                .map_err(|_| AuditError::Damaged {
+                    column: "exit_status",
+                })?,
+            response_time_us: self.response_time_us.unsigned_abs(),
+            command: self.command,
+            error: self.error,
+            reasoning: self.reasoning,
+            explanation: self.explanation,
+            context: self.context,
+            agent: self.agent,
+            session_id: self.session_id,
+            cwd: self.cwd.map(PathBuf::from),
+            call_id: self.call_id,
+            denied: self.denied,
+            rule: self.rule,
+            answered_by: self.answered_by,
+            answer_note: self.answer_note,
+            command_hash: self.command_hash,
+        })
+    }
+}

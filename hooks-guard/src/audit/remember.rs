@@ -1,0 +1,274 @@
+//! Answers that hold for the next time as well.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::backend::{Backend, Row};
+use super::chain::{Content, Kind};
+use super::error::AuditError;
+use super::record::{floor_us, storable, time_of};
+use super::write::{Batch, Work};
+use crate::mask::Masked;
+
+/// An answer that holds for the next time as well: `always allow`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remembered {
+    /// Unique; never given a second time.
+    pub id: i64,
+    /// SHA-256 of the command it is about, before its secrets were masked. Not shown.
+    #[serde(skip)]
+    pub command_hash: [u8; 32],
+    /// The command, without its secrets.
+    pub command: String,
+    /// In which directory it holds; without one, where the request says none either.
+    pub cwd: Option<PathBuf>,
+    /// In which session it holds; in every one without.
+    pub session_id: Option<String>,
+    /// The agent for which it was given.
+    pub agent: Option<String>,
+    /// When it was given.
+    pub created_at: Timestamp,
+    /// By whom.
+    pub created_by: String,
+}
+
+/// An answer that is to hold for the next time as well.
+#[derive(Clone, Debug)]
+pub struct NewRemembered {
+    /// SHA-256 of the command, before any masking.
+    pub command_hash: [u8; 32],
+    /// The command; its secrets are masked before it is stored.
+    pub command: String,
+    /// In which directory.
+    pub cwd: Option<PathBuf>,
+    /// In which session; in every one without.
+    pub session_id: Option<String>,
+    /// For which agent it was given.
+    pub agent: Option<String>,
+    /// By whom.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The columns of a [`StoredRemembered`].
+macro_rules! remembered_columns {
+    () => {
+        "r.id, r.command_hash, r.command, r.cwd, r.session_id, r.agent, r.created_at, \
+         r.created_by, r.created_seq, r.revoked_at, r.revoked_by, r.revoked_seq"
+    };
+}
+pub(super) use remembered_columns;
+
+#[derive(Clone, Debug)]
+pub(super) struct StoredRemembered {
+    pub(super) id: i64,
+    command_hash: [u8; 32],
+    command: String,
+    cwd: Option<String>,
+    session_id: Option<String>,
+    agent: Option<String>,
+    created_at: i64,
+    created_by: String,
+    pub(super) created_seq: i64,
+    revoked_at: Option<i64>,
+    revoked_by: Option<String>,
+    pub(super) revoked_seq: Option<i64>,
+}
+
+impl StoredRemembered {
+    /// A row read by [`remembered_columns`], from the given position on.
+    pub(super) fn read(row: &Row, from: usize) -> Result<Self, AuditError> {
+        Ok(Self {
+            id: row.int(from)?,
+            command_hash: row.hash(from + 1)?,
+            command: row.text(from + 2)?,
+            cwd: row.maybe_text(from + 3)?,
+            session_id: row.maybe_text(from + 4)?,
+            agent: row.maybe_text(from + 5)?,
+            created_at: row.int(from + 6)?,
+            created_by: row.text(from + 7)?,
+            created_seq: row.int(from + 8)?,
+            revoked_at: row.maybe_int(from + 9)?,
+            revoked_by: row.maybe_text(from + 10)?,
+            revoked_seq: row.maybe_int(from + 11)?,
+        })
+    }
+
+    fn shown(self) -> Result<Remembered, AuditError> {
+        Ok(Remembered {
+            id: self.id,
+            command_hash: self.command_hash,
+            command: self.command,
+            cwd: self.cwd.map(PathBuf::from),
+            session_id: self.session_id,
+            agent: self.agent,
+            created_at: time_of(self.created_at)?,
+            created_by: self.created_by,
+        })
+    }
+
+    /// The content of the entry that made it.
+    pub(super) fn created(&self) -> [u8; 32] {
+        Content::new(Kind::Remembered, self.id)
+            .bytes(&self.command_hash)
+            .text(&self.command)
+            .maybe_text(&self.cwd)
+            .maybe_text(&self.session_id)
+            .maybe_text(&self.agent)
+            .int(self.created_at)
+            .text(&self.created_by)
+            .hash()
+    }
+
+    /// The content of the entry that ended it.
+    pub(super) fn revoked(&self) -> [u8; 32] {
+        Content::new(Kind::Revoked, self.id)
+            .maybe_int(self.revoked_at)
+            .maybe_text(&self.revoked_by)
+            .hash()
+    }
+}
+
+fn stored_path(path: Option<&Path>) -> Option<String> {
+    path.map(|path| storable(&path.to_string_lossy()))
+}
+
+pub(super) struct Remember(pub(super) NewRemembered);
+
+impl Work for Remember {
+    type Out = Remembered;
+
+    async fn apply(self, batch: &mut Batch) -> Result<Remembered, AuditError> {
+        let new = self.0;
+        batch.head.remembered += 1;
+        let row = StoredRemembered {
+            id: batch.head.remembered,
+            command_hash: new.command_hash,
+            command: storable(&Masked::for_storage(&new.command).text),
+            cwd: stored_path(new.cwd.as_deref()),
+            session_id: new.session_id.as_deref().map(storable),
+            agent: new.agent.as_deref().map(storable),
+            created_at: floor_us(new.at),
+            created_by: storable(&new.by),
+            created_seq: batch.next_seq(),
+            revoked_at: None,
+            revoked_by: None,
+            revoked_seq: None,
+        };
+        batch
+            .append(Kind::Remembered, row.id, row.created())
+            .await?;
+        batch
+            .tx
+            .execute(
+                "INSERT INTO remembered (id, command_hash, command, cwd, session_id, agent,
+                    created_at, created_by, created_seq)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                &[
+                    row.id.into(),
+                    (&row.command_hash).into(),
+                    (&row.command).into(),
+                    (&row.cwd).into(),
+                    (&row.session_id).into(),
+                    (&row.agent).into(),
+                    row.created_at.into(),
+                    (&row.created_by).into(),
+                    row.created_seq.into(),
+                ],
+            )
+            .await?;
+        row.shown()
+    }
+}
+
+pub(super) struct Forget {
+    pub(super) id: i64,
+    pub(super) by: String,
+    pub(super) at: i64,
+}
+
+impl Work for Forget {
+    type Out = bool;
+
+    async fn apply(self, batch: &mut Batch) -> Result<bool, AuditError> {
+        let found = batch
+            .tx
+            .optional(
+                concat!(
+                    "SELECT ",
+                    remembered_columns!(),
+                    " FROM remembered r WHERE r.id = $1 AND r.revoked_at IS NULL"
+                ),
+                &[self.id.into()],
+            )
+            .await?;
+        let Some(row) = found else {
+            return Ok(false);
+        };
+        let mut row = StoredRemembered::read(&row, 0)?;
+        row.revoked_at = Some(self.at);
+        row.revoked_by = Some(storable(&self.by));
+        let seq = batch.append(Kind::Revoked, row.id, row.revoked()).await?;
+        batch
+            .tx
+            .execute(
+                "UPDATE remembered SET revoked_at = $2, revoked_by = $3, revoked_seq = $4
+                 WHERE id = $1",
+                &[
+                    row.id.into(),
+                    row.revoked_at.into(),
+                    (&row.revoked_by).into(),
+                    seq.into(),
+                ],
+            )
+            .await?;
+        Ok(true)
+    }
+}
+
+/// The newest that holds for a command, in a directory and a session.
+pub(super) async fn find(
+    backend: &Backend,
+    command_hash: &[u8; 32],
+    cwd: Option<&Path>,
+    session: Option<&str>,
+) -> Result<Option<Remembered>, AuditError> {
+    let mut tx = backend.read().await?;
+    tx.optional(
+        concat!(
+            "SELECT ",
+            remembered_columns!(),
+            " FROM remembered r WHERE r.revoked_at IS NULL AND r.command_hash = $1
+                AND ((r.cwd IS NULL AND $2 IS NULL) OR r.cwd = $2)
+                AND (r.session_id IS NULL OR r.session_id = $3)
+              ORDER BY r.id DESC LIMIT 1"
+        ),
+        &[
+            command_hash.into(),
+            (&stored_path(cwd)).into(),
+            (&session.map(storable)).into(),
+        ],
+    )
+    .await?
+    .map(|row| StoredRemembered::read(&row, 0)?.shown())
+    .transpose()
+}
+
+pub(super) async fn list(backend: &Backend) -> Result<Vec<Remembered>, AuditError> {
+    let mut tx = backend.read().await?;
+    tx.all(
+        concat!(
+            "SELECT ",
+            remembered_columns!(),
+            " FROM remembered r WHERE r.revoked_at IS NULL ORDER BY r.id"
+        ),
+        &[],
+    )
+    .await?
+    .iter()
+    .map(|row| StoredRemembered::read(row, 0)?.shown())
+    .collect()
+}

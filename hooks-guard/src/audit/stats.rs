@@ -1,0 +1,325 @@
+//! Statistics, from the running counts.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::backend::{Backend, Tx};
+use super::error::AuditError;
+use super::record::{ceil_us, floor_us, time_of};
+use super::tally::{Pieces, billionths};
+
+/// What `GET /decisions` shows beside the records (P-28): of all decisions, whatever the filter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// All decisions.
+    pub total_decisions: u64,
+    /// Of class READ.
+    pub read_operations: u64,
+    /// Of class CREATE.
+    pub create_operations: u64,
+    /// Of class UPDATE.
+    pub update_operations: u64,
+    /// Of class DELETE.
+    pub delete_operations: u64,
+    /// Those whose record says APPROVED.
+    pub approved_confirmations: u64,
+    /// Those whose record says DENIED: by somebody or by a rule.
+    pub denied_confirmations: u64,
+    /// Those that were assumed because the classifier did not answer in time.
+    pub timeout_classifications: u64,
+    /// The mean of the records' `response_time_ms`; 0 without a record.
+    pub avg_response_time_ms: f64,
+    /// Those whose record says TIMEOUT: nobody answered. Additive.
+    pub expired_confirmations: u64,
+}
+
+/// Of which time statistics are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Period {
+    /// After this time (P-23); from the first record on without.
+    pub since: Option<Timestamp>,
+    /// Before this time (P-23); up to the last record without.
+    pub until: Option<Timestamp>,
+}
+
+/// The answer of `GET /stats` (P-30).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// The decisions of the period.
+    pub total_decisions: u64,
+    /// By class.
+    pub classifications: Classifications,
+    /// By what became of them.
+    pub user_responses: UserResponses,
+    /// How long they took.
+    pub performance: Performance,
+    /// How sure they were.
+    pub confidence: Confidence,
+    /// The period.
+    pub period: Covered,
+    /// When this was counted.
+    pub generated_at: Timestamp,
+}
+
+/// Decisions by class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classifications {
+    /// READ.
+    pub read: u64,
+    /// CREATE.
+    pub create: u64,
+    /// UPDATE.
+    pub update: u64,
+    /// DELETE.
+    pub delete: u64,
+}
+
+/// Decisions by what became of them (P-28).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserResponses {
+    /// Records that say APPROVED.
+    pub approved: u64,
+    /// Records that say DENIED.
+    pub denied: u64,
+    /// Classifications that timed out.
+    pub timeouts: u64,
+    /// Records that say TIMEOUT: nobody answered. Additive.
+    pub expired: u64,
+}
+
+/// How long decisions took, by the records' `response_time_ms`; zeros without a record. The
+/// percentiles are nearest ranks: times that occurred.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Performance {
+    /// The mean.
+    pub avg_response_time_ms: f64,
+    /// The least.
+    pub min_response_time_ms: u64,
+    /// The most.
+    pub max_response_time_ms: u64,
+    /// Half of them took no longer.
+    pub p50_response_time_ms: u64,
+    /// 95 of 100 took no longer.
+    pub p95_response_time_ms: u64,
+    /// 99 of 100 took no longer.
+    pub p99_response_time_ms: u64,
+}
+
+/// How sure decisions were; zeros without a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Confidence {
+    /// The mean, to the billionth.
+    pub avg_confidence: f64,
+    /// 0.9 and more.
+    pub high_confidence_count: u64,
+    /// Less than 0.8.
+    pub low_confidence_count: u64,
+}
+
+/// The period that was counted (P-31).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Covered {
+    /// As wanted, or the time of the first record; without one the end.
+    pub since: Timestamp,
+    /// As wanted, or now.
+    pub until: Timestamp,
+    /// The hours between them, rounded down; 0 if they are the wrong way round.
+    pub duration_hours: u64,
+}
+
+#[derive(Debug, Default)]
+struct Sums {
+    n: i64,
+    classes: [i64; 4],
+    responses: [i64; 3],
+    timed_out: i64,
+    confidence: i64,
+    high: i64,
+    low: i64,
+    times: BTreeMap<i64, i64>,
+}
+
+impl Sums {
+    async fn read(tx: &mut Tx, pieces: &Pieces) -> Result<Self, AuditError> {
+        let mut sums = Self::default();
+        for &(unit, first, last) in &pieces.whole {
+            let span = [unit.into(), first.into(), last.into()];
+            let rows = tx
+                .all(
+                    "SELECT class, response, CAST(sum(n) AS BIGINT),
+                        CAST(sum(timed_out) AS BIGINT), CAST(sum(confidence) AS BIGINT),
+                        CAST(sum(high) AS BIGINT), CAST(sum(low) AS BIGINT)
+                     FROM tallies WHERE unit = $1 AND start >= $2 AND start <= $3
+                     GROUP BY class, response",
+                    &span,
+                )
+                .await?;
+            for row in rows {
+                sums.count(row.int(0)?, row.int(1)?, row.int(2)?);
+                sums.timed_out += row.int(3)?;
+                sums.confidence += row.int(4)?;
+                sums.high += row.int(5)?;
+                sums.low += row.int(6)?;
+            }
+            let rows = tx
+                .all(
+                    "SELECT ms, CAST(sum(n) AS BIGINT) FROM times
+                     WHERE unit = $1 AND start >= $2 AND start <= $3 GROUP BY ms",
+                    &span,
+                )
+                .await?;
+            for row in rows {
+                *sums.times.entry(row.int(0)?).or_default() += row.int(1)?;
+            }
+        }
+        for &(from, to) in &pieces.edges {
+            let rows = tx
+                .all(
+                    "SELECT class, coalesce(response, 0), timed_out, confidence,
+                        response_time_us / 1000, count(*)
+                     FROM decisions WHERE at >= $1 AND at < $2 GROUP BY 1, 2, 3, 4, 5",
+                    &[from.into(), to.into()],
+                )
+                .await?;
+            for row in rows {
+                let confidence = row.real(3)?;
+                let n = row.int(5)?;
+                sums.count(row.int(0)?, row.int(1)?, n);
+                sums.timed_out += n * row.int(2)?;
+                sums.confidence += n * billionths(confidence);
+                sums.high += n * i64::from(confidence >= 0.9);
+                sums.low += n * i64::from(confidence < 0.8);
+                *sums.times.entry(row.int(4)?).or_default() += n;
+            }
+        }
+        Ok(sums)
+    }
+
+    fn count(&mut self, class: i64, response: i64, n: i64) {
+        self.n += n;
+        let slot = |code: i64| usize::try_from(code - 1).ok();
+        if let Some(count) = slot(class).and_then(|at| self.classes.get_mut(at)) {
+            *count += n;
+        }
+        if let Some(count) = slot(response).and_then(|at| self.responses.get_mut(at)) {
+            *count += n;
+        }
+    }
+
+    fn performance(&self) -> Performance {
+        let mut times = self.times.iter().filter(|(_, n)| **n > 0);
+        let Some((first, _)) = times.next() else {
+            return Performance::default();
+        };
+        let last = times.next_back().map_or(first, |(last, _)| last);
+        Performance {
+            avg_response_time_ms: self.average_time(),
+            min_response_time_ms: first.unsigned_abs(),
+            max_response_time_ms: last.unsigned_abs(),
+            p50_response_time_ms: self.percentile(50),
+            p95_response_time_ms: self.percentile(95),
+            p99_response_time_ms: self.percentile(99),
+        }
+    }
+
+    fn average_time(&self) -> f64 {
+        let sum: i128 = self
+            .times
+            .iter()
+            .map(|(ms, n)| i128::from(*ms) * i128::from(*n))
+            .sum();
+        mean(sum as f64, self.n)
+    }
+
+    /// The time of the nearest rank: of `n` times in order the one at `⌈n · percent / 100⌉`.
+    fn percentile(&self, percent: i128) -> u64 {
+        let rank = (i128::from(self.n) * percent + 99) / 100;
+        let mut seen = 0;
+        for (ms, n) in &self.times {
+            seen += i128::from(*n);
+            if seen >= rank.max(1) {
+                return ms.unsigned_abs();
+            }
+        }
+        0
+    }
+}
+
+fn mean(sum: f64, n: i64) -> f64 {
+    match n {
+        0 => 0.0,
+        n => sum / n as f64,
+    }
+}
+
+fn counted(n: i64) -> u64 {
+    n.max(0).unsigned_abs()
+}
+
+pub(super) async fn totals(backend: &Backend) -> Result<Totals, AuditError> {
+    let mut tx = backend.read().await?;
+    let sums = Sums::read(&mut tx, &Pieces::of(None, None)).await?;
+    Ok(Totals {
+        total_decisions: counted(sums.n),
+        read_operations: counted(sums.classes[0]),
+        create_operations: counted(sums.classes[1]),
+        update_operations: counted(sums.classes[2]),
+        delete_operations: counted(sums.classes[3]),
+        approved_confirmations: counted(sums.responses[0]),
+        denied_confirmations: counted(sums.responses[1]),
+        timeout_classifications: counted(sums.timed_out),
+        avg_response_time_ms: sums.average_time(),
+        expired_confirmations: counted(sums.responses[2]),
+    })
+}
+
+pub(super) async fn stats(
+    backend: &Backend,
+    period: &Period,
+    now: Timestamp,
+) -> Result<Stats, AuditError> {
+    let mut tx = backend.read().await?;
+    let pieces = Pieces::of(period.since.map(floor_us), period.until.map(ceil_us));
+    let sums = Sums::read(&mut tx, &pieces).await?;
+    let until = period.until.unwrap_or(now);
+    let since = match period.since {
+        Some(since) => since,
+        None => tx
+            .one("SELECT min(at) FROM decisions", &[])
+            .await?
+            .maybe_int(0)?
+            .map(time_of)
+            .transpose()?
+            .unwrap_or(until),
+    };
+    let hours = until.duration_since(since).as_hours();
+    Ok(Stats {
+        total_decisions: counted(sums.n),
+        classifications: Classifications {
+            read: counted(sums.classes[0]),
+            create: counted(sums.classes[1]),
+            update: counted(sums.classes[2]),
+            delete: counted(sums.classes[3]),
+        },
+        user_responses: UserResponses {
+            approved: counted(sums.responses[0]),
+            denied: counted(sums.responses[1]),
+            timeouts: counted(sums.timed_out),
+            expired: counted(sums.responses[2]),
+        },
+        performance: sums.performance(),
+        confidence: Confidence {
+            avg_confidence: mean(sums.confidence as f64 / 1e9, sums.n),
+            high_confidence_count: counted(sums.high),
+            low_confidence_count: counted(sums.low),
+        },
+        period: Covered {
+            since,
+            until,
+            duration_hours: counted(hours),
+        },
+        generated_at: now,
+    })
+}

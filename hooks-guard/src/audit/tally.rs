@@ -1,0 +1,269 @@
+//! Running counts, so that statistics over millions of decisions read few rows.
+
+use std::collections::BTreeMap;
+
+use super::backend::Tx;
+use super::error::AuditError;
+use super::record::Stored;
+
+const HOUR_US: i64 = 3_600_000_000;
+const DAY_US: i64 = 24 * HOUR_US;
+
+pub(super) const UNIT_ALL: i64 = 0;
+pub(super) const UNIT_DAY: i64 = 1;
+pub(super) const UNIT_HOUR: i64 = 2;
+
+/// What is counted of one decision.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    pub(super) at: i64,
+    pub(super) class: i64,
+    pub(super) requires: bool,
+    pub(super) response: Option<i64>,
+    pub(super) agent: Option<String>,
+    pub(super) timed_out: bool,
+    pub(super) confidence: f64,
+    pub(super) ms: i64,
+}
+
+impl From<&Stored> for Counted {
+    fn from(row: &Stored) -> Self {
+        Self {
+            at: row.at,
+            class: row.class,
+            requires: row.requires,
+            response: row.response,
+            agent: row.agent.clone(),
+            timed_out: row.timed_out,
+            confidence: row.confidence,
+            ms: row.response_time_ms(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) n: i64,
+    pub(super) timed_out: i64,
+    pub(super) confidence: i64,
+    pub(super) high: i64,
+    pub(super) low: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) unit: i64,
+    pub(super) start: i64,
+    pub(super) class: i64,
+    pub(super) requires: bool,
+    pub(super) response: i64,
+    pub(super) agent: String,
+}
+
+/// What a transaction changes of the counts.
+#[derive(Debug, Default)]
+pub(super) struct Deltas {
+    pub(super) tallies: BTreeMap<Key, Tally>,
+    pub(super) times: BTreeMap<(i64, i64, i64), i64>,
+}
+
+impl Deltas {
+    /// Counts a decision `by` times.
+    pub(super) fn add(&mut self, row: &Counted, by: i64) {
+        self.tally(row, by);
+        for (unit, start) in units(row.at) {
+            *self.times.entry((unit, start, row.ms)).or_default() += by;
+        }
+    }
+
+    /// Of a decision whose response changes: what it was, then what it is.
+    pub(super) fn answered(&mut self, was: &Counted, is: &Counted) {
+        self.tally(was, -1);
+        self.tally(is, 1);
+    }
+
+    /// By how much the number of all decisions changes.
+    pub(super) fn of_all_time(&self) -> i64 {
+        let all = self.tallies.iter().filter(|(key, _)| key.unit == UNIT_ALL);
+        all.map(|(_, tally)| tally.n).sum()
+    }
+
+    fn tally(&mut self, row: &Counted, by: i64) {
+        for (unit, start) in units(row.at) {
+            let key = Key {
+                unit,
+                start,
+                class: row.class,
+                requires: row.requires,
+                response: row.response.unwrap_or(0),
+                agent: row.agent.clone().unwrap_or_default(),
+            };
+            let tally = self.tallies.entry(key).or_default();
+            tally.n += by;
+            tally.timed_out += by * i64::from(row.timed_out);
+            tally.confidence += by * billionths(row.confidence);
+            tally.high += by * i64::from(row.confidence >= 0.9);
+            tally.low += by * i64::from(row.confidence < 0.8);
+        }
+    }
+
+    pub(super) async fn write(&self, tx: &mut Tx) -> Result<(), AuditError> {
+        for (key, tally) in &self.tallies {
+            if *tally == Tally::default() {
+                continue;
+            }
+            tx.execute(
+                "INSERT INTO tallies (unit, start, class, requires, response, agent, n, timed_out,
+                                      confidence, high, low)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                 ON CONFLICT (unit, start, class, requires, response, agent) DO UPDATE SET
+                    n = tallies.n + excluded.n,
+                    timed_out = tallies.timed_out + excluded.timed_out,
+                    confidence = tallies.confidence + excluded.confidence,
+                    high = tallies.high + excluded.high,
+                    low = tallies.low + excluded.low",
+                &[
+                    key.unit.into(),
+                    key.start.into(),
+                    key.class.into(),
+                    i64::from(key.requires).into(),
+                    key.response.into(),
+                    (&key.agent).into(),
+                    tally.n.into(),
+                    tally.timed_out.into(),
+                    tally.confidence.into(),
+                    tally.high.into(),
+                    tally.low.into(),
+                ],
+            )
+            .await?;
+        }
+        for (&(unit, start, ms), &n) in &self.times {
+            if n == 0 {
+                continue;
+            }
+            tx.execute(
+                "INSERT INTO times (unit, start, ms, n) VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (unit, start, ms) DO UPDATE SET n = times.n + excluded.n",
+                &[unit.into(), start.into(), ms.into(), n.into()],
+            )
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+/// A sum of fractions would depend on their order, and drift with what is taken away again.
+pub(super) fn billionths(confidence: f64) -> i64 {
+    (confidence * 1e9).round() as i64
+}
+
+fn units(at: i64) -> [(i64, i64); 3] {
+    [
+        (UNIT_ALL, 0),
+        (UNIT_DAY, at.div_euclid(DAY_US)),
+        (UNIT_HOUR, at.div_euclid(HOUR_US)),
+    ]
+}
+
+/// A period as whole units, and what is left at its edges to be read from the decisions.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Pieces {
+    /// Unit, first and last start.
+    pub(super) whole: Vec<(i64, i64, i64)>,
+    /// Times: the first that counts, and the first that no longer does.
+    pub(super) edges: Vec<(i64, i64)>,
+}
+
+impl Pieces {
+    /// Of the times after one and before the other.
+    pub(super) fn of(after: Option<i64>, before: Option<i64>) -> Self {
+        let mut pieces = Self::default();
+        if after.is_none() && before.is_none() {
+            pieces.whole.push((UNIT_ALL, 0, 0));
+            return pieces;
+        }
+        // From here on the half-open span of microseconds.
+        let from = after.map(|after| after.saturating_add(1));
+        if let (Some(from), Some(to)) = (from, before)
+            && from >= to
+        {
+            return pieces;
+        }
+        let up = |at: i64, unit: i64| at.div_euclid(unit) + i64::from(at.rem_euclid(unit) != 0);
+        // The span of whole hours, and of whole days; without an end to the end of all time.
+        let first_hour = from.map_or(i64::MIN, |from| up(from, HOUR_US));
+        let end_hour = before.map_or(i64::MAX, |to| to.div_euclid(HOUR_US));
+        if first_hour >= end_hour
+            && let (Some(from), Some(to)) = (from, before)
+        {
+            pieces.edges.push((from, to));
+            return pieces;
+        }
+        if let Some(from) = from
+            && from < first_hour * HOUR_US
+        {
+            pieces.edges.push((from, first_hour * HOUR_US));
+        }
+        if let Some(to) = before
+            && end_hour * HOUR_US < to
+        {
+            pieces.edges.push((end_hour * HOUR_US, to));
+        }
+        let first_day = from.map_or(i64::MIN, |_| up(first_hour, 24));
+        let end_day = before.map_or(i64::MAX, |_| end_hour.div_euclid(24));
+        if first_day >= end_day {
+            pieces.whole.push((UNIT_HOUR, first_hour, end_hour - 1));
+            return pieces;
+        }
+        pieces.whole.push((UNIT_DAY, first_day, end_day - 1));
+        if from.is_some() && first_hour < first_day * 24 {
+            pieces
+                .whole
+                .push((UNIT_HOUR, first_hour, first_day * 24 - 1));
+        }
+        if before.is_some() && end_day * 24 < end_hour {
+            pieces.whole.push((UNIT_HOUR, end_day * 24, end_hour - 1));
+        }
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn covered(pieces: &Pieces, at: i64) -> usize {
+        let whole = pieces.whole.iter().filter(|(unit, first, last)| {
+            units(at)
+                .iter()
+                .any(|(of, start)| of == unit && first <= start && start <= last)
+        });
+        let edges = pieces
+            .edges
+            .iter()
+            .filter(|(from, to)| *from <= at && at < *to);
+        whole.count() + edges.count()
+    }
+
+    proptest! {
+        #[test]
+        fn p_30_a_period_is_cut_into_pieces_that_cover_it_once(
+            after in prop::option::of(-3 * DAY_US..3 * DAY_US),
+            before in prop::option::of(-3 * DAY_US..3 * DAY_US),
+            at in -4 * DAY_US..4 * DAY_US,
+            snap in prop::sample::select(vec![1, HOUR_US, DAY_US]),
+        ) {
+            let after = after.map(|at| at / snap * snap);
+            let before = before.map(|at| at / snap * snap);
+            let pieces = Pieces::of(after, before);
+            for at in [at, at / snap * snap, at / snap * snap - 1, at / snap * snap + 1] {
+                let inside = after.is_none_or(|after| at > after)
+                    && before.is_none_or(|before| at < before);
+                prop_assert_eq!(covered(&pieces, at), usize::from(inside));
+            }
+        }
+    }
+}

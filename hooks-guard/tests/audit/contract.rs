@@ -1,0 +1,977 @@
+//! What the trail promises, with whichever database.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
+use hooks_guard::audit::{
+    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, NewRemembered, Page,
+    Period, UserResponse, export,
+};
+use hooks_guard::classify::{Classification, Crud, Decision, Method};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::cluster::Cluster;
+use crate::kit::{decision, hash, intact, minute, run, says, time};
+
+/// A trail, and how to open it once more: as another process would.
+pub(crate) struct Place {
+    pub(crate) url: String,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    pub(crate) fn sqlite() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self {
+            url: format!("sqlite:{}", folder.path().join("a/b/trail.db").display()),
+            _folder: Some(folder),
+        }
+    }
+
+    pub(crate) async fn open(&self) -> AuditStore {
+        AuditStore::open(&self.url).await.expect("a trail")
+    }
+}
+
+/// One server for all tests. Each test holds it; the last one ends it.
+pub(crate) fn cluster() -> Option<Arc<Cluster>> {
+    use std::sync::{Mutex, Weak};
+    static CLUSTER: OnceLock<Mutex<Weak<Cluster>>> = OnceLock::new();
+    let mut slot = CLUSTER
+        .get_or_init(Mutex::default)
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(running) = slot.upgrade() {
+        return Some(running);
+    }
+    let started = Arc::new(Cluster::start()?);
+    *slot = Arc::downgrade(&started);
+    Some(started)
+}
+
+/// The same test with each database.
+macro_rules! contract {
+    ($($name:ident)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                super::run(super::$name(super::Place::sqlite()));
+            })*
+        }
+
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                let Some(cluster) = super::cluster() else { return };
+                let place = super::Place { url: cluster.database(), _folder: None };
+                super::run(super::$name(place));
+            })*
+        }
+    };
+}
+
+contract! {
+    p_15_a_decision_is_there_with_all_that_was_said
+    p_20_filters_combine
+    p_20_pages_follow_each_other
+    p_21_newest_first_and_numbers_increase
+    p_23_since_and_until_are_exclusive
+    p_24_text_is_literal_and_of_any_case
+    p_25_the_record_is_that_of_the_seed
+    p_26_one_answer_counts
+    p_26_one_answer_counts_between_stores
+    p_26_execution_needs_the_secret
+    p_26_execution_by_the_name_of_the_call
+    p_26_what_a_rule_denies_cannot_be_answered
+    p_26_an_answer_after_the_deadline_is_none
+    p_28_totals_keep_the_two_timeouts_apart
+    p_30_percentiles_are_nearest_ranks
+    p_30_an_empty_trail_has_zeros
+    p_30_edges_of_a_period_are_exact
+    p_31_hours_are_the_true_difference
+    p_42_what_is_strictly_older_goes
+    p_42_a_cleanup_of_nothing_is_recorded
+    pending_is_what_can_still_be_answered
+    secrets_are_masked_before_they_are_stored
+    remembered_answers_hold_where_they_were_given
+    changes_are_told_in_order_and_by_everybody
+    many_at_once_are_all_there
+    export_is_all_of_it_and_harmless
+    texts_come_back_as_they_were
+    a_closed_trail_says_so
+}
+
+async fn all(trail: &AuditStore, filter: Filter) -> Vec<AuditRecord> {
+    let page = Page {
+        limit: 1000,
+        offset: 0,
+    };
+    let found = trail.decisions(&filter, page).await.expect("a listing");
+    assert_eq!(found.total, found.records.len() as u64, "{filter:?}");
+    found.records
+}
+
+async fn ids(trail: &AuditStore, filter: Filter) -> Vec<i64> {
+    all(trail, filter).await.iter().map(|r| r.id).collect()
+}
+
+async fn p_15_a_decision_is_there_with_all_that_was_said(place: Place) {
+    let trail = place.open().await;
+    let mut new = decision("git commit", Crud::Update, minute(0));
+    new.request.context = Some("git".to_owned());
+    new.request.agent = Some("claude-code".to_owned());
+    new.request.session_id = Some("s1".to_owned());
+    new.request.cwd = Some("/srv/app".into());
+    new.request.call_id = Some("toolu_1".to_owned());
+    new.ruling.rule = Some("guard.toml:3".to_owned());
+    new.deadline = Some(minute(5));
+    new.error = Some("the model did not answer".to_owned());
+    let id = trail.record(new).await.expect("recorded");
+    drop(trail);
+    let trail = place.open().await;
+    let record = trail.decision(id).await.expect("read").expect("there");
+    let want = AuditRecord {
+        id,
+        timestamp: minute(0),
+        command: "git commit".to_owned(),
+        classification: Crud::Update,
+        decision_requires_confirmation: true,
+        user_response: None,
+        execution_happened: false,
+        response_time_ms: 1,
+        confidence: 0.96,
+        error: Some("the model did not answer".to_owned()),
+        reasoning: "because".to_owned(),
+        explanation: "because of that".to_owned(),
+        classification_method: Method::PatternMatch,
+        context: Some("git".to_owned()),
+        agent: Some("claude-code".to_owned()),
+        session_id: Some("s1".to_owned()),
+        cwd: Some("/srv/app".into()),
+        call_id: Some("toolu_1".to_owned()),
+        denied: false,
+        rule: Some("guard.toml:3".to_owned()),
+        answered_at: None,
+        answered_by: None,
+        answer_note: None,
+        deadline: Some(minute(5)),
+        executed_at: None,
+        exit_status: None,
+        response_time_us: 1500,
+        command_hash: hash("git commit"),
+    };
+    assert_eq!(record, want);
+    assert_eq!(trail.decision(id + 1).await.expect("read"), None);
+    intact(&trail).await;
+}
+
+/// Five decisions: 1 READ, 2 CREATE approved, 3 UPDATE denied, 4 DELETE denied, 5 DELETE open.
+async fn five(trail: &AuditStore) {
+    let commands = [
+        ("ls -la", Crud::Read),
+        ("mkdir Build", Crud::Create),
+        ("git commit", Crud::Update),
+        ("rm x", Crud::Delete),
+        ("rm 100%_y\\", Crud::Delete),
+    ];
+    for (at, (command, class)) in (0..).zip(commands) {
+        let mut new = decision(command, class, minute(at));
+        new.request.agent = (at % 2 == 0).then(|| "codex".to_owned());
+        new.request.session_id = Some(format!("s{}", at / 3));
+        trail.record(new).await.expect("recorded");
+    }
+    for (id, response) in [
+        (2, UserResponse::Approved),
+        (3, UserResponse::Denied),
+        (4, UserResponse::Denied),
+    ] {
+        let answer = says(response, minute(60));
+        let done = trail.answer(id, answer).await.expect("answered");
+        assert!(matches!(done, Answered::Done(_)), "{done:?}");
+    }
+}
+
+async fn p_20_filters_combine(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    let class = |class| Filter {
+        classification: Some(class),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, Filter::default()).await, [5, 4, 3, 2, 1]);
+    assert_eq!(ids(&trail, class(Crud::Delete)).await, [5, 4]);
+    let denied = Filter {
+        response: Some(UserResponse::Denied),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, denied.clone()).await, [4, 3]);
+    let both = Filter {
+        classification: Some(Crud::Delete),
+        ..denied.clone()
+    };
+    assert_eq!(ids(&trail, both.clone()).await, [4]);
+    let in_time = Filter {
+        since: Some(minute(2)),
+        until: Some(minute(4)),
+        ..both.clone()
+    };
+    assert_eq!(ids(&trail, in_time).await, [4]);
+    let too_late = Filter {
+        since: Some(minute(3)),
+        ..both.clone()
+    };
+    assert_eq!(ids(&trail, too_late).await, [0; 0]);
+    let text = Filter {
+        command: Some("M X".to_owned()),
+        ..both
+    };
+    assert_eq!(ids(&trail, text.clone()).await, [4]);
+    let by_agent = |agent: &str| Filter {
+        agent: Some(agent.to_owned()),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, by_agent("codex")).await, [5, 3, 1]);
+    assert_eq!(ids(&trail, by_agent("code")).await, [0; 0]);
+    let denied_by_agent = Filter {
+        response: denied.response,
+        ..by_agent("codex")
+    };
+    assert_eq!(ids(&trail, denied_by_agent).await, [3]);
+    let text_of_agent = Filter {
+        command: Some("m".to_owned()),
+        ..by_agent("codex")
+    };
+    assert_eq!(ids(&trail, text_of_agent).await, [5, 3]);
+    let session = Filter {
+        session_id: Some("s1".to_owned()),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, session.clone()).await, [5, 4]);
+    let all_of_it = Filter {
+        command: Some("RM".to_owned()),
+        agent: Some("codex".to_owned()),
+        classification: Some(Crud::Delete),
+        decision: Some(Decision::RequiresConfirmation),
+        since: Some(minute(0)),
+        until: Some(minute(9)),
+        ..session
+    };
+    assert_eq!(ids(&trail, all_of_it).await, [5]);
+    let allowed = Filter {
+        decision: Some(Decision::AutoAllowed),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, allowed).await, [1]);
+}
+
+async fn p_20_pages_follow_each_other(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    for command in [None, Some("m".to_owned())] {
+        let filter = Filter {
+            command,
+            ..Filter::default()
+        };
+        let everything = ids(&trail, filter.clone()).await;
+        let mut seen = Vec::new();
+        for offset in 0..6 {
+            let page = Page { limit: 1, offset };
+            let found = trail.decisions(&filter, page).await.expect("a page");
+            assert_eq!(found.total, everything.len() as u64);
+            seen.extend(found.records.iter().map(|r| r.id));
+        }
+        assert_eq!(seen, everything);
+    }
+    assert_eq!(
+        Page::default(),
+        Page {
+            limit: 50,
+            offset: 0
+        }
+    );
+}
+
+async fn p_21_newest_first_and_numbers_increase(place: Place) {
+    let trail = place.open().await;
+    let mut last = 0;
+    for at in [5, 1, 3, 3] {
+        let new = decision("ls", Crud::Read, minute(at));
+        let id = trail.record(new).await.expect("recorded");
+        assert!(id > last);
+        last = id;
+    }
+    assert_eq!(ids(&trail, Filter::default()).await, [1, 4, 3, 2]);
+    trail.cleanup(minute(9), "test").await.expect("cleaned");
+    let new = decision("ls", Crud::Read, minute(9));
+    let id = trail.record(new).await.expect("recorded");
+    assert!(id > last, "a number is not given twice");
+}
+
+async fn p_23_since_and_until_are_exclusive(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    let between = |since, until| Filter {
+        since,
+        until,
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, between(Some(minute(1)), None)).await, [5, 4, 3]);
+    assert_eq!(ids(&trail, between(None, Some(minute(3)))).await, [3, 2, 1]);
+    let nanosecond = jiff::SignedDuration::from_nanos(1);
+    let just_before = Some(minute(1) - nanosecond);
+    let just_after = Some(minute(3) + nanosecond);
+    assert_eq!(
+        ids(&trail, between(just_before, just_after)).await,
+        [4, 3, 2]
+    );
+    assert_eq!(
+        ids(&trail, between(Some(minute(3)), Some(minute(1)))).await,
+        [0; 0]
+    );
+}
+
+async fn p_24_text_is_literal_and_of_any_case(place: Place) {
+    let trail = place.open().await;
+    for command in [
+        "echo 100%",
+        "echo 1000",
+        "ECHO a_b",
+        "echo aXb",
+        "echo ÄÖÜ Straße ΟΔΟΣ",
+        "echo \\",
+    ] {
+        let new = decision(command, Crud::Read, minute(0));
+        trail.record(new).await.expect("recorded");
+    }
+    for (text, want) in [
+        ("0%", vec![1]),
+        ("%", vec![1]),
+        ("A_B", vec![3]),
+        ("a?b", vec![]),
+        ("a*b", vec![]),
+        ("\\", vec![6]),
+        ("äöü", vec![5]),
+        ("ÄöÜ STRASSE", vec![5]),
+        ("οδος", vec![5]),
+        ("x", vec![4]),
+        ("echo", vec![6, 5, 4, 3, 2, 1]),
+        ("", vec![6, 5, 4, 3, 2, 1]),
+        ("'; DROP TABLE decisions; --", vec![]),
+    ] {
+        let filter = Filter {
+            command: Some(text.to_owned()),
+            ..Filter::default()
+        };
+        assert_eq!(ids(&trail, filter).await, want, "{text}");
+    }
+}
+
+async fn p_25_the_record_is_that_of_the_seed(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    let shown = |record: &AuditRecord| -> Value { serde_json::to_value(record).expect("json") };
+    let records = all(&trail, Filter::default()).await;
+    let read = shown(&records[4]);
+    assert_eq!(read["user_response"], Value::Null);
+    assert_eq!(read["decision_requires_confirmation"], false);
+    assert_eq!(read["classification"], "READ");
+    let created = shown(&records[3]);
+    let keys: Vec<&String> = created
+        .as_object()
+        .expect("an object")
+        .keys()
+        .take(10)
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "id",
+            "timestamp",
+            "command",
+            "classification",
+            "decision_requires_confirmation",
+            "user_response",
+            "execution_happened",
+            "response_time_ms",
+            "confidence",
+            "error"
+        ]
+    );
+    assert_eq!(created["timestamp"], "2025-11-17T10:01:00Z");
+    assert_eq!(created["user_response"], "APPROVED");
+    assert_eq!(created["response_time_ms"], json!(1));
+    assert_eq!(created["error"], Value::Null);
+    assert_eq!(created.get("command_hash"), None);
+    assert_eq!(created.get("secret_hash"), None);
+}
+
+async fn p_26_one_answer_counts(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    let answer = says(UserResponse::Approved, minute(61));
+    let Answered::Done(done) = trail.answer(5, answer.clone()).await.expect("answered") else {
+        panic!("the first answer counts");
+    };
+    assert_eq!(done.user_response, Some(UserResponse::Approved));
+    assert_eq!(done.answered_by.as_deref(), Some("console"));
+    assert_eq!(done.answer_note.as_deref(), Some("so be it"));
+    assert_eq!(done.answered_at, Some(minute(61)));
+    let again = says(UserResponse::Denied, minute(62));
+    assert_eq!(
+        trail.answer(5, again).await.expect("answered"),
+        Answered::Already(done)
+    );
+    let read = trail.answer(1, answer.clone()).await.expect("answered");
+    assert!(matches!(read, Answered::NotAsked(_)));
+    assert_eq!(
+        trail.answer(99, answer).await.expect("answered"),
+        Answered::Unknown
+    );
+    intact(&trail).await;
+}
+
+async fn p_26_one_answer_counts_between_stores(place: Place) {
+    let stores = [place.open().await, place.open().await];
+    for _ in 0..10 {
+        let new = decision("rm x", Crud::Delete, minute(0));
+        let id = stores[0].record(new).await.expect("recorded");
+        let answers = (0..8).map(|n| {
+            let store = stores[n % 2].clone();
+            let response = [UserResponse::Approved, UserResponse::Denied][n / 2 % 2];
+            tokio::spawn(async move { store.answer(id, says(response, minute(1))).await })
+        });
+        let answers: Vec<_> = answers.collect();
+        let mut done = Vec::new();
+        let mut late = Vec::new();
+        for answer in answers {
+            match answer.await.expect("no panic").expect("answered") {
+                Answered::Done(record) => done.push(record),
+                Answered::Already(record) => late.push(record),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((done.len(), late.len()), (1, 7));
+        assert!(late.iter().all(|record| *record == done[0]));
+    }
+    intact(&stores[1]).await;
+}
+
+async fn p_26_execution_needs_the_secret(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    let ran = Execution {
+        exit_status: Some(-1),
+        at: minute(70),
+    };
+    let wrong = trail.executed(2, "guess", ran).await.expect("reported");
+    assert_eq!(wrong, Executed::WrongSecret);
+    let Executed::Done(done) = trail.executed(2, "secret", ran).await.expect("reported") else {
+        panic!("the secret is right");
+    };
+    assert!(done.execution_happened);
+    assert_eq!(
+        (done.executed_at, done.exit_status),
+        (Some(minute(70)), Some(-1))
+    );
+    let again = trail.executed(2, "secret", ran).await.expect("reported");
+    assert_eq!(again, Executed::Already(done));
+    let unknown = trail.executed(99, "secret", ran).await.expect("reported");
+    assert_eq!(unknown, Executed::Unknown);
+    let mut none = decision("rm x", Crud::Delete, minute(0));
+    none.secret_hash = None;
+    let id = trail.record(none).await.expect("recorded");
+    let without = trail.executed(id, "", ran).await.expect("reported");
+    assert_eq!(without, Executed::WrongSecret);
+    intact(&trail).await;
+}
+
+async fn p_26_execution_by_the_name_of_the_call(place: Place) {
+    let trail = place.open().await;
+    let ran = Execution {
+        exit_status: None,
+        at: minute(70),
+    };
+    for _ in 0..2 {
+        let mut new = decision("make", Crud::Create, minute(0));
+        new.request.agent = Some("codex".to_owned());
+        new.request.session_id = Some("s".to_owned());
+        new.request.call_id = Some("c".to_owned());
+        trail.record(new).await.expect("recorded");
+    }
+    for (agent, session, call) in [("x", "s", "c"), ("codex", "x", "c"), ("codex", "s", "x")] {
+        let done = trail.executed_call(agent, session, call, ran).await;
+        assert_eq!(done.expect("reported"), Executed::Unknown);
+    }
+    let done = trail.executed_call("codex", "s", "c", ran).await;
+    let Executed::Done(done) = done.expect("reported") else {
+        panic!("it is known");
+    };
+    assert_eq!(done.id, 2, "the last of that name");
+    let again = trail.executed_call("codex", "s", "c", ran).await;
+    assert!(matches!(again.expect("reported"), Executed::Already(_)));
+}
+
+async fn p_26_what_a_rule_denies_cannot_be_answered(place: Place) {
+    let trail = place.open().await;
+    let mut new = decision("rm x", Crud::Delete, minute(0));
+    new.ruling.denied = true;
+    new.ruling.rule = Some("guard.toml:7".to_owned());
+    new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
+    let id = trail.record(new).await.expect("recorded");
+    assert!(trail.pending().await.expect("read").is_empty());
+    let answer = says(UserResponse::Approved, minute(0));
+    let Answered::Already(record) = trail.answer(id, answer).await.expect("answered") else {
+        panic!("a rule has answered");
+    };
+    assert_eq!(record.user_response, Some(UserResponse::Denied));
+    assert_eq!(record.answered_by.as_deref(), Some("guard.toml:7"));
+    assert!(record.denied);
+    assert_eq!(
+        trail.totals().await.expect("counted").denied_confirmations,
+        1
+    );
+    intact(&trail).await;
+}
+
+async fn p_26_an_answer_after_the_deadline_is_none(place: Place) {
+    let trail = place.open().await;
+    let mut new = decision("rm x", Crud::Delete, minute(0));
+    new.deadline = Some(minute(5));
+    let id = trail.record(new).await.expect("recorded");
+    let answer = says(UserResponse::Approved, minute(5));
+    let Answered::Already(record) = trail.answer(id, answer).await.expect("answered") else {
+        panic!("it is too late");
+    };
+    assert_eq!(record.user_response, Some(UserResponse::Timeout));
+    intact(&trail).await;
+}
+
+async fn p_28_totals_keep_the_two_timeouts_apart(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    let mut slow = decision("make", Crud::Create, minute(6));
+    let assumed = Classification::timed_out();
+    slow.ruling.classification_method = Method::Fallback;
+    slow.ruling.reasoning = assumed.reasoning;
+    slow.ruling.confidence = 0.0;
+    slow.response_time = Duration::from_millis(2004);
+    slow.deadline = Some(minute(8));
+    trail.record(slow).await.expect("recorded");
+    assert_eq!(trail.expire(minute(7)).await.expect("expired"), [0; 0]);
+    assert_eq!(trail.expire(minute(8)).await.expect("expired"), [6]);
+    let totals = serde_json::to_value(trail.totals().await.expect("counted")).expect("json");
+    assert_eq!(
+        totals,
+        json!({
+            "total_decisions": 6,
+            "read_operations": 1,
+            "create_operations": 2,
+            "update_operations": 1,
+            "delete_operations": 2,
+            "approved_confirmations": 1,
+            "denied_confirmations": 2,
+            "timeout_classifications": 1,
+            "avg_response_time_ms": (5.0 * 1.0 + 2004.0) / 6.0,
+            "expired_confirmations": 1
+        })
+    );
+    let stats = trail.stats(&Period::default()).await.expect("counted");
+    assert_eq!(stats.user_responses.timeouts, 1);
+    assert_eq!(stats.user_responses.expired, 1);
+    assert_eq!(stats.confidence.low_confidence_count, 1);
+    assert_eq!(stats.confidence.high_confidence_count, 5);
+    assert!((stats.confidence.avg_confidence - 0.8).abs() < 1e-9);
+    let expired = Filter {
+        response: Some(UserResponse::Timeout),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, expired).await, [6]);
+    intact(&trail).await;
+}
+
+async fn p_30_percentiles_are_nearest_ranks(place: Place) {
+    let trail = place.open().await;
+    for (at, ms) in (0..).zip([15, 20, 35, 40, 50]) {
+        let mut new = decision("ls", Crud::Read, minute(at));
+        new.response_time = Duration::from_millis(ms);
+        trail.record(new).await.expect("recorded");
+    }
+    let stats = trail.stats(&Period::default()).await.expect("counted");
+    let shown = serde_json::to_value(stats.performance).expect("json");
+    assert_eq!(
+        shown,
+        json!({
+            "avg_response_time_ms": 32.0,
+            "min_response_time_ms": 15,
+            "max_response_time_ms": 50,
+            "p50_response_time_ms": 35,
+            "p95_response_time_ms": 50,
+            "p99_response_time_ms": 50
+        })
+    );
+}
+
+async fn p_30_an_empty_trail_has_zeros(place: Place) {
+    let trail = place.open().await;
+    let stats = trail.stats(&Period::default()).await.expect("counted");
+    assert_eq!(stats.period.since, stats.period.until);
+    let shown = serde_json::to_value(&stats).expect("json");
+    assert_eq!(shown["total_decisions"], 0);
+    assert_eq!(shown["performance"]["avg_response_time_ms"], 0.0);
+    assert_eq!(shown["performance"]["p99_response_time_ms"], 0);
+    assert_eq!(shown["confidence"]["avg_confidence"], 0.0);
+    assert_eq!(shown["period"]["duration_hours"], 0);
+    assert_eq!(trail.totals().await.expect("counted"), Default::default());
+}
+
+async fn p_30_edges_of_a_period_are_exact(place: Place) {
+    let trail = place.open().await;
+    for hour in 0..60 {
+        for part in [0, 20, 40] {
+            let new = decision("ls", Crud::Read, minute(hour * 60 + part));
+            trail.record(new).await.expect("recorded");
+        }
+    }
+    for (since, until, want) in [
+        (None, None, 180),
+        (Some(0), None, 179),
+        (None, Some(20), 1),
+        (Some(20), Some(40), 0),
+        (Some(19), Some(41), 2),
+        (Some(30), Some(50 * 60 + 30), 150),
+        (Some(14 * 60), Some(38 * 60), 71),
+        (Some(14 * 60 - 1), Some(38 * 60 + 1), 73),
+    ] {
+        let period = Period {
+            since: since.map(minute),
+            until: until.map(minute),
+        };
+        let stats = trail.stats(&period).await.expect("counted");
+        assert_eq!(stats.total_decisions, want, "{since:?} {until:?}");
+        let filter = Filter {
+            since: period.since,
+            until: period.until,
+            ..Filter::default()
+        };
+        assert_eq!(all(&trail, filter).await.len() as u64, want);
+    }
+}
+
+async fn p_31_hours_are_the_true_difference(place: Place) {
+    let trail = place.open().await;
+    let new = decision("ls", Crud::Read, time("2025-01-01T00:00:00Z"));
+    trail.record(new).await.expect("recorded");
+    let period = Period {
+        since: None,
+        until: Some(time("2025-11-17T10:35:00Z")),
+    };
+    let stats = trail.stats(&period).await.expect("counted");
+    assert_eq!(stats.period.since, time("2025-01-01T00:00:00Z"));
+    assert_eq!(stats.period.duration_hours, 7690);
+}
+
+async fn p_42_what_is_strictly_older_goes(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    let ran = Execution {
+        exit_status: Some(0),
+        at: minute(70),
+    };
+    trail.executed(2, "secret", ran).await.expect("reported");
+    let kept = remember(&trail, None).await;
+    let done = trail.cleanup(minute(3), "cron").await.expect("cleaned");
+    assert_eq!((done.deleted, done.remaining), (3, 2));
+    assert!(done.freed_bytes > 0);
+    assert_eq!(ids(&trail, Filter::default()).await, [5, 4]);
+    let totals = trail.totals().await.expect("counted");
+    assert_eq!(
+        (totals.total_decisions, totals.approved_confirmations),
+        (2, 0)
+    );
+    let text = Filter {
+        command: Some("commit".to_owned()),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, text).await, [0; 0]);
+    let found = trail.verify().await.expect("a walk");
+    assert!(found.is_intact(), "{found:?}");
+    assert_eq!(found.removed, 3 + 2 + 1);
+    assert_eq!(found.cleanups.len(), 1);
+    assert_eq!(found.cleanups[0].by, "cron");
+    assert_eq!(found.cleanups[0].deleted, 3);
+    let done = trail.cleanup(minute(9), "cron").await.expect("cleaned");
+    assert_eq!((done.deleted, done.remaining), (2, 0));
+    let found = trail.verify().await.expect("a walk");
+    assert!(found.is_intact(), "{found:?}");
+    assert_eq!(found.cleanups.len(), 2, "the record of a cleanup stays");
+    assert_eq!(trail.all_remembered().await.expect("read"), [kept]);
+}
+
+async fn p_42_a_cleanup_of_nothing_is_recorded(place: Place) {
+    let trail = place.open().await;
+    let done = trail.cleanup(minute(3), "cron").await.expect("cleaned");
+    assert_eq!((done.deleted, done.remaining, done.freed_bytes), (0, 0, 0));
+    let found = trail.verify().await.expect("a walk");
+    assert_eq!((found.cleanups.len(), found.is_intact()), (1, true));
+}
+
+async fn pending_is_what_can_still_be_answered(place: Place) {
+    let trail = place.open().await;
+    let now = Timestamp::now();
+    let later = now + Duration::from_secs(600);
+    for (class, deadline) in [
+        (Crud::Delete, Some(later)),
+        (Crud::Delete, None),
+        (Crud::Read, Some(later)),
+        (Crud::Delete, Some(now - Duration::from_secs(1))),
+        (Crud::Update, Some(later)),
+    ] {
+        let mut new = decision("x", class, now);
+        new.deadline = deadline;
+        trail.record(new).await.expect("recorded");
+    }
+    let open = trail.pending().await.expect("read");
+    assert_eq!(open.iter().map(|r| r.id).collect::<Vec<_>>(), [1, 5]);
+    trail
+        .answer(1, says(UserResponse::Denied, now))
+        .await
+        .expect("answered");
+    let open = trail.pending().await.expect("read");
+    assert_eq!(open.iter().map(|r| r.id).collect::<Vec<_>>(), [5]);
+    assert_eq!(trail.expire(now).await.expect("expired"), [4]);
+}
+
+async fn secrets_are_masked_before_they_are_stored(place: Place) {
+    let trail = place.open().await;
+    let secret = "hunter2hunter2";
+    let mut new = decision(
+        &format!("curl --password {secret} x"),
+        Crud::Update,
+        minute(0),
+    );
+    new.ruling.reasoning = format!("`--password {secret}` is sent");
+    new.ruling.explanation = format!("`{secret}` goes to x");
+    new.error = Some(format!("cannot say what {secret} is"));
+    trail.record(new).await.expect("recorded");
+    let record = trail.decision(1).await.expect("read").expect("there");
+    assert_eq!(record.command, "curl --password [secret] x");
+    let shown = serde_json::to_string(&record).expect("json");
+    assert!(!shown.contains(secret), "{shown}");
+    let found = Filter {
+        command: Some(secret.to_owned()),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, found).await, [0; 0]);
+}
+
+async fn remember(trail: &AuditStore, session: Option<&str>) -> hooks_guard::audit::Remembered {
+    let new = NewRemembered {
+        command_hash: hash("make --token=hunter2hunter2"),
+        command: "make --token=hunter2hunter2".to_owned(),
+        cwd: Some("/srv/app".into()),
+        session_id: session.map(str::to_owned),
+        agent: Some("codex".to_owned()),
+        by: "console".to_owned(),
+        at: minute(0),
+    };
+    trail.remember(new).await.expect("remembered")
+}
+
+async fn remembered_answers_hold_where_they_were_given(place: Place) {
+    let trail = place.open().await;
+    let of_session = remember(&trail, Some("s1")).await;
+    assert_eq!(of_session.command, "make --token=[secret]");
+    let command = hash("make --token=hunter2hunter2");
+    let look = |hash: [u8; 32], cwd: Option<&'static str>, session: Option<&'static str>| {
+        let trail = trail.clone();
+        async move {
+            let found = trail
+                .remembered(&hash, cwd.map(std::path::Path::new), session)
+                .await;
+            found.expect("read").map(|found| found.id)
+        }
+    };
+    assert_eq!(
+        look(command, Some("/srv/app"), Some("s1")).await,
+        Some(of_session.id)
+    );
+    assert_eq!(look(command, Some("/srv/app"), Some("s2")).await, None);
+    assert_eq!(look(command, Some("/srv/app"), None).await, None);
+    assert_eq!(look(command, Some("/srv"), Some("s1")).await, None);
+    assert_eq!(look(command, None, Some("s1")).await, None);
+    assert_eq!(look(hash("make"), Some("/srv/app"), Some("s1")).await, None);
+    let for_good = remember(&trail, None).await;
+    assert_eq!(
+        look(command, Some("/srv/app"), None).await,
+        Some(for_good.id)
+    );
+    assert_eq!(
+        trail.all_remembered().await.expect("read"),
+        [of_session, for_good.clone()]
+    );
+    assert!(trail.forget(for_good.id, "console").await.expect("revoked"));
+    assert!(!trail.forget(for_good.id, "console").await.expect("revoked"));
+    assert_eq!(look(command, Some("/srv/app"), None).await, None);
+    assert_eq!(look(command, Some("/srv/app"), Some("s1")).await, Some(1));
+    intact(&trail).await;
+}
+
+async fn changes_are_told_in_order_and_by_everybody(place: Place) {
+    let here = place.open().await;
+    let there = place.open().await;
+    let mut told = here.changes();
+    five(&there).await;
+    remember(&here, None).await;
+    here.forget(1, "console").await.expect("revoked");
+    let ran = Execution {
+        exit_status: None,
+        at: minute(1),
+    };
+    there.executed(2, "secret", ran).await.expect("reported");
+    there.cleanup(minute(1), "cron").await.expect("cleaned");
+    let mut seen = Vec::new();
+    while seen.last() != Some(&Change::Cleaned) {
+        let next = tokio::time::timeout(Duration::from_secs(30), told.next()).await;
+        seen.push(next.expect("in time").expect("a change"));
+    }
+    // What is taken away before anybody looks is not told.
+    seen.retain(|change| *change != Change::Asked(1));
+    assert_eq!(
+        seen,
+        [
+            Change::Asked(2),
+            Change::Asked(3),
+            Change::Asked(4),
+            Change::Asked(5),
+            Change::Answered(2),
+            Change::Answered(3),
+            Change::Answered(4),
+            Change::Remembered(1),
+            Change::Forgotten(1),
+            Change::Executed(2),
+            Change::Cleaned
+        ]
+    );
+    drop((here, there));
+    assert_eq!(told.next().await, None, "it ends with the store");
+}
+
+async fn many_at_once_are_all_there(place: Place) {
+    let stores = [place.open().await, place.open().await];
+    let tasks: Vec<_> = (0..400)
+        .map(|n: usize| {
+            let store = stores[n % 2].clone();
+            tokio::spawn(async move {
+                let new = decision(&format!("touch {n}"), Crud::Create, minute(0));
+                let id = store.record(new).await.expect("recorded");
+                let answer = says(UserResponse::Approved, minute(1));
+                let done = store.answer(id, answer).await.expect("answered");
+                assert!(matches!(done, Answered::Done(_)));
+                id
+            })
+        })
+        .collect();
+    let mut got = Vec::new();
+    for task in tasks {
+        got.push(task.await.expect("no panic"));
+    }
+    got.sort_unstable();
+    assert_eq!(got, (1..=400).collect::<Vec<_>>());
+    let totals = stores[0].totals().await.expect("counted");
+    assert_eq!(
+        (totals.total_decisions, totals.approved_confirmations),
+        (400, 400)
+    );
+    let found = stores[0].verify().await.expect("a walk");
+    assert!(found.is_intact(), "{found:?}");
+    assert_eq!((found.entries, found.decisions), (800, 400));
+}
+
+async fn export_is_all_of_it_and_harmless(place: Place) {
+    let trail = place.open().await;
+    for n in 0..1203 {
+        let new = decision(&format!("touch {n}"), Crud::Create, minute(n % 7));
+        trail.record(new).await.expect("recorded");
+    }
+    let records: Vec<AuditRecord> = trail
+        .export(&Filter::default())
+        .try_collect()
+        .await
+        .expect("an export");
+    assert_eq!(records.len(), 1203);
+    let order: Vec<_> = records.iter().map(|r| (r.timestamp, r.id)).collect();
+    assert!(order.windows(2).all(|pair| pair[0] < pair[1]));
+    let filter = Filter {
+        command: Some("H 120".to_owned()),
+        since: Some(minute(0)),
+        ..Filter::default()
+    };
+    let found: Vec<AuditRecord> = trail
+        .export(&filter)
+        .try_collect()
+        .await
+        .expect("an export");
+    let commands: Vec<_> = found.iter().map(|r| r.command.as_str()).collect();
+    assert_eq!(
+        commands,
+        ["touch 120", "touch 1200", "touch 1201", "touch 1202"]
+    );
+
+    let mut record = found[0].clone();
+    record.command = "=cmd|' /C calc'!A0".to_owned();
+    record.reasoning = "a \"quote\",\r\nand a line".to_owned();
+    record.explanation = "\t@SUM(1)\u{1b}[0m".to_owned();
+    let line = export::csv(&record);
+    assert!(line.contains(",\"'=cmd|' /C calc'!A0\","), "{line}");
+    assert!(
+        line.contains(",\"a \"\"quote\"\",\r\nand a line\","),
+        "{line}"
+    );
+    assert!(line.contains(",\"'\t@SUM(1)\u{1b}[0m\","), "{line}");
+    let columns = export::csv_header().trim_end().split(',').count();
+    let keys = serde_json::to_value(&record).expect("json");
+    assert_eq!(columns, keys.as_object().expect("an object").len());
+    let line = export::jsonl(&record);
+    assert_eq!(line.matches('\n').count(), 1);
+    let back: AuditRecord = serde_json::from_str(&line).expect("a record");
+    assert_eq!(
+        (back.command, back.explanation),
+        (record.command, record.explanation)
+    );
+}
+
+async fn texts_come_back_as_they_were(place: Place) {
+    let trail = place.open().await;
+    let odd = "printf '\u{1}\u{7f}\u{202e}\r\n\t\u{1f600}\u{fffe}' \"\\\"";
+    let mut new = decision(odd, Crud::Create, minute(0));
+    new.request.session_id = Some("a\0b".to_owned());
+    new.ruling.confidence = f64::NAN;
+    let id = trail.record(new).await.expect("recorded");
+    let record = trail.decision(id).await.expect("read").expect("there");
+    assert_eq!(record.command, odd);
+    assert_eq!(record.session_id.as_deref(), Some("a\u{2400}b"));
+    assert_eq!(record.confidence, 0.0);
+    let back: AuditRecord = serde_json::from_str(&export::jsonl(&record)).expect("a record");
+    assert_eq!(back.command, odd);
+    let session = Filter {
+        session_id: Some("a\0b".to_owned()),
+        ..Filter::default()
+    };
+    assert_eq!(ids(&trail, session).await, [id]);
+    intact(&trail).await;
+}
+
+async fn a_closed_trail_says_so(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    trail.close().await;
+    let new = decision("ls", Crud::Read, minute(0));
+    let error = trail.record(new).await.expect_err("closed");
+    assert!(
+        matches!(error, hooks_guard::audit::AuditError::Closed),
+        "{error}"
+    );
+    assert!(trail.totals().await.is_err());
+}

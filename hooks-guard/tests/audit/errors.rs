@@ -1,0 +1,1 @@
+//! What can go wrong with a file, and what is said then.

@@ -1,0 +1,74 @@
+//! What the tests have in common.
+
+use std::time::Duration;
+
+use hooks_guard::audit::{AuditStore, NewAnswer, NewDecision, UserResponse};
+use hooks_guard::classify::{Crud, Decision, Method};
+use hooks_guard::{PermissionRequest, Ruling};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+pub(crate) fn hash(text: &str) -> [u8; 32] {
+    Sha256::digest(text).into()
+}
+
+pub(crate) fn time(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}
+
+/// A minute of a day of 2025.
+pub(crate) fn minute(minute: i64) -> Timestamp {
+    time("2025-11-17T10:00:00Z") + jiff::SignedDuration::from_mins(minute)
+}
+
+/// A decision about a command: allowed if it reads, to be confirmed if not.
+pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision {
+    NewDecision {
+        request: PermissionRequest::new(command),
+        ruling: Ruling {
+            decision: match class {
+                Crud::Read => Decision::AutoAllowed,
+                _ => Decision::RequiresConfirmation,
+            },
+            classification: class,
+            reasoning: "because".to_owned(),
+            confidence: 0.96,
+            explanation: "because of that".to_owned(),
+            classification_method: Method::PatternMatch,
+            timestamp: at,
+            id: None,
+            secret: None,
+            denied: false,
+            rule: None,
+        },
+        response_time: Duration::from_micros(1500),
+        deadline: None,
+        error: None,
+        secret_hash: Some(hash("secret")),
+        command_hash: hash(command),
+    }
+}
+
+pub(crate) fn says(response: UserResponse, at: Timestamp) -> NewAnswer {
+    NewAnswer {
+        response,
+        by: "console".to_owned(),
+        note: Some("so be it".to_owned()),
+        at,
+    }
+}
+
+pub(crate) async fn intact(trail: &AuditStore) {
+    let found = trail.verify().await.expect("a walk");
+    assert!(found.is_intact(), "{found:?}");
+}
+
+/// In a runtime of its own.
+pub(crate) fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(test)
+}
