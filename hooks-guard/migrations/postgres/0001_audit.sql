@@ -82,6 +82,15 @@ CREATE TABLE gaps (
     hash BYTEA NOT NULL
 );
 
+-- Approvals that were used: each serves once.
+CREATE TABLE used (
+    decision BIGINT PRIMARY KEY,
+    at BIGINT NOT NULL,
+    seq BIGINT NOT NULL
+);
+
+CREATE INDEX decisions_approved ON decisions (command_hash) WHERE response = 1;
+
 CREATE TABLE cleanups (
     seq BIGINT PRIMARY KEY,
     at BIGINT NOT NULL,

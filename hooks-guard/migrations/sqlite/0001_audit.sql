@@ -82,6 +82,15 @@ CREATE TABLE gaps (
     hash BLOB NOT NULL
 ) STRICT;
 
+-- Approvals that were used: each serves once.
+CREATE TABLE used (
+    decision INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    seq INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX decisions_approved ON decisions (command_hash) WHERE response = 1;
+
 CREATE TABLE cleanups (
     seq INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,

@@ -19,6 +19,7 @@ pub(super) enum Kind {
     Remembered = 4,
     Revoked = 5,
     Cleaned = 6,
+    Used = 7,
 }
 
 impl Kind {
@@ -30,6 +31,7 @@ impl Kind {
             4 => Self::Remembered,
             5 => Self::Revoked,
             6 => Self::Cleaned,
+            7 => Self::Used,
             _ => return None,
         })
     }

@@ -164,7 +164,7 @@ async fn tell(
                 Some(Kind::Remembered) => Change::Remembered(subject),
                 Some(Kind::Revoked) => Change::Forgotten(subject),
                 Some(Kind::Cleaned) => Change::Cleaned,
-                None => continue,
+                Some(Kind::Used) | None => continue,
             };
             // Nobody listens any more.
             let _ = changes.send(change);

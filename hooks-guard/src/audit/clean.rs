@@ -17,6 +17,7 @@ const CHUNK: i64 = 5000;
 const ROW_BYTES: i64 = 400;
 
 /// What a cleanup did (P-42).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleanup {
     /// How many decisions are gone.
@@ -28,6 +29,7 @@ pub struct Cleanup {
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
     /// When it was over.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
 }
 
@@ -167,7 +169,8 @@ impl Work for Chunk {
                 "SELECT at, id, class, requires, response, agent, timed_out, confidence,
                     response_time_us / 1000, decided_seq, answered_seq, executed_seq,
                     CAST(2 * octet_length(command) + octet_length(reasoning)
-                        + octet_length(explanation) AS BIGINT)
+                        + octet_length(explanation) AS BIGINT),
+                    (SELECT seq FROM used WHERE decision = id)
                  FROM decisions WHERE at < $1 ORDER BY at, id LIMIT $2",
                 &[self.older_than.into(), CHUNK.into()],
             )
@@ -195,10 +198,19 @@ impl Work for Chunk {
             entries.push(row.int(9)?);
             entries.extend(row.maybe_int(10)?);
             entries.extend(row.maybe_int(11)?);
+            entries.extend(row.maybe_int(13)?);
             part.deleted += 1;
             part.bytes += row.int(12)? + ROW_BYTES;
         }
         if let Some(last) = last {
+            batch
+                .tx
+                .execute(
+                    "DELETE FROM used WHERE decision IN
+                        (SELECT id FROM decisions WHERE (at, id) <= ($1, $2))",
+                    &last,
+                )
+                .await?;
             batch
                 .tx
                 .execute("DELETE FROM decisions WHERE (at, id) <= ($1, $2)", &last)

@@ -255,7 +255,7 @@ impl Work for Execute {
 }
 
 /// Whether the secret is that of the hash, in a time that does not tell how much of it is.
-fn proves(secret: &str, hash: Option<&[u8; 32]>) -> bool {
+pub(super) fn proves(secret: &str, hash: Option<&[u8; 32]>) -> bool {
     let given = Sha256::digest(secret.as_bytes());
     hash.is_some_and(|hash| bool::from(given.as_slice().ct_eq(hash)))
 }

@@ -42,6 +42,7 @@ mod record;
 mod remember;
 mod stats;
 mod tally;
+mod used;
 mod verify;
 mod write;
 
@@ -71,6 +72,7 @@ pub use remember::{NewRemembered, Remembered};
 pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
+pub use used::{Grant, Redeemed};
 pub use verify::{Broken, ChainHead, Verification};
 
 /// The audit trail. A clone is the same one; several processes may have the same open.

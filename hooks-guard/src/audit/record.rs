@@ -13,6 +13,7 @@ use crate::mask::Masked;
 use crate::request::{PermissionRequest, Ruling};
 
 /// What became of a question (P-25).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum UserResponse {
@@ -24,13 +25,27 @@ pub enum UserResponse {
     Timeout,
 }
 
+impl UserResponse {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "APPROVED",
+            Self::Denied => "DENIED",
+            Self::Timeout => "TIMEOUT",
+        }
+    }
+}
+
 /// One decision and what became of it (P-25). The first ten fields are those of the seed; the
 /// rest is additive.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditRecord {
     /// Unique; of two decisions of one trail the later one has the greater (P-21).
     pub id: i64,
     /// When it was decided, to the microsecond.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub timestamp: Timestamp,
     /// The command, without its secrets.
     pub command: String,
@@ -63,6 +78,7 @@ pub struct AuditRecord {
     /// Its session.
     pub session_id: Option<String>,
     /// In which directory.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub cwd: Option<PathBuf>,
     /// The agent's own name for the call.
     pub call_id: Option<String>,
@@ -71,14 +87,17 @@ pub struct AuditRecord {
     /// The rule that decided, if one did.
     pub rule: Option<String>,
     /// When it was answered, or known to be answered by nobody.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub answered_at: Option<Timestamp>,
     /// By whom, or by what.
     pub answered_by: Option<String>,
     /// What they said with it.
     pub answer_note: Option<String>,
     /// Until when it can be answered.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub deadline: Option<Timestamp>,
     /// When it was reported that the command ran.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub executed_at: Option<Timestamp>,
     /// How the command ended, if that was reported.
     pub exit_status: Option<i32>,

@@ -13,6 +13,7 @@ use super::write::{Batch, Work};
 use crate::mask::Masked;
 
 /// An answer that holds for the next time as well: `always allow`.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
     /// Unique; never given a second time.
@@ -23,12 +24,14 @@ pub struct Remembered {
     /// The command, without its secrets.
     pub command: String,
     /// In which directory it holds; without one, where the request says none either.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>))]
     pub cwd: Option<PathBuf>,
     /// In which session it holds; in every one without.
     pub session_id: Option<String>,
     /// The agent for which it was given.
     pub agent: Option<String>,
     /// When it was given.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub created_at: Timestamp,
     /// By whom.
     pub created_by: String,

@@ -11,6 +11,7 @@ use super::record::{ceil_us, floor_us, time_of};
 use super::tally::{Pieces, billionths};
 
 /// What `GET /decisions` shows beside the records (P-28): of all decisions, whatever the filter.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// All decisions.
@@ -45,6 +46,7 @@ pub struct Period {
 }
 
 /// The answer of `GET /stats` (P-30).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// The decisions of the period.
@@ -60,10 +62,12 @@ pub struct Stats {
     /// The period.
     pub period: Covered,
     /// When this was counted.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub generated_at: Timestamp,
 }
 
 /// Decisions by class.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classifications {
     /// READ.
@@ -77,6 +81,7 @@ pub struct Classifications {
 }
 
 /// Decisions by what became of them (P-28).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserResponses {
     /// Records that say APPROVED.
@@ -91,6 +96,7 @@ pub struct UserResponses {
 
 /// How long decisions took, by the records' `response_time_ms`; zeros without a record. The
 /// percentiles are nearest ranks: times that occurred.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Performance {
     /// The mean.
@@ -108,6 +114,7 @@ pub struct Performance {
 }
 
 /// How sure decisions were; zeros without a record.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
     /// The mean, to the billionth.
@@ -119,11 +126,14 @@ pub struct Confidence {
 }
 
 /// The period that was counted (P-31).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
     /// As wanted, or the time of the first record; without one the end.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub since: Timestamp,
     /// As wanted, or now.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub until: Timestamp,
     /// The hours between them, rounded down; 0 if they are the wrong way round.
     pub duration_hours: u64,

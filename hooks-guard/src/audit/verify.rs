@@ -11,6 +11,7 @@ use super::error::AuditError;
 use super::record::{Stored, UserResponse, columns, fold, response_code};
 use super::remember::{StoredRemembered, remembered_columns};
 use super::tally::{Counted, Deltas, Key, Tally};
+use super::used;
 use super::write::Head;
 
 /// How many entries are read at a time.
@@ -67,7 +68,7 @@ impl Broken {
     fn at(entry: &Entry, problem: &str) -> Self {
         let about = matches!(
             entry.kind,
-            Some(Kind::Decided | Kind::Answered | Kind::Executed)
+            Some(Kind::Decided | Kind::Answered | Kind::Executed | Kind::Used)
         );
         Self {
             entry: Some(entry.seq),
@@ -100,7 +101,7 @@ struct Walk {
     entries: i64,
     removed: i64,
     gaps_used: usize,
-    kinds: [i64; 7],
+    kinds: [i64; 8],
     answered: i64,
     executed: i64,
     counted: Deltas,
@@ -232,6 +233,10 @@ impl Walk {
                 }
                 None => return Ok(Some(Broken::at(&entry, "its cleanup is missing"))),
             },
+            Some(Kind::Used) => match used::of_entry(tx, entry.seq, entry.subject).await? {
+                Some(content) => content,
+                None => return Ok(Some(Broken::at(&entry, "its use is missing, or another's"))),
+            },
             None => return Ok(Some(Broken::at(&entry, "it is of no known kind"))),
         };
         if chain::link(&self.hash, content) != entry.hash {
@@ -330,7 +335,8 @@ impl Walk {
                     (SELECT count(*) FROM remembered), (SELECT count(*) FROM remembered
                         WHERE revoked_seq IS NOT NULL OR revoked_at IS NOT NULL),
                     (SELECT count(*) FROM cleanups),
-                    (SELECT coalesce(max(id), 0) FROM decisions)",
+                    (SELECT coalesce(max(id), 0) FROM decisions),
+                    (SELECT count(*) FROM used)",
                 &[],
             )
             .await?;
@@ -340,6 +346,7 @@ impl Walk {
             (2, Kind::Remembered, "remembered answer"),
             (3, Kind::Revoked, "revoked answer"),
             (4, Kind::Cleaned, "cleanup"),
+            (6, Kind::Used, "use of an approval"),
         ] {
             if row.int(at)? != of(kind) {
                 let problem = format!("there is a {what} without an entry");
