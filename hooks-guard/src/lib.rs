@@ -19,6 +19,8 @@
 
 pub mod classify;
 mod hook;
+#[cfg(feature = "cli")]
+pub mod install;
 pub mod protocol;
 mod request;
 
