@@ -5,6 +5,8 @@
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
+//! | `install` | puts the hook into the agents' settings (feature `cli`) |
+//! | `doctor` | what is wrong with an installation (feature `cli`) |
 //!
 //! ```
 //! use hooks_guard::classify::{Classifier, Crud, Decision};
@@ -18,6 +20,8 @@
 #![forbid(unsafe_code)]
 
 pub mod classify;
+#[cfg(feature = "cli")]
+pub mod doctor;
 mod hook;
 #[cfg(feature = "cli")]
 pub mod install;

@@ -131,6 +131,12 @@ pub(crate) fn entries(text: &str, agent: Agent) -> Result<Vec<(String, Value)>, 
     Document::parse(text)?.entries(agent)
 }
 
+/// What a document says, if it parses.
+pub(crate) fn value(text: &str) -> Option<Value> {
+    let tree = CstRootNode::parse(text.strip_prefix(BOM).unwrap_or(text), &OPTIONS).ok()?;
+    tree.to_serde_value()
+}
+
 struct Document {
     /// What stands before it.
     mark: &'static str,

@@ -238,7 +238,11 @@ mod tests {
             assert!(settings.put(&path, "ours", false).is_err());
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), meanwhile);
             let left = fs::read_dir(directory.path()).unwrap().count();
-            assert_eq!(left, usize::from(meanwhile.is_some()), "no temporary file stays");
+            assert_eq!(
+                left,
+                usize::from(meanwhile.is_some()),
+                "no temporary file stays"
+            );
         }
     }
 }

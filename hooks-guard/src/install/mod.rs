@@ -19,9 +19,9 @@ use thiserror::Error;
 use crate::protocol::Agent;
 
 pub use document::DocumentError;
-pub(crate) use document::entries;
+pub(crate) use document::{entries, value as document_value};
 pub use plan::{Homes, Place, settings_files};
-pub(crate) use plan::{Plan, command_line, others};
+pub(crate) use plan::{Plan, others};
 pub(crate) use plugin::is_installed as plugin_is_installed;
 
 use file::Settings;

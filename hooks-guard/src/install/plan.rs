@@ -324,7 +324,7 @@ pub(super) fn arguments(agent: Agent, time: Duration) -> [String; 4] {
 }
 
 /// The command that an agent gives to a POSIX shell.
-pub(crate) fn command_line(agent: Agent, binary: &str, time: Duration) -> String {
+fn command_line(agent: Agent, binary: &str, time: Duration) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
     let binary = match binary.chars().all(plain) {
         true => binary.to_owned(),

@@ -136,7 +136,13 @@ fn what_cannot_be_read_or_written_is_an_error() {
 #[test]
 fn a_binary_without_a_usable_path_is_not_installed() {
     let mut home = Home::new();
-    for binary in ["hooks-guard", "./hooks-guard", "/opt/a\nb/hooks-guard", "/opt/guard", ""] {
+    for binary in [
+        "hooks-guard",
+        "./hooks-guard",
+        "/opt/a\nb/hooks-guard",
+        "/opt/guard",
+        "",
+    ] {
         home.options.binary = PathBuf::from(binary);
         let error = install(Agent::Codex, &home.options).unwrap_err();
         assert!(
