@@ -6,6 +6,8 @@
 //! | `audit` | the audit trail: what was decided, answered and run (features `sqlite`, `postgres`) |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
+//! | `install` | puts the hook into the agents' settings (feature `cli`) |
+//! | `doctor` | what is wrong with an installation (feature `cli`) |
 //!
 //! ```
 //! use hooks_guard::classify::{Classifier, Crud, Decision};
@@ -31,6 +33,11 @@ mod hook;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod places;
+#[cfg(feature = "cli")]
+pub mod doctor;
+mod hook;
+#[cfg(feature = "cli")]
+pub mod install;
 pub mod protocol;
 #[cfg(feature = "audit")]
 mod random;

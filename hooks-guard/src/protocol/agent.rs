@@ -100,6 +100,7 @@ impl FromStr for Agent {
 }
 
 /// How long an agent is told to wait before a tool is used: somebody may have to be found.
+#[cfg(feature = "cli")]
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 /// How long it is told to wait afterwards.
 pub(crate) const AFTERWARDS: Duration = Duration::from_secs(10);

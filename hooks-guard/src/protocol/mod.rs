@@ -39,6 +39,7 @@ use thiserror::Error;
 use crate::classify::Decision;
 use crate::request::{PermissionRequest, Ruling};
 
+#[cfg(feature = "cli")]
 pub(crate) use agent::{AFTERWARDS, PATIENCE};
 pub use agent::{Agent, UnknownAgent, limit};
 pub use events::read;
@@ -46,7 +47,7 @@ pub use events::read;
 pub use fuzz::fuzz_protocol;
 pub use reply::{Reply, answer, done, failed};
 #[cfg(feature = "cli")]
-pub(crate) use tools::names;
+pub(crate) use tools::{Tool, names};
 
 /// The longest input that is read, in bytes.
 pub const MOST_BYTES: usize = 10 << 20;

@@ -1,0 +1,347 @@
+//! Whether the agents call the hook, and what they do if it fails.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Check, State, Surroundings, mode, same, version};
+use crate::install::{Place, Plan, document_value, entries, others, plugin_is_installed};
+use crate::protocol::Agent;
+
+/// The first version of Claude Code that blocks when a hook fails.
+const BLOCKS_FROM: [u64; 3] = [2, 1, 295];
+
+pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
+    let mut checks: Vec<_> = Agent::ALL
+        .into_iter()
+        .flat_map(|agent| of(agent, around))
+        .collect();
+    if checks.is_empty() {
+        checks.push(Check::new(
+            "agents",
+            State::Warn,
+            "no agent was found whose hooks are spoken",
+            "run `hooks-guard install` for the agent that you use",
+        ));
+    }
+    checks
+}
+
+fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
+    let places = [
+        Some(Place::User),
+        around
+            .project
+            .map(|project| Place::Project(project.to_owned())),
+    ];
+    let mut checks = Vec::new();
+    let mut installed = false;
+    for place in places.into_iter().flatten() {
+        let file = around.homes.settings(agent, &place);
+        match read(&file) {
+            Read::Nothing => {}
+            Read::Unreadable(why) => {
+                checks.push(bad(
+                    agent,
+                    format!("`{}` {why}", file.display()),
+                    "mend the file",
+                ));
+            }
+            Read::Text(text) => {
+                if let Some(found) = registered(agent, &file, &text, around) {
+                    installed = true;
+                    checks.extend(found);
+                }
+            }
+        }
+    }
+    if installed {
+        checks.extend(switches(agent, around));
+    } else if around.homes.sign(agent).is_dir() && checks.is_empty() {
+        checks.push(Check::new(
+            agent.name(),
+            State::Warn,
+            format!("{} is there, and does not call the hook", agent.title()),
+            &format!("run `hooks-guard install {agent}`"),
+        ));
+    }
+    checks
+}
+
+fn bad(agent: Agent, what: String, remedy: &str) -> Check {
+    Check::new(agent.name(), State::Bad, what, remedy)
+}
+
+enum Read {
+    Nothing,
+    Text(String),
+    Unreadable(String),
+}
+
+fn read(file: &Path) -> Read {
+    match fs::read(file) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Read::Text(text),
+            Err(_) => Read::Unreadable("is not valid UTF-8".into()),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Read::Nothing,
+        Err(error) => Read::Unreadable(format!("cannot be read ({error})")),
+    }
+}
+
+/// How the hook is registered in a file; none if it is not.
+fn registered(
+    agent: Agent,
+    file: &Path,
+    text: &str,
+    around: &Surroundings<'_>,
+) -> Option<Vec<Check>> {
+    let shown = file.display();
+    let again = format!("run `hooks-guard install {agent}` again");
+    let good = || {
+        let fails = match agent {
+            Agent::Codex | Agent::Gemini | Agent::VsCode => {
+                "; this agent goes on if the hook cannot be run"
+            }
+            Agent::Copilot => "; this agent goes on if the hook is late",
+            _ => "; a failure of the hook blocks the tool",
+        };
+        Check::new(
+            agent.name(),
+            State::Ok,
+            format!("`{shown}` calls the hook{fails}"),
+            "",
+        )
+    };
+    let mut checks = Vec::new();
+    if agent == Agent::OpenCode {
+        let binary = around.binary.to_string_lossy();
+        let calls = text.contains(&Value::from(binary.as_ref()).to_string());
+        checks.push(match (plugin_is_installed(text), calls) {
+            (true, true) => good(),
+            (true, false) => other_binary(agent, file, &again),
+            (false, _) => bad(
+                agent,
+                format!("`{shown}` is not the plugin as it was installed"),
+                &format!("remove it, and {again}"),
+            ),
+        });
+    } else {
+        let there = match entries(text, agent) {
+            Ok(there) if there.is_empty() => return None,
+            Ok(there) => there,
+            Err(error) => {
+                return Some(vec![bad(
+                    agent,
+                    format!("`{shown}`: {error}"),
+                    "mend the file",
+                )]);
+            }
+        };
+        checks.push(compared(agent, file, &there, around, &again).unwrap_or_else(good));
+    }
+    if mode(file).is_some_and(|mode| mode & 0o022 != 0) {
+        checks.push(bad(
+            agent,
+            format!("`{shown}` can be written by others"),
+            &format!("chmod go-w '{shown}'"),
+        ));
+    }
+    Some(checks)
+}
+
+fn other_binary(agent: Agent, file: &Path, again: &str) -> Check {
+    bad(
+        agent,
+        format!("`{}` calls another binary than this one", file.display()),
+        again,
+    )
+}
+
+/// What is wrong with the entries in a file.
+fn compared(
+    agent: Agent,
+    file: &Path,
+    there: &[(String, Value)],
+    around: &Surroundings<'_>,
+    again: &str,
+) -> Option<Check> {
+    let wanted = Plan::new(agent, &around.binary.to_string_lossy()).entries;
+    let has = |entry: &(String, Value)| there.contains(entry);
+    if wanted.len() == there.len() && wanted.iter().all(has) {
+        return None;
+    }
+    let shown = file.display();
+    let binary = |entry: &Value| -> Option<PathBuf> {
+        let handler = entry
+            .get("hooks")
+            .map_or(Some(entry), |hooks| hooks.get(0))?;
+        let line = handler
+            .get("command")
+            .or_else(|| handler.get("bash"))?
+            .as_str()?;
+        if handler.get("args").is_some() {
+            return Some(line.into());
+        }
+        let quoted = line.rsplit_once(" hook ")?.0.trim_matches('\'');
+        Some(quoted.replace(r"'\''", "'").into())
+    };
+    let mut binaries = there.iter().filter_map(|(_, entry)| binary(entry));
+    if let Some(missing) = binaries
+        .clone()
+        .find(|binary| binary.is_absolute() && !binary.exists())
+    {
+        return Some(bad(
+            agent,
+            format!(
+                "`{shown}` calls `{}`, which is not there",
+                missing.display()
+            ),
+            again,
+        ));
+    }
+    if binaries.any(|binary| !same(&binary, around.binary)) {
+        return Some(other_binary(agent, file, again));
+    }
+    let switch: Option<(&str, fn(&Value) -> bool)> = match agent {
+        Agent::ClaudeCode => Some(("onFailure", |entry| {
+            entry["hooks"].as_array().is_some_and(|handlers| {
+                handlers
+                    .iter()
+                    .all(|handler| handler["onFailure"] == "block")
+            })
+        })),
+        Agent::Cursor => Some(("failClosed", |entry| entry["failClosed"] == true)),
+        _ => None,
+    };
+    let before = there.iter().filter(|(event, _)| {
+        matches!(
+            event.as_str(),
+            "PreToolUse" | "preToolUse" | "beforeShellExecution"
+        )
+    });
+    if let Some((name, on)) = switch
+        && before.clone().any(|(_, entry)| !on(entry))
+    {
+        return Some(bad(
+            agent,
+            format!("`{shown}` lacks `{name}`: the agent goes on if the hook fails"),
+            again,
+        ));
+    }
+    let missing = wanted
+        .iter()
+        .find(|(event, _)| !there.iter().any(|(other, _)| other == event));
+    Some(match missing {
+        Some((event, _)) => bad(
+            agent,
+            format!("`{shown}` does not call the hook at `{event}`"),
+            again,
+        ),
+        None => Check::new(
+            agent.name(),
+            State::Warn,
+            format!("`{shown}` calls the hook otherwise than this version installs it"),
+            again,
+        ),
+    })
+}
+
+/// What else decides whether the agent calls the hook, and asks.
+fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for file in others(agent, around.homes, around.project) {
+        let Read::Text(text) = read(&file) else {
+            continue;
+        };
+        let shown = file.display();
+        let json = || document_value(&text);
+        match agent {
+            Agent::ClaudeCode if json().is_some_and(|json| json["disableAllHooks"] == true) => {
+                checks.push(bad(
+                    agent,
+                    format!("`{shown}` has `disableAllHooks`: no hook is called"),
+                    "remove `disableAllHooks`",
+                ));
+            }
+            Agent::Gemini if json().is_some_and(|json| json["hooksConfig"]["enabled"] == false) => {
+                checks.push(bad(
+                    agent,
+                    format!("`{shown}` turns hooks off: no hook is called"),
+                    "remove `hooksConfig.enabled`",
+                ));
+            }
+            Agent::Codex if file.extension().is_some_and(|end| end == "toml") => {
+                checks.extend(codex(&file, &text));
+            }
+            _ => {}
+        }
+    }
+    if agent == Agent::ClaudeCode
+        && let Some(version) = version::claude(around.path)
+        && version < BLOCKS_FROM
+    {
+        let [major, minor, patch] = version;
+        checks.push(bad(
+            agent,
+            format!("Claude Code {major}.{minor}.{patch} goes on if the hook fails"),
+            "update Claude Code to 2.1.295 or later",
+        ));
+    }
+    if agent == Agent::Codex && !around.homes.codex.join("config.toml").exists() {
+        checks.push(policy(&around.homes.codex.join("config.toml"), None));
+    }
+    checks
+}
+
+fn codex(file: &Path, text: &str) -> Vec<Check> {
+    let agent = Agent::Codex;
+    let shown = file.display();
+    let table: toml::Table = match text.parse() {
+        Ok(table) => table,
+        Err(error) => {
+            let what = format!(
+                "`{shown}` does not parse: {}",
+                toml::de::Error::message(&error)
+            );
+            return vec![bad(agent, what, "mend the file")];
+        }
+    };
+    let mut checks = Vec::new();
+    let features = table.get("features").and_then(toml::Value::as_table);
+    let off =
+        |name: &&str| features.and_then(|f| f.get(*name)) == Some(&toml::Value::Boolean(false));
+    if let Some(name) = ["hooks", "codex_hooks"].iter().find(|name| off(name)) {
+        let what = format!("`{shown}` has `features.{name} = false`: no hook is called");
+        checks.push(bad(agent, what, "remove it"));
+    }
+    if file.file_name().is_some_and(|name| name == "config.toml") {
+        let given = table.get("approval_policy");
+        checks.push(policy(
+            file,
+            given.map(|policy| policy.as_str().unwrap_or("granular")),
+        ));
+    }
+    checks
+}
+
+fn policy(file: &Path, policy: Option<&str>) -> Check {
+    let shown = file.display();
+    let remedy = "set `approval_policy = \"untrusted\"` in it";
+    let name = Agent::Codex.name();
+    match policy {
+        Some("untrusted") => {
+            let what = format!("`{shown}` has Codex ask before what it does not know");
+            Check::new(name, State::Ok, what, "")
+        }
+        Some("never") => {
+            let what = format!("`{shown}` has Codex never ask: what must be confirmed is denied");
+            Check::new(name, State::Warn, what, remedy)
+        }
+        _ => {
+            let what = format!("`{shown}` lets Codex change files in its sandbox without asking");
+            Check::new(name, State::Warn, what, remedy)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Takes entries out of a document, and leaves every comment and every other character.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{Array, Object, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, parse_to_ast};
+
+use super::document::{BOM, DocumentError, OPTIONS, is_ours, unparsed};
+use crate::protocol::Agent;
+
+/// The document without what runs this program for the agent.
+pub(super) fn ours(text: &str, agent: Agent) -> Result<String, DocumentError> {
+    repeat(text, |text, root| {
+        let hooks = root.get_object("hooks")?;
+        for property in &hooks.properties {
+            let Value::Array(list) = &property.value else {
+                continue;
+            };
+            let entries = ranges(list);
+            for (index, entry) in list.elements.iter().enumerate() {
+                let Value::Object(entry) = entry else {
+                    continue;
+                };
+                if is_ours(entry, agent) {
+                    return Some(cut(text, &entries, index));
+                }
+                let Some(handlers) = entry.get_array("hooks") else {
+                    continue;
+                };
+                let ours = |handler: &Value<'_>| matches!(handler, Value::Object(handler) if is_ours(handler, agent));
+                let Some(first) = handlers.elements.iter().position(ours) else {
+                    continue;
+                };
+                // A group goes with its last handler, unless somebody wrote a comment in it.
+                let whole = handlers.elements.iter().all(ours) && !commented(&text[span(entry)]);
+                return Some(match whole {
+                    true => cut(text, &entries, index),
+                    false => cut(text, &ranges(handlers), first),
+                });
+            }
+        }
+        None
+    })
+}
+
+/// The document without lists of these events, and without `hooks`, where nothing is in them.
+pub(super) fn emptied(text: &str, events: &[&str]) -> Result<String, DocumentError> {
+    repeat(text, |text, root| {
+        let empty = |value: &Value<'_>| {
+            let bare = &text[span(value)];
+            let inner = bare.get(1..bare.len() - 1);
+            inner.is_some_and(|inner| inner.trim().is_empty())
+        };
+        let find = |object: &Object<'_>, names: &[&str]| {
+            let spans: Vec<_> = object
+                .properties
+                .iter()
+                .map(|property| span(property))
+                .collect();
+            let found = object.properties.iter().position(|property| {
+                names.contains(&property.name.as_str()) && empty(&property.value)
+            })?;
+            Some(cut(text, &spans, found))
+        };
+        let hooks = root.get_object("hooks")?;
+        find(hooks, events).or_else(|| find(root, &["hooks"]))
+    })
+}
+
+/// Does it until there is nothing to do any more.
+fn repeat(
+    text: &str,
+    once: impl Fn(&str, &Object<'_>) -> Option<String>,
+) -> Result<String, DocumentError> {
+    let (mark, text) = match text.strip_prefix(BOM) {
+        Some(rest) => (&text[..BOM.len_utf8()], rest),
+        None => ("", text),
+    };
+    let mut text = text.to_owned();
+    loop {
+        let parsed = parse_to_ast(&text, &CollectOptions::default(), &OPTIONS);
+        let next = match parsed.map_err(|error| unparsed(&error))?.value {
+            Some(Value::Object(root)) => once(&text, &root),
+            _ => None,
+        };
+        match next {
+            Some(next) => text = next,
+            None => return Ok(format!("{mark}{text}")),
+        }
+    }
+}
+
+fn span(node: &impl Ranged) -> Range<usize> {
+    node.start()..node.end()
+}
+
+fn ranges(list: &Array<'_>) -> Vec<Range<usize>> {
+    list.elements.iter().map(span).collect()
+}
+
+/// The text without one of its siblings, and without one comma: the one after it, or else the one
+/// before it.
+fn cut(text: &str, siblings: &[Range<usize>], index: usize) -> String {
+    let node = siblings[index].clone();
+    let after = trivia(text, node.end);
+    let before = index
+        .checked_sub(1)
+        .map(|last| trivia(text, siblings[last].end));
+    let comma = match before {
+        _ if text[after..].starts_with(',') => Some(after),
+        Some(before) if text[before..].starts_with(',') => Some(before),
+        _ => None,
+    };
+    let mut left = text[..node.start].to_owned();
+    let mut right = text[node.end..].to_owned();
+    match comma {
+        Some(at) if at >= node.end => drop(right.remove(at - node.end)),
+        Some(at) => drop(left.remove(at)),
+        None => {}
+    }
+    // A line with nothing else on it goes as a whole.
+    let indented = left.trim_end_matches([' ', '\t']).len();
+    let rest = right.trim_start_matches([' ', '\t', '\r']);
+    if left[..indented].ends_with('\n') && rest.starts_with('\n') {
+        left.truncate(indented);
+        right = rest[1..].to_owned();
+    }
+    left + &right
+}
+
+/// Where whitespace and comments end.
+fn trivia(text: &str, from: usize) -> usize {
+    let mut at = from;
+    loop {
+        let rest = &text[at..];
+        let bare = rest.trim_start();
+        at += rest.len() - bare.len();
+        let length = if bare.starts_with("//") {
+            bare.find('\n')
+        } else if bare.starts_with("/*") {
+            bare.find("*/").map(|end| end + 2)
+        } else {
+            return at;
+        };
+        at += length.unwrap_or(bare.len());
+    }
+}
+
+/// Whether there is a comment in a text that parses.
+fn commented(text: &str) -> bool {
+    let mut in_string = false;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => in_string = !in_string,
+            '\\' if in_string => drop(rest.next()),
+            '/' if !in_string => return true,
+            _ => {}
+        }
+    }
+    false
+}

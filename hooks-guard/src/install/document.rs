@@ -1,0 +1,331 @@
+//! The hook in a JSON document with comments.
+
+use std::sync::LazyLock;
+
+use jsonc_parser::ast::{self, Object};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use regex::Regex;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::cut;
+use super::plan::Plan;
+use crate::protocol::Agent;
+
+/// Why a document is left alone.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// It does not parse.
+    #[error("line {line}, column {column}: {detail}; mend it first")]
+    Parse {
+        /// From 1.
+        line: usize,
+        /// From 1, in characters.
+        column: usize,
+        /// What is wrong there.
+        detail: String,
+    },
+    /// A part of it is not what the agent reads.
+    #[error("`{at}` is not {wanted}; mend it first")]
+    Shape {
+        /// Where, such as `hooks.PreToolUse`.
+        at: String,
+        /// What it should be.
+        wanted: &'static str,
+    },
+    /// A key is there more than once: which one counts is the agent's secret.
+    #[error("`{at}` is there more than once; mend it first")]
+    Twice {
+        /// Where.
+        at: String,
+    },
+}
+
+pub(super) const BOM: char = '\u{feff}';
+
+/// JSON with comments and commas at the end, and nothing else that is no JSON.
+pub(super) const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+pub(super) fn unparsed(error: &ParseError) -> DocumentError {
+    DocumentError::Parse {
+        line: error.line_display(),
+        column: error.column_display(),
+        detail: error.kind().to_string().to_lowercase(),
+    }
+}
+
+/// The document with the hook in it, once.
+pub(super) fn with(text: Option<&str>, plan: &Plan) -> Result<String, DocumentError> {
+    let text = text.unwrap_or_default();
+    if is_empty(text) {
+        return Ok(fresh(plan));
+    }
+    let mut there = entries(text, plan.agent)?;
+    let mut wanted = plan.entries.clone();
+    // Their order in the document is the user's affair.
+    there.sort_by(|one, other| one.0.cmp(&other.0));
+    wanted.sort_by(|one, other| one.0.cmp(&other.0));
+    if there == wanted {
+        return Ok(text.to_owned());
+    }
+    let document = Document::parse(&cut::ours(text, plan.agent)?)?;
+    for (key, value) in &plan.root {
+        if document.member(&document.root, "", key)?.is_none() {
+            document.root.append(key, input(value));
+        }
+    }
+    let hooks = document.object(&document.root, "", "hooks")?;
+    let hooks = hooks.unwrap_or_else(|| document.root.object_value_or_set("hooks"));
+    for (event, entry) in &plan.entries {
+        let list = document.array(&hooks, "hooks.", event)?;
+        let list = list.unwrap_or_else(|| hooks.array_value_or_set(event));
+        list.append(input(entry));
+    }
+    Ok(document.text())
+}
+
+/// The document without it.
+pub(super) fn without(text: &str, plan: &Plan) -> Result<String, DocumentError> {
+    if entries(text, plan.agent)?.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let events: Vec<_> = plan
+        .entries
+        .iter()
+        .map(|(event, _)| event.as_str())
+        .collect();
+    cut::emptied(&cut::ours(text, plan.agent)?, &events)
+}
+
+fn is_empty(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == BOM)
+}
+
+/// Whether the hook, of any version, is in the document.
+pub(super) fn has(text: &str, plan: &Plan) -> Result<bool, DocumentError> {
+    Ok(!entries(text, plan.agent)?.is_empty())
+}
+
+/// The entries of the hook in a document, by event.
+pub(crate) fn entries(text: &str, agent: Agent) -> Result<Vec<(String, Value)>, DocumentError> {
+    if text
+        .trim_matches(|c: char| c.is_whitespace() || c == BOM)
+        .is_empty()
+    {
+        return Ok(Vec::new());
+    }
+    Document::parse(text)?.entries(agent)
+}
+
+/// What a document says, if it parses.
+pub(crate) fn value(text: &str) -> Option<Value> {
+    let tree = CstRootNode::parse(text.strip_prefix(BOM).unwrap_or(text), &OPTIONS).ok()?;
+    tree.to_serde_value()
+}
+
+struct Document {
+    /// What stands before it.
+    mark: &'static str,
+    tree: CstRootNode,
+    root: CstObject,
+}
+
+impl Document {
+    fn parse(text: &str) -> Result<Self, DocumentError> {
+        let (mark, text) = match text.strip_prefix(BOM) {
+            Some(text) => ("\u{feff}", text),
+            None => ("", text),
+        };
+        let tree = CstRootNode::parse(text, &OPTIONS).map_err(|error| unparsed(&error))?;
+        let root = tree.object_value().ok_or_else(|| DocumentError::Shape {
+            at: "the document".into(),
+            wanted: "an object",
+        })?;
+        Ok(Self { mark, tree, root })
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}", self.mark, self.tree)
+    }
+
+    /// The value of a key that may not be there.
+    fn member(
+        &self,
+        object: &CstObject,
+        within: &str,
+        key: &str,
+    ) -> Result<Option<CstNode>, DocumentError> {
+        let mut found = object
+            .properties()
+            .into_iter()
+            .filter(|property| property.decoded_name().as_deref() == Some(key));
+        let first = found.next();
+        match found.next() {
+            Some(_) => Err(DocumentError::Twice {
+                at: format!("{within}{key}"),
+            }),
+            None => Ok(first.and_then(|property| property.value())),
+        }
+    }
+
+    fn object(
+        &self,
+        object: &CstObject,
+        within: &str,
+        key: &str,
+    ) -> Result<Option<CstObject>, DocumentError> {
+        let value = self.member(object, within, key)?;
+        let wrong = || DocumentError::Shape {
+            at: format!("{within}{key}"),
+            wanted: "an object",
+        };
+        value
+            .map(|value| value.as_object().ok_or_else(wrong))
+            .transpose()
+    }
+
+    fn array(
+        &self,
+        object: &CstObject,
+        within: &str,
+        key: &str,
+    ) -> Result<Option<CstArray>, DocumentError> {
+        let value = self.member(object, within, key)?;
+        let wrong = || DocumentError::Shape {
+            at: format!("{within}{key}"),
+            wanted: "a list",
+        };
+        value
+            .map(|value| value.as_array().ok_or_else(wrong))
+            .transpose()
+    }
+
+    /// The lists of hooks, by event.
+    fn lists(&self) -> Result<Vec<(String, CstArray)>, DocumentError> {
+        let Some(hooks) = self.object(&self.root, "", "hooks")? else {
+            return Ok(Vec::new());
+        };
+        let names = hooks.properties().into_iter();
+        let names = names.filter_map(|property| property.decoded_name());
+        let mut lists = Vec::new();
+        for name in names {
+            // What is no list is the agent's own affair, unless it is one of ours.
+            if let Some(value) = self.member(&hooks, "hooks.", &name)?
+                && let Some(list) = value.as_array()
+            {
+                lists.push((name, list));
+            }
+        }
+        Ok(lists)
+    }
+
+    /// Our entries, as they are.
+    fn entries(&self, agent: Agent) -> Result<Vec<(String, Value)>, DocumentError> {
+        let mut entries = Vec::new();
+        for (event, list) in self.lists()? {
+            for element in list.elements() {
+                if ours_within(&element.to_string(), agent)
+                    && let Some(value) = element.to_serde_value()
+                {
+                    entries.push((event.clone(), value));
+                }
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// Whether an entry, or a handler in it, is ours.
+fn ours_within(entry: &str, agent: Agent) -> bool {
+    let parsed = parse_to_ast(entry, &CollectOptions::default(), &OPTIONS);
+    let Some(ast::Value::Object(entry)) = parsed.ok().and_then(|parsed| parsed.value) else {
+        return false;
+    };
+    let handlers = entry
+        .get_array("hooks")
+        .into_iter()
+        .flat_map(|list| &list.elements);
+    let mut handlers = handlers.filter_map(|handler| handler.as_object());
+    is_ours(&entry, agent) || handlers.any(|handler| is_ours(handler, agent))
+}
+
+/// Whether a handler runs this program for the agent, wherever the program is.
+pub(super) fn is_ours(handler: &Object<'_>, agent: Agent) -> bool {
+    let text = |field: &str| handler.get_string(field).map(|text| text.value.as_ref());
+    if let Some(arguments) = handler.get_array("args") {
+        // The command is a path there, and no line of a shell.
+        let mut words = arguments.elements.iter().filter_map(|word| match word {
+            ast::Value::StringLit(word) => Some(word.value.as_ref()),
+            _ => None,
+        });
+        let name = text("command").and_then(|command| command.rsplit(['/', '\\']).next());
+        return matches!(name, Some("hooks-guard" | "hooks-guard.exe"))
+            && words.next() == Some("hook")
+            && words.next().is_some_and(|name| name.parse() == Ok(agent));
+    }
+    let mut lines = ["command", "bash", "powershell"]
+        .into_iter()
+        .filter_map(text);
+    lines.any(|line| runs(line, agent))
+}
+
+/// Whether a line runs this program for the agent: only it, by a path that may be quoted.
+fn runs(line: &str, agent: Agent) -> bool {
+    static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let quoted = r"'(?:[^']|'\\''|'')*[/\\]hooks-guard(?:\.exe)?'";
+        let plain = r#"(?:[^\s'"]*[/\\])?hooks-guard(?:\.exe)?"#;
+        let doubly = r#""(?:[^"]*[/\\])?hooks-guard(?:\.exe)?""#;
+        Regex::new(&format!(
+            "^(?:& )?(?:{quoted}|{plain}|{doubly}) hook ([a-z-]+)(?: |$)"
+        ))
+        .ok()
+    });
+    let named = LINE.as_ref().and_then(|known| known.captures(line));
+    named.is_some_and(|named| named[1].parse() == Ok(agent))
+}
+
+/// The document that has nothing else in it.
+fn fresh(plan: &Plan) -> String {
+    let mut hooks = Map::new();
+    for (event, entry) in &plan.entries {
+        let list = hooks
+            .entry(event.clone())
+            .or_insert_with(|| Value::Array(Vec::new()));
+        if let Some(list) = list.as_array_mut() {
+            list.push(entry.clone());
+        }
+    }
+    let mut root: Map<_, _> = plan.root.iter().cloned().collect();
+    root.insert("hooks".into(), hooks.into());
+    format!("{:#}\n", Value::Object(root))
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(list) => CstInputValue::Array(list.iter().map(input).collect()),
+        Value::Object(object) => CstInputValue::Object(
+            object
+                .iter()
+                .map(|(key, value)| (key.clone(), input(value)))
+                .collect(),
+        ),
+    }
+}

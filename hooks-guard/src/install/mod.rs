@@ -1,0 +1,249 @@
+//! Puts the hook into the settings of a coding agent, and takes it out again.
+//!
+//! Nothing else in a settings file changes: comments, order, other hooks and unknown keys stay. The
+//! file is replaced at once or not at all, what it was is kept beside it, and a file that does not
+//! parse is left alone.
+
+mod cut;
+mod diff;
+mod document;
+mod file;
+mod plan;
+mod plugin;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::protocol::Agent;
+
+pub use document::DocumentError;
+pub(crate) use document::{entries, value as document_value};
+pub use plan::{Homes, Place, settings_files};
+pub(crate) use plan::{Plan, others};
+pub(crate) use plugin::is_installed as plugin_is_installed;
+
+use file::Settings;
+
+/// What is to be done with the settings of an agent.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The directories in which agents keep the user's settings.
+    pub homes: Homes,
+    /// Whose settings.
+    pub place: Place,
+    /// The absolute path of the binary that the agent has to run.
+    pub binary: PathBuf,
+    /// Whether to say what would be done, and to write nothing.
+    pub dry_run: bool,
+}
+
+/// What was done with a settings file, or would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The settings file.
+    pub file: PathBuf,
+    /// What became of it.
+    pub change: Change,
+    /// A unified diff; empty if nothing changes.
+    pub diff: String,
+    /// Where the earlier content is, if it was kept.
+    pub backup: Option<PathBuf>,
+    /// What the user has to do still, a sentence each.
+    pub to_do: Vec<String>,
+}
+
+/// What became of a file, or would.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is as it should be.
+    None,
+    /// It is new.
+    Created,
+    /// It was changed.
+    Changed,
+    /// It had nothing else in it, and is gone.
+    Removed,
+}
+
+/// Why settings cannot be changed. They are as they were.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum InstallError {
+    /// The settings cannot be read.
+    #[error("`{}` cannot be read; check its permissions", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The settings cannot be written.
+    #[error("`{}` cannot be written; check the permissions and the space on the disk", path.display())]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The settings are no text.
+    #[error("`{}` is not valid UTF-8; mend it first", path.display())]
+    Encoding {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The settings are longer than any real ones.
+    #[error("`{}` is longer than {most} bytes; mend it first", path.display())]
+    TooLong {
+        /// Which.
+        path: PathBuf,
+        /// The limit.
+        most: u64,
+    },
+    /// The settings are not what the agent reads.
+    #[error("`{}` is left alone: {source}", path.display())]
+    Document {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: DocumentError,
+    },
+    /// Somebody else wrote the settings in the meantime.
+    #[error("`{}` was changed by somebody else just now; try again", path.display())]
+    Raced {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A file of this name is there that was not written by this program, or was changed since.
+    #[error("`{}` is not as it was installed; move it away first", path.display())]
+    NotOurs {
+        /// Which.
+        path: PathBuf,
+    },
+    /// The binary's path is of no use in a settings file.
+    #[error("`{}` is no absolute path of a binary called `hooks-guard` in plain UTF-8; move or rename it", path.display())]
+    Binary {
+        /// The path.
+        path: PathBuf,
+    },
+}
+
+/// Registers the hook in the agent's settings. A second time changes nothing.
+///
+/// # Errors
+/// When the settings cannot be read, understood or written: then they are as they were.
+pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> {
+    let binary = usable(&options.binary)?;
+    let path = options.homes.settings(agent, &options.place);
+    let settings = Settings::read(&path)?;
+    let (wanted, had) = if agent == Agent::OpenCode {
+        let wanted = plugin::text(binary);
+        plugin::check(&settings)?;
+        (wanted, settings.text().is_some())
+    } else {
+        let plan = Plan::new(agent, binary);
+        let document = |source| settings.document(source);
+        let wanted = document::with(settings.text(), &plan).map_err(document)?;
+        let had = match settings.text() {
+            Some(text) => document::has(text, &plan).map_err(document)?,
+            None => false,
+        };
+        (wanted, had)
+    };
+    let change = match settings.text() {
+        None => Change::Created,
+        Some(text) if text == wanted => Change::None,
+        Some(_) => Change::Changed,
+    };
+    let mut report = Report {
+        change,
+        diff: diff::unified(&settings.path, settings.text(), Some(&wanted)),
+        backup: None,
+        to_do: plan::to_do(agent),
+        file: settings.path.clone(),
+    };
+    if change == Change::None || options.dry_run {
+        return Ok(report);
+    }
+    // What is kept is what was there before the first time.
+    if change == Change::Changed && !had {
+        report.backup = Some(settings.back_up()?);
+    }
+    settings.replace(&wanted)?;
+    Ok(report)
+}
+
+/// Takes the hook out of the agent's settings: byte for byte what was there before, if nothing
+/// else was changed since.
+///
+/// # Errors
+/// As [`install`].
+pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError> {
+    let binary = usable(&options.binary)?;
+    let path = options.homes.settings(agent, &options.place);
+    let settings = Settings::read(&path)?;
+    let mut report = Report {
+        file: settings.path.clone(),
+        change: Change::None,
+        diff: String::new(),
+        backup: None,
+        to_do: Vec::new(),
+    };
+    let Some(text) = settings.text() else {
+        return Ok(report);
+    };
+    let wanted = if agent == Agent::OpenCode {
+        plugin::check(&settings)?;
+        None
+    } else {
+        let plan = Plan::new(agent, binary);
+        before(&settings, text, &plan).map_err(|source| settings.document(source))?
+    };
+    report.change = match &wanted {
+        None => Change::Removed,
+        Some(wanted) if wanted == text => Change::None,
+        Some(_) => Change::Changed,
+    };
+    report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
+    if report.change == Change::None || options.dry_run {
+        return Ok(report);
+    }
+    match wanted {
+        None => settings.remove()?,
+        Some(wanted) => settings.replace(&wanted)?,
+    }
+    settings.forget_backup();
+    Ok(report)
+}
+
+/// What the settings were before: nothing, if there were none.
+fn before(settings: &Settings, text: &str, plan: &Plan) -> Result<Option<String>, DocumentError> {
+    // What installing makes of the backup is what is there: then nothing else was changed.
+    if let Some(backup) = settings.backup()
+        && !document::has(&backup, plan).unwrap_or(true)
+        && document::with(Some(&backup), plan).is_ok_and(|with| with == text)
+    {
+        return Ok(Some(backup));
+    }
+    if document::with(None, plan)? == text {
+        return Ok(None);
+    }
+    document::without(text, plan).map(Some)
+}
+
+fn usable(binary: &Path) -> Result<&str, InstallError> {
+    let text = binary.to_str().filter(|text| {
+        // By its name the hook is found again in the settings.
+        let named = matches!(
+            binary.file_name().and_then(|name| name.to_str()),
+            Some("hooks-guard" | "hooks-guard.exe")
+        );
+        named && binary.is_absolute() && !text.contains(char::is_control)
+    });
+    text.ok_or_else(|| InstallError::Binary {
+        path: binary.to_owned(),
+    })
+}

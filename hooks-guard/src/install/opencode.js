@@ -1,0 +1,86 @@
+// Asks hooks-guard before opencode uses a tool. `hooks-guard install opencode` writes this file, and
+// `hooks-guard install opencode --uninstall` removes it.
+import { spawn } from "node:child_process";
+
+const BINARY = "@BINARY@";
+const ARGUMENTS = "@ARGUMENTS@";
+const LIMIT = "@LIMIT@";
+
+// The answer of the binary. Whatever is no answer is a refusal.
+const ask = (question) =>
+  new Promise((resolve) => {
+    const refuse = (why) => resolve({ throws: `hooks-guard: ${why}`, effect: "deny", message: `hooks-guard: ${why}` });
+    let child;
+    try {
+      child = spawn(BINARY, ARGUMENTS, { stdio: ["pipe", "pipe", "pipe"] });
+    } catch (error) {
+      return refuse(`${BINARY} cannot be run (${error.message})`);
+    }
+    const timer = setTimeout(() => {
+      refuse("no answer in time");
+      child.kill("SIGKILL");
+    }, LIMIT);
+    let printed = "";
+    let said = "";
+    child.stdout.on("data", (data) => (printed += data));
+    child.stderr.on("data", (data) => (said += data));
+    child.stdin.on("error", () => {});
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      refuse(`${BINARY} cannot be run (${error.message})`);
+    });
+    child.on("close", (status) => {
+      clearTimeout(timer);
+      if (status !== 0) return refuse(said.trim() || `it ended with status ${status}`);
+      try {
+        const answer = JSON.parse(printed);
+        if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw new Error("no object");
+        resolve(answer);
+      } catch {
+        refuse("its answer cannot be read");
+      }
+    });
+    child.stdin.end(JSON.stringify(question));
+  });
+
+// opencode 1: a tool that must not run is stopped by throwing.
+const guard = async ({ directory } = {}) => {
+  const given = new Map();
+  return {
+    "tool.execute.before": async (input, output) => {
+      given.set(input.callID, output.args);
+      if (given.size > 1000) given.delete(given.keys().next().value);
+      const { tool, sessionID, callID } = input;
+      const question = { hook: "tool.execute.before", directory, input: { tool, sessionID, callID }, output: { args: output.args } };
+      const answer = await ask(question);
+      if (answer.returns !== null || "throws" in answer) {
+        throw new Error(answer.throws ?? "hooks-guard: its answer cannot be read");
+      }
+    },
+    "tool.execute.after": async (input, output) => {
+      const { tool, sessionID, callID } = input;
+      const args = input.args ?? given.get(callID);
+      given.delete(callID);
+      const exit = output?.metadata?.exit;
+      await ask({ hook: "tool.execute.after", directory, input: { tool, sessionID, callID, args }, output: { metadata: { exit } } });
+    },
+  };
+};
+
+// opencode 2: the effect of a permission is decided.
+const setup = async (ctx) => {
+  const handle = await ctx.permission.hook("evaluate", async (event) => {
+    const { sessionID, agent, action, resource, effect } = event;
+    const answer = await ask({ hook: "permission.evaluate", directory: ctx.directory, sessionID, agent, action, resource, effect });
+    if ("effect" in answer) {
+      event.effect = ["allow", "ask"].includes(answer.effect) ? answer.effect : "deny";
+      if (answer.message !== undefined) event.message = answer.message;
+    } else if ("throws" in answer) {
+      event.effect = "deny";
+      event.message = answer.throws;
+    }
+  });
+  return () => handle.dispose();
+};
+
+export default Object.assign(guard, { id: "hooks-guard", setup });

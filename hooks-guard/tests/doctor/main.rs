@@ -1,0 +1,443 @@
+//! What `doctor` finds, in homes of its own.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use hooks_guard::doctor::{
+    Audit, Check, Daemon, RuleFile, Service, State, Surroundings, examine, worst,
+};
+use hooks_guard::install::{Homes, Options, Place, install};
+use hooks_guard::protocol::Agent;
+use jiff::{Timestamp, ToSpan};
+use tempfile::TempDir;
+
+/// What the other parts find.
+#[derive(Clone)]
+struct Found {
+    daemon: Result<Option<Daemon>, String>,
+    audit: Result<Option<Audit>, String>,
+    rules: Vec<RuleFile>,
+    configuration: Result<Vec<String>, String>,
+}
+
+impl Service for Found {
+    fn daemon(&self) -> Result<Option<Daemon>, String> {
+        self.daemon.clone()
+    }
+    fn audit(&self) -> Result<Option<Audit>, String> {
+        self.audit.clone()
+    }
+    fn rules(&self) -> Vec<RuleFile> {
+        self.rules.clone()
+    }
+    fn configuration(&self) -> Result<Vec<String>, String> {
+        self.configuration.clone()
+    }
+}
+
+struct Home {
+    directory: TempDir,
+    homes: Homes,
+    binary: PathBuf,
+    path: OsString,
+    private: Vec<PathBuf>,
+    found: Found,
+}
+
+fn now() -> Timestamp {
+    "2026-05-01T10:00:00Z".parse().unwrap()
+}
+
+impl Home {
+    /// A home in which all is well, without an agent.
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let homes = Homes::new(directory.path(), |_| None);
+        let binary = directory.path().join("bin/hooks-guard");
+        program(&binary);
+        let audit = Audit {
+            database: "audit.db".into(),
+            broken: None,
+            newest: Some(now()),
+        };
+        let daemon = Daemon {
+            address: "127.0.0.1:3000".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        };
+        Self {
+            path: directory.path().join("bin").into(),
+            homes,
+            binary,
+            private: Vec::new(),
+            found: Found {
+                daemon: Ok(Some(daemon)),
+                audit: Ok(Some(audit)),
+                rules: Vec::new(),
+                configuration: Ok(Vec::new()),
+            },
+            directory,
+        }
+    }
+
+    fn below(&self, path: &str) -> PathBuf {
+        self.directory.path().join(path)
+    }
+
+    fn install(&self, agent: Agent) -> PathBuf {
+        let options = Options {
+            homes: self.homes.clone(),
+            place: Place::User,
+            binary: self.binary.clone(),
+            dry_run: false,
+        };
+        install(agent, &options).unwrap().file
+    }
+
+    fn examine(&self) -> Vec<Check> {
+        let around = Surroundings {
+            homes: &self.homes,
+            project: None,
+            binary: &self.binary,
+            path: Some(&self.path),
+            private: &self.private,
+            now: now(),
+        };
+        examine(&around, &self.found)
+    }
+
+    /// The worst of the checks of this name.
+    fn check(&self, name: &str) -> Check {
+        let checks = self.examine();
+        let of_it = checks.into_iter().filter(|check| check.name == name);
+        of_it
+            .max_by_key(|check| check.state)
+            .unwrap_or_else(|| panic!("nothing about {name}"))
+    }
+
+    fn assert(&self, name: &str, state: State, what: &str) {
+        let check = self.check(name);
+        assert_eq!(check.state, state, "{check:?}");
+        assert!(check.what.contains(what), "{check:?}");
+        assert!(check.remedy.is_some() || state == State::Ok, "{check:?}");
+    }
+}
+
+fn program(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, "").unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn all_is_well_after_installing() {
+    let home = Home::new();
+    for agent in Agent::ALL {
+        home.install(agent);
+    }
+    fs::write(
+        home.below(".codex/config.toml"),
+        "approval_policy = \"untrusted\"\n",
+    )
+    .unwrap();
+    let checks = home.examine();
+    assert_eq!(worst(&checks), State::Ok, "{checks:#?}");
+    for agent in Agent::ALL {
+        home.assert(agent.name(), State::Ok, "");
+    }
+    let json = serde_json::to_value(&checks).unwrap();
+    assert_eq!(json[0]["name"], "binary");
+    assert_eq!(json[0]["state"], "ok");
+    assert!(json[0].get("remedy").is_none());
+}
+
+#[test]
+fn the_binary_must_be_the_one_in_path() {
+    let mut home = Home::new();
+    home.path = home.below("elsewhere").into();
+    home.assert("binary", State::Warn, "is not in PATH");
+    program(&home.below("elsewhere/hooks-guard"));
+    home.assert("binary", State::Warn, "comes first in PATH");
+    fs::remove_file(home.below("elsewhere/hooks-guard")).unwrap();
+    symlink(&home.binary, home.below("elsewhere/hooks-guard")).unwrap();
+    home.assert("binary", State::Ok, "");
+}
+
+#[test]
+fn agents_that_do_not_call_the_hook_are_named() {
+    let home = Home::new();
+    home.assert("agents", State::Warn, "no agent was found");
+    fs::create_dir(home.below(".claude")).unwrap();
+    home.assert("claude-code", State::Warn, "does not call the hook");
+    assert!(
+        home.check("claude-code")
+            .remedy
+            .unwrap()
+            .contains("install claude-code")
+    );
+    fs::write(home.below(".claude/settings.json"), "{\"hooks\": 7}").unwrap();
+    home.assert("claude-code", State::Bad, "`hooks` is not an object");
+    fs::write(home.below(".claude/settings.json"), "{\n  \"hooks\" 7}").unwrap();
+    home.assert("claude-code", State::Bad, "line 2, column 11");
+    fs::write(home.below(".claude/settings.json"), b"\xff").unwrap();
+    home.assert("claude-code", State::Bad, "not valid UTF-8");
+}
+
+#[test]
+fn a_switch_that_is_off_is_bad() {
+    let home = Home::new();
+    for (agent, on, off, name) in [
+        (
+            Agent::ClaudeCode,
+            "\"onFailure\": \"block\"",
+            "\"onFailure\": \"allow\"",
+            "onFailure",
+        ),
+        (
+            Agent::Cursor,
+            "\"failClosed\": true",
+            "\"failClosed\": false",
+            "failClosed",
+        ),
+    ] {
+        let file = home.install(agent);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains(on));
+        fs::write(&file, text.replace(on, off)).unwrap();
+        home.assert(agent.name(), State::Bad, name);
+    }
+}
+
+#[test]
+fn what_was_installed_otherwise_is_noticed() {
+    let mut home = Home::new();
+    let file = home.install(Agent::Gemini);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("AfterTool", "AfterAgent")).unwrap();
+    home.assert("gemini", State::Bad, "`AfterTool`");
+    fs::write(&file, text.replace("600000", "60000")).unwrap();
+    home.assert("gemini", State::Warn, "otherwise than this version");
+    fs::write(&file, &text).unwrap();
+    home.assert("gemini", State::Ok, "goes on if the hook cannot be run");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    home.assert("gemini", State::Bad, "written by others");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+
+    let old = home.binary.clone();
+    home.binary = home.below("new place/hooks-guard");
+    program(&home.binary);
+    home.assert("gemini", State::Bad, "calls another binary");
+    fs::remove_file(&old).unwrap();
+    home.assert("gemini", State::Bad, "which is not there");
+    home.install(Agent::Gemini);
+    home.assert("gemini", State::Ok, "");
+}
+
+#[test]
+fn a_plugin_that_was_changed_is_bad() {
+    let mut home = Home::new();
+    let file = home.install(Agent::OpenCode);
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("\"deny\"", "\"allow\"")).unwrap();
+    home.assert("opencode", State::Bad, "not the plugin as it was installed");
+    fs::write(&file, text).unwrap();
+    home.binary = home.below("other/hooks-guard");
+    home.assert("opencode", State::Bad, "calls another binary");
+}
+
+#[test]
+fn agents_settings_that_turn_hooks_off_are_bad() {
+    let home = Home::new();
+    home.install(Agent::ClaudeCode);
+    fs::write(
+        home.below(".claude/settings.local.json"),
+        "{\"disableAllHooks\": true}",
+    )
+    .unwrap();
+    home.assert("claude-code", State::Bad, "disableAllHooks");
+    home.install(Agent::Gemini);
+    let file = home.below(".gemini/settings.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let off = text.replacen(
+        '{',
+        "{\"hooksConfig\": {\"enabled\": false}, // for now\n",
+        1,
+    );
+    fs::write(&file, off).unwrap();
+    home.assert("gemini", State::Bad, "turns hooks off");
+}
+
+#[test]
+fn codex_is_looked_at_closely() {
+    let home = Home::new();
+    home.install(Agent::Codex);
+    home.assert("codex", State::Warn, "without asking");
+    for (config, state, what) in [
+        ("approval_policy = \"never\"\n", State::Warn, "never ask"),
+        (
+            "approval_policy = \"on-request\"\n",
+            State::Warn,
+            "without asking",
+        ),
+        (
+            "approval_policy = \"untrusted\"\n[features]\nhooks = false\n",
+            State::Bad,
+            "features.hooks",
+        ),
+        (
+            "approval_policy = untrusted\n",
+            State::Bad,
+            "does not parse",
+        ),
+        ("approval_policy = \"untrusted\"\n", State::Ok, ""),
+    ] {
+        fs::write(home.below(".codex/config.toml"), config).unwrap();
+        home.assert("codex", state, what);
+    }
+}
+
+#[test]
+fn a_claude_code_that_is_too_old_is_bad() {
+    let home = Home::new();
+    home.install(Agent::ClaudeCode);
+    program(&home.below("versions/2.1.294"));
+    symlink(home.below("versions/2.1.294"), home.below("bin/claude")).unwrap();
+    home.assert(
+        "claude-code",
+        State::Bad,
+        "2.1.294 goes on if the hook fails",
+    );
+    fs::remove_file(home.below("bin/claude")).unwrap();
+    program(&home.below("lib/claude-code/cli.js"));
+    symlink(
+        home.below("lib/claude-code/cli.js"),
+        home.below("bin/claude"),
+    )
+    .unwrap();
+    home.assert("claude-code", State::Ok, "");
+    for (version, state) in [
+        ("2.0.999", State::Bad),
+        ("2.1.295", State::Ok),
+        ("3.0.0", State::Ok),
+    ] {
+        let package =
+            format!("{{\"name\": \"@anthropic-ai/claude-code\", \"version\": \"{version}\"}}");
+        fs::write(home.below("lib/claude-code/package.json"), package).unwrap();
+        home.assert("claude-code", state, "");
+    }
+}
+
+#[test]
+fn the_daemon_must_be_of_the_same_version() {
+    let mut home = Home::new();
+    home.assert("daemon", State::Ok, "127.0.0.1:3000");
+    home.found.daemon = Ok(None);
+    home.assert("daemon", State::Warn, "no daemon");
+    home.found.daemon = Err("something else listens at 127.0.0.1:3000".into());
+    home.assert("daemon", State::Bad, "something else");
+    home.found.daemon = Ok(Some(Daemon {
+        address: "127.0.0.1:3000".into(),
+        version: "0.0.1".into(),
+    }));
+    home.assert("daemon", State::Bad, "0.0.1");
+}
+
+#[test]
+fn the_audit_trail_and_the_clock_are_looked_at() {
+    let mut home = Home::new();
+    home.assert("clock", State::Ok, "");
+    let newest = now().checked_add(1.hour()).unwrap();
+    home.found.audit = Ok(Some(Audit {
+        database: "audit.db".into(),
+        broken: Some("entry 7 is not as it was written\u{1b}[2J".into()),
+        newest: Some(newest),
+    }));
+    home.assert("audit", State::Bad, "entry 7");
+    assert!(
+        !home.check("audit").what.contains('\u{1b}'),
+        "it is shown on a terminal"
+    );
+    home.assert("clock", State::Bad, "2026-05-01T11:00:00Z");
+    home.found.audit = Err("the database is locked".into());
+    home.assert("audit", State::Bad, "locked");
+    home.found.audit = Ok(None);
+    home.assert("audit", State::Ok, "no database yet");
+}
+
+#[test]
+fn what_is_private_must_be_so() {
+    let mut home = Home::new();
+    let file = home.below("audit.db");
+    home.private = vec![file.clone(), home.below("not there")];
+    fs::write(&file, "").unwrap();
+    for (mode, state) in [
+        (0o600, State::Ok),
+        (0o400, State::Ok),
+        (0o640, State::Bad),
+        (0o604, State::Bad),
+    ] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        home.assert("permissions", state, "audit.db");
+    }
+    assert!(
+        home.check("permissions")
+            .remedy
+            .unwrap()
+            .starts_with("chmod 600")
+    );
+}
+
+#[test]
+fn rules_and_configuration_are_spoken_of() {
+    let mut home = Home::new();
+    home.assert("configuration", State::Ok, "");
+    home.found.configuration = Ok(vec!["`dangerously_skip_confirmations` is on".into()]);
+    home.assert(
+        "configuration",
+        State::Warn,
+        "dangerously_skip_confirmations",
+    );
+    home.found.configuration = Err("config.toml:3:1: unknown key".into());
+    home.assert("configuration", State::Bad, "config.toml:3:1");
+    let file = |mistakes: &[&str], trusted| RuleFile {
+        path: "/srv/p/guard.toml".into(),
+        mistakes: mistakes.iter().map(|&line| line.to_owned()).collect(),
+        trusted,
+    };
+    for (file, state, what) in [
+        (file(&[], None), State::Ok, "guard.toml"),
+        (file(&[], Some(true)), State::Ok, "guard.toml"),
+        (file(&[], Some(false)), State::Warn, "not trusted"),
+        (
+            file(&["guard.toml:1:1: x", "y"], Some(true)),
+            State::Bad,
+            "x (and 1 more)",
+        ),
+    ] {
+        home.found.rules = vec![file];
+        home.assert("rules", state, what);
+    }
+}
+
+#[test]
+fn looking_changes_nothing() {
+    let home = Home::new();
+    for agent in Agent::ALL {
+        home.install(agent);
+    }
+    let stamp = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    let files: Vec<_> = Agent::ALL
+        .map(|agent| home.homes.settings(agent, &Place::User))
+        .into();
+    let before: Vec<_> = files
+        .iter()
+        .map(|file| (stamp(file), fs::read(file).unwrap()))
+        .collect();
+    home.examine();
+    let after: Vec<_> = files
+        .iter()
+        .map(|file| (stamp(file), fs::read(file).unwrap()))
+        .collect();
+    assert_eq!(before, after);
+}

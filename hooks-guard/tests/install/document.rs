@@ -1,0 +1,511 @@
+//! What becomes of the documents.
+
+use std::fs;
+
+use hooks_guard::install::{Change, DocumentError, InstallError, install, uninstall};
+use hooks_guard::protocol::Agent;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::Home;
+
+const JSON: [Agent; 6] = [
+    Agent::ClaudeCode,
+    Agent::Codex,
+    Agent::Gemini,
+    Agent::Cursor,
+    Agent::Copilot,
+    Agent::VsCode,
+];
+
+#[test]
+fn what_is_installed_is_what_each_agent_reads() {
+    let line =
+        |agent: &str, time: u32| format!("/opt/guard/hooks-guard hook {agent} --timeout {time}");
+    let read = |agent: Agent| -> Value {
+        let home = Home::new();
+        assert_eq!(home.install(agent).change, Change::Created);
+        serde_json::from_str(&home.read(agent)).unwrap()
+    };
+    let claude = read(Agent::ClaudeCode);
+    let before = &claude["hooks"]["PreToolUse"][0];
+    assert_eq!(
+        before["hooks"],
+        json!([{"type": "command", "command": "/opt/guard/hooks-guard",
+        "args": ["hook", "claude-code", "--timeout", "600"], "timeout": 600,
+        "onFailure": "block"}])
+    );
+    let tools: Vec<_> = before["matcher"].as_str().unwrap().split('|').collect();
+    for tool in [
+        "Bash",
+        "PowerShell",
+        "Write",
+        "Edit",
+        "MultiEdit",
+        "NotebookEdit",
+        "Read",
+        "Glob",
+        "Grep",
+    ] {
+        assert!(tools.contains(&tool), "{tool}");
+    }
+    assert_eq!(claude["hooks"]["PostToolUse"][0]["hooks"][0]["timeout"], 10);
+    assert_eq!(
+        claude["hooks"]["PostToolUseFailure"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+
+    let codex = read(Agent::Codex);
+    // Codex refuses the file if there is anything else in it.
+    assert_eq!(
+        codex.as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["hooks"]
+    );
+    for event in ["PreToolUse", "PermissionRequest", "PostToolUse"] {
+        assert_eq!(codex["hooks"][event][0]["matcher"], "^(Bash|apply_patch)$");
+    }
+    assert_eq!(
+        codex["hooks"]["PreToolUse"][0]["hooks"][0]["command"],
+        line("codex", 600)
+    );
+
+    let gemini = read(Agent::Gemini);
+    let before = &gemini["hooks"]["BeforeTool"][0];
+    assert!(
+        before["matcher"]
+            .as_str()
+            .unwrap()
+            .starts_with("^(run_shell_command|")
+    );
+    assert_eq!(before["hooks"][0]["timeout"], 600_000, "milliseconds");
+
+    let cursor = read(Agent::Cursor);
+    assert_eq!(cursor["version"], 1);
+    let before = &cursor["hooks"]["beforeShellExecution"][0];
+    assert_eq!(
+        *before,
+        json!({"command": line("cursor", 600), "timeout": 600, "failClosed": true})
+    );
+    assert_eq!(cursor["hooks"]["preToolUse"][0]["failClosed"], true);
+    let files = cursor["hooks"]["preToolUse"][0]["matcher"]
+        .as_str()
+        .unwrap();
+    assert!(
+        !files.split('|').any(|tool| tool == "Shell"),
+        "asked about once: {files}"
+    );
+
+    let copilot = read(Agent::Copilot);
+    assert_eq!(copilot["version"], 1);
+    let before = &copilot["hooks"]["preToolUse"][0];
+    assert_eq!(before["bash"], line("copilot", 600));
+    assert_eq!(
+        before["powershell"],
+        "& '/opt/guard/hooks-guard' hook copilot --timeout 600"
+    );
+    assert_eq!(before["timeoutSec"], 600);
+
+    let vscode = read(Agent::VsCode);
+    assert_eq!(
+        vscode["hooks"]["PreToolUse"],
+        json!([{"type": "command",
+        "command": line("vscode", 600), "timeout": 600}])
+    );
+}
+
+#[test]
+fn what_else_is_in_the_settings_stays() {
+    let text = r#"// mine
+{
+    // the model
+    "model": "x", /* of today */
+    "hooks": {
+        "PreToolUse": [
+            {"matcher": "Bash", "hooks": [{"type": "command", "command": "mine.sh"}]}, // first
+        ],
+        "Stop": [{"hooks": []}],
+    },
+    "unknown": {"a": [1, 2.50, 1e3, "\u00e9"]},
+}
+"#;
+    let home = Home::with(Agent::ClaudeCode, text);
+    let report = home.install(Agent::ClaudeCode);
+    assert_eq!(report.change, Change::Changed);
+    let installed = home.read(Agent::ClaudeCode);
+    for line in text.lines() {
+        let line = line.trim().trim_end_matches(',');
+        assert!(installed.contains(line), "{line} is gone:\n{installed}");
+    }
+    let first = installed.find("mine.sh").unwrap();
+    let second = installed.find("/opt/guard/hooks-guard").unwrap();
+    assert!(first < second, "what was there comes first");
+    assert!(report.diff.starts_with("--- "), "{}", report.diff);
+    assert_eq!(
+        home.install(Agent::ClaudeCode).change,
+        Change::None,
+        "a second time"
+    );
+    assert_eq!(home.read(Agent::ClaudeCode), installed);
+    assert_eq!(home.uninstall(Agent::ClaudeCode).change, Change::Changed);
+    assert_eq!(home.read(Agent::ClaudeCode), text);
+}
+
+#[test]
+fn what_was_changed_since_stays_too() {
+    let home = Home::with(Agent::ClaudeCode, "{\n  // mine\n  \"model\": \"x\"\n}\n");
+    home.install(Agent::ClaudeCode);
+    let changed = home.read(Agent::ClaudeCode).replace("\"x\"", "\"y\"");
+    fs::write(home.settings(Agent::ClaudeCode), &changed).unwrap();
+    home.uninstall(Agent::ClaudeCode);
+    let left = home.read(Agent::ClaudeCode);
+    assert!(left.contains("// mine") && left.contains("\"y\""), "{left}");
+    assert!(!left.contains("hooks"), "{left}");
+}
+
+#[test]
+fn a_hook_beside_ours_in_a_group_stays() {
+    let home = Home::new();
+    home.install(Agent::Codex);
+    let text = home.read(Agent::Codex).replacen(
+        "\"hooks\": [\n          {",
+        "\"hooks\": [\n          {\"type\": \"command\", \"command\": \"mine.sh\"},\n          {",
+        1,
+    );
+    assert!(text.contains("mine.sh"));
+    fs::write(home.settings(Agent::Codex), text).unwrap();
+    home.uninstall(Agent::Codex);
+    let left: Value = serde_json::from_str(&home.read(Agent::Codex)).unwrap();
+    assert_eq!(
+        left["hooks"]["PreToolUse"][0]["hooks"][0]["command"],
+        "mine.sh"
+    );
+    assert!(!left.to_string().contains("hooks-guard hook"), "{left}");
+}
+
+#[test]
+fn a_binary_that_moved_takes_the_place_of_the_old_one() {
+    for agent in JSON {
+        let mut home = Home::with(agent, "{\"version\": 1}");
+        home.install(agent);
+        home.options.binary = "/opt/it's new/hooks-guard".into();
+        assert_eq!(home.install(agent).change, Change::Changed);
+        let text = home.read(agent);
+        assert!(!text.contains("/opt/guard/"), "{text}");
+        assert_eq!(home.install(agent).change, Change::None);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let once = |list: &Value| list.as_array().is_some_and(|list| list.len() == 1);
+        assert!(
+            value["hooks"].as_object().unwrap().values().all(once),
+            "{text}"
+        );
+        assert_eq!(home.uninstall(agent).change, Change::Changed);
+        assert_eq!(home.read(agent), "{\"version\": 1}", "{agent}");
+    }
+}
+
+#[test]
+fn the_hook_of_another_agent_is_not_ours() {
+    let other =
+        r#"{"hooks": {"PreToolUse": [{"type": "command", "command": "hooks-guard hook codex"}]}}"#;
+    let home = Home::with(Agent::VsCode, other);
+    assert_eq!(home.uninstall(Agent::VsCode).change, Change::None);
+    home.install(Agent::VsCode);
+    assert!(home.read(Agent::VsCode).contains("hook codex"));
+}
+
+#[test]
+fn what_does_not_parse_is_left_alone_and_its_place_is_named() {
+    for (text, line, column) in [
+        ("{\n  \"a\": 1,\n  \"b\" 2\n}", 3, 7),
+        ("{\"a\": 'x'}", 1, 7),
+        ("{\n", 1, 1),
+        ("{} {}", 1, 4),
+    ] {
+        let home = Home::with(Agent::ClaudeCode, text);
+        for error in [
+            install(Agent::ClaudeCode, &home.options).unwrap_err(),
+            uninstall(Agent::ClaudeCode, &home.options).unwrap_err(),
+        ] {
+            let shown = error.to_string();
+            let InstallError::Document {
+                source:
+                    DocumentError::Parse {
+                        line: l, column: c, ..
+                    },
+                ..
+            } = error
+            else {
+                panic!("{text}: {shown}");
+            };
+            assert_eq!((l, c), (line, column), "{text}: {shown}");
+            assert!(
+                shown.contains(&format!("line {line}, column {column}")),
+                "{shown}"
+            );
+        }
+        assert_eq!(home.read(Agent::ClaudeCode), text);
+        assert_eq!(home.files().len(), 1, "nothing beside it");
+    }
+    let deep = "{\"a\":".repeat(10_000);
+    let home = Home::with(Agent::ClaudeCode, &deep);
+    install(Agent::ClaudeCode, &home.options).unwrap_err();
+}
+
+#[test]
+fn what_is_not_what_the_agent_reads_is_left_alone() {
+    for text in [
+        "[]",
+        "7",
+        "{\"hooks\": []}",
+        "{\"hooks\": {\"PreToolUse\": {}}}",
+        "{\"hooks\": {}, \"hooks\": {}}",
+        "{\"hooks\": {\"PreToolUse\": [], \"PreToolUse\": []}}",
+        "{\"hooks\": null}",
+    ] {
+        let home = Home::with(Agent::ClaudeCode, text);
+        let error = install(Agent::ClaudeCode, &home.options).unwrap_err();
+        assert!(
+            matches!(error, InstallError::Document { .. }),
+            "{text}: {error:?}"
+        );
+        assert_eq!(home.read(Agent::ClaudeCode), text);
+    }
+}
+
+#[test]
+fn an_empty_file_and_a_byte_order_mark_are_no_hindrance() {
+    for text in [
+        "",
+        "\n",
+        "\u{feff}{\"a\": 1}",
+        "\u{feff}",
+        "// only this\n{}",
+        "{}",
+        "{ }\r\n",
+    ] {
+        for agent in JSON {
+            let home = Home::with(agent, text);
+            home.install(agent);
+            let installed = home.read(agent);
+            let kept = ["\u{feff}{", "// only this", "\"a\": 1"];
+            for kept in kept.iter().filter(|kept| text.contains(*kept)) {
+                assert!(installed.contains(kept), "{text:?}: {installed}");
+            }
+            assert_eq!(
+                home.install(agent).change,
+                Change::None,
+                "{text:?}: {installed}"
+            );
+            home.uninstall(agent);
+            assert_eq!(home.read(agent), text, "{agent}");
+        }
+    }
+}
+
+/// A document as somebody may have written it, with comments and commas at the end.
+fn any_document() -> impl Strategy<Value = String> {
+    let gap = proptest::sample::select(vec![
+        "",
+        " ",
+        "\n",
+        "\n\n  ",
+        "\t",
+        " // c\n",
+        " /* b */ ",
+        "\r\n",
+    ]);
+    let comma = any::<bool>();
+    let leaf = proptest::sample::select(vec![
+        "1",
+        "-2.50e3",
+        "null",
+        "true",
+        "\"x\"",
+        "\"// no\"",
+        "\"\\u00e9\"",
+        "{}",
+        "[]",
+    ]);
+    let leaf = leaf.prop_map(str::to_owned);
+    let value = leaf.prop_recursive(3, 24, 4, move |inner| {
+        let list = (
+            proptest::collection::vec((inner.clone(), gap.clone(), gap.clone()), 0..4),
+            comma.clone(),
+            gap.clone(),
+        )
+            .prop_map(|(items, comma, end)| {
+                let items: Vec<_> = items
+                    .iter()
+                    .map(|(item, a, b)| format!("{a}{item}{b}"))
+                    .collect();
+                let comma = if comma && !items.is_empty() { "," } else { "" };
+                format!("[{}{comma}{end}]", items.join(","))
+            });
+        let object = (
+            proptest::collection::vec((inner, gap.clone(), gap.clone()), 0..4),
+            comma.clone(),
+            gap.clone(),
+        )
+            .prop_map(|(items, comma, end)| object("k", &items, comma, end));
+        prop_oneof![list, object]
+    });
+    let gaps = || proptest::sample::select(vec!["", " ", "\n  ", " // c\n", "/* b */"]);
+    let group = prop_oneof![
+        Just(
+            "{\"matcher\": \"X\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine\"}]}"
+                .to_owned()
+        ),
+        Just("{\"command\": \"mine\" /* m */}".to_owned()),
+        value.clone(),
+    ];
+    let list = (
+        proptest::collection::vec((group, gaps(), gaps()), 0..3),
+        any::<bool>(),
+        gaps(),
+    )
+        .prop_map(|(items, comma, end)| {
+            let items: Vec<_> = items
+                .iter()
+                .map(|(item, a, b)| format!("{a}{item}{b}"))
+                .collect();
+            let comma = if comma && !items.is_empty() { "," } else { "" };
+            format!("[{}{comma}{end}]", items.join(","))
+        });
+    let events = [
+        "PreToolUse",
+        "BeforeTool",
+        "preToolUse",
+        "beforeShellExecution",
+        "PostToolUse",
+        "Stop",
+    ];
+    let hooks = (
+        proptest::sample::subsequence(events.to_vec(), 0..4),
+        proptest::collection::vec(list, 4),
+        gaps(),
+    )
+        .prop_map(|(events, lists, gap)| {
+            let parts: Vec<_> = events
+                .iter()
+                .zip(lists)
+                .map(|(event, list)| format!("{gap}\"{event}\":{list}"))
+                .collect();
+            format!("{{{}}}", parts.join(","))
+        });
+    (
+        proptest::collection::vec((value, gaps(), gaps()), 0..3),
+        any::<bool>(),
+        proptest::option::of(hooks),
+        gaps(),
+        gaps(),
+    )
+        .prop_map(|(items, comma, hooks, end, after)| {
+            let mut document = object("k", &items, comma && hooks.is_none(), end);
+            if let Some(hooks) = hooks {
+                let comma = if items.is_empty() { "" } else { "," };
+                document.pop();
+                document.push_str(&format!(
+                    "{comma}\"hooks\": {hooks}{}}}",
+                    if end.contains("//") { "\n" } else { "" }
+                ));
+            }
+            document + after
+        })
+}
+
+fn object(key: &str, items: &[(String, &str, &str)], comma: bool, end: &str) -> String {
+    let parts: Vec<_> = items
+        .iter()
+        .enumerate()
+        .map(|(index, (item, a, b))| format!("{a}\"{key}{index}\":{b}{item}"))
+        .collect();
+    let comma = if comma && !parts.is_empty() { "," } else { "" };
+    format!("{{{}{comma}{end}}}", parts.join(","))
+}
+
+/// The comments of a document, in order.
+fn comments(text: &str) -> Vec<String> {
+    let options = jsonc_parser::CollectOptions {
+        comments: jsonc_parser::CommentCollectionStrategy::AsTokens,
+        tokens: true,
+    };
+    let parsed =
+        jsonc_parser::parse_to_ast(text, &options, &jsonc_parser::ParseOptions::default()).unwrap();
+    let tokens = parsed.tokens.unwrap();
+    let comment = |token: &jsonc_parser::tokens::TokenAndRange<'_>| {
+        matches!(
+            token.token,
+            jsonc_parser::tokens::Token::CommentLine(_)
+                | jsonc_parser::tokens::Token::CommentBlock(_)
+        )
+        .then(|| text[token.range.start..token.range.end].trim().to_owned())
+    };
+    tokens.iter().filter_map(comment).collect()
+}
+
+fn value(text: &str) -> Value {
+    jsonc_parser::cst::CstRootNode::parse(text, &jsonc_parser::ParseOptions::default())
+        .unwrap()
+        .to_serde_value()
+        .unwrap()
+}
+
+/// A document without lists and objects under `hooks` in which nothing is.
+fn pruned(mut value: Value) -> Value {
+    if let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) {
+        hooks.retain(|_, list| list.as_array().is_none_or(|list| !list.is_empty()));
+        if hooks.is_empty() {
+            value.as_object_mut().unwrap().remove("hooks");
+        }
+    }
+    value
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn installing_and_uninstalling_leaves_every_document_as_it_was(text in any_document()) {
+        for agent in JSON {
+            let home = Home::with(agent, &text);
+            if install(agent, &home.options).is_err() {
+                prop_assert_eq!(&home.read(agent), &text);
+                continue;
+            }
+            let installed = home.read(agent);
+            prop_assert_eq!(home.install(agent).change, Change::None, "{}", installed);
+            prop_assert_eq!(comments(&installed), comments(&text), "{}", installed);
+            home.uninstall(agent);
+            prop_assert_eq!(&home.read(agent), &text);
+        }
+    }
+
+    #[test]
+    fn without_its_backup_uninstalling_leaves_what_it_said(text in any_document()) {
+        for agent in JSON {
+            let home = Home::with(agent, &text);
+            if install(agent, &home.options).is_err() {
+                continue;
+            }
+            for file in home.files().iter().filter(|file| file.extension().is_some_and(|end| end == "bak")) {
+                fs::remove_file(file).unwrap();
+            }
+            let installed = home.read(agent);
+            home.uninstall(agent);
+            if !home.settings(agent).exists() {
+                prop_assert_eq!(pruned(value(&text)), json!({}));
+                continue;
+            }
+            let left = home.read(agent);
+            let mut was = value(&text);
+            if matches!(agent, Agent::Cursor | Agent::Copilot) {
+                was["version"] = json!(1);
+            }
+            prop_assert_eq!(pruned(value(&left)), pruned(was), "{}", installed);
+            prop_assert_eq!(comments(&left), comments(&text), "{} became {}", installed, left);
+        }
+    }
+}

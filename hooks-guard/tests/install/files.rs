@@ -1,0 +1,247 @@
+//! What becomes of the files.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
+
+use hooks_guard::install::{
+    Change, Homes, InstallError, Place, install, settings_files, uninstall,
+};
+use hooks_guard::protocol::Agent;
+
+use crate::Home;
+
+const TEXT: &str = "{\"model\": \"x\"}\n";
+
+fn mode(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let mut home = Home::with(Agent::ClaudeCode, TEXT);
+    home.options.dry_run = true;
+    for agent in Agent::ALL {
+        let report = home.install(agent);
+        assert_ne!(report.change, Change::None, "{agent}");
+        assert!(report.diff.contains("+++ "), "{agent}: {}", report.diff);
+        assert_eq!(report.backup, None);
+    }
+    assert_eq!(home.files(), [home.settings(Agent::ClaudeCode)]);
+    assert_eq!(home.read(Agent::ClaudeCode), TEXT);
+    home.options.dry_run = false;
+    home.install(Agent::ClaudeCode);
+    let installed = home.read(Agent::ClaudeCode);
+    home.options.dry_run = true;
+    let report = home.uninstall(Agent::ClaudeCode);
+    assert_eq!(report.change, Change::Changed);
+    assert!(
+        report
+            .diff
+            .lines()
+            .any(|line| line == "+{\"model\": \"x\"}"),
+        "{}",
+        report.diff
+    );
+    assert_eq!(home.read(Agent::ClaudeCode), installed);
+}
+
+#[test]
+fn a_backup_is_for_its_owner_and_goes_with_the_hook() {
+    let home = Home::with(Agent::ClaudeCode, TEXT);
+    let file = home.settings(Agent::ClaudeCode);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    let backup = home.install(Agent::ClaudeCode).backup.unwrap();
+    assert_eq!(backup, file.with_file_name("settings.json.hooks-guard.bak"));
+    assert_eq!(fs::read_to_string(&backup).unwrap(), TEXT);
+    assert_eq!((mode(&backup), mode(&file)), (0o600, 0o640));
+    home.uninstall(Agent::ClaudeCode);
+    assert_eq!(home.files(), [file.clone()]);
+    assert_eq!(mode(&file), 0o640);
+}
+
+#[test]
+fn what_was_not_there_is_gone_again() {
+    for agent in Agent::ALL {
+        let home = Home::new();
+        assert_eq!(home.uninstall(agent).change, Change::None);
+        home.install(agent);
+        assert_eq!(mode(&home.settings(agent)), 0o600);
+        assert_eq!(home.uninstall(agent).change, Change::Removed, "{agent}");
+        assert!(home.files().is_empty(), "{agent}");
+    }
+}
+
+#[test]
+fn symbolic_links_stay() {
+    let home = Home::new();
+    let kept = home.path().join("dotfiles.json");
+    fs::write(&kept, TEXT).unwrap();
+    let link = home.settings(Agent::ClaudeCode);
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    symlink("../dotfiles.json", &link).unwrap();
+    assert_eq!(
+        fs::canonicalize(home.install(Agent::ClaudeCode).file).unwrap(),
+        fs::canonicalize(&kept).unwrap()
+    );
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&kept).unwrap().contains("onFailure"));
+    home.uninstall(Agent::ClaudeCode);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&kept).unwrap(), TEXT);
+
+    fs::remove_file(&link).unwrap();
+    symlink("settings.json", &link).unwrap();
+    let error = install(Agent::ClaudeCode, &home.options).unwrap_err();
+    assert!(matches!(error, InstallError::Read { .. }), "{error:?}");
+}
+
+#[test]
+fn what_is_in_the_way_of_the_temporary_file_is_not_written_through() {
+    let home = Home::with(Agent::ClaudeCode, TEXT);
+    let precious = home.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    let name = format!("settings.json.{}.tmp", std::process::id());
+    symlink(
+        &precious,
+        home.settings(Agent::ClaudeCode).with_file_name(name),
+    )
+    .unwrap();
+    home.install(Agent::ClaudeCode);
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+    assert!(home.read(Agent::ClaudeCode).contains("onFailure"));
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_an_error() {
+    let home = Home::with(Agent::ClaudeCode, TEXT);
+    fs::write(home.settings(Agent::ClaudeCode), b"{\"a\": \"\xff\"}").unwrap();
+    let error = install(Agent::ClaudeCode, &home.options).unwrap_err();
+    assert!(matches!(error, InstallError::Encoding { .. }), "{error:?}");
+
+    let home = Home::new();
+    fs::create_dir_all(home.settings(Agent::ClaudeCode)).unwrap();
+    let error = install(Agent::ClaudeCode, &home.options).unwrap_err();
+    assert!(
+        matches!(error, InstallError::Read { .. }),
+        "a directory: {error:?}"
+    );
+
+    let home = Home::new();
+    fs::write(home.path().join(".claude"), "no directory").unwrap();
+    install(Agent::ClaudeCode, &home.options).unwrap_err();
+    assert_eq!(home.files(), [home.path().join(".claude")]);
+}
+
+#[test]
+fn a_binary_without_a_usable_path_is_not_installed() {
+    let mut home = Home::new();
+    for binary in [
+        "hooks-guard",
+        "./hooks-guard",
+        "/opt/a\nb/hooks-guard",
+        "/opt/guard",
+        "",
+    ] {
+        home.options.binary = PathBuf::from(binary);
+        let error = install(Agent::Codex, &home.options).unwrap_err();
+        assert!(
+            matches!(error, InstallError::Binary { .. }),
+            "{binary}: {error:?}"
+        );
+        uninstall(Agent::Codex, &home.options).unwrap_err();
+    }
+    assert!(home.files().is_empty());
+}
+
+#[test]
+fn a_path_with_spaces_and_quotes_is_one_word_for_the_shell() {
+    let mut home = Home::new();
+    let binary = home.path().join("it's a $(dir)").join("hooks-guard");
+    fs::create_dir_all(binary.parent().unwrap()).unwrap();
+    fs::write(&binary, "#!/bin/sh\nprintf '%s.' \"$@\"\n").unwrap();
+    fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+    home.options.binary = binary;
+    home.install(Agent::Codex);
+    let settings: serde_json::Value = serde_json::from_str(&home.read(Agent::Codex)).unwrap();
+    let command = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
+        .as_str()
+        .unwrap();
+    let output = std::process::Command::new("sh")
+        .arg("-c")
+        .arg(command)
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "hook.codex.--timeout.600."
+    );
+    assert_eq!(home.install(Agent::Codex).change, Change::None);
+    assert_eq!(home.uninstall(Agent::Codex).change, Change::Removed);
+}
+
+#[test]
+fn a_project_has_settings_of_its_own() {
+    let mut home = Home::new();
+    let project = home.path().join("project");
+    fs::create_dir(&project).unwrap();
+    home.options.place = Place::Project(project.clone());
+    for agent in Agent::ALL {
+        let file = home.install(agent).file;
+        assert!(file.starts_with(&project), "{}", file.display());
+        home.uninstall(agent);
+    }
+    assert!(home.files().is_empty());
+}
+
+#[test]
+fn the_owner_of_the_settings_stays_the_owner() {
+    let home = Home::with(Agent::ClaudeCode, TEXT);
+    let file = home.settings(Agent::ClaudeCode);
+    // Another owner than the process: only the superuser can arrange it.
+    if std::os::unix::fs::chown(&file, Some(12_345), Some(12_345)).is_err() {
+        eprintln!("not looked at: the test does not run as the superuser");
+        return;
+    }
+    home.install(Agent::ClaudeCode);
+    let metadata = fs::metadata(&file).unwrap();
+    assert_eq!((metadata.uid(), metadata.gid()), (12_345, 12_345));
+}
+
+#[test]
+fn variables_say_where_settings_are() {
+    let homes = Homes::new("/srv/me".as_ref(), |name| match name {
+        "CODEX_HOME" => Some("/srv/codex".into()),
+        "CLAUDE_CONFIG_DIR" => Some("relative".into()),
+        _ => None,
+    });
+    assert_eq!(
+        homes.settings(Agent::Codex, &Place::User),
+        PathBuf::from("/srv/codex/hooks.json")
+    );
+    let claude = homes.settings(Agent::ClaudeCode, &Place::User);
+    assert_eq!(claude, PathBuf::from("/srv/me/.claude/settings.json"));
+}
+
+#[test]
+fn every_file_that_is_written_is_among_the_settings_files() {
+    let homes = Homes::new("/srv/me".as_ref(), |_| None);
+    let files = settings_files(&homes, Some("/srv/me/p".as_ref()));
+    for agent in Agent::ALL {
+        for place in [Place::User, Place::Project("/srv/me/p".into())] {
+            let file = homes.settings(agent, &place);
+            assert!(files.contains(&file), "{}", file.display());
+        }
+    }
+    for other in [
+        "/srv/me/.codex/config.toml",
+        "/srv/me/p/opencode.json",
+        "/srv/me/p/.github/hooks",
+    ] {
+        assert!(files.contains(&PathBuf::from(other)), "{other}");
+    }
+    assert!(
+        files.windows(2).all(|two| two[0] < two[1]),
+        "each is there once"
+    );
+}

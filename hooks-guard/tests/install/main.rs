@@ -1,0 +1,77 @@
+//! The hook in agents' settings, and out of them.
+
+mod document;
+mod files;
+mod plugin;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hooks_guard::install::{Homes, Options, Place, install, uninstall};
+use hooks_guard::protocol::Agent;
+use tempfile::TempDir;
+
+/// A home of its own.
+struct Home {
+    directory: TempDir,
+    options: Options,
+}
+
+impl Home {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let options = Options {
+            homes: Homes::new(directory.path(), |_| None),
+            place: Place::User,
+            binary: PathBuf::from("/opt/guard/hooks-guard"),
+            dry_run: false,
+        };
+        Self { directory, options }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn settings(&self, agent: Agent) -> PathBuf {
+        self.options.homes.settings(agent, &self.options.place)
+    }
+
+    /// A home with these settings of an agent.
+    fn with(agent: Agent, text: &str) -> Self {
+        let home = Self::new();
+        let file = home.settings(agent);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+        home
+    }
+
+    fn read(&self, agent: Agent) -> String {
+        fs::read_to_string(self.settings(agent)).unwrap()
+    }
+
+    fn install(&self, agent: Agent) -> hooks_guard::install::Report {
+        install(agent, &self.options).unwrap()
+    }
+
+    fn uninstall(&self, agent: Agent) -> hooks_guard::install::Report {
+        uninstall(agent, &self.options).unwrap()
+    }
+
+    /// All files below the home.
+    fn files(&self) -> Vec<PathBuf> {
+        fn add(directory: &Path, files: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => add(&path, files),
+                    false => files.push(path),
+                }
+            }
+        }
+        let mut files = Vec::new();
+        add(self.path(), &mut files);
+        files.sort();
+        files
+    }
+}
