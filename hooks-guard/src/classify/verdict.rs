@@ -7,10 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::judge::{self, Sure};
 
 /// What a command does to things; the strongest effect is the greatest (P-09).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Crud {
     /// Nothing changes anywhere.
+    #[default]
     Read,
     /// Something new comes to be, or code runs that is not shown.
     Create,
