@@ -3,6 +3,7 @@
 //! | Module | Is |
 //! |---|---|
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
+//! | [`rules`] | what may run without a question, what is asked about, what is forbidden |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //!
 //! ```
@@ -19,6 +20,7 @@
 pub mod classify;
 mod hook;
 mod request;
+pub mod rules;
 
 pub use hook::ClassifierHook;
 pub use request::{FileAccess, PermissionRequest, Ruling};

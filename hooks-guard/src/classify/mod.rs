@@ -122,7 +122,9 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        Ok(self.by_tables(command, context, Recorder::default())?.verdict)
+        Ok(self
+            .by_tables(command, context, Recorder::default())?
+            .verdict)
     }
 
     /// Judges a command by all stages (P-07): the tables; then, where these do
@@ -274,6 +276,31 @@ impl Judged {
         let guess = |finding: &judge::Finding| finding.sure == Sure::Guess;
         !self.agreed || self.findings.iter().any(guess)
     }
+}
+
+/// What access to files by a tool that is no shell does.
+pub(crate) fn of_file(effect: Crud, paths: &[std::path::PathBuf], what: &str) -> Judgement {
+    let tables = Tables::embedded();
+    let changes = effect > Crud::Read;
+    let secret = paths
+        .iter()
+        .find(|path| !changes && tables.secret(&path.to_string_lossy()));
+    let reason = match (secret, effect) {
+        (Some(path), _) => format!("reads `{}`, which holds secrets", path.display()),
+        (None, Crud::Read) => "reads files".to_owned(),
+        (None, Crud::Create) => "creates files".to_owned(),
+        (None, Crud::Update) => "changes files".to_owned(),
+        (None, Crud::Delete) => "deletes files".to_owned(),
+    };
+    let finding = judge::Finding {
+        span: shell::Span::new(0, what.len()),
+        effect,
+        ask: changes || secret.is_some(),
+        reason,
+        sure: Sure::Known,
+    };
+    let verdict = Classification::new(what, &[finding], true);
+    Judgement::new(verdict, None)
 }
 
 fn check(command: &str) -> Result<(), InputError> {

@@ -90,6 +90,8 @@ pub struct Part {
     pub effect: Crud,
     /// Whether something about it has to be asked about.
     pub ask: bool,
+    /// Whether it runs code that the command does not show, or is not understood.
+    pub code: bool,
 }
 
 /// A word after expansion.
@@ -328,9 +330,10 @@ impl Recorder {
     }
 
     /// What the innermost part does, or else the command around it.
-    pub(crate) fn finding(&mut self, effect: Crud, ask: bool) {
+    pub(crate) fn finding(&mut self, effect: Crud, ask: bool, known: bool) {
         match self.current() {
             Some(part) => {
+                part.code |= ask && !known && effect > Crud::Read;
                 part.effect = part.effect.max(effect);
                 part.ask |= ask;
             }

@@ -243,7 +243,8 @@ impl<'t> Judge<'t> {
     fn note(&mut self, finding: Finding) {
         use std::hash::{DefaultHasher, Hash, Hasher};
         self.complete &= self.work <= STEPS && self.depth < DEPTH;
-        self.parts.finding(finding.effect, finding.ask);
+        let known = finding.sure == Sure::Known;
+        self.parts.finding(finding.effect, finding.ask, known);
         let mut hasher = DefaultHasher::new();
         finding.reason.hash(&mut hasher);
         let key = (
