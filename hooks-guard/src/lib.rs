@@ -29,3 +29,8 @@ pub use request::{FileAccess, PermissionRequest, Ruling};
 #[cfg(all(doctest, feature = "semantic"))]
 #[doc = include_str!("../../docs/classifier.md")]
 mod page {}
+
+/// As [`page`].
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/rules.md")]
+mod rules_page {}
