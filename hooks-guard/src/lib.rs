@@ -4,7 +4,15 @@
 //! |---|---|
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
 //! | `audit` | the audit trail: what was decided, answered and run (features `sqlite`, `postgres`) |
+//! | [`rules`] | what may run without a question, what is asked about, what is forbidden |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
+//! | [`rules`] | what a user and a project allow, ask about and deny |
+//! | [`protocol`] | the hook protocols of coding agents |
+//! | `gate` | classifiers and rules, and the decision they make; feature `sqlite` or `postgres`, as the next two |
+//! | `audit` | the trail of what was decided, answered and done |
+//! | `service` | the gate with its trail, and the answers of people |
+//! | `http`, `config`, `client` | the service over HTTP; feature `http` |
+//! | `install`, `doctor` | agents' settings; feature `cli` |
 //! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
 //! | `install` | puts the hook into the agents' settings (feature `cli`) |
 //! | `doctor` | what is wrong with an installation (feature `cli`) |
@@ -20,29 +28,29 @@
 //! ```
 #![forbid(unsafe_code)]
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[cfg(feature = "audit")]
 pub mod audit;
 pub mod classify;
 #[cfg(feature = "http")]
 pub mod client;
 #[cfg(feature = "http")]
 pub mod config;
+#[cfg(feature = "cli")]
+pub mod doctor;
 #[cfg(feature = "audit")]
 pub mod gate;
 mod hook;
 #[cfg(feature = "http")]
 pub mod http;
-pub mod places;
-#[cfg(feature = "cli")]
-pub mod doctor;
-mod hook;
 #[cfg(feature = "cli")]
 pub mod install;
+mod mask;
+pub mod places;
 pub mod protocol;
 #[cfg(feature = "audit")]
 mod random;
-mod mask;
 mod request;
+pub mod rules;
 #[cfg(feature = "audit")]
 pub mod service;
 
@@ -53,3 +61,8 @@ pub use request::{FileAccess, PermissionRequest, Ruling};
 #[cfg(all(doctest, feature = "semantic"))]
 #[doc = include_str!("../../docs/classifier.md")]
 mod page {}
+
+/// As [`page`].
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/rules.md")]
+mod rules_page {}

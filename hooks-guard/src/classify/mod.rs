@@ -10,6 +10,7 @@ mod explain;
 mod files;
 mod judge;
 mod language;
+mod parts;
 mod semantic;
 mod shell;
 mod tables;
@@ -18,12 +19,14 @@ mod verdict;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use explain::Explanation;
+pub use parts::{Judgement, Part, PartAssignment, PartCall, PartWord, Parts, Touch, UNKNOWN};
 pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 pub use verdict::{Classification, Crud, Decision, Finding, Method};
 
 use judge::{Judge, Sure};
+use parts::Recorder;
 use semantic::Stage;
 use tables::Tables;
 use thiserror::Error;
@@ -126,7 +129,9 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        Ok(self.by_tables(command, context)?.verdict)
+        Ok(self
+            .by_tables(command, context, Recorder::default())?
+            .verdict)
     }
 
     /// Judges a command by all stages (P-07): the tables; then, where these do
@@ -149,17 +154,56 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let ByTables { verdict, judged } = self.by_tables(command, context)?;
-        match &self.semantic {
-            Some(stage) => {
-                let unsure = judged.is_none_or(|judged| judged.unsure());
-                Ok(stage.judge(command, verdict, unsure, deadline).await)
-            }
-            None => Ok(verdict),
-        }
+        let found = self.by_tables(command, context, Recorder::default())?;
+        Ok(self.second(command, found, deadline).await.classification)
     }
 
-    fn by_tables(&self, command: &str, context: Option<&str>) -> Result<ByTables, InputError> {
+    /// As [`classify_in`](Self::classify_in), with the parts of the command, which rules are held
+    /// against.
+    ///
+    /// # Errors
+    /// As [`classify_in`](Self::classify_in).
+    pub fn judge(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
+        let ByTables { verdict, judged } = self.by_tables(command, context, Recorder::on())?;
+        Ok(Judgement::new(verdict, judged.map(|judged| judged.parts)))
+    }
+
+    /// As [`classify_fully`](Self::classify_fully), with the parts of the command.
+    ///
+    /// # Errors
+    /// As [`classify_in`](Self::classify_in).
+    ///
+    /// # Panics
+    /// As [`classify_fully`](Self::classify_fully).
+    pub async fn judge_fully(
+        &self,
+        command: &str,
+        context: Option<&str>,
+    ) -> Result<Judgement, InputError> {
+        let deadline = Instant::now() + MOST_TIME;
+        let found = self.by_tables(command, context, Recorder::on())?;
+        Ok(self.second(command, found, deadline).await)
+    }
+
+    /// What the second stage makes of it, if there is one.
+    async fn second(&self, command: &str, found: ByTables, deadline: Instant) -> Judgement {
+        let ByTables { verdict, judged } = found;
+        let verdict = match &self.semantic {
+            Some(stage) => {
+                let unsure = judged.as_ref().is_none_or(Judged::unsure);
+                stage.judge(command, verdict, unsure, deadline).await
+            }
+            None => verdict,
+        };
+        Judgement::new(verdict, judged.map(|judged| judged.parts))
+    }
+
+    fn by_tables(
+        &self,
+        command: &str,
+        context: Option<&str>,
+        recorder: Recorder,
+    ) -> Result<ByTables, InputError> {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
         if length > MOST_CONTEXT {
@@ -169,7 +213,7 @@ impl Classifier {
                 most: MOST_CONTEXT,
             });
         }
-        let judged = self.judged(command);
+        let judged = self.judged(command, recorder);
         let mut verdict = match &judged {
             Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
             None => Classification::fallback("the command could not be analysed"),
@@ -183,19 +227,21 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, None)?;
+        let ByTables { verdict, judged } = self.by_tables(command, None, Recorder::default())?;
         Ok(Explanation::new(command, verdict, judged))
     }
 
-    fn judged(&self, command: &str) -> Option<Judged> {
+    fn judged(&self, command: &str, recorder: Recorder) -> Option<Judged> {
         let tables = self.tables;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
                 let mut judge = Judge::new(tables);
+                judge.parts = recorder;
                 judge.whole(command);
                 Judged {
                     findings: judge.findings,
                     steps: judge.steps,
+                    parts: judge.parts.done(judge.agreed, judge.complete),
                     agreed: judge.agreed,
                 }
             }))
@@ -228,6 +274,7 @@ pub(crate) struct Judged {
     findings: Vec<judge::Finding>,
     steps: Vec<judge::Step>,
     agreed: bool,
+    parts: Parts,
 }
 
 impl Judged {
@@ -236,6 +283,31 @@ impl Judged {
         let guess = |finding: &judge::Finding| finding.sure == Sure::Guess;
         !self.agreed || self.findings.iter().any(guess)
     }
+}
+
+/// What access to files by a tool that is no shell does.
+pub(crate) fn of_file(effect: Crud, paths: &[std::path::PathBuf], what: &str) -> Judgement {
+    let tables = Tables::embedded();
+    let changes = effect > Crud::Read;
+    let secret = paths
+        .iter()
+        .find(|path| !changes && tables.secret(&path.to_string_lossy()));
+    let reason = match (secret, effect) {
+        (Some(path), _) => format!("reads `{}`, which holds secrets", path.display()),
+        (None, Crud::Read) => "reads files".to_owned(),
+        (None, Crud::Create) => "creates files".to_owned(),
+        (None, Crud::Update) => "changes files".to_owned(),
+        (None, Crud::Delete) => "deletes files".to_owned(),
+    };
+    let finding = judge::Finding {
+        span: shell::Span::new(0, what.len()),
+        effect,
+        ask: changes || secret.is_some(),
+        reason,
+        sure: Sure::Known,
+    };
+    let verdict = Classification::new(what, &[finding], true);
+    Judgement::new(verdict, None)
 }
 
 fn check(command: &str) -> Result<(), InputError> {

@@ -29,10 +29,12 @@ impl Judge<'_> {
         span: Span,
         input: &Input,
     ) -> Output {
+        self.parts.enter(span);
         let mut set = Vec::new();
         for assign in assigns {
             let value = self.value(assign);
             if let Some((name, value)) = split_assignment(&value) {
+                self.parts.assignment(&name, &value);
                 set.push((name, value));
             }
         }
@@ -52,6 +54,7 @@ impl Judge<'_> {
                 self.assign(&name, &value);
             }
             self.written(&sent, Some(""), span, "");
+            self.parts.close();
             return Some(String::new());
         };
         let program = name.text.clone();
@@ -76,8 +79,10 @@ impl Judge<'_> {
         if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
             self.emptied(&sent, &args);
         }
+        self.parts.ready();
         let output = self.run(args, &sent.input.clone());
         self.written(&sent, output.as_deref(), span, &program);
+        self.parts.close();
         if sent.away {
             Some(String::new())
         } else {
@@ -142,7 +147,11 @@ impl Judge<'_> {
     /// Runs a command of which the words are known as far as they are.
     pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         self.depth += 1;
+        let opened = self.parts.words(&args, input);
         let output = self.run_here(args, input);
+        if opened {
+            self.parts.close();
+        }
         self.depth -= 1;
         output
     }
@@ -556,10 +565,14 @@ impl Judge<'_> {
                 return self.run(args.to_vec(), input);
             }
             self.depth += 1;
+            let opened = self.parts.words(args, input);
             let output = match self.builtin(&text, args, whole, input) {
                 Some(output) => output,
                 None => self.external(&text, args, whole, input),
             };
+            if opened {
+                self.parts.close();
+            }
             self.depth -= 1;
             return output;
         }

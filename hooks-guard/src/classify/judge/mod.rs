@@ -20,6 +20,7 @@ pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
 
 use super::Crud;
+use super::parts::Recorder;
 use super::shell::{Inner, Reading, Script, Span};
 use super::tables::{Effect, Tables};
 
@@ -109,6 +110,9 @@ pub(crate) struct Judge<'t> {
     work: usize,
     /// Whether every text was read the same by both parsers.
     pub(crate) agreed: bool,
+    /// Whether all of it was followed.
+    pub(crate) complete: bool,
+    pub(crate) parts: Recorder,
 }
 
 impl<'t> Judge<'t> {
@@ -123,6 +127,8 @@ impl<'t> Judge<'t> {
             depth: 0,
             work: 0,
             agreed: true,
+            complete: true,
+            parts: Recorder::default(),
         }
     }
 
@@ -236,6 +242,9 @@ impl<'t> Judge<'t> {
 
     fn note(&mut self, finding: Finding) {
         use std::hash::{DefaultHasher, Hash, Hasher};
+        self.complete &= self.work <= STEPS && self.depth < DEPTH;
+        let known = finding.sure == Sure::Known;
+        self.parts.finding(finding.effect, finding.ask, known);
         let mut hasher = DefaultHasher::new();
         finding.reason.hash(&mut hasher);
         let key = (

@@ -2,6 +2,7 @@
 
 use super::environment::Contents;
 use super::{Arg, Input, Judge};
+use crate::classify::Crud;
 use crate::classify::shell::{Operator, Redirect, Span};
 use crate::classify::tables::Effect;
 
@@ -58,6 +59,7 @@ impl Judge<'_> {
                     }
                 }
                 Operator::HereDocument | Operator::HereString => {
+                    self.parts.document(&target);
                     sent.input = if target.known() {
                         Input::Known(target.text)
                     } else {
@@ -66,6 +68,9 @@ impl Judge<'_> {
                 }
                 Operator::Read => {
                     self.input_file(&target);
+                    if target.text != "/dev/null" {
+                        self.parts.redirection(&target, Crud::Read);
+                    }
                     sent.input = match self.environment.files.get(&target.text) {
                         Some(Contents::Text(text)) => Input::Known(text.clone()),
                         _ if target.text == "/dev/null" => Input::Known(String::new()),
@@ -75,6 +80,7 @@ impl Judge<'_> {
                 Operator::ReadWrite => {
                     self.network(&target);
                     if !nowhere(&target.text) {
+                        self.parts.redirection(&target, Crud::Update);
                         self.find(
                             Effect::Update,
                             span,
@@ -89,6 +95,11 @@ impl Judge<'_> {
                     if nowhere(&target.text) {
                         continue;
                     }
+                    let effect = match redirect.operator {
+                        Operator::Append => Crud::Update,
+                        _ => Crud::Create,
+                    };
+                    self.parts.redirection(&target, effect);
                     if device(&target.text) {
                         self.find(
                             Effect::Delete,

@@ -27,6 +27,7 @@ impl Judge<'_> {
     /// Notes what a call does; says what it prints.
     pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let program = Arc::clone(&call.program);
+        self.parts.call(call);
         // What asks for help wherever a command has not another use for it.
         let aws = matches!(call.operands.as_slice(), [operand] if operand.arg.text == "help")
             && call.path.starts_with("aws ");
@@ -296,6 +297,7 @@ impl Judge<'_> {
     /// Notes what happens with words in a role.
     pub(super) fn role(&mut self, call: &Call, role: Role, args: &[Arg], input: &Input) -> Output {
         let path = call.path.as_str();
+        self.parts.role(role, args);
         match role {
             Role::Text => {}
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
@@ -520,6 +522,7 @@ impl Judge<'_> {
             arg.span,
             format!("`{path}` is told `{key}`, which may change what runs"),
         );
+        self.parts.told();
         let command = value.trim_start_matches('!');
         let runs = value.starts_with('!')
             || [

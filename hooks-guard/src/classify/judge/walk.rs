@@ -101,9 +101,11 @@ impl Judge<'_> {
         };
         self.step(span, || label.to_owned());
         self.depth += 1;
+        self.parts.enter(span);
         let sent = self.redirects(&command.redirects, input);
         let output = self.compound(&command.kind, &sent.input.clone(), span);
         self.written(&sent, output.as_deref(), span, "");
+        self.parts.close();
         self.depth -= 1;
         if sent.away {
             Some(String::new())
@@ -174,6 +176,7 @@ impl Judge<'_> {
                 None
             }
             Kind::Function { name, body } => {
+                self.parts.function();
                 if let Some(old) = self
                     .environment
                     .functions

@@ -163,6 +163,7 @@ impl Judge<'_> {
                 }
                 Piece::Substitution { text, quoted } => {
                     out.quotes |= quoted;
+                    self.parts.substitution();
                     let place = self.place.inner(text, word.span);
                     let before = self.environment.clone();
                     let output = self.text(&text.text, place, &Input::Inherited);
@@ -176,6 +177,7 @@ impl Judge<'_> {
                     }
                 }
                 Piece::Process { text } => {
+                    self.parts.substitution();
                     let place = self.place.inner(text, word.span);
                     let before = self.environment.clone();
                     let output = self.text(&text.text, place, &Input::Unknown);

@@ -1,0 +1,355 @@
+//! What a command is made of: every program that would run, with its words,
+//! the files it names, its redirections and assignments.
+//!
+//! [`Parts`] are what rules are held against; they are recorded on the same
+//! walk that classifies the command. What is known only when the command runs
+//! is marked so, and never left out.
+
+use super::judge::{Arg, Input, UNKNOWN as MARK};
+use super::tables::{Call, Role};
+use super::{Classification, Crud};
+
+/// Stands in the text of a [`PartWord`] for what is only known when the command runs.
+pub const UNKNOWN: char = MARK;
+
+/// More than this is not recorded; a loop's commands count each time they are followed.
+const MOST_PARTS: usize = 2000;
+/// More bytes of words than this are not recorded.
+const MOST_BYTES: usize = 1 << 20;
+
+/// A classification, and the parts it came from.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// What the command would do.
+    pub classification: Classification,
+    /// What it is made of; no parts, and not [`complete`](Parts::complete), where that could not
+    /// be found out.
+    pub parts: Parts,
+}
+
+impl Judgement {
+    pub(crate) fn new(classification: Classification, parts: Option<Parts>) -> Self {
+        Self {
+            classification,
+            parts: parts.unwrap_or_default(),
+        }
+    }
+}
+
+/// What a command is made of.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Parts {
+    /// In the order in which they were met; what one runs comes after it.
+    pub all: Vec<Part>,
+    /// Whether both parsers read every text the same.
+    pub agreed: bool,
+    /// Whether everything was followed to its end.
+    pub complete: bool,
+    /// Whether a function is defined.
+    pub functions: bool,
+    /// Whether something is substituted outside of any part, such as in the list of a loop.
+    pub substitutions: bool,
+    /// The strongest effect that has to be asked about and belongs to no part.
+    pub loose: Option<Crud>,
+}
+
+/// A command that would run: a program with its words; or, without words, what stands around
+/// others or alone: a group with redirections, an assignment.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Part {
+    /// Where it begins in the command, in bytes.
+    pub start: usize,
+    /// Where it ends, in bytes.
+    pub end: usize,
+    /// The part that runs this one, by its place in [`Parts::all`]: a wrapper such as `sudo`, a
+    /// shell with `-c`, the command in which it is substituted, the group around it.
+    pub within: Option<usize>,
+    /// The program and what it is told, after expansion as far as that is known.
+    pub words: Vec<PartWord>,
+    /// What its tables make of it; several where a program stands for another.
+    pub calls: Vec<PartCall>,
+    /// The files that it names, as far as its tables tell.
+    pub touches: Vec<Touch>,
+    /// Its own redirections from and to files; none to nowhere (`/dev/null`), none between
+    /// descriptors.
+    pub redirections: Vec<Touch>,
+    /// The texts that it is given by here-documents and here-strings.
+    pub documents: Vec<PartWord>,
+    /// The variables that it sets.
+    pub assignments: Vec<PartAssignment>,
+    /// Whether something is substituted in it.
+    pub substitutions: bool,
+    /// Whether it reads a pipe, a file or a document; what that holds, if it is known.
+    pub input: Option<Option<String>>,
+    /// Whether it is told a setting that may change what runs (`git -c core.pager=…`).
+    pub told: bool,
+    /// The strongest effect of its own, without what it runs.
+    pub effect: Crud,
+    /// Whether something about it has to be asked about.
+    pub ask: bool,
+    /// Whether it runs code that the command does not show, or is not understood.
+    pub code: bool,
+}
+
+/// A word after expansion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PartWord {
+    /// Its text, with [`UNKNOWN`] for what is not known.
+    pub text: String,
+    /// Whether all of it is known, and that it is one word.
+    pub known: bool,
+}
+
+/// A command as its table reads it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct PartCall {
+    /// `["git", "push"]`
+    pub path: Vec<String>,
+    /// Its options by the names that the table has for them, with their values.
+    pub options: Vec<(String, Option<PartWord>)>,
+    /// Its operands.
+    pub operands: Vec<PartWord>,
+    /// Whether the table knows all of it.
+    pub understood: bool,
+}
+
+/// A file that is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Touch {
+    /// Its path, as it is given.
+    pub path: PartWord,
+    /// What happens to it.
+    pub effect: Crud,
+}
+
+/// A variable that is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PartAssignment {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: PartWord,
+}
+
+impl Part {
+    fn new(span: super::shell::Span) -> Self {
+        Self {
+            start: span.start,
+            end: span.end,
+            ..Self::default()
+        }
+    }
+}
+
+impl PartWord {
+    fn of(arg: &Arg) -> Self {
+        Self {
+            text: arg.text.clone(),
+            known: arg.known() && !arg.glob && !arg.many && !arg.maybe,
+        }
+    }
+}
+
+impl Touch {
+    pub(crate) fn of(arg: &Arg, effect: Crud) -> Self {
+        Self {
+            path: PartWord::of(arg),
+            effect,
+        }
+    }
+}
+
+/// Takes down the parts while a command is judged.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    on: bool,
+    parts: Parts,
+    open: Vec<usize>,
+    /// Whether the innermost part still waits for its words.
+    waits: bool,
+    bytes: usize,
+    full: bool,
+}
+
+impl Recorder {
+    pub(crate) fn on() -> Self {
+        Self {
+            on: true,
+            ..Self::default()
+        }
+    }
+
+    /// What was taken down.
+    pub(crate) fn done(mut self, agreed: bool, complete: bool) -> Parts {
+        self.parts.agreed = agreed;
+        self.parts.complete = complete && !self.full;
+        self.parts
+    }
+
+    fn current(&mut self) -> Option<&mut Part> {
+        self.parts.all.get_mut(*self.open.last()?)
+    }
+
+    /// Opens a part, which [`close`](Self::close) closes.
+    pub(crate) fn enter(&mut self, span: super::shell::Span) {
+        if !self.on {
+            return;
+        }
+        let mut part = Part::new(span);
+        part.within = self.open.last().copied();
+        if self.parts.all.len() >= MOST_PARTS {
+            self.full = true;
+            // What follows is put to the last one; nothing is allowed any more.
+            self.open.push(MOST_PARTS - 1);
+            return;
+        }
+        self.open.push(self.parts.all.len());
+        self.parts.all.push(part);
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.waits = false;
+        self.open.pop();
+    }
+
+    /// Says that the next words that run are those of the part that is open.
+    pub(crate) fn ready(&mut self) {
+        self.waits = self.on;
+    }
+
+    /// The words of a part; opens one unless one waits for them. Says whether
+    /// it has to be closed.
+    pub(crate) fn words(&mut self, args: &[Arg], input: &Input) -> bool {
+        if !self.on {
+            return false;
+        }
+        let opened = !std::mem::take(&mut self.waits);
+        if opened {
+            let start = args.iter().map(|arg| arg.span.start).min().unwrap_or(0);
+            let end = args.iter().map(|arg| arg.span.end).max().unwrap_or(start);
+            self.enter(super::shell::Span::new(start, end));
+        }
+        let bytes: usize = args.iter().map(|arg| arg.text.len()).sum::<usize>()
+            + match input {
+                Input::Known(text) => text.len(),
+                _ => 0,
+            };
+        self.bytes += bytes;
+        if self.full || self.bytes > MOST_BYTES {
+            self.full = true;
+            return opened;
+        }
+        if let Some(part) = self.current() {
+            part.words = args.iter().map(PartWord::of).collect();
+            part.input = match input {
+                Input::Inherited => None,
+                Input::Known(text) => Some(Some(text.clone())),
+                Input::Unknown => Some(None),
+            };
+        }
+        opened
+    }
+
+    pub(crate) fn call(&mut self, call: &Call) {
+        if !self.on || self.full {
+            return;
+        }
+        let read = PartCall {
+            path: call.path.split(' ').map(str::to_owned).collect(),
+            options: call
+                .options
+                .iter()
+                .map(|given| (given.name.clone(), given.value.as_ref().map(PartWord::of)))
+                .collect(),
+            operands: call.operands.iter().map(|o| PartWord::of(&o.arg)).collect(),
+            understood: call.strange.is_empty(),
+        };
+        let mut touches = Vec::new();
+        for (role, args) in call.roles().0 {
+            touch(role, &args, &mut touches);
+        }
+        for given in &call.options {
+            touch(given.option.role, given.value.as_slice(), &mut touches);
+        }
+        if let Some(part) = self.current() {
+            part.calls.push(read);
+            part.touches.append(&mut touches);
+        }
+    }
+
+    /// Words in a role, where the judge of a program says so.
+    pub(crate) fn role(&mut self, role: Role, args: &[Arg]) {
+        if let Some(part) = self.current() {
+            touch(role, args, &mut part.touches);
+        }
+    }
+
+    pub(crate) fn redirection(&mut self, target: &Arg, effect: Crud) {
+        if let Some(part) = self.current() {
+            part.redirections.push(Touch::of(target, effect));
+        }
+    }
+
+    pub(crate) fn document(&mut self, text: &Arg) {
+        if let Some(part) = self.current() {
+            part.documents.push(PartWord::of(text));
+        }
+    }
+
+    pub(crate) fn assignment(&mut self, name: &str, value: &Arg) {
+        if let Some(part) = self.current() {
+            part.assignments.push(PartAssignment {
+                name: name.to_owned(),
+                value: PartWord::of(value),
+            });
+        }
+    }
+
+    pub(crate) fn substitution(&mut self) {
+        match self.current() {
+            Some(part) => part.substitutions = true,
+            None => self.parts.substitutions = true,
+        }
+    }
+
+    pub(crate) fn function(&mut self) {
+        self.parts.functions = true;
+    }
+
+    pub(crate) fn told(&mut self) {
+        if let Some(part) = self.current() {
+            part.told = true;
+        }
+    }
+
+    /// What the innermost part does, or else the command around it.
+    pub(crate) fn finding(&mut self, effect: Crud, ask: bool, known: bool) {
+        match self.current() {
+            Some(part) => {
+                part.code |= ask && !known && effect > Crud::Read;
+                part.effect = part.effect.max(effect);
+                part.ask |= ask;
+            }
+            None if ask => self.parts.loose = self.parts.loose.max(Some(effect)),
+            None => {}
+        }
+    }
+}
+
+fn touch(role: Role, args: &[Arg], out: &mut Vec<Touch>) {
+    let effect = match role {
+        Role::Input | Role::Settings | Role::ScriptFile => Crud::Read,
+        Role::Output => Crud::Create,
+        Role::Append | Role::Update => Crud::Update,
+        Role::Delete => Crud::Delete,
+        _ => return,
+    };
+    out.extend(args.iter().map(|arg| Touch::of(arg, effect)));
+}

@@ -1,0 +1,271 @@
+//! Whether rules do what their tests say, and what looks like a slip in them.
+
+use std::fmt;
+
+use super::rule::{Rule, Test, TestOf};
+use super::{Effect, Inner, Origin, Rules};
+use crate::classify::{Classifier, Crud, Decision, Judgement};
+use crate::request::{FileAccess, PermissionRequest};
+
+/// What came of a test of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TestOutcome {
+    /// The rule, by its place.
+    pub rule: String,
+    /// The line of the test in its file, from 1.
+    pub line: usize,
+    /// What was tried.
+    pub command: String,
+    /// What should come of it.
+    pub expected: Effect,
+    /// What came of it.
+    pub got: Effect,
+    /// The rule that decided; none where the classifier did.
+    pub decided_by: Option<String>,
+    /// Why.
+    pub why: String,
+}
+
+impl TestOutcome {
+    /// Whether it came out as expected.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.expected == self.got
+    }
+}
+
+/// What looks like a slip in a file of rules, and keeps nothing from working.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Warning {
+    /// The rule, by its place.
+    pub rule: String,
+    /// What looks wrong.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.rule, self.what, self.remedy)
+    }
+}
+
+impl Rules {
+    /// Runs the tests that stand beside the rules, against all rules of the set. A project's file
+    /// is taken as if it were trusted: a test says what a rule means.
+    #[must_use]
+    pub fn test(&self) -> Vec<TestOutcome> {
+        let trusted = self.trusted();
+        let classifier = Classifier::new();
+        let rules = &self.inner.rules;
+        rules
+            .iter()
+            .flat_map(|rule| rule.tests.iter().map(move |test| (rule, test)))
+            .map(|(rule, test)| trusted.try_out(&classifier, rule, test))
+            .collect()
+    }
+
+    /// What looks like a slip: rules without a test, rules that none of their tests shows at
+    /// work, and rules that can never decide.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        let outcomes = self.test();
+        let mut warnings = Vec::new();
+        for rule in &self.inner.rules {
+            let mut warn = |what: String, remedy: &str| {
+                warnings.push(Warning {
+                    rule: rule.place.clone(),
+                    what,
+                    remedy: remedy.to_owned(),
+                });
+            };
+            if !rule.counts() {
+                warn(
+                    "it allows something, and its file is not trusted".to_owned(),
+                    "read the file, and trust it if it is right",
+                );
+            }
+            if let Some(stricter) = self.inner.rules.iter().find(|other| shadows(other, rule)) {
+                let what = format!(
+                    "`{}` is stricter and holds whenever it does",
+                    stricter.place
+                );
+                warn(
+                    what,
+                    "remove one of the two, or make the stricter one narrower",
+                );
+            }
+            if let Some(what) = impossible(rule) {
+                warn(what.to_owned(), "change its conditions, or remove it");
+            }
+            let by = |outcome: &&super::TestOutcome| {
+                outcome
+                    .decided_by
+                    .as_deref()
+                    .is_some_and(|by| by.split(", ").any(|place| place == rule.place))
+            };
+            let mut own = outcomes
+                .iter()
+                .filter(|outcome| outcome.rule == rule.place)
+                .peekable();
+            if own.peek().is_none() {
+                warn(
+                    "it has no test".to_owned(),
+                    "add a `[[rule.test]]` that shows what it does",
+                );
+            } else if !own.any(|outcome| by(&outcome)) {
+                warn(
+                    "none of its tests shows it at work".to_owned(),
+                    "add a `[[rule.test]]` of which it decides",
+                );
+            }
+        }
+        warnings
+    }
+
+    /// The same rules, as if the user trusted them all.
+    fn trusted(&self) -> Self {
+        let mut inner = Inner::clone(&self.inner);
+        for rule in &mut inner.rules {
+            if let Origin::Project { trusted } = &mut rule.origin {
+                *trusted = true;
+            }
+        }
+        Self {
+            inner: std::sync::Arc::new(inner),
+        }
+    }
+
+    fn try_out(&self, classifier: &Classifier, rule: &Rule, test: &Test) -> TestOutcome {
+        let cwd = rule
+            .project
+            .as_ref()
+            .or(self.inner.project.as_ref())
+            .and_then(|project| project.names.first())
+            .map(std::path::PathBuf::from);
+        let (request, found) = match &test.what {
+            TestOf::Command(command) => {
+                let request = PermissionRequest::new(command.clone());
+                (request, classifier.judge(command, None))
+            }
+            TestOf::File { tool, path } => {
+                let reads = [
+                    "read",
+                    "view",
+                    "glob",
+                    "grep",
+                    "ls",
+                    "list",
+                    "search",
+                    "notebookread",
+                ];
+                let lower = tool.to_ascii_lowercase();
+                let effect = match reads.iter().any(|name| lower.starts_with(name)) {
+                    true => Crud::Read,
+                    false if lower.starts_with("write") || lower.starts_with("create") => {
+                        Crud::Create
+                    }
+                    false => Crud::Update,
+                };
+                let file = FileAccess {
+                    tool: tool.clone(),
+                    effect,
+                    paths: vec![path.into()],
+                };
+                let what = format!("{tool} {path}");
+                let found = Judgement::of_file(&file, &what);
+                let request = PermissionRequest {
+                    file: Some(file),
+                    ..PermissionRequest::new(what)
+                };
+                (request, Ok(found))
+            }
+        };
+        let request = PermissionRequest {
+            cwd,
+            agent: test.agent.clone(),
+            ..request
+        };
+        let mut outcome = TestOutcome {
+            rule: rule.place.clone(),
+            line: test.line,
+            command: request.command.clone(),
+            expected: test.expect,
+            got: Effect::Ask,
+            decided_by: None,
+            why: String::new(),
+        };
+        match found {
+            Err(error) => outcome.why = error.to_string(),
+            Ok(found) => match self.judge(&request, &found) {
+                Some(verdict) => {
+                    outcome.got = verdict.effect;
+                    outcome.decided_by = Some(verdict.rule);
+                    outcome.why = verdict.reason;
+                }
+                None if found.classification.decision == Decision::AutoAllowed => {
+                    outcome.got = Effect::Allow;
+                    outcome.why = found.classification.reasoning.clone();
+                }
+                None => {
+                    let scene = self.scene(&request, &found);
+                    let why = self.allowed(&scene).err();
+                    outcome.why = why.unwrap_or_else(|| found.classification.reasoning.clone());
+                }
+            },
+        }
+        outcome
+    }
+}
+
+/// Whether one rule is stricter than another and holds whenever that does.
+fn shadows(one: &Rule, other: &Rule) -> bool {
+    let (a, b) = (&one.conditions, &other.conditions);
+    let covers = |a: &Option<Vec<String>>, b: &Option<Vec<String>>| match (a, b) {
+        (None, _) => true,
+        (Some(a), Some(b)) => b.iter().all(|one| a.contains(one)),
+        (Some(_), None) => false,
+    };
+    let subcommands = match (&a.subcommand, &b.subcommand) {
+        (None, _) => true,
+        (Some(a), Some(b)) => b.iter().all(|one| a.contains(one)),
+        (Some(_), None) => false,
+    };
+    let classes = match (&a.class, &b.class) {
+        (None, _) => true,
+        (Some(a), Some(b)) => b.iter().all(|one| a.contains(one)),
+        (Some(_), None) => false,
+    };
+    // Patterns are not compared.
+    let plain = a.arguments.is_none() && a.path.is_none();
+    one.effect > other.effect
+        && plain
+        && subcommands
+        && classes
+        && covers(&a.program, &b.program)
+        && covers(&a.tool, &b.tool)
+        && covers(&a.agent, &b.agent)
+}
+
+fn impossible(rule: &Rule) -> Option<&'static str> {
+    let conditions = &rule.conditions;
+    let reads = conditions
+        .class
+        .as_ref()
+        .is_some_and(|class| class == &[Crud::Read]);
+    let own = |program: &String| super::base_name(program) == "hooks-guard";
+    let guarded = conditions
+        .program
+        .as_ref()
+        .is_some_and(|list| list.iter().all(own));
+    match rule.effect {
+        Effect::Allow if guarded => Some("the guard's own commands are always asked about"),
+        Effect::Allow if reads && conditions.tool.is_some() => {
+            Some("what only reads needs no rule that allows it")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,500 @@
+//! Reading a file of rules: strict, with every mistake in its place.
+
+use std::ops::Range;
+use std::path::Path;
+
+use globset::GlobMatcher;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Mistake, RulesError};
+use super::paths::{Folder, Paths, glob};
+use super::rule::{Conditions, Redirections, Rule, Test, TestOf};
+use super::{Effect, Origin};
+use crate::classify::Crud;
+
+/// More than this many rules are a mistake.
+const MOST_RULES: usize = 1000;
+/// More than this many values in a list are a mistake.
+const MOST_VALUES: usize = 100;
+/// More characters than this in a text are a mistake.
+const MOST_TEXT: usize = 2000;
+/// More mistakes than this are not told.
+const MOST_MISTAKES: usize = 50;
+
+const KEYS: &[&str] = &[
+    "effect",
+    "program",
+    "subcommand",
+    "arguments",
+    "path",
+    "class",
+    "tool",
+    "agent",
+    "redirections",
+    "environment",
+    "substitutions",
+    "reason",
+    "test",
+];
+const TEST_KEYS: &[&str] = &["command", "tool", "path", "agent", "expect"];
+
+type Value<'i> = Spanned<DeValue<'i>>;
+
+/// Reads the rules of a text.
+pub(super) fn read(
+    text: &str,
+    name: &str,
+    origin: Origin,
+    project: Option<&Folder>,
+    home: &Path,
+) -> Result<Vec<Rule>, RulesError> {
+    let mut reader = Reader {
+        text,
+        name,
+        home,
+        mistakes: Vec::new(),
+    };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        let at = error.span().unwrap_or(0..0);
+        let what = format!("this is no TOML: {}", error.message());
+        reader.wrong(at, what, "see the page on rules for the form of a file");
+    }
+    let mut rules = Vec::new();
+    if reader.mistakes.is_empty() {
+        for (key, value) in table.get_ref() {
+            if key.get_ref() != "rule" {
+                let what = format!("`{}` is no key of a file of rules", key.get_ref());
+                let remedy =
+                    suggestion(key.get_ref(), &["rule"], "begin each rule with `[[rule]]`");
+                reader.wrong(key.span(), what, remedy);
+                continue;
+            }
+            let Some(list) = value.get_ref().as_array() else {
+                reader.wrong(value.span(), "`rule` is no list", "write `[[rule]]`");
+                continue;
+            };
+            if list.len() > MOST_RULES {
+                let what = format!("there are {} rules", list.len());
+                reader.wrong(value.span(), what, format!("write at most {MOST_RULES}"));
+                continue;
+            }
+            for value in list.iter() {
+                let Some(table) = value.get_ref().as_table() else {
+                    reader.wrong(value.span(), "a rule is no table", "write `[[rule]]`");
+                    continue;
+                };
+                let line = reader.place(value.span().start).0;
+                let (effect, conditions, reason, tests) = reader.rule(value, table);
+                rules.push(Rule {
+                    effect,
+                    place: format!("{name}:{line}"),
+                    origin,
+                    project: project.cloned(),
+                    conditions,
+                    reason,
+                    tests,
+                });
+            }
+        }
+    }
+    match reader.mistakes.is_empty() {
+        true => Ok(rules),
+        false => {
+            reader.mistakes.sort_by_key(|one| (one.line, one.column));
+            reader.mistakes.truncate(MOST_MISTAKES);
+            Err(RulesError::Mistakes(reader.mistakes))
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    name: &'a str,
+    home: &'a Path,
+    mistakes: Vec<Mistake>,
+}
+
+impl Reader<'_> {
+    /// Line and column of a byte.
+    fn place(&self, at: usize) -> (usize, usize) {
+        let mut at = at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let before = &self.text[..at];
+        let line = before.matches('\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        (line, before[start..].chars().count() + 1)
+    }
+
+    fn wrong(&mut self, at: Range<usize>, what: impl Into<String>, remedy: impl Into<String>) {
+        let (line, column) = self.place(at.start);
+        self.mistakes.push(Mistake {
+            file: self.name.to_owned(),
+            line,
+            column,
+            what: what.into(),
+            remedy: remedy.into(),
+        });
+    }
+
+    fn rule(
+        &mut self,
+        whole: &Value<'_>,
+        table: &DeTable<'_>,
+    ) -> (Effect, Conditions, Option<String>, Vec<Test>) {
+        let mut effect = None;
+        let mut conditions = Conditions::default();
+        let mut reason = None;
+        let mut tests = Vec::new();
+        // Keys that only an allow of commands has.
+        let mut accepted: Vec<(String, Range<usize>)> = Vec::new();
+        let mut of_commands: Option<(String, Range<usize>)> = None;
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            if matches!(name, "redirections" | "environment" | "substitutions") {
+                accepted.push((name.to_owned(), key.span()));
+            }
+            if matches!(
+                name,
+                "program"
+                    | "subcommand"
+                    | "arguments"
+                    | "redirections"
+                    | "environment"
+                    | "substitutions"
+            ) {
+                of_commands = of_commands.or(Some((name.to_owned(), key.span())));
+            }
+            match name {
+                "effect" => effect = self.effect(value, name),
+                "program" => conditions.program = self.programs(value),
+                "subcommand" => conditions.subcommand = self.subcommands(value),
+                "arguments" => conditions.arguments = self.globs(value, name),
+                "path" => conditions.path = self.paths(value, name),
+                "class" => conditions.class = self.classes(value),
+                "tool" => conditions.tool = self.texts(value, name),
+                "agent" => conditions.agent = self.texts(value, name),
+                "redirections" => conditions.redirections = self.redirections(value),
+                "environment" => {
+                    conditions.environment = self.globs(value, name).unwrap_or_default()
+                }
+                "substitutions" => match value.get_ref().as_bool() {
+                    Some(set) => conditions.substitutions = set,
+                    None => self.wrong(
+                        value.span(),
+                        "`substitutions` is no truth value",
+                        "write `true` or `false`",
+                    ),
+                },
+                "reason" => reason = self.text(value, name),
+                "test" => tests = self.tests(value),
+                _ => {
+                    let remedy = suggestion(name, KEYS, &format!("the keys are {}", listed(KEYS)));
+                    self.wrong(key.span(), format!("`{name}` is no key of a rule"), remedy);
+                }
+            }
+        }
+        if effect.is_none() && !table.contains_key("effect") {
+            let remedy = "add `effect = \"ask\"`, or \"allow\" or \"deny\"";
+            self.wrong(whole.span(), "the rule has no `effect`", remedy);
+        }
+        if effect != Some(Effect::Allow) && effect.is_some() {
+            for (name, at) in accepted {
+                let what = format!("`{name}` says what an allow accepts, and this is none");
+                self.wrong(
+                    at,
+                    what,
+                    "leave it out; use `path` for the files of redirections",
+                );
+            }
+        }
+        if conditions.tool.is_some()
+            && let Some((name, at)) = of_commands
+        {
+            let what = format!("`{name}` is about commands, and `tool` about other tools");
+            self.wrong(at, what, "write two rules");
+        }
+        if conditions.subcommand.is_some() && conditions.program.is_none() {
+            let remedy = "name the program that it is a subcommand of";
+            self.wrong(
+                whole.span(),
+                "the rule has a `subcommand` and no `program`",
+                remedy,
+            );
+        }
+        let limits = ["program", "path", "class", "tool"];
+        if effect == Some(Effect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
+            let remedy = "say what it allows: `program`, `path`, `class` or `tool`";
+            self.wrong(whole.span(), "the rule allows everything", remedy);
+        }
+        (effect.unwrap_or(Effect::Deny), conditions, reason, tests)
+    }
+
+    fn effect(&mut self, value: &Value<'_>, key: &str) -> Option<Effect> {
+        match value.get_ref().as_str() {
+            Some("allow") => Some(Effect::Allow),
+            Some("ask") => Some(Effect::Ask),
+            Some("deny") => Some(Effect::Deny),
+            other => {
+                let what = format!(
+                    "`{key}` is {}",
+                    other.map_or("no text".into(), |o| format!("`{o}`"))
+                );
+                self.wrong(value.span(), what, "write \"allow\", \"ask\" or \"deny\"");
+                None
+            }
+        }
+    }
+
+    fn text(&mut self, value: &Value<'_>, key: &str) -> Option<String> {
+        let Some(text) = value.get_ref().as_str() else {
+            self.wrong(
+                value.span(),
+                format!("`{key}` is no text"),
+                "write it in quotes",
+            );
+            return None;
+        };
+        if text.trim().is_empty() {
+            self.wrong(
+                value.span(),
+                format!("`{key}` is empty"),
+                "fill it in or leave it out",
+            );
+            return None;
+        }
+        if text.chars().count() > MOST_TEXT {
+            let remedy = format!("write at most {MOST_TEXT} characters");
+            self.wrong(value.span(), format!("`{key}` is too long"), remedy);
+            return None;
+        }
+        let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
+        if text.contains(odd) {
+            let remedy = "write text without them";
+            self.wrong(
+                value.span(),
+                format!("`{key}` has control characters in it"),
+                remedy,
+            );
+            return None;
+        }
+        Some(text.to_owned())
+    }
+
+    /// One text, or a list of them, each with its place.
+    fn each(&mut self, value: &Value<'_>, key: &str) -> Vec<(String, Range<usize>)> {
+        let mut out = Vec::new();
+        let Some(list) = value.get_ref().as_array() else {
+            let text = self.text(value, key);
+            return text.map(|text| (text, value.span())).into_iter().collect();
+        };
+        if list.is_empty() {
+            let remedy = "name something or leave the key out";
+            self.wrong(value.span(), format!("`{key}` is an empty list"), remedy);
+        }
+        if list.len() > MOST_VALUES {
+            let remedy = format!("write at most {MOST_VALUES}");
+            self.wrong(
+                value.span(),
+                format!("`{key}` has {} values", list.len()),
+                remedy,
+            );
+            return out;
+        }
+        for one in list.iter() {
+            if let Some(text) = self.text(one, key) {
+                out.push((text, one.span()));
+            }
+        }
+        out
+    }
+
+    fn texts(&mut self, value: &Value<'_>, key: &str) -> Option<Vec<String>> {
+        Some(
+            self.each(value, key)
+                .into_iter()
+                .map(|(text, _)| text)
+                .collect(),
+        )
+    }
+
+    fn programs(&mut self, value: &Value<'_>) -> Option<Vec<String>> {
+        let mut out = Vec::new();
+        for (text, at) in self.each(value, "program") {
+            if text.contains(char::is_whitespace) {
+                let what = format!("`{text}` is no name of a program");
+                self.wrong(
+                    at,
+                    what,
+                    "put what follows the name into `subcommand` or `arguments`",
+                );
+            } else if text.contains(['*', '?', '[', '{']) {
+                let what = format!("`{text}` is a pattern");
+                self.wrong(at, what, "name each program");
+            } else {
+                out.push(text);
+            }
+        }
+        Some(out)
+    }
+
+    fn subcommands(&mut self, value: &Value<'_>) -> Option<Vec<Vec<String>>> {
+        let mut out = Vec::new();
+        for (text, at) in self.each(value, "subcommand") {
+            if text.split_whitespace().any(|word| word.starts_with('-')) {
+                let what = format!("`{text}` has an option in it");
+                self.wrong(at, what, "put options into `arguments`");
+                continue;
+            }
+            out.push(text.split_whitespace().map(str::to_owned).collect());
+        }
+        Some(out)
+    }
+
+    fn globs(&mut self, value: &Value<'_>, key: &str) -> Option<Vec<GlobMatcher>> {
+        let mut out = Vec::new();
+        for (text, at) in self.each(value, key) {
+            match glob(&text, false) {
+                Ok(glob) => out.push(glob.compile_matcher()),
+                Err((what, remedy)) => self.wrong(at, what, remedy),
+            }
+        }
+        Some(out)
+    }
+
+    fn paths(&mut self, value: &Value<'_>, key: &str) -> Option<Paths> {
+        let mut paths = Paths::default();
+        for (text, at) in self.each(value, key) {
+            if let Err((what, remedy)) = paths.add(&text, self.home) {
+                self.wrong(at, what, remedy);
+            }
+        }
+        Some(paths)
+    }
+
+    fn redirections(&mut self, value: &Value<'_>) -> Redirections {
+        let mut out = Redirections::default();
+        for (text, at) in self.each(value, "redirections") {
+            match text.as_str() {
+                "<<" => out.documents = true,
+                "|" => out.pipes = true,
+                _ => {
+                    if let Err((what, remedy)) = out.paths.add(&text, self.home) {
+                        self.wrong(at, what, remedy);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn classes(&mut self, value: &Value<'_>) -> Option<Vec<Crud>> {
+        let mut out = Vec::new();
+        for (text, at) in self.each(value, "class") {
+            match text.as_str() {
+                "READ" => out.push(Crud::Read),
+                "CREATE" => out.push(Crud::Create),
+                "UPDATE" => out.push(Crud::Update),
+                "DELETE" => out.push(Crud::Delete),
+                _ => {
+                    let remedy = "write \"READ\", \"CREATE\", \"UPDATE\" or \"DELETE\"";
+                    self.wrong(at, format!("`{text}` is no class"), remedy);
+                }
+            }
+        }
+        Some(out)
+    }
+
+    fn tests(&mut self, value: &Value<'_>) -> Vec<Test> {
+        let Some(list) = value.get_ref().as_array() else {
+            self.wrong(value.span(), "`test` is no list", "write `[[rule.test]]`");
+            return Vec::new();
+        };
+        let mut tests = Vec::new();
+        for one in list.iter() {
+            let Some(table) = one.get_ref().as_table() else {
+                self.wrong(one.span(), "a test is no table", "write `[[rule.test]]`");
+                continue;
+            };
+            tests.extend(self.test(one, table));
+        }
+        tests
+    }
+
+    fn test(&mut self, whole: &Value<'_>, table: &DeTable<'_>) -> Option<Test> {
+        let (mut command, mut tool, mut path, mut agent, mut expect) =
+            (None, None, None, None, None);
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            match name {
+                "command" => command = self.text(value, name),
+                "tool" => tool = self.text(value, name),
+                "path" => path = self.text(value, name),
+                "agent" => agent = self.text(value, name),
+                "expect" => expect = self.effect(value, name),
+                _ => {
+                    let keys = format!("the keys are {}", listed(TEST_KEYS));
+                    let remedy = suggestion(name, TEST_KEYS, &keys);
+                    self.wrong(key.span(), format!("`{name}` is no key of a test"), remedy);
+                }
+            }
+        }
+        if !table.contains_key("expect") {
+            let remedy = "add `expect = \"ask\"`, or \"allow\" or \"deny\"";
+            self.wrong(whole.span(), "the test has no `expect`", remedy);
+        }
+        let what = match (command, tool, path) {
+            (Some(command), None, None) => TestOf::Command(command),
+            (None, Some(tool), Some(path)) => TestOf::File { tool, path },
+            _ => {
+                let remedy = "give it a `command`, or a `tool` and a `path`";
+                self.wrong(whole.span(), "the test does not say what it tries", remedy);
+                return None;
+            }
+        };
+        let line = self.place(whole.span().start).0;
+        Some(Test {
+            line,
+            what,
+            agent,
+            expect: expect?,
+        })
+    }
+}
+
+fn listed(keys: &[&str]) -> String {
+    let quoted: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    quoted.join(", ")
+}
+
+/// The known word that another one may be meant for.
+fn suggestion(word: &str, known: &[&str], otherwise: &str) -> String {
+    let near = known
+        .iter()
+        .map(|key| (distance(word, key), key))
+        .min()
+        .filter(|(distance, key)| *distance <= key.len().div_ceil(3));
+    match near {
+        Some((_, key)) => format!("did you mean `{key}`?"),
+        None => otherwise.to_owned(),
+    }
+}
+
+/// How many characters have to be put in, left out or replaced.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, a) in one.chars().take(100).enumerate() {
+        let mut before = row[0];
+        row[0] = at + 1;
+        for (to, b) in other.iter().enumerate() {
+            let replaced = before + usize::from(a != *b);
+            before = row[to + 1];
+            row[to + 1] = replaced.min(row[to] + 1).min(before + 1);
+        }
+    }
+    row[other.len()]
+}

@@ -1,0 +1,586 @@
+//! Rules of one's own: what may run without a question, what is asked about, what is forbidden.
+//!
+//! [`Rules`] are those of the user's file, of the project's file, and the [protections](Protected)
+//! that are built in. The strictest of what they say holds, in whichever file it stands:
+//!
+//! | Says | Comes from | Does |
+//! |---|---|---|
+//! | deny | either file | nobody can agree to it |
+//! | ask | either file, and the protections | somebody has to agree, whatever is allowed |
+//! | allow | the user's file; the project's, while it is [trusted](Trust) | nobody has to agree |
+//!
+//! ```
+//! use hooks_guard::classify::Classifier;
+//! use hooks_guard::rules::{Effect, Origin, Protected, Rules};
+//! use hooks_guard::PermissionRequest;
+//!
+//! let rules = Rules::parse(
+//!     r#"
+//!     [[rule]]
+//!     effect = "allow"
+//!     program = "cargo"
+//!     subcommand = ["build", "test"]
+//!     "#,
+//!     "guard.toml",
+//!     Origin::User,
+//!     None,
+//!     &Protected::new("/home/ada"),
+//! )?;
+//!
+//! let ask = |command: &str| {
+//!     let found = Classifier::new().judge(command, None).unwrap();
+//!     rules.judge(&PermissionRequest::new(command), &found)
+//! };
+//! assert_eq!(ask("cargo test").unwrap().effect, Effect::Allow);
+//! assert!(ask("cargo test && rm -r target").is_none());
+//! assert_eq!(ask("cargo test; crontab jobs").unwrap().effect, Effect::Ask);
+//! # Ok::<(), hooks_guard::rules::RulesError>(())
+//! ```
+
+mod check;
+mod error;
+mod file;
+mod paths;
+mod protect;
+mod rule;
+mod scene;
+mod trust;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::classify::{Crud, Decision, Judgement, Method, Part};
+use crate::request::{FileAccess, PermissionRequest};
+use paths::{Folder, Holds};
+use rule::Rule;
+use scene::{Scene, base_name};
+
+pub use check::{TestOutcome, Warning};
+pub use error::{Mistake, RulesError};
+pub use protect::Protected;
+pub use trust::{Trust, TrustError};
+
+/// What a rule says; the strictest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Nobody has to agree.
+    Allow,
+    /// Somebody has to agree.
+    Ask,
+    /// It must not happen.
+    Deny,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        })
+    }
+}
+
+/// Whose file of rules it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The user's own.
+    User,
+    /// One that came with a project: it may restrict, and allow only while the user trusts it.
+    Project {
+        /// Whether the user trusts it as it is now.
+        trusted: bool,
+    },
+}
+
+/// What the rules say about a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// What is to be done.
+    pub effect: Effect,
+    /// The rule that says so: its place, such as `guard.toml:12`, several with commas between, or
+    /// `built in: shell start files`.
+    pub rule: String,
+    /// Why, in a sentence for people; it may hold text of a file that nobody vouches for.
+    pub reason: String,
+    /// Whether an answer may be remembered: it may not where the same command could mean
+    /// something else the next time, or touch what is protected.
+    pub remember: bool,
+}
+
+/// A set of rules: cheap to clone, and never changed.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    inner: Arc<Inner>,
+}
+
+#[derive(Clone, Debug)]
+struct Inner {
+    rules: Vec<Rule>,
+    places: Protected,
+    guarded: protect::Guarded,
+    project: Option<Folder>,
+}
+
+/// The largest file of rules, in bytes.
+pub const MOST_BYTES: usize = 256 << 10;
+
+impl Rules {
+    /// No rules but the protections.
+    #[must_use]
+    pub fn built_in(places: &Protected) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                rules: Vec::new(),
+                places: places.clone(),
+                guarded: protect::Guarded::new(places),
+                project: None,
+            }),
+        }
+    }
+
+    /// The rules of the user's file and of a project's, where there are such files. The project is
+    /// the directory in which its file is, or the one above if that is called `.hooks-guard`.
+    ///
+    /// # Errors
+    /// If one of them cannot be read or has mistakes: all of those of both are told at once.
+    pub fn load(
+        user: Option<&Path>,
+        project: Option<&Path>,
+        trust: &Trust,
+        places: &Protected,
+    ) -> Result<Self, RulesError> {
+        let user = user.map(read).transpose()?.flatten();
+        let project = project.map(read).transpose()?.flatten();
+        let mut all = Self::built_in(places);
+        let mut mistakes = Vec::new();
+        let mut add = |rules: Result<Self, RulesError>| match rules {
+            Ok(rules) => {
+                all = all.and(&rules);
+                Ok(())
+            }
+            Err(RulesError::Mistakes(more)) => {
+                mistakes.extend(more);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        if let Some((path, text)) = &user {
+            add(text_of(text, &name(path))
+                .and_then(|text| Self::parse(text, &name(path), Origin::User, None, places)))?;
+        }
+        if let Some((path, text)) = &project {
+            let origin = Origin::Project {
+                trusted: trust.trusts(path, text),
+            };
+            let folder = project_of(path);
+            add(text_of(text, &name(path))
+                .and_then(|text| Self::parse(text, &name(path), origin, Some(&folder), places)))?;
+        }
+        match mistakes.is_empty() {
+            true => Ok(all),
+            false => Err(RulesError::Mistakes(mistakes)),
+        }
+    }
+
+    /// The rules of a text, and the protections. `name` is what the text is called where a rule is
+    /// named; `folder` the directory of the project, whose paths its patterns are relative to.
+    ///
+    /// # Errors
+    /// If the text has mistakes: all of them.
+    pub fn parse(
+        text: &str,
+        name: &str,
+        origin: Origin,
+        folder: Option<&Path>,
+        places: &Protected,
+    ) -> Result<Self, RulesError> {
+        if text.len() > MOST_BYTES {
+            return Err(RulesError::TooLong {
+                name: name.to_owned(),
+                length: text.len(),
+                most: MOST_BYTES,
+            });
+        }
+        let project = folder.map(Folder::new);
+        let rules = file::read(text, name, origin, project.as_ref(), &places.home)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                rules,
+                places: places.clone(),
+                guarded: protect::Guarded::new(places),
+                project,
+            }),
+        })
+    }
+
+    /// The rules of both; the protections and the project of whichever has them.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let rules = [&self.inner.rules[..], &other.inner.rules[..]].concat();
+        let project = other.inner.project.as_ref().or(self.inner.project.as_ref());
+        Self {
+            inner: Arc::new(Inner {
+                rules,
+                places: self.inner.places.clone(),
+                guarded: self.inner.guarded.clone(),
+                project: project.cloned(),
+            }),
+        }
+    }
+
+    /// How many rules there are besides the protections.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.inner.rules.len()
+    }
+
+    /// Whether there are no rules but the protections.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.inner.rules.is_empty()
+    }
+
+    /// Whether a project's rules that allow something are left out because the user does not
+    /// trust their file.
+    #[must_use]
+    pub fn untrusted(&self) -> bool {
+        self.inner.rules.iter().any(|rule| !rule.counts())
+    }
+
+    /// What the rules say about a request of which `found` is the judgement; nothing where the
+    /// classification holds as it is.
+    ///
+    /// An allow is only ever the answer where the classification wants a confirmation.
+    #[must_use]
+    pub fn judge(&self, request: &PermissionRequest, found: &Judgement) -> Option<Verdict> {
+        let scene = self.scene(request, found);
+        if let Some(verdict) = self.restricted(&scene) {
+            return Some(verdict);
+        }
+        if found.classification.decision == Decision::AutoAllowed {
+            return None;
+        }
+        self.allowed(&scene).ok()
+    }
+
+    fn scene<'a>(&self, request: &'a PermissionRequest, found: &'a Judgement) -> Scene<'a> {
+        let Inner {
+            places, project, ..
+        } = &*self.inner;
+        Scene::new(request, found, project.as_ref(), &places.home)
+    }
+
+    /// The strictest of what forbids it or asks about it.
+    fn restricted(&self, scene: &Scene<'_>) -> Option<Verdict> {
+        let rules = self.inner.rules.iter();
+        let said = rules.filter_map(|rule| restriction(rule, scene));
+        // An answer that must not be remembered is the stricter one.
+        said.chain(self.inner.guarded.judge(scene))
+            .reduce(|best, next| {
+                match (next.effect, !next.remember) > (best.effect, !best.remember) {
+                    true => next,
+                    false => best,
+                }
+            })
+    }
+
+    /// The rules that allow all of it; an error says what is not allowed.
+    fn allowed(&self, scene: &Scene<'_>) -> Result<Verdict, String> {
+        let rules: Vec<&Rule> = self
+            .inner
+            .rules
+            .iter()
+            .filter(|rule| rule.effect == Effect::Allow && rule.counts())
+            .collect();
+        let used = match &scene.request.file {
+            Some(file) => allowed_files(scene, file, &rules)?,
+            None => allowed_parts(scene, &rules)?,
+        };
+        let reasons: Vec<&str> = used.iter().filter_map(|r| r.reason.as_deref()).collect();
+        let places: Vec<&str> = used.iter().map(|rule| rule.place.as_str()).collect();
+        let rule = places.join(", ");
+        Ok(Verdict {
+            effect: Effect::Allow,
+            reason: match reasons.is_empty() {
+                true => format!("allowed by {rule}"),
+                false => reasons.join("; "),
+            },
+            rule,
+            remember: true,
+        })
+    }
+}
+
+/// What a rule that denies or asks says about a request.
+fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
+    if rule.effect == Effect::Allow {
+        return None;
+    }
+    let holds = match &scene.request.file {
+        Some(file) => file
+            .paths
+            .iter()
+            .map(|path| rule.of_file(scene, file, &path.to_string_lossy()))
+            .max()
+            .unwrap_or(Holds::No),
+        None => {
+            let parts = scene.parts().all.iter();
+            parts
+                .map(|part| rule.restricts(scene, part))
+                .fold(rule.restricts_all(scene), Holds::max)
+        }
+    };
+    let place = &rule.place;
+    let verdict = |effect, reason, remember| Verdict {
+        effect,
+        rule: place.clone(),
+        reason,
+        remember,
+    };
+    match holds {
+        Holds::No => None,
+        Holds::Yes => {
+            let reason = rule.reason.clone().unwrap_or_else(|| match rule.effect {
+                Effect::Deny => format!("forbidden by {place}"),
+                Effect::Ask | Effect::Allow => format!("{place} asks about it"),
+            });
+            Some(verdict(rule.effect, reason, rule.effect == Effect::Ask))
+        }
+        Holds::Perhaps => {
+            let would = match rule.effect {
+                Effect::Deny => "forbids",
+                Effect::Ask | Effect::Allow => "asks about",
+            };
+            let reason = format!(
+                "{place} {would} something that this may be: what stands in it is only known when it runs"
+            );
+            Some(verdict(Effect::Ask, reason, false))
+        }
+    }
+}
+
+fn allowed_files<'r>(
+    scene: &Scene<'_>,
+    file: &FileAccess,
+    rules: &[&'r Rule],
+) -> Result<Vec<&'r Rule>, String> {
+    let mut used: Vec<&Rule> = Vec::new();
+    if file.paths.is_empty() {
+        return Err("it names no file".to_owned());
+    }
+    for path in &file.paths {
+        let text = path.to_string_lossy();
+        let rule = rules
+            .iter()
+            .find(|rule| rule.of_file(scene, file, &text) == Holds::Yes)
+            .ok_or_else(|| format!("no rule allows `{}` of `{text}`", file.tool))?;
+        if !used.iter().any(|other| other.place == rule.place) {
+            used.push(rule);
+        }
+    }
+    Ok(used)
+}
+
+fn allowed_parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r Rule>, String> {
+    let parts = scene.parts();
+    let verdict = &scene.found.classification;
+    let strongest = parts.all.iter().map(|part| part.effect).max();
+    let void = if !parts.agreed {
+        Some("it is not certain what would run")
+    } else if !parts.complete || verdict.method == Method::Fallback {
+        Some("there is too much in it to follow")
+    } else if parts.functions || parts.all.iter().any(|part| name_of(part) == "alias") {
+        Some("it defines functions or aliases")
+    } else if parts.loose.is_some() || strongest.is_none_or(|most| verdict.crud > most) {
+        Some("it does something that is no part of a command")
+    } else if parts.all.iter().any(changes_shell) {
+        Some("it changes how the shell reads what follows")
+    } else {
+        None
+    };
+    if let Some(why) = void {
+        return Err(why.to_owned());
+    }
+    let needs = needed(scene)?;
+    let mut used: Vec<&Rule> = Vec::new();
+    for part in needs {
+        let mut why = None;
+        let mut found = None;
+        for rule in rules {
+            match rule.covers(scene, part) {
+                Ok(()) => {
+                    found = Some(rule);
+                    break;
+                }
+                // What another program is told is of no interest.
+                Err(reason) if reason.contains("another program") => {}
+                Err(reason) => why = why.or(Some((&rule.place, reason))),
+            }
+        }
+        let Some(rule) = found else {
+            let shown: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+            let shown = shown.join(" ").replace(crate::classify::UNKNOWN, "…");
+            return Err(match why {
+                Some((place, reason)) => format!("{place} does not allow `{shown}`: {reason}"),
+                None => format!("no rule allows `{shown}`"),
+            });
+        };
+        if !used.iter().any(|other| other.place == rule.place) {
+            used.push(rule);
+        }
+    }
+    match used.is_empty() {
+        true => Err("there is no command in it that a rule could allow".to_owned()),
+        false => Ok(used),
+    }
+}
+
+/// The parts that a rule has to allow: those that are asked about, and whatever runs them.
+fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
+    let all = &scene.parts().all;
+    let redirected_group = |part: &Part| part.words.is_empty() && !part.redirections.is_empty();
+    let mut needs = vec![false; all.len()];
+    for (at, part) in all.iter().enumerate() {
+        if part.words.is_empty() {
+            let inside = || all.iter().any(|inner| inner.within == Some(at));
+            let only_sets = !part.assignments.is_empty() && part.redirections.is_empty();
+            if part.ask && !only_sets && !(redirected_group(part) && inside()) {
+                return Err("it does something that is no part of a command".to_owned());
+            }
+            continue;
+        }
+        needs[at] |=
+            part.ask || !part.redirections.is_empty() || scene.around(part).any(redirected_group);
+    }
+    for at in (0..all.len()).rev() {
+        let mut next = all[at].within.filter(|_| needs[at]);
+        while let Some(around) = next {
+            needs[around] |= !all[around].words.is_empty();
+            next = all[around].within;
+        }
+    }
+    let parts = all.iter().zip(&needs).filter(|(_, needs)| **needs);
+    Ok(parts.map(|(part, _)| part).collect())
+}
+
+fn name_of(part: &Part) -> &str {
+    part.words.first().map_or("", |word| base_name(&word.text))
+}
+
+/// Commands that change what later words mean, but for options that stop at errors.
+fn changes_shell(part: &Part) -> bool {
+    let mut words = part.words.iter().skip(1);
+    match name_of(part) {
+        "set" => !words.all(|word| {
+            let text = word.text.as_str();
+            let flags = text.strip_prefix(['-', '+']);
+            matches!(text, "pipefail" | "errexit" | "nounset" | "xtrace")
+                || flags.is_some_and(|f| !f.is_empty() && f.chars().all(|c| "euxo".contains(c)))
+        }),
+        "shopt" | "enable" | "hash" | "bind" | "complete" | "setopt" | "unsetopt" => true,
+        // Redirects all that follows.
+        "exec" => part.words.len() == 1,
+        _ => false,
+    }
+}
+
+fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError> {
+    use std::io::Read as _;
+    let failed = |source| RulesError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut text = Vec::new();
+    let most = MOST_BYTES as u64 + 1;
+    file.take(most).read_to_end(&mut text).map_err(failed)?;
+    Ok(Some((path.to_owned(), text)))
+}
+
+fn text_of<'t>(text: &'t [u8], name: &str) -> Result<&'t str, RulesError> {
+    std::str::from_utf8(text).map_err(|_| RulesError::Encoding {
+        name: name.to_owned(),
+    })
+}
+
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn project_of(file: &Path) -> PathBuf {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    match (folder.file_name(), folder.parent()) {
+        (Some(name), Some(above)) if name == ".hooks-guard" => above.to_owned(),
+        _ => folder,
+    }
+}
+
+impl Judgement {
+    /// What is found out about access to files by a tool that is no shell: its effect is what the
+    /// agent says, and reading what holds secrets is asked about.
+    #[must_use]
+    pub fn of_file(file: &FileAccess, what: &str) -> Self {
+        crate::classify::of_file(file.effect, &file.paths, what)
+    }
+}
+
+/// Asserts what has to hold for a file of rules and a command, whatever they are: for a fuzzer.
+#[doc(hidden)]
+pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, command: &str) {
+    let places = Protected::new("/home/u");
+    let origin = Origin::Project { trusted: false };
+    let folder = Path::new("/home/u/project");
+    let Ok(found) = classifier.judge(command, None) else {
+        return;
+    };
+    let request = PermissionRequest {
+        cwd: Some(folder.to_owned()),
+        ..PermissionRequest::new(command)
+    };
+    let alone = Rules::built_in(&places);
+    let rank = |rules: &Rules| match (rules.judge(&request, &found), found.classification.decision)
+    {
+        (Some(verdict), _) => verdict.effect,
+        (None, Decision::AutoAllowed) => Effect::Allow,
+        (None, Decision::RequiresConfirmation) => Effect::Ask,
+    };
+    match Rules::parse(file, "guard.toml", origin, Some(folder), &places) {
+        Ok(rules) => {
+            assert!(
+                rank(&rules) >= rank(&alone),
+                "a file that nobody trusts allows something"
+            );
+            let trusted = Origin::Project { trusted: true };
+            let trusted = Rules::parse(file, "guard.toml", trusted, Some(folder), &places)
+                .expect("what parses does so for everybody");
+            assert!(rank(&rules) >= rank(&trusted), "trust makes it stricter");
+            let guarded = alone.judge(&request, &found).is_some();
+            assert!(
+                !guarded || rank(&trusted) >= Effect::Ask,
+                "what is protected is allowed"
+            );
+        }
+        Err(RulesError::Mistakes(mistakes)) => assert!(!mistakes.is_empty()),
+        Err(_) => {}
+    }
+}
+
+/// Whether a class is stronger than reading.
+fn changes(effect: Crud) -> bool {
+    effect > Crud::Read
+}

@@ -1,0 +1,358 @@
+//! Where a path that a command names may lie, and the patterns of rules.
+
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobBuilder, GlobMatcher};
+
+use crate::classify::UNKNOWN;
+
+/// Stands for the directory of a request that names none.
+const NOWHERE: &str = "/\u{F0001}";
+
+/// Whether something holds; the strongest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Holds {
+    No,
+    /// It cannot be told before the command runs.
+    Perhaps,
+    Yes,
+}
+
+impl Holds {
+    pub(super) fn of(holds: bool) -> Self {
+        match holds {
+            true => Self::Yes,
+            false => Self::No,
+        }
+    }
+}
+
+/// A directory under all the names that it has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Folder {
+    pub(super) names: Vec<String>,
+}
+
+impl Folder {
+    pub(super) fn new(path: &Path) -> Self {
+        let lexical = normal(&path.to_string_lossy());
+        let mut names = vec![lexical];
+        if let Ok(real) = std::fs::canonicalize(path) {
+            let real = normal(&real.to_string_lossy());
+            if !names.contains(&real) {
+                names.push(real);
+            }
+        }
+        Self { names }
+    }
+
+    /// That of a request which names none.
+    pub(super) fn nowhere() -> Self {
+        Self {
+            names: vec![NOWHERE.to_owned()],
+        }
+    }
+
+    /// What is left of a path within it.
+    fn rest<'p>(&self, path: &'p str) -> Option<&'p str> {
+        self.names.iter().find_map(|name| within(name, path))
+    }
+
+    pub(super) fn holds(&self, path: &str) -> bool {
+        self.rest(path).is_some()
+    }
+}
+
+fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'))?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Some(rest),
+        None => rest.is_empty().then_some(rest),
+    }
+}
+
+/// A path by all the names that it may have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Located {
+    /// Absolute, without `.` and `..`. What begins with [`UNKNOWN`] ends like that.
+    pub(super) names: Vec<String>,
+}
+
+impl Located {
+    pub(super) fn known(&self) -> bool {
+        !self.names.is_empty() && !self.names.iter().any(|name| name.contains(UNKNOWN))
+    }
+}
+
+/// Where relative paths begin, and `~`.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    /// The directories in which the command, or parts of it, may run; with [`UNKNOWN`] for any.
+    pub(super) folders: Vec<String>,
+    pub(super) home: String,
+}
+
+impl Start {
+    pub(super) fn new(cwd: Option<&Path>, home: &Path) -> Self {
+        let cwd = cwd.map_or_else(|| NOWHERE.to_owned(), |cwd| normal(&cwd.to_string_lossy()));
+        Self {
+            folders: vec![cwd],
+            home: normal(&home.to_string_lossy()),
+        }
+    }
+
+    /// Adds the directories that a change of directory leads to.
+    pub(super) fn enter(&mut self, text: &str) {
+        let new: Vec<String> = self
+            .folders
+            .iter()
+            .filter_map(|folder| self.one(folder, text).into_iter().next())
+            .collect();
+        for folder in new {
+            if self.folders.len() >= 16 {
+                self.folders.push(UNKNOWN.to_string());
+                return;
+            }
+            if !self.folders.contains(&folder) {
+                self.folders.push(folder);
+            }
+        }
+    }
+
+    pub(super) fn locate(&self, text: &str) -> Located {
+        let mut names: Vec<String> = Vec::new();
+        for folder in &self.folders {
+            for name in self.one(folder, text) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        Located { names }
+    }
+
+    /// As it stands, and as it is where links are followed.
+    fn one(&self, folder: &str, text: &str) -> Vec<String> {
+        let home;
+        let text = match text.strip_prefix('~') {
+            Some("") => self.home.as_str(),
+            Some(rest) if rest.starts_with('/') => {
+                home = format!("{}{rest}", self.home);
+                home.as_str()
+            }
+            // Somebody's home.
+            Some(rest) => {
+                home = format!("{UNKNOWN}{}", rest.find('/').map_or("", |at| &rest[at..]));
+                home.as_str()
+            }
+            None => text,
+        };
+        let joined = match text.starts_with('/') {
+            true => text.to_owned(),
+            false => format!("{folder}/{text}"),
+        };
+        let joined = beyond_proc(&joined, folder);
+        if let Some((_, tail)) = joined.rsplit_once(UNKNOWN) {
+            let tail = normal(&format!("/{tail}"));
+            // The part after it may be one of a name.
+            return vec![format!("{UNKNOWN}{}", tail.trim_end_matches('/'))];
+        }
+        let lexical = normal(&joined);
+        // Above a directory that is not known is another that is not known.
+        if joined.starts_with(NOWHERE) && !lexical.starts_with(NOWHERE) {
+            return vec![format!("{UNKNOWN}{lexical}")];
+        }
+        let mut names = vec![lexical];
+        if !joined.starts_with(NOWHERE)
+            && let Some(real) = real(&joined)
+            && !names.contains(&real)
+        {
+            names.push(real);
+        }
+        names
+    }
+}
+
+/// Another name for the root or the current directory.
+fn beyond_proc(path: &str, folder: &str) -> String {
+    let Some(rest) = path.strip_prefix("/proc/") else {
+        return path.to_owned();
+    };
+    let mut parts = rest.splitn(3, '/');
+    let (_, what, rest) = (parts.next(), parts.next(), parts.next().unwrap_or(""));
+    match what {
+        Some("root") => format!("/{rest}"),
+        Some("cwd") => format!("{folder}/{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// An absolute path without `.`, `..` and doubled slashes.
+pub(super) fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// The path where links are followed, as far as it exists.
+fn real(path: &str) -> Option<String> {
+    let path = PathBuf::from(path);
+    let mut rest: Vec<String> = Vec::new();
+    for above in path.ancestors().take(256) {
+        if let Ok(real) = std::fs::canonicalize(above) {
+            let mut whole = real.to_string_lossy().into_owned();
+            for part in rest.iter().rev() {
+                whole.push('/');
+                whole.push_str(part);
+            }
+            return Some(normal(&whole));
+        }
+        // A link to what does not exist yet would be written through.
+        if let Ok(target) = std::fs::read_link(above) {
+            let base = above.parent().unwrap_or(Path::new("/"));
+            let mut whole = base.join(target);
+            whole.extend(rest.iter().rev());
+            return Some(normal(&whole.to_string_lossy()));
+        }
+        rest.push(match above.components().next_back() {
+            Some(std::path::Component::ParentDir) => "..".to_owned(),
+            _ => above.file_name()?.to_string_lossy().into_owned(),
+        });
+    }
+    None
+}
+
+/// Where a pattern begins.
+#[derive(Clone, Debug)]
+enum Base {
+    /// The project's directory, or that of the request.
+    Project,
+    /// One that the pattern itself names.
+    Folder(Folder),
+}
+
+/// A pattern of paths.
+#[derive(Clone, Debug)]
+struct Pattern {
+    base: Base,
+    /// What an allow accepts.
+    strict: GlobMatcher,
+    /// What a denial concerns: also the folder of which all is meant.
+    wide: Option<GlobMatcher>,
+}
+
+/// The patterns of paths that a rule names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paths {
+    list: Vec<Pattern>,
+}
+
+impl Paths {
+    /// Adds a pattern; an error says what is wrong and what to do.
+    pub(super) fn add(&mut self, text: &str, home: &Path) -> Result<(), (String, String)> {
+        if text.split('/').any(|part| part == "..") {
+            return Err((
+                format!("the path `{text}` has `..` in it"),
+                "write the path from the project's directory, from `~/` or from `/`".into(),
+            ));
+        }
+        let (base, rest) = if let Some(rest) = text.strip_prefix("~/") {
+            (Base::Folder(Folder::new(home)), rest.to_owned())
+        } else if let Some(rest) = text.strip_prefix('/') {
+            let (first, rest) = rest.split_once('/').unwrap_or(("", rest));
+            match first.contains(['*', '?', '[', '{']) {
+                // Links at the root are the system's own.
+                false => {
+                    let first = PathBuf::from(format!("/{first}"));
+                    (Base::Folder(Folder::new(&first)), rest.to_owned())
+                }
+                true => (
+                    Base::Folder(Folder::new(Path::new("/"))),
+                    text[1..].to_owned(),
+                ),
+            }
+        } else if text.starts_with('~') {
+            return Err((
+                format!("the path `{text}` begins with somebody's home"),
+                "write the path from `~/` or from `/`".into(),
+            ));
+        } else {
+            (Base::Project, text.to_owned())
+        };
+        let rest = rest.trim_start_matches("./").trim_end_matches('/');
+        let strict = glob(rest, true)?.compile_matcher();
+        let wide = match rest.strip_suffix("/**") {
+            Some(folder) if !folder.is_empty() => Some(glob(folder, true)?.compile_matcher()),
+            _ => None,
+        };
+        self.list.push(Pattern { base, strict, wide });
+        Ok(())
+    }
+
+    fn one(&self, name: &str, project: &Folder, wide: bool) -> bool {
+        self.list.iter().any(|pattern| {
+            let base = match &pattern.base {
+                Base::Project => project,
+                Base::Folder(folder) => folder,
+            };
+            base.rest(name).is_some_and(|rest| {
+                pattern.strict.is_match(rest)
+                    || (wide
+                        && pattern
+                            .wide
+                            .as_ref()
+                            .is_some_and(|wide| wide.is_match(rest)))
+            })
+        })
+    }
+
+    /// Whether a path lies in them by whichever name.
+    pub(super) fn hold(&self, path: &Located, project: &Folder) -> bool {
+        path.known() && path.names.iter().all(|name| self.one(name, project, false))
+    }
+
+    /// Whether a path may lie in them.
+    pub(super) fn concern(&self, path: &Located, project: &Folder) -> Holds {
+        if path.names.iter().any(|name| self.one(name, project, true)) {
+            Holds::Yes
+        } else if path.known() {
+            Holds::No
+        } else {
+            Holds::Perhaps
+        }
+    }
+}
+
+/// A pattern of bounded size.
+pub(super) fn glob(text: &str, of_paths: bool) -> Result<Glob, (String, String)> {
+    const MOST: usize = 500;
+    if text.is_empty() {
+        let remedy = "name a file or folder, with `*` or `**` for any".to_owned();
+        return Err(("a pattern is empty".to_owned(), remedy));
+    }
+    if text.chars().count() > MOST {
+        return Err((
+            format!("a pattern has {} characters", text.chars().count()),
+            format!("write at most {MOST}"),
+        ));
+    }
+    GlobBuilder::new(text)
+        .literal_separator(of_paths)
+        .backslash_escape(true)
+        .case_insensitive(of_paths && cfg!(any(target_os = "macos", windows)))
+        .build()
+        .map_err(|error| {
+            (
+                format!("`{text}` is no pattern: {}", error.kind()),
+                "see the page on rules; a backslash takes its meaning from a character".to_owned(),
+            )
+        })
+}

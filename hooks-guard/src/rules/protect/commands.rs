@@ -1,0 +1,118 @@
+//! Commands that are guarded by their names.
+
+use super::super::scene::base_name;
+use super::{Matter, active};
+use crate::classify::Part;
+
+/// What may be asked of the guard by everybody: it changes nothing.
+const HARMLESS: &[&str] = &["check", "explain", "help"];
+
+pub(super) fn judge(part: &Part) -> Option<Matter> {
+    let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+    let (first, rest) = words.split_first()?;
+    let plain = base_name(first).to_ascii_lowercase();
+    let name = plain.strip_suffix(".exe").unwrap_or(&plain);
+    if own(name) {
+        return (!harmless(rest)).then_some(Matter::Commands);
+    }
+    if !active(part) {
+        return None;
+    }
+    if let Some(at) = rest
+        .iter()
+        .position(|word| own(&base_name(word).to_ascii_lowercase()))
+    {
+        // To build or test the package of this name is no order to it.
+        let package = at > 0 && matches!(rest[at - 1], "-p" | "--package");
+        let builds = [
+            "build", "test", "check", "clippy", "doc", "bench", "fmt", "nextest", "t", "b", "c",
+        ];
+        if !(package && name == "cargo" && rest.iter().any(|word| builds.contains(word))) {
+            return Some(Matter::Commands);
+        }
+    }
+    let first = rest
+        .iter()
+        .find(|word| !word.starts_with('-'))
+        .copied()
+        .unwrap_or("");
+    let git = part
+        .calls
+        .iter()
+        .any(|call| call.path.starts_with(&["git".into(), "config".into()]));
+    let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(word));
+    let installs = has(&["install", "init", "add", "set", "update"]);
+    match name {
+        "git" if git || first == "config" || part.told => Some(Matter::Git),
+        "git" if first == "lfs" && has(&["install", "update"]) => Some(Matter::Git),
+        "git"
+            if rest.iter().any(|word| {
+                word.starts_with("--exec-path=")
+                    || word.starts_with("--config-env")
+                    || word.starts_with("--template")
+            }) =>
+        {
+            Some(Matter::Git)
+        }
+        "pre-commit" | "lefthook" | "husky" | "git-lfs" | "simple-git-hooks"
+            if installs || first.is_empty() =>
+        {
+            Some(Matter::Git)
+        }
+        "npx" | "bunx" | "pnpx" if matches!(first, "husky" | "lefthook" | "simple-git-hooks") => {
+            Some(Matter::Git)
+        }
+        "crontab" | "at" | "batch" | "systemd-run" | "schtasks" | "anacron" | "fcrontab" => {
+            Some(Matter::Later)
+        }
+        "systemctl" if has(LATER_UNITS) => Some(Matter::Later),
+        "launchctl"
+            if has(&[
+                "load",
+                "bootstrap",
+                "submit",
+                "enable",
+                "kickstart",
+                "setenv",
+            ]) =>
+        {
+            Some(Matter::Later)
+        }
+        "loginctl" if has(&["enable-linger"]) => Some(Matter::Later),
+        "chsh" | "usermod" => Some(Matter::ShellStart),
+        "ssh-copy-id" | "ssh-add" | "ssh-keygen" => Some(Matter::Ssh),
+        "update-alternatives" | "visudo" => Some(Matter::Programs),
+        _ => None,
+    }
+}
+
+const LATER_UNITS: &[&str] = &[
+    "enable",
+    "reenable",
+    "link",
+    "edit",
+    "revert",
+    "preset",
+    "preset-all",
+    "add-wants",
+    "add-requires",
+    "set-property",
+    "import-environment",
+    "set-environment",
+    "daemon-reload",
+    "set-default",
+];
+
+fn own(name: &str) -> bool {
+    matches!(name, "hooks-guard" | "hooks-guard.exe")
+}
+
+/// Whether words after the guard's name only have it show something.
+fn harmless(words: &[&str]) -> bool {
+    let facts = ["--help", "-h", "--version", "-V"];
+    match words {
+        [] => true,
+        [first, ..] if HARMLESS.contains(first) => true,
+        [all @ ..] => all.len() == 1 && facts.contains(&all[0]),
+    }
+}

@@ -1,0 +1,459 @@
+//! Files that are guarded.
+
+use std::path::Path;
+
+use super::super::paths::{Located, normal};
+use super::super::scene::{Scene, base_name};
+use super::{Matter, Protected, active};
+use crate::classify::{Crud, Part, PartWord, UNKNOWN};
+
+/// A guarded path: its parts, lowercase, `*` for anything within one.
+#[derive(Clone, Debug)]
+struct Guard {
+    matter: Matter,
+    parts: Vec<String>,
+    /// From the root, in place of anywhere.
+    rooted: bool,
+    /// With all that lies in it.
+    below: bool,
+    /// Whether reading counts too.
+    reads: bool,
+}
+
+/// Guarded wherever they lie. `/` at the end: with all that lies in it.
+const ANYWHERE: &[(Matter, &[&str])] = &[
+    (
+        Matter::Settings,
+        &[
+            ".claude/settings*.json",
+            ".claude/hooks/",
+            ".claude.json",
+            ".mcp.json",
+            ".codex/",
+            ".gemini/settings.json",
+            ".gemini/hooks/",
+            ".cursor/hooks.json",
+            ".cursor/hooks/",
+            ".cursor/mcp.json",
+            ".cursor/cli*.json",
+            ".github/hooks/",
+            ".copilot/",
+            ".vscode/settings.json",
+            "code/user/settings.json",
+            "opencode.json",
+            "opencode.jsonc",
+            ".opencode/plugin*/",
+            ".config/opencode/",
+        ],
+    ),
+    (
+        Matter::ShellStart,
+        &[
+            ".bashrc",
+            ".bash_profile",
+            ".bash_login",
+            ".bash_logout",
+            ".bash_aliases",
+            ".profile",
+            ".zshrc",
+            ".zshenv",
+            ".zprofile",
+            ".zlogin",
+            ".zlogout",
+            ".kshrc",
+            ".mkshrc",
+            ".cshrc",
+            ".tcshrc",
+            ".login",
+            ".logout",
+            ".inputrc",
+            ".xprofile",
+            ".xinitrc",
+            ".xsession",
+            ".xsessionrc",
+            ".pam_environment",
+            ".config/fish/",
+            ".config/environment.d/",
+            ".config/nushell/",
+            ".config/powershell/",
+            ".config/zsh/",
+            ".oh-my-zsh/",
+        ],
+    ),
+    (
+        Matter::Git,
+        &[
+            ".git",
+            ".git/config",
+            ".git/config.worktree",
+            ".git/hooks/",
+            ".git/info/attributes",
+            ".gitconfig",
+            ".config/git/",
+            "*.git/config",
+            "*.git/hooks/",
+            ".git/modules/*/config",
+            ".git/modules/*/hooks/",
+            ".git/worktrees/*/config.worktree",
+        ],
+    ),
+    (
+        Matter::Later,
+        &[
+            ".config/systemd/",
+            ".local/share/systemd/",
+            "library/launchagents/",
+            "library/launchdaemons/",
+            ".config/autostart/",
+        ],
+    ),
+    (Matter::Ssh, &[".ssh/"]),
+    (
+        Matter::Programs,
+        &[
+            ".local/bin/",
+            ".cargo/bin/",
+            ".bun/bin/",
+            ".deno/bin/",
+            ".npm-global/bin/",
+            ".pyenv/shims/",
+            ".rbenv/shims/",
+            ".asdf/shims/",
+            ".volta/bin/",
+            "go/bin/",
+        ],
+    ),
+];
+
+/// Guarded from the root.
+const ROOTED: &[(Matter, &[&str])] = &[
+    (
+        Matter::ShellStart,
+        &[
+            "/etc/profile",
+            "/etc/profile.d/",
+            "/etc/bash.bashrc",
+            "/etc/bashrc",
+            "/etc/zsh/",
+            "/etc/zshrc",
+            "/etc/zshenv",
+            "/etc/zprofile",
+            "/etc/environment",
+            "/etc/fish/",
+        ],
+    ),
+    (Matter::Git, &["/etc/gitconfig"]),
+    (Matter::Settings, &["/etc/claude-code/", "/etc/codex/"]),
+    (
+        Matter::Later,
+        &[
+            "/etc/crontab",
+            "/etc/cron*",
+            "/etc/cron.d/",
+            "/etc/cron.daily/",
+            "/etc/cron.hourly/",
+            "/etc/cron.weekly/",
+            "/etc/cron.monthly/",
+            "/var/spool/cron/",
+            "/etc/systemd/",
+            "/lib/systemd/",
+            "/usr/lib/systemd/",
+            "/etc/rc.local",
+            "/etc/init.d/",
+            "/etc/xdg/autostart/",
+        ],
+    ),
+    (
+        Matter::Programs,
+        &[
+            "/bin/",
+            "/sbin/",
+            "/usr/bin/",
+            "/usr/sbin/",
+            "/usr/local/bin/",
+            "/usr/local/sbin/",
+            "/opt/homebrew/bin/",
+        ],
+    ),
+];
+
+/// All that is guarded.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    guards: Vec<Guard>,
+    home: Vec<String>,
+}
+
+impl Files {
+    pub(super) fn new(places: &Protected) -> Self {
+        let mut guards = Vec::new();
+        let mut own = |paths: &[&Path], matter, reads| {
+            for path in paths {
+                let mut names = vec![normal(&path.to_string_lossy())];
+                names.extend(
+                    std::fs::canonicalize(path).map(|real| real.to_string_lossy().into_owned()),
+                );
+                for name in names {
+                    guards.push(Guard {
+                        matter,
+                        parts: parts_of(&name),
+                        rooted: true,
+                        below: true,
+                        reads,
+                    });
+                }
+            }
+        };
+        let files: Vec<&Path> = places
+            .files
+            .iter()
+            .chain(&places.socket)
+            .map(AsRef::as_ref)
+            .collect();
+        own(&files, Matter::Files, true);
+        let settings: Vec<&Path> = places.settings.iter().map(AsRef::as_ref).collect();
+        own(&settings, Matter::Settings, false);
+        let bin = places.home.join("bin");
+        own(&[&bin], Matter::Programs, false);
+        if let Some(pid) = places.pid {
+            let process = format!("/proc/{pid}");
+            own(&[Path::new(&process)], Matter::Process, true);
+        }
+        for (table, rooted) in [(ANYWHERE, false), (ROOTED, true)] {
+            for (matter, paths) in table {
+                guards.extend(paths.iter().map(|path| Guard {
+                    matter: *matter,
+                    parts: parts_of(path),
+                    rooted,
+                    below: path.ends_with('/'),
+                    reads: *matter == Matter::Ssh,
+                }));
+            }
+        }
+        Self {
+            guards,
+            home: parts_of(&places.home.to_string_lossy()),
+        }
+    }
+
+    /// What is guarded at a path that is touched so.
+    pub(super) fn touched(&self, path: &Located, effect: Crud) -> Option<Matter> {
+        path.names.iter().find_map(|name| {
+            let parts = parts_of(name);
+            let reads = effect == Crud::Read;
+            let guards = self.guards.iter().filter(|guard| guard.reads || !reads);
+            let mut hit = guards.filter(|guard| guard.matches(&parts, reads));
+            hit.next().map(|guard| guard.matter)
+        })
+    }
+
+    /// What is guarded in a folder that goes away with all that lies in it.
+    fn inside(&self, scene: &Scene<'_>, path: &Located) -> Option<Matter> {
+        let cwd = scene
+            .request
+            .cwd
+            .as_ref()
+            .map(|cwd| parts_of(&cwd.to_string_lossy()));
+        path.names.iter().find_map(|name| {
+            let parts = parts_of(name);
+            if name.contains(UNKNOWN) {
+                return None;
+            }
+            if self.home.starts_with(&parts) {
+                return Some(Matter::ShellStart);
+            }
+            if cwd.as_ref().is_some_and(|cwd| cwd.starts_with(&parts)) {
+                return Some(Matter::Git);
+            }
+            let mut hit = self.guards.iter().filter(|guard| guard.above(&parts));
+            hit.next().map(|guard| guard.matter)
+        })
+    }
+
+    /// What a part of a command touches that is guarded, and by which name.
+    pub(super) fn judge(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
+        let named = part.redirections.iter().chain(&part.touches);
+        for touch in named {
+            let path = locate(scene, &touch.path);
+            let matter = self.touched(&path, touch.effect).or_else(|| {
+                let gone = touch.effect == Crud::Delete;
+                gone.then(|| self.inside(scene, &path)).flatten()
+            });
+            if let Some(matter) = matter {
+                return Some((matter, touch.path.text.clone()));
+            }
+        }
+        let name = part.words.first().map_or("", |word| base_name(&word.text));
+        let says = matches!(name, "echo" | "printf");
+        let effect = match active(part) && !says {
+            true => part.effect.max(Crud::Create),
+            false => Crud::Read,
+        };
+        if says && effect == Crud::Read {
+            return None;
+        }
+        let words = part
+            .words
+            .iter()
+            .chain(part.assignments.iter().map(|one| &one.value));
+        for word in words {
+            for text in texts(&word.text) {
+                let word = PartWord {
+                    text: text.to_owned(),
+                    known: word.known,
+                };
+                if let Some(matter) = self.touched(&locate(scene, &word), effect) {
+                    return Some((matter, text.to_owned()));
+                }
+            }
+        }
+        if effect == Crud::Read {
+            return None;
+        }
+        if name == "mv" || name == "rename" {
+            for word in part.words.iter().skip(1) {
+                if let Some(matter) = self.inside(scene, &locate(scene, word)) {
+                    return Some((matter, word.text.clone()));
+                }
+            }
+        }
+        for text in placed(name, part) {
+            if let Some(matter) = self.touched(&scene.start.locate(&text), effect) {
+                return Some((matter, text));
+            }
+        }
+        // Code names files within its text.
+        let input = part.input.iter().flatten();
+        let code = part
+            .words
+            .iter()
+            .chain(&part.documents)
+            .map(|word| &word.text)
+            .chain(input);
+        code.flat_map(|text| tokens(text)).find_map(|token| {
+            let mut path = scene.start.locate(token);
+            if token.starts_with('/') {
+                path.names.push(format!("{UNKNOWN}{}", normal(token)));
+            }
+            Some((self.touched(&path, effect)?, token.to_owned()))
+        })
+    }
+}
+
+fn locate(scene: &Scene<'_>, word: &PartWord) -> Located {
+    // A pattern is compared as it stands.
+    scene.start.locate(&word.text)
+}
+
+/// What a word may name: itself, what stands after `=`, `:` or `@`, or after a letter's option.
+fn texts(word: &str) -> impl Iterator<Item = &str> {
+    let joined = word
+        .strip_prefix('-')
+        .and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
+    let split = word.char_indices().filter(|(_, c)| "=:@,".contains(*c));
+    std::iter::once(word)
+        .chain(joined)
+        .chain(split.map(|(at, c)| &word[at + c.len_utf8()..]).take(20))
+}
+
+/// Pieces of code that look like paths.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let path = |c: char| c.is_alphanumeric() || "._-/~+@".contains(c) || c == UNKNOWN;
+    text.split(move |c| !path(c))
+        .filter(|token| token.contains(['.', '/', '~']))
+        .take(2000)
+}
+
+/// Where programs that copy into a folder put what they are given.
+fn placed(name: &str, part: &Part) -> Vec<String> {
+    const COPIES: &[&str] = &[
+        "cp", "mv", "install", "ln", "rsync", "scp", "ditto", "gcp", "gmv",
+    ];
+    if !COPIES.contains(&name) {
+        return Vec::new();
+    }
+    let target = part
+        .calls
+        .iter()
+        .flat_map(|call| &call.options)
+        .find_map(|(name, value)| {
+            let target = matches!(name.as_str(), "-t" | "--target-directory");
+            value
+                .as_ref()
+                .filter(|_| target)
+                .map(|value| value.text.as_str())
+        });
+    let mut words: Vec<&str> = part
+        .words
+        .iter()
+        .skip(1)
+        .map(|word| word.text.as_str())
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let Some(folder) = target.or_else(|| words.pop()) else {
+        return Vec::new();
+    };
+    let inside = |word: &&str| format!("{}/{}", folder.trim_end_matches('/'), base_name(word));
+    words.iter().map(inside).collect()
+}
+
+fn parts_of(path: &str) -> Vec<String> {
+    let parts = path.split('/').filter(|part| !part.is_empty());
+    parts.map(str::to_lowercase).collect()
+}
+
+impl Guard {
+    fn matches(&self, path: &[String], reads: bool) -> bool {
+        let length = self.parts.len();
+        let fits = |path: &[String]| {
+            (self.below || path.len() == length)
+                && path.len() >= length
+                && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b))
+        };
+        let unknown = path.first().is_some_and(|first| first.contains(UNKNOWN));
+        if unknown {
+            let known = &path[1..];
+            // The end of what is guarded may be what is known.
+            let least = if reads { 2.min(length) } else { 1 };
+            return (0..length).any(|skip| {
+                let rest = &self.parts[skip..];
+                (!reads || skip == 0 || rest.len() >= 2)
+                    && rest.len() >= least
+                    && (self.below || known.len() == rest.len())
+                    && known.len() >= rest.len()
+                    && known.iter().zip(rest).all(|(a, b)| self::fits(a, b))
+            }) || (!self.rooted && (0..known.len()).any(|at| fits(&known[at..])));
+        }
+        match self.rooted {
+            true => fits(path),
+            false => (0..path.len()).any(|at| fits(&path[at..])),
+        }
+    }
+
+    /// Whether a folder holds what is guarded.
+    fn above(&self, path: &[String]) -> bool {
+        let holds = |path: &[String]| {
+            path.len() < self.parts.len() && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b))
+        };
+        match self.rooted {
+            true => holds(path),
+            false => (0..path.len()).any(|at| holds(&path[at..])),
+        }
+    }
+}
+
+/// Whether a part of a path, perhaps a pattern, may be a guarded one.
+fn fits(part: &str, guarded: &str) -> bool {
+    if let Some(at) = part.find(['*', '?', '[', '{']) {
+        let start = guarded.split('*').next().unwrap_or(guarded);
+        // A pattern does not stand for a dot at the start.
+        let hidden = guarded.starts_with('.') && at == 0 && !part.starts_with('{');
+        return !hidden && (start.starts_with(&part[..at]) || part[..at].starts_with(start));
+    }
+    match guarded.split_once('*') {
+        None => part == guarded,
+        Some((head, tail)) => {
+            part.len() >= head.len() + tail.len() && part.starts_with(head) && part.ends_with(tail)
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The guard's address.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::super::scene::{Scene, base_name};
+use super::{Matter, Protected, active};
+use crate::classify::{Part, UNKNOWN};
+
+/// Programs that speak to an address that they are given.
+const CLIENTS: &[&str] = &[
+    "curl",
+    "wget",
+    "wget2",
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "telnet",
+    "http",
+    "https",
+    "httpie",
+    "xh",
+    "xhs",
+    "curlie",
+    "aria2c",
+    "axel",
+    "lynx",
+    "w3m",
+    "links",
+    "elinks",
+    "lwp-request",
+    "GET",
+    "POST",
+    "HEAD",
+    "ab",
+    "wrk",
+    "hey",
+    "oha",
+    "vegeta",
+    "siege",
+    "k6",
+    "bombardier",
+    "openssl",
+    "ssh",
+    "autossh",
+    "grpcurl",
+    "websocat",
+    "wscat",
+    "nmap",
+    "hurl",
+    "httpx",
+    "iwr",
+    "irm",
+    "Invoke-WebRequest",
+    "Invoke-RestMethod",
+    "chromium",
+    "google-chrome",
+    "firefox",
+    "open",
+    "xdg-open",
+    "redir",
+    "rinetd",
+    "haproxy",
+    "ngrok",
+    "cloudflared",
+    "mitmproxy",
+    "mitmdump",
+    "hping3",
+    "tcpkill",
+    "bore",
+    "lt",
+    "fetch",
+    "ftp",
+    "tftp",
+    "busybox",
+    "gio",
+];
+
+pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Option<Matter> {
+    let name = part.words.first().map_or("", |word| base_name(&word.text));
+    let client = CLIENTS.contains(&name);
+    let redirected = part.redirections.iter().map(|touch| &touch.path);
+    let device = |text: &str| text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
+    let mut sockets = redirected.filter(|path| device(&path.text));
+    let words = || {
+        let words = part.words.iter().skip(1).chain(&part.documents);
+        words.map(|word| word.text.as_str())
+    };
+    let Some(listen) = places.listen else {
+        return None;
+    };
+    let port = listen.port();
+    // Where it listens on every address, each of them may be this machine's.
+    let anywhere = listen.ip().is_unspecified();
+    let own = |host: &str| ours(host, listen.ip(), anywhere);
+    if sockets.any(|path| {
+        let mut parts = path.text.split('/').skip(3);
+        let (host, to) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+        own(host) != Who::Other && (to.contains(UNKNOWN) || to.parse() == Ok(port))
+    }) {
+        return Some(Matter::Port);
+    }
+    if !client && !active(part) {
+        return None;
+    }
+    if matches!(name, "echo" | "printf") {
+        return None;
+    }
+    // Host and port as two words: `nc localhost 3000`.
+    if client {
+        let ports = words().any(|word| covers(word, port));
+        let hosts = words().filter(|word| !word.starts_with('-'));
+        let mut strong = hosts
+            .filter(|word| !covers(word, port))
+            .map(|word| own(word));
+        let two = matches!(
+            name,
+            "nc" | "ncat" | "netcat" | "telnet" | "socat" | "nmap" | "hping3" | "ssh" | "busybox"
+        );
+        if two && ports && strong.any(|who| who != Who::Other) {
+            return Some(Matter::Port);
+        }
+        // `--proxy localhost`, `--connect-to`: the address stands by itself.
+    }
+    let least = if client { Who::Perhaps } else { Who::Ours };
+    let input = part
+        .input
+        .iter()
+        .flatten()
+        .map(String::as_str)
+        .filter(|_| active(part));
+    let texts = words().chain(input);
+    for text in texts {
+        if addresses(text, port)
+            .into_iter()
+            .any(|host| own(host) >= least)
+        {
+            return Some(Matter::Port);
+        }
+        if client && whole_url_unknown(text) {
+            return Some(Matter::Unknown);
+        }
+        // Code may hold host and port apart.
+        let code = active(part) && text.contains(['(', '\'', '"', '\n']);
+        if code && numbers(text).any(|number| number == u64::from(port)) && names_loopback(text) {
+            return Some(Matter::Port);
+        }
+    }
+    let _ = scene;
+    None
+}
+
+/// Whether a host is this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Other,
+    /// A name that may stand for any address.
+    Perhaps,
+    Ours,
+}
+
+fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
+    let host = decoded(host);
+    let host = host
+        .rsplit('@')
+        .next()
+        .unwrap_or("")
+        .trim_matches(['[', ']']);
+    let host = host
+        .split('%')
+        .next()
+        .unwrap_or(host)
+        .trim_end_matches('.')
+        .to_lowercase();
+    if host.is_empty() || host.contains(UNKNOWN) || host.contains(['{', '*', '$']) {
+        return Who::Perhaps;
+    }
+    let local = [
+        "localhost",
+        "localhost.localdomain",
+        "ip6-localhost",
+        "ip6-loopback",
+        "localhost6",
+    ];
+    if local.contains(&host.as_str()) || host.ends_with(".localhost") {
+        return Who::Ours;
+    }
+    let address = address(&host);
+    match address {
+        Some(address) => {
+            let address = match address {
+                IpAddr::V6(six) => six.to_ipv4_mapped().map_or(address, IpAddr::V4),
+                IpAddr::V4(_) => address,
+            };
+            match address.is_loopback() || address.is_unspecified() || address == listen {
+                true => Who::Ours,
+                false if anywhere => Who::Perhaps,
+                false => Who::Other,
+            }
+        }
+        None => Who::Perhaps,
+    }
+}
+
+/// An address as programs read it: also as one number, in hexadecimal, in octal, with parts left
+/// out.
+fn address(host: &str) -> Option<IpAddr> {
+    if let Ok(six) = host.parse::<Ipv6Addr>() {
+        return Some(IpAddr::V6(six));
+    }
+    let mut values = Vec::new();
+    for part in host.split('.') {
+        let value = if let Some(hex) = part.strip_prefix("0x") {
+            u64::from_str_radix(hex, 16).ok()?
+        } else if part.len() > 1 && part.starts_with('0') {
+            u64::from_str_radix(part, 8).ok()?
+        } else {
+            part.parse().ok()?
+        };
+        values.push(value);
+    }
+    let (last, first) = values.split_last()?;
+    if first.len() > 3 || first.iter().any(|part| *part > 255) {
+        return None;
+    }
+    let room = 8 * (4 - first.len());
+    if *last >= 1 << room {
+        return None;
+    }
+    let mut all = *last;
+    for (at, part) in first.iter().enumerate() {
+        all |= part << (24 - 8 * at);
+    }
+    Some(IpAddr::V4(Ipv4Addr::from(u32::try_from(all).ok()?)))
+}
+
+/// The hosts that stand before the port in a text, or before none where the port is the usual one.
+fn addresses(text: &str, port: u16) -> Vec<&str> {
+    let mut hosts = Vec::new();
+    for (at, _) in text.match_indices([':', ',', '/']) {
+        let after = &text[at + 1..];
+        let digits = after
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(after.len());
+        let hit = match &text[at..=at] {
+            ":" => after[..digits].parse() == Ok(port) || covers_list(after, port),
+            // `TCP:localhost,port=3000`, `localhost/3000`
+            "," => after
+                .strip_prefix("port=")
+                .is_some_and(|p| p.parse() == Ok(port)),
+            _ => digits > 0 && after[..digits].parse() == Ok(port) && !text.contains("://"),
+        };
+        let unknown = after.starts_with(UNKNOWN);
+        if hit || (unknown && &text[at..=at] == ":") {
+            hosts.push(host_before(&text[..at]));
+        }
+    }
+    for (scheme, usual) in [
+        ("http://", 80),
+        ("ws://", 80),
+        ("https://", 443),
+        ("wss://", 443),
+    ] {
+        if usual == port
+            && let Some((_, rest)) = text.split_once(scheme)
+        {
+            let host = rest.split(['/', '?', '#']).next().unwrap_or("");
+            hosts.push(host.rsplit_once(':').map_or(host, |(host, _)| host));
+        }
+    }
+    hosts
+}
+
+fn host_before(text: &str) -> &str {
+    if let Some(inner) = text.strip_suffix(']') {
+        return inner.rsplit('[').next().unwrap_or(inner);
+    }
+    let part = |c: char| c.is_alphanumeric() || ".-_%@*{}$".contains(c) || c == UNKNOWN;
+    let start = text.rfind(|c: char| !part(c)).map_or(0, |at| {
+        at + text[at..].chars().next().map_or(1, char::len_utf8)
+    });
+    &text[start..]
+}
+
+/// Lists and ranges of ports: `{3000,3001}`, `[2999-3001]`.
+fn covers_list(text: &str, port: u16) -> bool {
+    let inner = text
+        .strip_prefix(['{', '['])
+        .and_then(|rest| rest.split([']', '}']).next());
+    inner.is_some_and(|inner| inner.split(',').any(|one| covers(one, port)))
+}
+
+/// Whether a word is the port, or a range that has it.
+fn covers(word: &str, port: u16) -> bool {
+    if word.parse() == Ok(port) {
+        return true;
+    }
+    word.split_once('-').is_some_and(|(from, to)| {
+        let (Ok(from), Ok(to)) = (from.parse::<u16>(), to.parse::<u16>()) else {
+            return false;
+        };
+        (from..=to).contains(&port)
+    })
+}
+
+/// Whether nothing of an address is known.
+fn whole_url_unknown(text: &str) -> bool {
+    let rest = text.split("://").nth(1).unwrap_or(text);
+    rest.starts_with(UNKNOWN)
+}
+
+fn names_loopback(text: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || ".-_:".contains(c);
+    text.split(|c| !part(c)).any(|token| {
+        let token = token.trim_matches(':').to_lowercase();
+        token == "localhost"
+            || token.starts_with("127.")
+            || matches!(token.as_str(), "0.0.0.0" | "1")
+                && (token == "0.0.0.0" || text.contains("::1"))
+    })
+}
+
+fn numbers(text: &str) -> impl Iterator<Item = u64> {
+    text.split(|c: char| !c.is_ascii_digit())
+        .filter_map(|digits| digits.parse().ok())
+}
+
+/// A host without percent signs before characters.
+fn decoded(host: &str) -> String {
+    let bytes = host.as_bytes();
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex = (bytes[at] == b'%')
+            .then(|| host.get(at + 1..at + 3))
+            .flatten();
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}

@@ -1,0 +1,80 @@
+//! The guard's process.
+
+use regex::RegexBuilder;
+
+use super::super::scene::base_name;
+use super::{Matter, active};
+use crate::classify::{Part, UNKNOWN};
+
+/// What the process may be called.
+const NAMES: &[&str] = &[
+    "hooks-guard",
+    "hooks-guard serve",
+    "/usr/local/bin/hooks-guard serve --listen 127.0.0.1:3000",
+];
+
+pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
+    let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
+    let (first, rest) = words.split_first()?;
+    if !active(part) {
+        return None;
+    }
+    let operands = || rest.iter().filter(|word| !word.starts_with('-'));
+    let unknown = part.words.iter().any(|word| word.text.contains(UNKNOWN));
+    let own = |word: &&str| pid.is_some_and(|pid| word.parse() == Ok(u64::from(pid)));
+    let hit = match base_name(first) {
+        "kill" | "skill" | "snice" | "renice" | "taskset" | "prlimit" | "chrt" | "ionice" => {
+            // A group, or everything.
+            let group = rest.iter().skip(1).any(|word| {
+                word.strip_prefix('-').is_some_and(|number| {
+                    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+                })
+            });
+            unknown || group || operands().any(|word| own(word) || *word == "0")
+        }
+        "pkill" | "killall" | "pgrep" => {
+            let mut patterns = operands().peekable();
+            let inverse = rest.iter().any(|word| matches!(*word, "-v" | "--inverse"));
+            unknown || inverse || patterns.peek().is_none() || patterns.any(|text| fits(text))
+        }
+        "killall5" | "kexec" => true,
+        "systemctl" | "service" | "launchctl" | "rc-service" | "sv" | "supervisorctl" | "pm2"
+        | "initctl" | "loginctl" => unknown || rest.iter().any(|word| fits_unit(word)),
+        "taskkill" | "tskill" | "Stop-Process" | "spps" => {
+            unknown || operands().any(|word| own(word) || word.to_lowercase().contains("guard"))
+        }
+        "fuser" => rest
+            .iter()
+            .any(|word| matches!(*word, "-k" | "--kill") || word.starts_with("-k")),
+        "gdb" | "lldb" | "strace" | "ltrace" | "reptyr" | "gcore" | "perf" | "bpftrace" => {
+            unknown
+                || rest
+                    .iter()
+                    .any(|word| own(word) || joined(word).is_some_and(|w| own(&w)))
+        }
+        _ => false,
+    };
+    hit.then_some(Matter::Process)
+}
+
+/// What an option has joined to it: `-p123`, `--pid=123`.
+fn joined(word: &str) -> Option<&str> {
+    let rest = word.strip_prefix('-')?;
+    Some(rest.trim_start_matches(|c: char| !c.is_ascii_digit()))
+}
+
+/// Whether a pattern of processes fits the guard's.
+fn fits(pattern: &str) -> bool {
+    let built = RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .size_limit(1 << 18)
+        .build();
+    // What cannot be read may fit.
+    built.map_or(true, |regex| NAMES.iter().any(|name| regex.is_match(name)))
+}
+
+/// Whether a unit may be the guard's: patterns count.
+fn fits_unit(word: &str) -> bool {
+    let word = word.to_lowercase();
+    word.contains("hooks-guard") || (word.contains(['*', '?', '[']) && !word.starts_with('-'))
+}

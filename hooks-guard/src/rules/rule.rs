@@ -1,0 +1,552 @@
+//! One rule, and whether it holds for a part of a request.
+
+use globset::GlobMatcher;
+
+use super::paths::{Folder, Holds, Paths};
+use super::scene::{Scene, base_name, variable};
+use super::{Effect, Origin};
+use crate::classify::{Crud, Part, UNKNOWN};
+use crate::request::FileAccess;
+
+/// Folders whose programs are what their names say.
+const SYSTEM: &[&str] = &[
+    "/bin/",
+    "/usr/bin/",
+    "/usr/local/bin/",
+    "/sbin/",
+    "/usr/sbin/",
+    "/usr/local/sbin/",
+    "/opt/homebrew/bin/",
+];
+
+/// Programs that run what they read.
+const RUNS_INPUT: &[&str] = &[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "fish",
+    "python",
+    "python2",
+    "python3",
+    "node",
+    "deno",
+    "bun",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "redis-cli",
+    "mongosh",
+    "ssh",
+    "at",
+    "batch",
+    "parallel",
+    "xargs",
+    "pwsh",
+    "powershell",
+    "crontab",
+    "kubectl",
+    "bc",
+    "ed",
+    "ex",
+    "vim",
+    "osascript",
+    "duckdb",
+    "clickhouse-client",
+    "docker",
+    "podman",
+];
+
+/// A rule of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    pub(super) effect: Effect,
+    /// `guard.toml:12`
+    pub(super) place: String,
+    pub(super) origin: Origin,
+    /// The project that its file belongs to; none for the user's.
+    pub(super) project: Option<Folder>,
+    pub(super) conditions: Conditions,
+    pub(super) reason: Option<String>,
+    pub(super) tests: Vec<Test>,
+}
+
+/// What a rule asks for; what is not there holds for everything.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conditions {
+    pub(super) program: Option<Vec<String>>,
+    pub(super) subcommand: Option<Vec<Vec<String>>>,
+    pub(super) arguments: Option<Vec<GlobMatcher>>,
+    pub(super) path: Option<Paths>,
+    pub(super) class: Option<Vec<Crud>>,
+    pub(super) tool: Option<Vec<String>>,
+    pub(super) agent: Option<Vec<String>>,
+    pub(super) redirections: Redirections,
+    pub(super) environment: Vec<GlobMatcher>,
+    pub(super) substitutions: bool,
+}
+
+/// The redirections that an allow accepts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Redirections {
+    pub(super) paths: Paths,
+    pub(super) documents: bool,
+    pub(super) pipes: bool,
+}
+
+/// A case that shows what a rule does.
+#[derive(Clone, Debug)]
+pub(super) struct Test {
+    pub(super) line: usize,
+    pub(super) what: TestOf,
+    pub(super) agent: Option<String>,
+    pub(super) expect: Effect,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum TestOf {
+    Command(String),
+    File { tool: String, path: String },
+}
+
+impl Rule {
+    /// Whether what an allow says counts.
+    pub(super) fn counts(&self) -> bool {
+        self.effect != Effect::Allow || !matches!(self.origin, Origin::Project { trusted: false })
+    }
+
+    fn base<'s>(&'s self, scene: &'s Scene<'_>) -> &'s Folder {
+        self.project.as_ref().unwrap_or(&scene.base)
+    }
+
+    fn agent(&self, scene: &Scene<'_>) -> Holds {
+        match (&self.conditions.agent, &scene.request.agent) {
+            (None, _) => Holds::Yes,
+            (Some(list), Some(agent)) => Holds::of(list.contains(agent)),
+            // It may be one that does not say so.
+            (Some(_), None) => Holds::Perhaps,
+        }
+    }
+
+    /// Whether it is about a file that a tool touches.
+    pub(super) fn of_file(&self, scene: &Scene<'_>, file: &FileAccess, path: &str) -> Holds {
+        let Conditions {
+            program,
+            subcommand,
+            arguments,
+            class,
+            tool,
+            path: paths,
+            ..
+        } = &self.conditions;
+        if program.is_some() || subcommand.is_some() || arguments.is_some() {
+            return Holds::No;
+        }
+        let tools =
+            |tools: &Vec<String>| tools.iter().any(|one| one.eq_ignore_ascii_case(&file.tool));
+        if !tool.as_ref().is_none_or(tools)
+            || !class
+                .as_ref()
+                .is_none_or(|class| class.contains(&file.effect))
+        {
+            return Holds::No;
+        }
+        let here = paths.as_ref().map_or(Holds::Yes, |paths| {
+            let located = scene.start.locate(path);
+            let base = self.base(scene);
+            match self.effect {
+                Effect::Allow => Holds::of(paths.hold(&located, base)),
+                Effect::Ask | Effect::Deny => paths.concern(&located, base),
+            }
+        });
+        here.min(self.agent(scene)).min(self.reaches(scene))
+    }
+
+    /// A project's allow reaches as far as the project.
+    fn reaches(&self, scene: &Scene<'_>) -> Holds {
+        let Some(project) = self
+            .project
+            .as_ref()
+            .filter(|_| self.effect == Effect::Allow)
+        else {
+            return Holds::Yes;
+        };
+        Holds::of(
+            scene
+                .start
+                .folders
+                .iter()
+                .all(|folder| project.holds(folder)),
+        )
+    }
+
+    /// Whether what it restricts is, or may be, in a part of a command.
+    pub(super) fn restricts(&self, scene: &Scene<'_>, part: &Part) -> Holds {
+        let wanted = &self.conditions;
+        if wanted.tool.is_some() {
+            return Holds::No;
+        }
+        let mut holds = self.agent(scene);
+        if let Some(class) = &wanted.class {
+            holds = holds.min(Holds::of(class.contains(&part.effect)));
+        }
+        if let Some(programs) = &wanted.program {
+            holds = holds.min(names(part, programs));
+        }
+        if let Some(subcommands) = &wanted.subcommand {
+            holds = holds.min(follows(part, subcommands));
+        }
+        if holds > Holds::No
+            && let Some(arguments) = &wanted.arguments
+        {
+            holds = holds.min(told(part, arguments));
+        }
+        if holds > Holds::No
+            && let Some(paths) = &wanted.path
+        {
+            let base = self.base(scene);
+            let concern = |(path, _): &(_, Crud)| paths.concern(path, base);
+            let touched = scene.touched(part);
+            holds = holds.min(touched.iter().map(concern).max().unwrap_or(Holds::No));
+        }
+        holds
+    }
+
+    /// Whether it is about the request as a whole, whatever its parts.
+    pub(super) fn restricts_all(&self, scene: &Scene<'_>) -> Holds {
+        let Conditions {
+            program,
+            subcommand,
+            arguments,
+            class,
+            tool,
+            path,
+            ..
+        } = &self.conditions;
+        let particular = program.is_some()
+            || subcommand.is_some()
+            || arguments.is_some()
+            || tool.is_some()
+            || path.is_some();
+        if particular {
+            return Holds::No;
+        }
+        let crud = scene.found.classification.crud;
+        let class = class.as_ref().is_none_or(|class| class.contains(&crud));
+        Holds::of(class).min(self.agent(scene))
+    }
+
+    /// Whether it allows a part of a command; an error says why it does not.
+    pub(super) fn covers(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
+        let wanted = &self.conditions;
+        if wanted.tool.is_some() || self.effect != Effect::Allow {
+            return Err("it is about something else");
+        }
+        if self.agent(scene) != Holds::Yes || self.reaches(scene) != Holds::Yes {
+            return Err("it is for another agent or another directory");
+        }
+        let Some(first) = part.words.first() else {
+            return Err("there is no program in it");
+        };
+        match &wanted.program {
+            Some(programs) if !programs.iter().any(|one| is(&first.text, one)) => {
+                return Err("it is about another program");
+            }
+            None if part.code => return Err("without `program` it allows no code to run"),
+            _ => {}
+        }
+        if wanted
+            .class
+            .as_ref()
+            .is_some_and(|c| !c.contains(&part.effect))
+        {
+            return Err("it is about another class");
+        }
+        let Some(rest) = arguments_after(part, wanted.subcommand.as_deref()) else {
+            return Err("it is about another subcommand");
+        };
+        let accepts = wanted.substitutions && substitutes(scene, part);
+        if !first.known || (!accepts && part.words.iter().any(|word| !word.known)) {
+            return Err("a word of the command is only known when it runs");
+        }
+        match &wanted.arguments {
+            Some(patterns) => {
+                let fits = |word: &&str| {
+                    !word.contains(UNKNOWN) && patterns.iter().any(|one| one.is_match(word))
+                };
+                if !rest.iter().all(fits) || part.words.iter().any(|word| !word.known) {
+                    return Err("it does not name one of the arguments");
+                }
+            }
+            None if part.told => return Err("a setting may change what runs"),
+            None => {}
+        }
+        if let Some(paths) = &wanted.path {
+            self.within(scene, part, paths, &rest)?;
+        }
+        self.unnamed(scene, part)
+    }
+
+    fn within(
+        &self,
+        scene: &Scene<'_>,
+        part: &Part,
+        paths: &Paths,
+        rest: &[&str],
+    ) -> Result<(), &'static str> {
+        let base = self.base(scene);
+        let inside = |text: &str| paths.hold(&scene.start.locate(text), base);
+        if part.words.iter().any(|word| !word.known) {
+            return Err("a word of the command is only known when it runs");
+        }
+        let mut named: Vec<&str> = Vec::new();
+        named.extend(part.touches.iter().map(|touch| touch.path.text.as_str()));
+        match part.calls.as_slice() {
+            [call] if call.understood => {
+                let operand = |text: &&&str| call.operands.iter().any(|o| o.text == ***text);
+                named.extend(rest.iter().filter(operand).copied());
+                let values = call.options.iter().filter_map(|(_, value)| value.as_ref());
+                let path = |text: &&str| text.contains('/') || text.starts_with(['.', '~']);
+                named.extend(values.map(|value| value.text.as_str()).filter(path));
+            }
+            // What an option is and what its value is not known.
+            [] => {
+                for word in rest {
+                    match word.strip_prefix('-') {
+                        None => named.push(word),
+                        Some(option) => match option.split_once('=') {
+                            Some((_, value)) => named.push(value),
+                            None if option.contains(['/', '.', '~']) => {
+                                return Err("an option may name a file");
+                            }
+                            None => {}
+                        },
+                    }
+                }
+            }
+            _ => return Err("which files it touches is not known"),
+        }
+        if named.is_empty() {
+            return Err("it names no file");
+        }
+        match named.iter().all(|text| inside(text)) {
+            true => Ok(()),
+            false => Err("it touches a file that the rule does not name"),
+        }
+    }
+
+    /// Whether there is something about a part that an allow has to name and does not.
+    fn unnamed(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
+        let wanted = &self.conditions;
+        let base = self.base(scene);
+        let groups: Vec<&Part> = scene.around(part).filter(|p| p.words.is_empty()).collect();
+        let own = || std::iter::once(part).chain(groups.iter().copied());
+        let sent = own().flat_map(|part| &part.redirections);
+        for touch in sent {
+            let path = scene.locate(&touch.path);
+            if !touch.path.known || !wanted.redirections.paths.hold(&path, base) {
+                return Err("there is a redirection that it does not name");
+            }
+        }
+        if !wanted.redirections.documents && own().any(|part| !part.documents.is_empty()) {
+            return Err("there is a here-document, and its `redirections` do not name `<<`");
+        }
+        let name = part.words.first().map_or("", |word| base_name(&word.text));
+        let piped = part.input.is_some()
+            && part.documents.is_empty()
+            && !part
+                .redirections
+                .iter()
+                .any(|touch| touch.effect == Crud::Read);
+        let runs = RUNS_INPUT.contains(&name) || name.starts_with("python");
+        if piped && runs && !wanted.redirections.pipes {
+            return Err("it may run what it reads, and its `redirections` do not name `|`");
+        }
+        let wrappers: Vec<&Part> = scene.around(part).filter(|p| !p.words.is_empty()).collect();
+        let prefixed = wrappers
+            .iter()
+            .copied()
+            .chain(Some(part).filter(|_| matches!(name, "env" | "sudo" | "doas")))
+            .flat_map(|wrapper| wrapper.words.iter().skip(1))
+            .filter(|word| assignment(&word.text))
+            .map(|word| variable(&word.text));
+        let assigned = own()
+            .chain(wrappers.iter().copied())
+            .flat_map(|part| &part.assignments)
+            .map(|one| variable(&one.name))
+            .chain(prefixed)
+            .chain(scene.set.iter().cloned());
+        for name in assigned {
+            if !wanted.environment.iter().any(|one| one.is_match(&name)) {
+                return Err("there is an assignment that it does not name");
+            }
+        }
+        match substitutes(scene, part) && !wanted.substitutions {
+            true => Err("there is a substitution, and it does not say `substitutions = true`"),
+            false => Ok(()),
+        }
+    }
+}
+
+fn substitutes(scene: &Scene<'_>, part: &Part) -> bool {
+    scene.parts().substitutions
+        || part.substitutions
+        || scene.around(part).any(|around| around.substitutions)
+}
+
+fn assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || c == '_' || c == UNKNOWN)
+    })
+}
+
+/// Whether a word is the program that an allow names.
+fn is(word: &str, program: &str) -> bool {
+    word == program
+        || (!program.contains('/')
+            && SYSTEM
+                .iter()
+                .any(|folder| word.strip_prefix(folder) == Some(program)))
+}
+
+/// Whether a part is, or may be, one of these programs.
+fn names(part: &Part, programs: &[String]) -> Holds {
+    let Some(first) = part.words.first() else {
+        return Holds::No;
+    };
+    let plain = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.strip_suffix(".exe")
+            .map_or(name.clone(), str::to_owned)
+    };
+    let same = |text: &str| {
+        programs.iter().any(|program| match program.contains('/') {
+            true => text == program,
+            false => plain(base_name(text)) == plain(program),
+        })
+    };
+    let stands_for = part.calls.iter().filter_map(|call| call.path.first());
+    if same(&first.text) || stands_for.into_iter().any(|name| same(name)) {
+        Holds::Yes
+    } else if first.known {
+        Holds::No
+    } else {
+        Holds::Perhaps
+    }
+}
+
+/// Whether a subcommand that is denied, or asked about, follows.
+fn follows(part: &Part, subcommands: &[Vec<String>]) -> Holds {
+    let sequence = |words: &mut dyn Iterator<Item = &str>, wanted: &[String]| {
+        let mut left = wanted.iter().peekable();
+        for word in words {
+            left.next_if(|next| *next == word);
+        }
+        left.peek().is_none()
+    };
+    let in_call = |wanted: &[String]| {
+        part.calls.iter().any(|call| {
+            let operands = call.operands.iter().map(|o| o.text.as_str());
+            let mut words = call.path.iter().skip(1).map(String::as_str).chain(operands);
+            sequence(&mut words, wanted)
+        })
+    };
+    let in_words = |wanted: &[String]| {
+        let words = part.words.iter().skip(1).map(|word| word.text.as_str());
+        sequence(&mut words.filter(|word| !word.starts_with('-')), wanted)
+    };
+    let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
+    let yes = subcommands.iter().any(|wanted| match understood {
+        // The table knows which words are commands; the first of them is one.
+        true => part.calls.iter().any(|call| {
+            let operands = call.operands.iter().map(|o| o.text.as_str());
+            let path = call.path.iter().skip(1).map(String::as_str);
+            path.chain(operands)
+                .take(wanted.len())
+                .eq(wanted.iter().map(String::as_str))
+        }),
+        false => in_call(wanted) || in_words(wanted),
+    });
+    if yes {
+        return Holds::Yes;
+    }
+    // A word that is not known may be it, unless a known command comes before.
+    let command_known = part.calls.iter().any(|call| call.path.len() > 1);
+    let unknown = part.words.iter().skip(1).any(|word| !word.known);
+    Holds::of(false).max(match unknown && !command_known {
+        true => Holds::Perhaps,
+        false => Holds::No,
+    })
+}
+
+/// Whether one of the arguments is, or may be, one that a rule restricts.
+fn told(part: &Part, patterns: &[GlobMatcher]) -> Holds {
+    let fits = |text: &str| patterns.iter().any(|one| one.is_match(text));
+    let options = part.calls.iter().flat_map(|call| &call.options);
+    let named = options.flat_map(|(name, value)| {
+        let value = value.as_ref().map(|value| value.text.as_str());
+        std::iter::once(name.as_str()).chain(value)
+    });
+    let words = part.words.iter().skip(1);
+    if words
+        .clone()
+        .map(|word| word.text.as_str())
+        .chain(named)
+        .any(fits)
+    {
+        Holds::Yes
+    } else if words.into_iter().any(|word| !word.known) {
+        Holds::Perhaps
+    } else {
+        Holds::No
+    }
+}
+
+/// What follows the program and its subcommand; none if that is another.
+fn arguments_after<'p>(
+    part: &'p Part,
+    subcommands: Option<&[Vec<String>]>,
+) -> Option<Vec<&'p str>> {
+    let words: Vec<&str> = part
+        .words
+        .iter()
+        .skip(1)
+        .map(|word| word.text.as_str())
+        .collect();
+    let Some(subcommands) = subcommands else {
+        return Some(words);
+    };
+    subcommands.iter().find_map(|wanted| {
+        if words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, one)| word == one) {
+            return Some(words[wanted.len()..].to_vec());
+        }
+        // Options before it, which only a table tells from their values.
+        let [call] = part.calls.as_slice() else {
+            return None;
+        };
+        let operands = call.operands.iter().map(|o| o.text.as_str());
+        let path = call.path.iter().skip(1).map(String::as_str);
+        let same = path
+            .chain(operands)
+            .take(wanted.len())
+            .eq(wanted.iter().map(String::as_str));
+        if !call.understood || !same {
+            return None;
+        }
+        let mut rest = words.clone();
+        for one in wanted {
+            let at = rest.iter().position(|word| word == one)?;
+            rest.remove(at);
+        }
+        Some(rest)
+    })
+}

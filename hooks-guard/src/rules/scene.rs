@@ -1,0 +1,209 @@
+//! A request as rules see it.
+
+use std::path::Path;
+
+use super::paths::{Folder, Located, Start};
+use crate::classify::{Crud, Judgement, Part, PartWord, Parts, UNKNOWN};
+use crate::request::PermissionRequest;
+
+/// Programs that say their words and touch nothing.
+const SAYS: &[&str] = &["echo", "printf", ":", "true", "false"];
+
+/// Commands of the shell that set variables.
+const SETS: &[&str] = &[
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+    "read",
+    "mapfile",
+    "readarray",
+    "unset",
+    "let",
+    "getopts",
+];
+
+/// A request, and what was found out about it.
+#[derive(Debug)]
+pub(super) struct Scene<'a> {
+    pub(super) request: &'a PermissionRequest,
+    pub(super) found: &'a Judgement,
+    pub(super) start: Start,
+    /// Where relative patterns of the user begin.
+    pub(super) base: Folder,
+    /// What no part has as its own: assignments and `export`s.
+    pub(super) set: Vec<String>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(
+        request: &'a PermissionRequest,
+        found: &'a Judgement,
+        project: Option<&Folder>,
+        home: &Path,
+    ) -> Self {
+        let base = match (project, &request.cwd) {
+            (Some(project), _) => project.clone(),
+            (None, Some(cwd)) => Folder::new(cwd),
+            (None, None) => Folder::nowhere(),
+        };
+        let mut start = Start::new(request.cwd.as_deref(), home);
+        let mut set = Vec::new();
+        if request.file.is_none() {
+            for part in &found.parts.all {
+                moves(part, &mut start);
+                sets(part, &mut set);
+            }
+        }
+        Self {
+            request,
+            found,
+            start,
+            base,
+            set,
+        }
+    }
+
+    pub(super) fn parts(&self) -> &'a Parts {
+        &self.found.parts
+    }
+
+    /// The parts that run a part, the nearest first.
+    pub(super) fn around(&self, part: &'a Part) -> impl Iterator<Item = &'a Part> {
+        let all = &self.parts().all;
+        let mut next = part.within;
+        std::iter::from_fn(move || {
+            let part = all.get(next?)?;
+            next = part.within;
+            Some(part)
+        })
+    }
+
+    pub(super) fn locate(&self, word: &PartWord) -> Located {
+        match word.known || word.text.contains(UNKNOWN) {
+            true => self.start.locate(&word.text),
+            // A pattern, or what may be several words.
+            false => self
+                .start
+                .locate(&format!("{UNKNOWN}{}", after_glob(&word.text))),
+        }
+    }
+
+    /// What a part may touch: what its table says, and whatever else it names.
+    pub(super) fn touched(&self, part: &Part) -> Vec<(Located, Crud)> {
+        let mut out: Vec<(Located, Crud)> = part
+            .redirections
+            .iter()
+            .chain(&part.touches)
+            .map(|touch| (self.locate(&touch.path), touch.effect))
+            .collect();
+        let name = part.words.first().map_or("", |word| base_name(&word.text));
+        if SAYS.contains(&name) {
+            return out;
+        }
+        let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
+        let effect = part.effect;
+        for word in part.words.iter().skip(1) {
+            for text in candidates(&word.text) {
+                let known = word.known;
+                // What an understood command is told as no file may be anything.
+                if understood && !known {
+                    continue;
+                }
+                let text = text.to_owned();
+                out.push((self.locate(&PartWord { text, known }), effect));
+            }
+        }
+        out
+    }
+}
+
+/// What a word may name: itself, or what stands after `=` or a letter's option.
+fn candidates(word: &str) -> impl Iterator<Item = &str> {
+    let value = word.split_once('=').map(|(_, value)| value);
+    let joined = word
+        .strip_prefix('-')
+        .filter(|rest| !rest.starts_with('-'))
+        .and_then(|rest| rest.char_indices().nth(1).map(|(at, _)| &rest[at..]));
+    let own = (!word.starts_with('-')).then_some(word);
+    own.into_iter().chain(value).chain(joined)
+}
+
+fn after_glob(text: &str) -> &str {
+    text.rfind(['*', '?', ']', '[', ' '])
+        .map_or(text, |at| &text[at + 1..])
+}
+
+/// The last part of a program's path.
+pub(super) fn base_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn moves(part: &Part, start: &mut Start) {
+    let name = part.words.first().map_or("", |word| base_name(&word.text));
+    let mut go = |word: &PartWord| match word.known {
+        true => start.enter(&word.text),
+        false => start.enter(&UNKNOWN.to_string()),
+    };
+    if matches!(name, "cd" | "pushd" | "chdir") {
+        match part.words[1..].iter().find(|w| !w.text.starts_with('-')) {
+            Some(word) => go(word),
+            None if part.words.len() == 1 => start.enter("~"),
+            None => start.enter(&UNKNOWN.to_string()),
+        }
+        return;
+    }
+    const OPTIONS: &[&str] = &[
+        "-C",
+        "--directory",
+        "--chdir",
+        "--cwd",
+        "-D",
+        "--git-dir",
+        "--work-tree",
+        "--prefix",
+    ];
+    let given = part.calls.iter().flat_map(|call| &call.options);
+    for (_, value) in given.filter(|(name, _)| OPTIONS.contains(&name.as_str())) {
+        value.iter().for_each(&mut go);
+    }
+    // Where no table reads the words.
+    for (at, word) in part.words.iter().enumerate().skip(1) {
+        if OPTIONS.contains(&word.text.as_str())
+            && let Some(next) = part.words.get(at + 1)
+        {
+            go(next);
+        } else if let Some((name, value)) = word.text.split_once('=')
+            && OPTIONS.contains(&name)
+        {
+            go(&PartWord {
+                text: value.to_owned(),
+                known: word.known,
+            });
+        }
+    }
+}
+
+fn sets(part: &Part, set: &mut Vec<String>) {
+    let Some(first) = part.words.first() else {
+        set.extend(part.assignments.iter().map(|one| variable(&one.name)));
+        return;
+    };
+    let name = base_name(&first.text);
+    let prints = name == "printf" && part.words.get(1).is_some_and(|w| w.text.starts_with("-v"));
+    if SETS.contains(&name) || prints {
+        let words = part.words[1..].iter().filter(|w| !w.text.starts_with('-'));
+        set.extend(words.map(|word| variable(&word.text)));
+    }
+}
+
+/// The name of a variable in an assignment.
+pub(super) fn variable(text: &str) -> String {
+    let name = text.split('=').next().unwrap_or(text);
+    name.trim_end_matches('+')
+        .split('[')
+        .next()
+        .unwrap_or(name)
+        .to_owned()
+}

@@ -1,0 +1,379 @@
+//! Files of rules: mistakes in them, trust, links, tests and warnings.
+
+use std::fs;
+use std::path::Path;
+
+use hooks_guard::rules::{Effect, MOST_BYTES, Origin, Protected, Rules, RulesError, Trust};
+
+use super::{command, decide, file, found, places, project, user};
+
+fn mistakes(text: &str) -> Vec<String> {
+    match Rules::parse(text, "guard.toml", Origin::User, None, &places()) {
+        Err(RulesError::Mistakes(all)) => all.iter().map(ToString::to_string).collect(),
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_remedy() {
+    let text = "\
+[[rule]]
+effect = \"alow\"
+programm = \"x\"
+
+[[rule]]
+program = \"x y\"
+effect = \"deny\"
+environment = [\"A\"]
+
+[[rules]]
+";
+    let all = mistakes(text);
+    let starts: Vec<&str> = all
+        .iter()
+        .map(|one| one.split(' ').next().unwrap_or(""))
+        .collect();
+    assert_eq!(
+        starts,
+        [
+            "guard.toml:2:10:",
+            "guard.toml:3:1:",
+            "guard.toml:6:11:",
+            "guard.toml:8:1:",
+            "guard.toml:10:3:"
+        ],
+        "{all:#?}"
+    );
+    assert!(
+        all[0].contains("`effect` is `alow`; write \"allow\""),
+        "{}",
+        all[0]
+    );
+    assert!(all[1].ends_with("did you mean `program`?"), "{}", all[1]);
+    assert!(all[4].ends_with("did you mean `rule`?"), "{}", all[4]);
+}
+
+#[test]
+fn what_makes_no_sense_is_a_mistake() {
+    for (text, what) in [
+        ("x", "no TOML"),
+        ("[[rule]]\nprogram = \"x\"", "no `effect`"),
+        ("[[rule]]\neffect = 1", "`effect` is no text"),
+        ("[[rule]]\neffect = \"allow\"", "allows everything"),
+        (
+            "[[rule]]\neffect = \"allow\"\nagent = \"x\"",
+            "allows everything",
+        ),
+        ("[[rule]]\neffect = \"allow\"\nprogram = []", "empty list"),
+        ("[[rule]]\neffect = \"allow\"\nprogram = \"\"", "is empty"),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"c*\"",
+            "is a pattern",
+        ),
+        ("[[rule]]\neffect = \"allow\"\nprogram = [1]", "is no text"),
+        (
+            "[[rule]]\neffect = \"deny\"\nsubcommand = \"x\"",
+            "no `program`",
+        ),
+        (
+            "[[rule]]\neffect = \"deny\"\nprogram = \"x\"\nsubcommand = \"-x\"",
+            "option in it",
+        ),
+        ("[[rule]]\neffect = \"deny\"\npath = \"../x\"", "`..` in it"),
+        (
+            "[[rule]]\neffect = \"deny\"\npath = \"~ada/x\"",
+            "somebody's home",
+        ),
+        (
+            "[[rule]]\neffect = \"deny\"\npath = \"a[\"",
+            "is no pattern",
+        ),
+        (
+            "[[rule]]\neffect = \"deny\"\nclass = \"WRITE\"",
+            "is no class",
+        ),
+        (
+            "[[rule]]\neffect = \"deny\"\ntool = \"Write\"\nprogram = \"x\"",
+            "about other tools",
+        ),
+        (
+            "[[rule]]\neffect = \"ask\"\nprogram = \"x\"\nsubstitutions = true",
+            "this is none",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"x\"\nsubstitutions = \"yes\"",
+            "no truth value",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"x\"\nreason = \"\\u001b[2J\"",
+            "control characters",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"x\"\n[[rule.test]]\ncommand = \"x\"",
+            "no `expect`",
+        ),
+        (
+            "[[rule]]\neffect = \"allow\"\nprogram = \"x\"\n[[rule.test]]\nexpect = \"ask\"",
+            "does not say what it tries",
+        ),
+        ("rule = 1", "is no list"),
+    ] {
+        let all = mistakes(text);
+        assert!(all.iter().any(|one| one.contains(what)), "{text}: {all:?}");
+    }
+}
+
+#[test]
+fn what_is_too_large_is_refused() {
+    let long = "a".repeat(600);
+    let text = format!("[[rule]]\neffect = \"deny\"\npath = \"{long}\"");
+    assert!(mistakes(&text)[0].contains("600 characters"));
+    let many = "\"a\", ".repeat(101);
+    let text = format!("[[rule]]\neffect = \"deny\"\nprogram = [{many}]");
+    assert!(mistakes(&text)[0].contains("101 values"));
+    let rules = "[[rule]]\neffect = \"ask\"\n".repeat(1001);
+    assert!(mistakes(&rules)[0].contains("1001 rules"));
+    let text = " ".repeat(MOST_BYTES + 1);
+    let error = Rules::parse(&text, "guard.toml", Origin::User, None, &places());
+    assert!(matches!(error, Err(RulesError::TooLong { .. })));
+    let nested = format!(
+        "[[rule]]\neffect = \"deny\"\npath = \"{}\"",
+        "{a,".repeat(160)
+    );
+    assert!(!mistakes(&nested).is_empty());
+}
+
+const NPM: &str = "[[rule]]\neffect = \"allow\"\nprogram = \"npm\"\n\n[[rule]]\neffect = \"deny\"\nprogram = \"curl\"\n";
+
+#[test]
+fn a_projects_file_allows_only_while_it_is_trusted_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("its real path");
+    let rules_file = root.join("guard.toml");
+    fs::write(&rules_file, NPM).expect("the file is written");
+    let list = root.join("config/trust.json");
+    let load = || {
+        let trust = Trust::load(&list).expect("the list is read");
+        Rules::load(None, Some(&rules_file), &trust, &places()).expect("the rules are right")
+    };
+    let mut request = command("npm test");
+    request.cwd = Some(root.clone());
+    let mut denied = command("curl https://example.com");
+    denied.cwd = Some(root.clone());
+
+    assert_eq!(decide(&load(), &request).0, Effect::Ask);
+    assert_eq!(decide(&load(), &denied).0, Effect::Deny);
+    assert!(load().untrusted());
+
+    let mut trust = Trust::nothing();
+    trust.add(&rules_file).expect("the file is there");
+    trust.save(&list).expect("the list is written");
+    assert_eq!(decide(&load(), &request).0, Effect::Allow);
+    assert!(!load().untrusted());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(&list)
+            .expect("it is there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    fs::write(&rules_file, format!("{NPM}# changed\n")).expect("the file is written");
+    assert_eq!(decide(&load(), &request).0, Effect::Ask);
+    assert_eq!(decide(&load(), &denied).0, Effect::Deny);
+
+    trust.add(&rules_file).expect("the file is there");
+    assert!(trust.remove(&rules_file));
+    assert!(!trust.remove(&rules_file));
+    trust.save(&list).expect("the list is written");
+    assert_eq!(decide(&load(), &request).0, Effect::Ask);
+}
+
+#[test]
+fn a_list_of_trusted_files_that_is_none_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = folder.path().join("trust.json");
+    assert_eq!(Trust::load(&list).expect("there is none"), Trust::nothing());
+    fs::write(&list, "{}").expect("the file is written");
+    let error = Trust::load(&list).expect_err("it is no list").to_string();
+    assert!(error.contains("trust the files anew"), "{error}");
+}
+
+#[test]
+fn loading_tells_the_mistakes_of_both_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, other) = (
+        folder.path().join("guard.toml"),
+        folder.path().join("project.toml"),
+    );
+    fs::write(&one, "[[rule]]\n").expect("the file is written");
+    fs::write(&other, "[[rule]]\n").expect("the file is written");
+    let load = |user: &Path, project: &Path| {
+        Rules::load(Some(user), Some(project), &Trust::nothing(), &places())
+    };
+    match load(&one, &other) {
+        Err(RulesError::Mistakes(all)) => {
+            let files: Vec<&str> = all.iter().map(|one| one.file.as_str()).collect();
+            assert_eq!(files, ["guard.toml", "project.toml"]);
+        }
+        other => panic!("{other:?}"),
+    }
+    fs::write(&one, [0xff, 0xfe]).expect("the file is written");
+    assert!(matches!(
+        load(&one, &other),
+        Err(RulesError::Encoding { .. })
+    ));
+    let none = folder.path().join("none");
+    assert!(load(&none, &none).expect("no files, no rules").is_empty());
+    assert!(matches!(
+        load(folder.path(), &none),
+        Err(RulesError::Read { .. })
+    ));
+}
+
+/// A project with a link that leads out of it, and one that leads to a protected file.
+#[cfg(unix)]
+#[test]
+fn links_are_followed() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().canonicalize().expect("its real path");
+    let (home, project) = (root.join("home"), root.join("home/project"));
+    fs::create_dir_all(project.join("target/real")).expect("the folders are made");
+    fs::create_dir_all(home.join("notes")).expect("the folders are made");
+    fs::write(home.join(".bashrc"), "").expect("the file is written");
+    symlink(home.join("notes"), project.join("target/out")).expect("the link is made");
+    symlink(home.join(".bashrc"), project.join("target/shell")).expect("the link is made");
+    symlink(home.join(".zshrc"), project.join("target/dangling")).expect("the link is made");
+
+    let places = Protected::new(&home);
+    let text = "[[rule]]\neffect = \"allow\"\nprogram = \"touch\"\npath = \"target/**\"\n";
+    let rules = Rules::parse(text, "guard.toml", Origin::User, None, &places).expect("right");
+    let ask = |text: &str| {
+        let mut request = command(text);
+        request.cwd = Some(project.clone());
+        decide(&rules, &request)
+    };
+    assert_eq!(ask("touch target/x").0, Effect::Allow);
+    assert_eq!(ask("touch target/real/x").0, Effect::Allow);
+    assert_eq!(ask("touch target/out/x").0, Effect::Ask);
+    for name in ["target/shell", "target/dangling"] {
+        let (effect, verdict) = ask(&format!("touch {name}"));
+        assert_eq!(effect, Effect::Ask);
+        assert_eq!(
+            verdict.expect("it is guarded").rule,
+            "built in: shell start files"
+        );
+    }
+
+    let deny = "[[rule]]\neffect = \"deny\"\npath = \"~/notes/**\"\n";
+    let rules = Rules::parse(deny, "guard.toml", Origin::User, None, &places).expect("right");
+    let mut request = command("cat target/out/x");
+    request.cwd = Some(project.clone());
+    assert_eq!(decide(&rules, &request).0, Effect::Deny);
+}
+
+#[test]
+fn tests_beside_rules_are_run() {
+    let rules = user(
+        r#"
+[[rule]]
+effect = "allow"
+program = "cargo"
+subcommand = "test"
+[[rule.test]]
+command = "cargo test --workspace"
+expect = "allow"
+[[rule.test]]
+command = "cargo test > log"
+expect = "allow"
+
+[[rule]]
+effect = "deny"
+tool = "Write"
+path = "x/**"
+[[rule.test]]
+tool = "Write"
+path = "x/y"
+expect = "deny"
+"#,
+    );
+    let outcomes = rules.test();
+    let passed: Vec<bool> = outcomes.iter().map(|outcome| outcome.passed()).collect();
+    assert_eq!(passed, [true, false, true]);
+    assert_eq!(outcomes[0].decided_by.as_deref(), Some("guard.toml:2"));
+    assert_eq!(outcomes[1].got, Effect::Ask);
+    assert!(
+        outcomes[1].why.contains("redirection"),
+        "{}",
+        outcomes[1].why
+    );
+    assert_eq!(
+        (outcomes[1].rule.as_str(), outcomes[1].line),
+        ("guard.toml:2", 9)
+    );
+}
+
+#[test]
+fn a_projects_tests_say_what_holds_once_it_is_trusted() {
+    let text = "[[rule]]\neffect = \"allow\"\nprogram = \"npm\"\n[[rule.test]]\ncommand = \"npm test\"\nexpect = \"allow\"\n";
+    assert!(
+        project(text, false)
+            .test()
+            .iter()
+            .all(|outcome| outcome.passed())
+    );
+}
+
+#[test]
+fn what_looks_like_a_slip_is_told() {
+    let rules = user(
+        r#"
+[[rule]]
+effect = "allow"
+program = "make"
+
+[[rule]]
+effect = "deny"
+program = ["make", "ninja"]
+[[rule.test]]
+command = "make"
+expect = "deny"
+
+[[rule]]
+effect = "allow"
+program = "touch"
+[[rule.test]]
+command = "ls"
+expect = "allow"
+
+[[rule]]
+effect = "allow"
+program = "hooks-guard"
+"#,
+    );
+    let all: Vec<String> = rules.warnings().iter().map(ToString::to_string).collect();
+    let has = |rule: &str, what: &str| {
+        all.iter()
+            .any(|one| one.starts_with(&format!("guard.toml:{rule}:")) && one.contains(what))
+    };
+    assert!(has("2", "`guard.toml:6` is stricter"), "{all:#?}");
+    assert!(has("2", "no test"), "{all:#?}");
+    assert!(has("13", "none of its tests"), "{all:#?}");
+    assert!(has("20", "always asked about"), "{all:#?}");
+    assert!(
+        !all.iter().any(|one| one.starts_with("guard.toml:6:")),
+        "{all:#?}"
+    );
+}
+
+#[test]
+fn an_allow_is_no_answer_where_nothing_is_asked() {
+    let rules = user("[[rule]]\neffect = \"allow\"\nprogram = \"ls\"\n");
+    let request = command("ls");
+    assert_eq!(rules.judge(&request, &found(&request)), None);
+    let request = file("Read", "x");
+    assert_eq!(rules.judge(&request, &found(&request)), None);
+}

@@ -1,0 +1,84 @@
+//! Rules of one's own, by files of rules, commands and what should come of them.
+
+mod cases;
+mod files;
+mod random;
+
+use std::path::{Path, PathBuf};
+
+use hooks_guard::classify::{Classifier, Decision, Judgement};
+use hooks_guard::rules::{Effect, Origin, Protected, Rules, Verdict};
+use hooks_guard::{FileAccess, PermissionRequest};
+
+const HOME: &str = "/home/u";
+const PROJECT: &str = "/home/u/project";
+
+/// The places that the guard protects in these tests; none of them exists.
+fn places() -> Protected {
+    let mut places = Protected::new(HOME);
+    places.listen = Some(([127, 0, 0, 1], 3000).into());
+    places.socket = Some("/run/user/1000/hooks-guard.sock".into());
+    places.files = vec![
+        "/home/u/.config/hooks-guard".into(),
+        "/home/u/.local/share/hooks-guard".into(),
+    ];
+    places.settings = vec!["/home/u/.claude/settings.json".into()];
+    places.pid = Some(4242);
+    places
+}
+
+fn user(text: &str) -> Rules {
+    Rules::parse(text, "guard.toml", Origin::User, None, &places()).expect("the rules are right")
+}
+
+fn project(text: &str, trusted: bool) -> Rules {
+    let origin = Origin::Project { trusted };
+    let folder = Some(Path::new(PROJECT));
+    Rules::parse(text, "project.toml", origin, folder, &places()).expect("the rules are right")
+}
+
+fn command(text: &str) -> PermissionRequest {
+    PermissionRequest {
+        cwd: Some(PROJECT.into()),
+        agent: Some("claude-code".into()),
+        ..PermissionRequest::new(text)
+    }
+}
+
+fn file(tool: &str, path: &str) -> PermissionRequest {
+    use hooks_guard::classify::Crud;
+    let effect = match tool {
+        "Read" | "Grep" => Crud::Read,
+        "Write" => Crud::Create,
+        _ => Crud::Update,
+    };
+    PermissionRequest {
+        file: Some(FileAccess {
+            tool: tool.to_owned(),
+            effect,
+            paths: vec![PathBuf::from(path)],
+        }),
+        ..command(&format!("{tool} {path}"))
+    }
+}
+
+fn found(request: &PermissionRequest) -> Judgement {
+    match &request.file {
+        Some(file) => Judgement::of_file(file, &request.command),
+        None => Classifier::new()
+            .judge(&request.command, None)
+            .expect("it is a command"),
+    }
+}
+
+/// What is to be done about a request, and the verdict of the rules if there is one.
+fn decide(rules: &Rules, request: &PermissionRequest) -> (Effect, Option<Verdict>) {
+    let found = found(request);
+    let verdict = rules.judge(request, &found);
+    let effect = match &verdict {
+        Some(verdict) => verdict.effect,
+        None if found.classification.decision == Decision::AutoAllowed => Effect::Allow,
+        None => Effect::Ask,
+    };
+    (effect, verdict)
+}
