@@ -1,6 +1,7 @@
 //! The permission gate: who judges a request, and what is made of it.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -8,8 +9,9 @@ use hooks_runtime::{FirstSuccess, hooks, impl_hooks};
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout};
 
-use crate::classify::{Classification, Classifier, Crud, Decision, MOST_TIME};
+use crate::classify::{Classification, Classifier, Crud, Decision, Judgement, MOST_TIME};
 use crate::request::{PermissionRequest, Ruling};
+use crate::rules::{Effect, RuleBook, Verdict};
 
 /// The extension points of the gate.
 #[hooks]
@@ -17,8 +19,8 @@ pub trait GateHooks {
     /// Says what a request would do (P-07). The first hook that knows decides; if none does, the
     /// answer is the fallback, which has to be confirmed. So is one that panics, and one that
     /// takes longer than two seconds (P-08).
-    #[hook(fallback, chain = FirstSuccess<Classification>)]
-    async fn classify(request: &PermissionRequest) -> Option<Classification> {
+    #[hook(fallback, chain = FirstSuccess<Judgement>)]
+    async fn classify(request: &PermissionRequest) -> Option<Judgement> {
         None
     }
 }
@@ -26,13 +28,13 @@ pub trait GateHooks {
 /// [`Classifier`] as a hook of the gate.
 #[impl_hooks(GateHooksSet)]
 impl GateHooks for Classifier {
-    async fn classify(&self, request: &PermissionRequest) -> Option<Classification> {
+    async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
         let context = request.context.as_deref();
         Some(match &request.file {
-            Some(access) => self.classify_files(&request.command, access),
-            None => match self.classify_fully(&request.command, context).await {
-                Ok(verdict) => verdict,
-                Err(error) => Classification::fallback(&error.to_string()),
+            Some(access) => Judgement::of_file(access, &request.command),
+            None => match self.judge_fully(&request.command, context).await {
+                Ok(found) => found,
+                Err(error) => Classification::fallback(&error.to_string()).into(),
             },
         })
     }
@@ -60,11 +62,13 @@ impl Default for Policy {
     }
 }
 
-/// Judges requests: the classifiers, then the decision. It keeps no record of them.
+/// Judges requests: the classifiers, then the rules, then the decision. It keeps no record of
+/// them.
 #[derive(Clone, Debug)]
 pub struct Gate {
     hooks: GateHooksSet<'static>,
     policy: Policy,
+    rules: Option<Arc<RuleBook>>,
     /// The one that may ask a language model.
     classifier: Option<Classifier>,
 }
@@ -83,36 +87,53 @@ pub struct Judged {
 }
 
 impl Gate {
-    /// A gate with this classifier.
+    /// A gate with this classifier, without rules.
     #[must_use]
     pub fn new(classifier: Classifier, policy: Policy) -> Self {
         Self {
             hooks: GateHooksSet::new().with_hooks(classifier.clone()),
             policy,
+            rules: None,
             classifier: Some(classifier),
         }
     }
 
-    /// A gate with these classifiers, which may be none.
+    /// A gate with these classifiers, which may be none, without rules.
     #[must_use]
     pub fn with_hooks(hooks: GateHooksSet<'static>, policy: Policy) -> Self {
         Self {
             hooks,
             policy,
+            rules: None,
             classifier: None,
         }
+    }
+
+    /// A gate with the classifier of the tables alone, and the policy of the seed.
+    #[must_use]
+    pub fn by_tables() -> Self {
+        Self::new(Classifier::new(), Policy::default())
+    }
+
+    /// Holds requests against these rules.
+    #[must_use]
+    pub fn with_rules(mut self, rules: RuleBook) -> Self {
+        self.rules = Some(Arc::new(rules));
+        self
     }
 
     /// Whether a language model has answered (P-43).
     #[must_use]
     pub fn model_answered(&self) -> bool {
-        self.classifier.as_ref().is_some_and(Classifier::model_answered)
+        let classifier = self.classifier.as_ref();
+        classifier.is_some_and(Classifier::model_answered)
     }
 
     /// Whether there is anything that could judge (P-12).
     #[must_use]
     pub fn has_classifier(&self) -> bool {
-        self.hooks.describe().slots.iter().any(|slot| !slot.entries.is_empty())
+        let slots = self.hooks.describe().slots;
+        slots.iter().any(|slot| !slot.entries.is_empty())
     }
 
     /// What is registered where.
@@ -126,75 +147,93 @@ impl Gate {
     /// Dropping the future drops what runs of the classifiers.
     pub async fn judge(&self, request: &PermissionRequest) -> Judged {
         let began = Instant::now();
-        let run = AssertUnwindSafe(self.hooks.classify(request)).catch_unwind();
-        // The classifier of the tables keeps the time itself, and what it found by then.
-        let (verdict, error) = match timeout(MOST_TIME + Duration::from_millis(50), run).await {
-            Ok(Ok(Some(verdict))) => (verdict, None),
-            Ok(Ok(None)) => {
-                let why = "no classifier knows the request";
-                (Classification::fallback(why), Some(why.to_owned()))
+        let (found, mut error) = self.found(request).await;
+        let verdict = self.rules.as_ref().and_then(|book| {
+            match book.rules_in(request.cwd.as_deref()) {
+                Ok(rules) => rules.judge(request, &found),
+                Err(why) => {
+                    let why = why.to_string();
+                    let verdict = Verdict::unreadable(&why);
+                    error.get_or_insert(why);
+                    Some(verdict)
+                }
             }
-            Ok(Err(_)) => {
-                let why = "a classifier panicked";
-                (Classification::fallback(why), Some(why.to_owned()))
-            }
-            Err(_) => (
-                Classification::timed_out(),
-                Some("classification timed out".to_owned()),
-            ),
-        };
-        let ruling = self.decide(verdict);
+        });
+        let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         Judged {
-            ruling,
+            ruling: self.decide(found.classification, verdict),
             response_time: began.elapsed(),
-            may_be_remembered: true,
+            may_be_remembered,
             error,
         }
     }
 
-    fn decide(&self, verdict: Classification) -> Ruling {
+    /// What the classifiers say; the fallback, and why, where something went wrong.
+    async fn found(&self, request: &PermissionRequest) -> (Judgement, Option<String>) {
+        let run = AssertUnwindSafe(self.hooks.classify(request)).catch_unwind();
+        // The classifier of the tables keeps the time itself, and what it found by then.
+        let (verdict, error) = match timeout(MOST_TIME + Duration::from_millis(50), run).await {
+            Ok(Ok(Some(found))) => return (found, None),
+            Ok(Ok(None)) => {
+                let why = "no classifier knows the request";
+                (Classification::fallback(why), why)
+            }
+            Ok(Err(_)) => {
+                let why = "a classifier panicked";
+                (Classification::fallback(why), why)
+            }
+            Err(_) => (Classification::timed_out(), "classification timed out"),
+        };
+        (verdict.into(), Some(error.to_owned()))
+    }
+
+    /// P-06, with what the rules and the settings make of it.
+    fn decide(&self, found: Classification, verdict: Option<Verdict>) -> Ruling {
         let Policy {
             auto_allow_read,
             require_confirmation_cud,
             dangerously_skip_confirmations,
         } = self.policy;
         // What is asked about for another reason than that it changes something.
-        let sensitive = verdict.confidence < SURE
-            || verdict.crud == Crud::Read && verdict.decision == Decision::RequiresConfirmation;
-        let harmless = match verdict.decision {
-            Decision::AutoAllowed => auto_allow_read,
-            Decision::RequiresConfirmation => !require_confirmation_cud && !sensitive,
-        };
-        let decision = if harmless || dangerously_skip_confirmations {
-            Decision::AutoAllowed
-        } else {
-            Decision::RequiresConfirmation
-        };
-        let reasoning = match (verdict.decision, decision) {
-            (Decision::AutoAllowed, Decision::RequiresConfirmation) => {
-                format!("{}; `auto_allow_read` is off", verdict.reasoning)
+        let sensitive = found.confidence < SURE
+            || found.crud == Crud::Read && found.decision == Decision::RequiresConfirmation;
+        let (allowed, because) = match (&verdict, found.decision) {
+            (Some(verdict), _) => (
+                verdict.effect == Effect::Allow,
+                Some(format!("{} ({})", verdict.reason, verdict.rule)),
+            ),
+            (None, Decision::AutoAllowed) => (
+                auto_allow_read,
+                (!auto_allow_read).then(|| "`auto_allow_read` is off".to_owned()),
+            ),
+            (None, Decision::RequiresConfirmation) if dangerously_skip_confirmations => (
+                true,
+                Some("`dangerously_skip_confirmations` is on".to_owned()),
+            ),
+            (None, Decision::RequiresConfirmation) => {
+                let allowed = !require_confirmation_cud && !sensitive;
+                let because = "`require_confirmation_cud` is off";
+                (allowed, allowed.then(|| because.to_owned()))
             }
-            (Decision::RequiresConfirmation, Decision::AutoAllowed) => {
-                let setting = match dangerously_skip_confirmations {
-                    true => "`dangerously_skip_confirmations` is on",
-                    false => "`require_confirmation_cud` is off",
-                };
-                format!("{}; {setting}", verdict.reasoning)
-            }
-            _ => verdict.reasoning,
         };
         Ruling {
-            decision,
-            classification: verdict.crud,
-            reasoning,
-            confidence: verdict.confidence,
-            explanation: verdict.explanation,
-            classification_method: verdict.method,
+            decision: match allowed {
+                true => Decision::AutoAllowed,
+                false => Decision::RequiresConfirmation,
+            },
+            classification: found.crud,
+            reasoning: match because {
+                Some(because) => format!("{because}; {}", found.reasoning),
+                None => found.reasoning,
+            },
+            confidence: found.confidence,
+            explanation: found.explanation,
+            classification_method: found.method,
             timestamp: Timestamp::now(),
             id: None,
             secret: None,
-            denied: false,
-            rule: None,
+            denied: (verdict.as_ref()).is_some_and(|verdict| verdict.effect == Effect::Deny),
+            rule: verdict.map(|verdict| verdict.rule),
         }
     }
 }

@@ -59,7 +59,7 @@ impl Places {
     /// The projects whose rules the user trusts.
     #[must_use]
     pub fn trust_file(&self) -> PathBuf {
-        self.config.join("trusted.toml")
+        self.config.join("trusted.json")
     }
 
     /// The audit trail, unless the configuration names another.

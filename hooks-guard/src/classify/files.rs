@@ -2,16 +2,18 @@
 
 use super::judge::{Finding, Sure};
 use super::shell::Span;
-use super::{Classification, Classifier, Crud};
+use super::tables::Tables;
+use super::{Classification, Crud, Judgement};
 use crate::request::FileAccess;
 
-impl Classifier {
+impl Judgement {
     /// Judges access to files, of which `line` says in words what it is.
     ///
     /// The class is what the tool does to them; a read of a file that holds secrets has to be
     /// confirmed, and so has one of a file without a name.
     #[must_use]
-    pub fn classify_files(&self, line: &str, access: &FileAccess) -> Classification {
+    pub fn of_file(access: &FileAccess, line: &str) -> Self {
+        let tables = Tables::embedded();
         let tool = &access.tool;
         let mut findings = Vec::new();
         let mut found = |ask, sure, reason| {
@@ -31,7 +33,7 @@ impl Classifier {
         }
         for path in &access.paths {
             let shown = path.display();
-            if path.to_str().is_none_or(|path| self.tables.secret(path)) {
+            if path.to_str().is_none_or(|path| tables.secret(path)) {
                 found(true, Sure::Known, format!("`{tool}` gets at secrets in `{shown}`"));
             } else {
                 let verb = match access.effect {
@@ -44,7 +46,7 @@ impl Classifier {
                 found(ask, Sure::Known, format!("`{tool}` {verb} `{shown}`"));
             }
         }
-        Classification::new(line, &findings, true)
+        Self::new(Classification::new(line, &findings, true), None)
     }
 }
 
@@ -58,8 +60,9 @@ mod tests {
             tool: "Tool".to_owned(),
             effect,
             paths: paths.iter().map(Into::into).collect(),
+            input_hash: None,
         };
-        Classifier::new().classify_files("Tool files", &access)
+        Judgement::of_file(&access, "Tool files").classification
     }
 
     #[test]

@@ -285,31 +285,6 @@ impl Judged {
     }
 }
 
-/// What access to files by a tool that is no shell does.
-pub(crate) fn of_file(effect: Crud, paths: &[std::path::PathBuf], what: &str) -> Judgement {
-    let tables = Tables::embedded();
-    let changes = effect > Crud::Read;
-    let secret = paths
-        .iter()
-        .find(|path| !changes && tables.secret(&path.to_string_lossy()));
-    let reason = match (secret, effect) {
-        (Some(path), _) => format!("reads `{}`, which holds secrets", path.display()),
-        (None, Crud::Read) => "reads files".to_owned(),
-        (None, Crud::Create) => "creates files".to_owned(),
-        (None, Crud::Update) => "changes files".to_owned(),
-        (None, Crud::Delete) => "deletes files".to_owned(),
-    };
-    let finding = judge::Finding {
-        span: shell::Span::new(0, what.len()),
-        effect,
-        ask: changes || secret.is_some(),
-        reason,
-        sure: Sure::Known,
-    };
-    let verdict = Classification::new(what, &[finding], true);
-    Judgement::new(verdict, None)
-}
-
 fn check(command: &str) -> Result<(), InputError> {
     if command.trim().is_empty() {
         return Err(InputError::Empty);

@@ -37,6 +37,13 @@ impl Judgement {
     }
 }
 
+/// A judgement without parts, which no rule of one's own can allow.
+impl From<Classification> for Judgement {
+    fn from(classification: Classification) -> Self {
+        Self::new(classification, None)
+    }
+}
+
 /// What a command is made of.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -57,7 +64,7 @@ pub struct Parts {
 
 /// A command that would run: a program with its words; or, without words, what stands around
 /// others or alone: a group with redirections, an assignment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Part {
     /// Where it begins in the command, in bytes.
@@ -143,7 +150,19 @@ impl Part {
         Self {
             start: span.start,
             end: span.end,
-            ..Self::default()
+            within: None,
+            words: Vec::new(),
+            calls: Vec::new(),
+            touches: Vec::new(),
+            redirections: Vec::new(),
+            documents: Vec::new(),
+            assignments: Vec::new(),
+            substitutions: false,
+            input: None,
+            told: false,
+            effect: Crud::Read,
+            ask: false,
+            code: false,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use futures_util::TryStreamExt;
-use hooks_guard::audit::{AuditStore, Filter, Page, UserResponse, export};
+use hooks_guard::audit::{AuditStore, Filter, Page, UserResponse, Verification, export};
 use hooks_guard::classify::Crud;
 use hooks_runtime::display::{escape, shorten};
 use jiff::{SignedDuration, Timestamp};
@@ -132,12 +132,12 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
             }
             Action::Verify { setup } => {
                 let found = trail(&setup).await?.verify().await?;
-                writeln!(io::stdout().lock(), "{found}")?;
+                say(&found)?;
                 Ok(found.is_intact())
             }
             Action::Head { setup } => {
                 let head = trail(&setup).await?.head().await?;
-                writeln!(io::stdout().lock(), "{head}")?;
+                writeln!(io::stdout().lock(), "{} {}", head.count, hex(&head.hash))?;
                 Ok(true)
             }
             Action::Cleanup { days, setup } => {
@@ -154,6 +154,44 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
             }
         }
     })
+}
+
+fn say(found: &Verification) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for cleanup in &found.cleanups {
+        writeln!(
+            out,
+            "cleanup at {} by {}: {} decisions before {} taken away",
+            cleanup.at,
+            escape(&cleanup.by),
+            cleanup.deleted,
+            cleanup.older_than
+        )?;
+    }
+    if let Some(broken) = &found.broken {
+        let entry = broken.entry.map(|entry| format!("entry {entry}: "));
+        let decision = broken.decision.map(|id| format!(" (decision {id})"));
+        writeln!(
+            out,
+            "broken: {}{}{}",
+            entry.unwrap_or_default(),
+            escape(&broken.problem),
+            decision.unwrap_or_default()
+        )?;
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "whole: {} decisions, {} entries; it ends with {} {}",
+        found.decisions,
+        found.entries,
+        found.head.count,
+        hex(&found.head.hash)
+    )
+}
+
+fn hex(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {

@@ -7,8 +7,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use hooks_guard::PermissionRequest;
 use hooks_guard::places::Places;
-use hooks_guard::request::PermissionRequest;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use clap::Args;
 use hooks_guard::audit::AuditStore;
-use hooks_guard::client::{Address, Client, ClientError};
+use hooks_guard::client::{Client, ClientError};
 use hooks_guard::config::Config;
 use hooks_guard::gate::Gate;
-use hooks_guard::classify::{Classifier, Decision};
+use hooks_guard::classify::Decision;
 use hooks_guard::protocol::{self, Agent, Answer, Asks, Event, Question, Ran, Reply};
-use hooks_guard::request::{PermissionRequest, Ruling};
 use hooks_guard::service::PermissionService;
+use hooks_guard::{PermissionRequest, Ruling};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, timeout_at};
 
 use super::calls::{Call, Calls};
-use super::setup::{Setup, address, database, runtime};
-use super::{Failure, semantic};
+use super::Failure;
+use super::setup::{Setup, address, database, gate, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -158,14 +158,10 @@ impl Guard<'_> {
 
     async fn here(&self, request: &PermissionRequest) -> Result<Ruling, String> {
         let failed = |error: Failure| format!("hooks-guard cannot decide: {error}");
-        let classifier = match self.config.semantic.clone() {
-            Some(stage) => semantic::classifier(stage).map_err(|error| failed(error.into()))?,
-            None => Classifier::new(),
-        };
+        let gate = gate(self.config).map_err(failed)?;
         let url = database(self.config).map_err(failed)?;
         let audit = AuditStore::open(&url).await;
         let audit = audit.map_err(|error| failed(error.into()))?;
-        let gate = Gate::new(classifier, self.config.policy());
         let service = PermissionService::new(gate, audit, self.config.approval_ttl());
         // Nobody can answer a question of a process that ends.
         let request = PermissionRequest {
@@ -266,7 +262,7 @@ impl Guard<'_> {
         let gate = Gate::by_tables();
         let service = PermissionService::new(gate, audit, self.config.approval_ttl());
         let agent = self.agent.name();
-        let status = outcome.exit_status;
+        let status = outcome.exit_status.and_then(|status| i32::try_from(status).ok());
         service.executed_call(agent, session, call, status).await?;
         Ok(())
     }

@@ -4,7 +4,10 @@ mod approve;
 mod audit;
 mod calls;
 mod check;
+mod doctor;
 mod hook;
+mod install;
+mod rules;
 mod semantic;
 mod serve;
 mod setup;
@@ -18,6 +21,9 @@ use hooks_guard::audit::AuditError;
 use hooks_guard::client::ClientError;
 use hooks_guard::config::ConfigError;
 use hooks_guard::http::ServeError;
+use hooks_guard::install::InstallError;
+use hooks_guard::rules::{RulesError, TrustError};
+use hooks_guard::service::ServiceError;
 use hooks_runtime::display::escape;
 use thiserror::Error;
 
@@ -54,6 +60,22 @@ enum Action {
     Approve(approve::Options),
     /// Reads, checks and cleans up the audit trail.
     Audit(audit::Options),
+    /// Answers an agent's hook: reads its input, prints its answer.
+    Hook(hook::Options),
+    /// Puts the hook into the settings of an agent, or takes it out.
+    Install(install::Options),
+    /// Says what is wrong with an installation, and how to mend it.
+    ///
+    /// Exit status: 0 if everything is as it should be or could be better, 1 if something does
+    /// not protect.
+    Doctor(doctor::Options),
+    /// Tries the tests in files of rules.
+    ///
+    /// Exit status: 0 if all hold, 1 if one does not.
+    TestRules(rules::TestOptions),
+    /// Lets the rules of a project allow something, as they are now; a changed file is not
+    /// trusted any more.
+    Trust(rules::TrustOptions),
     /// Prints the OpenAPI document of the service.
     Openapi,
 }
@@ -75,6 +97,14 @@ pub(crate) enum Failure {
     Client(#[from] ClientError),
     #[error(transparent)]
     Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    #[error(transparent)]
+    Install(#[from] InstallError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    #[error(transparent)]
+    Trust(#[from] TrustError),
     #[error("{0}")]
     Other(String),
 }
@@ -87,6 +117,11 @@ pub(crate) fn run() -> ExitCode {
         Action::Serve(options) => serve::serve(options),
         Action::Approve(options) => approve::approve(options),
         Action::Audit(options) => audit::audit(options),
+        Action::Hook(options) => return ExitCode::from(hook::hook(options)),
+        Action::Install(options) => install::install(options),
+        Action::Doctor(options) => doctor::doctor(options),
+        Action::TestRules(options) => rules::test(options),
+        Action::Trust(options) => rules::trust(options),
         Action::Openapi => openapi(),
     };
     match done {

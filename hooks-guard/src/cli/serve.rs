@@ -5,15 +5,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use hooks_guard::classify::Classifier;
 use hooks_guard::config::Config;
-use hooks_guard::gate::Gate;
 use hooks_guard::http::{AppState, Metrics, OperatorToken, Server};
 use hooks_guard::service::PermissionService;
 use hooks_runtime::display::escape;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::setup::{Setup, database, open};
+use super::setup::{Setup, database, gate, open, without_password};
 use super::{Failure, semantic};
 
 #[derive(Debug, Args)]
@@ -81,11 +79,7 @@ fn logs() {
 }
 
 async fn run(config: Config, token: OperatorToken) -> Result<(), Failure> {
-    let classifier = match config.semantic.clone() {
-        Some(stage) => semantic::classifier(stage)?,
-        None => Classifier::new(),
-    };
-    let gate = Gate::new(classifier, config.policy());
+    let gate = gate(&config)?;
     let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
     let metrics = Metrics::install();
     let state = AppState::new(service, token.clone(), config.clone(), metrics);
@@ -124,16 +118,4 @@ fn greet(config: &Config, token: &OperatorToken, address: SocketAddr) -> Result<
         writeln!(out, "warning: {warning}")?;
     }
     Ok(())
-}
-
-/// A database's address as it may be shown.
-fn without_password(url: &str) -> String {
-    match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
-            let rest = rest.split('?').next().unwrap_or(rest);
-            escape(&format!("{scheme}://{rest}"))
-        }
-        None => escape(url),
-    }
 }

@@ -4,12 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hooks_guard::audit::AuditStore;
+use hooks_guard::classify::Classifier;
 use hooks_guard::client::Address;
 use hooks_guard::config::Config;
+use hooks_guard::gate::Gate;
+use hooks_guard::install::{Homes, settings_files};
 use hooks_guard::places::Places;
+use hooks_guard::rules::{Protected, RuleBook};
+use hooks_runtime::display::escape;
 use tokio::runtime::{Builder, Runtime};
 
-use super::Failure;
+use super::{Failure, semantic};
 
 /// Where the configuration is, and what is set in another place than there.
 #[derive(Debug, Args)]
@@ -82,4 +87,62 @@ pub(crate) fn address(config: &Config) -> Address {
 /// A runtime for a command that does one thing at a time.
 pub(crate) fn runtime() -> Result<Runtime, Failure> {
     Ok(Builder::new_current_thread().enable_all().build()?)
+}
+
+/// The gate of this configuration, with the user's and the projects' rules.
+pub(crate) fn gate(config: &Config) -> Result<Gate, Failure> {
+    let classifier = match config.semantic.clone() {
+        Some(stage) => semantic::classifier(stage)?,
+        None => Classifier::new(),
+    };
+    let places = places()?;
+    let book = RuleBook::new(&places, protected(&places, config));
+    Ok(Gate::new(classifier, config.policy()).with_rules(book))
+}
+
+/// The directories of this user.
+pub(crate) fn places() -> Result<Places, Failure> {
+    Places::of_environment().ok_or_else(|| {
+        Failure::Other("there is no home directory; set `HOME` to an absolute path".to_owned())
+    })
+}
+
+/// Where agents keep this user's settings.
+pub(crate) fn homes(places: &Places) -> Homes {
+    Homes::new(&places.home, |name| std::env::var_os(name).map(PathBuf::from))
+}
+
+/// What no command and no tool may touch without a question.
+pub(crate) fn protected(places: &Places, config: &Config) -> Protected {
+    let mut files = vec![
+        places.config.clone(),
+        places.data.clone(),
+        places.state.clone(),
+    ];
+    files.extend(std::env::current_exe());
+    if let Some(url) = &config.database {
+        let path = url.strip_prefix("sqlite:").unwrap_or(url);
+        if !url.contains("://") {
+            files.push(PathBuf::from(path));
+        }
+    }
+    let mut protected = Protected::new(&places.home);
+    protected.listen = Some(config.listen);
+    protected.socket = config.socket.clone();
+    protected.files = files;
+    protected.settings = settings_files(&homes(places), None);
+    protected.pid = Some(std::process::id());
+    protected
+}
+
+/// A database's address as it may be shown.
+pub(crate) fn without_password(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+            let rest = rest.split('?').next().unwrap_or(rest);
+            escape(&format!("{scheme}://{rest}"))
+        }
+        None => escape(url),
+    }
 }

@@ -258,7 +258,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// P-22.
-pub(crate) fn failed(id: &RequestId, error: &dyn std::error::Error) -> ApiError {
-    tracing::error!(request_id = id.0, error, "the audit trail failed");
+pub(crate) fn failed(id: &RequestId, error: &impl std::error::Error) -> ApiError {
+    tracing::error!(request_id = id.0, %error, "the audit trail failed");
     ApiError::database(id)
 }

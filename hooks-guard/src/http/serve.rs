@@ -10,6 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use futures_util::FutureExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -132,11 +133,11 @@ impl Server {
             let accepted = tokio::select! {
                 accepted = tcp.accept() => accepted.map(|(stream, peer)| {
                     let _ = stream.set_nodelay(true);
-                    connection(&router, &graceful, stream, Some(peer))
+                    connection(&router, &graceful, stream, Some(peer)).boxed()
                 }),
-                accepted = accept(unix.as_ref()) => {
-                    accepted.map(|stream| connection(&router, &graceful, stream, None))
-                }
+                accepted = accept(unix.as_ref()) => accepted.map(|stream| {
+                    connection(&router, &graceful, stream, None).boxed()
+                }),
                 () = &mut end => break,
             };
             match accepted {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::{MOST_BYTES, Problem};
 
@@ -29,6 +30,13 @@ pub(crate) fn parse(text: &str) -> Result<Object, Problem> {
         Value::Object(object) => Ok(object),
         _ => Err(Problem::NotAnObject),
     }
+}
+
+/// SHA-256 of everything that a tool is given, in hexadecimal.
+pub(crate) fn hash(arguments: &Object) -> String {
+    let text = serde_json::to_vec(arguments).unwrap_or_default();
+    let digest = Sha256::digest(text);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A text, if the field is there and not null.

@@ -185,6 +185,7 @@ pub(crate) fn access(name: &str, tool: Tool, arguments: &Object) -> Result<FileA
             .iter()
             .map(|file| plain_path(file))
             .collect::<Result<_, _>>()?,
+        input_hash: Some(input::hash(arguments)),
     })
 }
 

@@ -174,6 +174,7 @@ impl Rules {
                     tool: tool.clone(),
                     effect,
                     paths: vec![path.into()],
+                    input_hash: None,
                 };
                 let what = format!("{tool} {path}");
                 let found = Judgement::of_file(&file, &what);

@@ -37,6 +37,7 @@
 //! # Ok::<(), hooks_guard::rules::RulesError>(())
 //! ```
 
+mod book;
 mod check;
 mod error;
 mod file;
@@ -58,6 +59,7 @@ use paths::{Folder, Holds};
 use rule::Rule;
 use scene::{Scene, base_name};
 
+pub use book::{BookError, RuleBook};
 pub use check::{TestOutcome, Warning};
 pub use error::{Mistake, RulesError};
 pub use protect::Protected;
@@ -111,6 +113,18 @@ pub struct Verdict {
     /// Whether an answer may be remembered: it may not where the same command could mean
     /// something else the next time, or touch what is protected.
     pub remember: bool,
+}
+
+impl Verdict {
+    /// Asks, because the rules cannot be read: one of them may forbid it.
+    pub(crate) fn unreadable(why: &str) -> Self {
+        Self {
+            effect: Effect::Ask,
+            rule: "built in: rules that cannot be read".to_owned(),
+            reason: format!("the rules cannot be read: {why}"),
+            remember: false,
+        }
+    }
 }
 
 /// A set of rules: cheap to clone, and never changed.
@@ -527,15 +541,6 @@ fn project_of(file: &Path) -> PathBuf {
     match (folder.file_name(), folder.parent()) {
         (Some(name), Some(above)) if name == ".hooks-guard" => above.to_owned(),
         _ => folder,
-    }
-}
-
-impl Judgement {
-    /// What is found out about access to files by a tool that is no shell: its effect is what the
-    /// agent says, and reading what holds secrets is asked about.
-    #[must_use]
-    pub fn of_file(file: &FileAccess, what: &str) -> Self {
-        crate::classify::of_file(file.effect, &file.paths, what)
     }
 }
 

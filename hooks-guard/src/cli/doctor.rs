@@ -1,0 +1,175 @@
+//! `doctor`: what is wrong with an installation.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use hooks_guard::audit::{AuditStore, Filter, Page};
+use hooks_guard::client::{Address, Client, ClientError};
+use hooks_guard::config::Config;
+use hooks_guard::doctor::{self, Audit, Daemon, RuleFile, Service, State, Surroundings};
+use hooks_guard::places::Places;
+use hooks_guard::rules::{Rules, RulesError, Trust};
+use jiff::Timestamp;
+
+use super::Failure;
+use super::setup::{Setup, address, database, homes, places, protected, runtime, without_password};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Looks at the settings of the project in this directory, too.
+    #[arg(long, value_name = "DIRECTORY")]
+    project: Option<PathBuf>,
+    /// A JSON array in place of lines.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    setup: Setup,
+}
+
+/// What the other parts find.
+struct Parts {
+    config: Result<Config, String>,
+    places: Places,
+    project: Option<PathBuf>,
+}
+
+pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
+    let places = places()?;
+    let homes = homes(&places);
+    let project = options.project.map(std::path::absolute).transpose()?;
+    let binary = std::env::current_exe()?;
+    let private = [
+        places.config_file(),
+        places.rules_file(),
+        places.trust_file(),
+        places.database_file(),
+    ];
+    let parts = Parts {
+        config: options.setup.config().map_err(|error| error.to_string()),
+        places,
+        project: project.clone(),
+    };
+    let path = std::env::var_os("PATH");
+    let checks = doctor::examine(
+        &Surroundings {
+            homes: &homes,
+            project: project.as_deref(),
+            binary: &binary,
+            path: path.as_deref(),
+            private: &private,
+            now: Timestamp::now(),
+        },
+        &parts,
+    );
+    let mut out = io::stdout().lock();
+    if options.json {
+        serde_json::to_writer_pretty(&mut out, &checks)?;
+        writeln!(out)?;
+    } else {
+        for check in &checks {
+            let state = match check.state {
+                State::Ok => "ok  ",
+                State::Warn => "warn",
+                State::Bad => "BAD ",
+            };
+            writeln!(out, "{state} {}: {}", check.name, check.what)?;
+            if let Some(remedy) = &check.remedy {
+                writeln!(out, "     → {remedy}")?;
+            }
+        }
+    }
+    Ok(doctor::worst(&checks) != State::Bad)
+}
+
+impl Service for Parts {
+    fn daemon(&self) -> Result<Option<Daemon>, String> {
+        let config = self.config.as_ref().map_err(Clone::clone)?;
+        let runtime = runtime().map_err(|error| error.to_string())?;
+        let place = address(config);
+        let client = Client::new(place.clone());
+        match runtime.block_on(client.get("/health", Duration::from_secs(3))) {
+            Ok(health) => Ok(Some(Daemon {
+                address: match place {
+                    Address::Tcp(address) => format!("http://{address}"),
+                    Address::Unix(path) => path.display().to_string(),
+                },
+                version: health["version"].as_str().unwrap_or("unknown").to_owned(),
+            })),
+            Err(ClientError::Away(_)) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn audit(&self) -> Result<Option<Audit>, String> {
+        let config = self.config.as_ref().map_err(Clone::clone)?;
+        let url = database(config).map_err(|error| error.to_string())?;
+        if let Some(path) = url.strip_prefix("sqlite:")
+            && !std::path::Path::new(path).exists()
+        {
+            return Ok(None);
+        }
+        let runtime = runtime().map_err(|error| error.to_string())?;
+        let looked = runtime.block_on(async {
+            let store = AuditStore::open(&url).await?;
+            let page = Page {
+                limit: 1,
+                offset: 0,
+            };
+            let newest = store.decisions(&Filter::default(), page).await?;
+            let found = store.verify().await?;
+            Ok::<_, hooks_guard::audit::AuditError>(Audit {
+                database: without_password(&url),
+                broken: found.broken.map(|broken| broken.problem),
+                newest: newest.records.first().map(|record| record.timestamp),
+            })
+        });
+        looked.map(Some).map_err(|error| error.to_string())
+    }
+
+    fn rules(&self) -> Vec<RuleFile> {
+        let Ok(config) = &self.config else {
+            return Vec::new();
+        };
+        let protected = protected(&self.places, config);
+        let trust = Trust::load(&self.places.trust_file());
+        let mut files = Vec::new();
+        let user = self.places.rules_file();
+        let project = self.project.as_deref().map(Places::project_rules);
+        for (path, own) in [(Some(user), true), (project, false)] {
+            let Some(path) = path.filter(|path| path.exists()) else {
+                continue;
+            };
+            let (user, project) = match own {
+                true => (Some(path.as_path()), None),
+                false => (None, Some(path.as_path())),
+            };
+            let empty = Trust::nothing();
+            let known = trust.as_ref().unwrap_or(&empty);
+            let read = Rules::load(user, project, known, &protected);
+            let mut mistakes: Vec<String> = match &read {
+                Ok(_) => Vec::new(),
+                Err(RulesError::Mistakes(mistakes)) => {
+                    mistakes.iter().map(ToString::to_string).collect()
+                }
+                Err(error) => vec![error.to_string()],
+            };
+            if let Err(error) = &trust {
+                mistakes.push(error.to_string());
+            }
+            let trusted = read.is_ok_and(|rules| !rules.untrusted());
+            files.push(RuleFile {
+                path,
+                mistakes,
+                trusted: (!own).then_some(trusted),
+            });
+        }
+        files
+    }
+
+    fn configuration(&self) -> Result<Vec<String>, String> {
+        let config = self.config.as_ref().map_err(Clone::clone)?;
+        Ok(config.warnings().into_iter().map(str::to_owned).collect())
+    }
+}

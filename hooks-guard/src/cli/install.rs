@@ -1,0 +1,69 @@
+//! `install`: the hook in the settings of an agent.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use hooks_guard::install::{self, Change, Place};
+use hooks_guard::protocol::Agent;
+use hooks_runtime::display::escape;
+
+use super::Failure;
+use super::setup::{homes, places};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// claude-code, codex, gemini, cursor, copilot, vscode or opencode.
+    agent: Agent,
+    /// Shows what would change, and changes nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Takes the hook out again.
+    #[arg(long)]
+    uninstall: bool,
+    /// In the settings of the project in this directory, in place of the user's.
+    #[arg(long, value_name = "DIRECTORY")]
+    project: Option<PathBuf>,
+}
+
+pub(crate) fn install(options: Options) -> Result<bool, Failure> {
+    let wanted = install::Options {
+        homes: homes(&places()?),
+        place: match options.project {
+            Some(project) => Place::Project(std::path::absolute(project)?),
+            None => Place::User,
+        },
+        binary: std::env::current_exe()?,
+        dry_run: options.dry_run,
+    };
+    let report = match options.uninstall {
+        true => install::uninstall(options.agent, &wanted)?,
+        false => install::install(options.agent, &wanted)?,
+    };
+    let mut out = io::stdout().lock();
+    let file = escape(&report.file.display().to_string());
+    if options.dry_run {
+        write!(out, "{}", lines(&report.diff))?;
+    }
+    let (would, done) = match report.change {
+        Change::None => ("would stay", "is as it should be"),
+        Change::Created => ("would be made", "was made"),
+        Change::Changed => ("would change", "was changed"),
+        Change::Removed => ("would go", "was removed: nothing else was in it"),
+    };
+    let what = if options.dry_run { would } else { done };
+    writeln!(out, "{file} {what}")?;
+    if let Some(backup) = &report.backup {
+        let backup = escape(&backup.display().to_string());
+        writeln!(out, "what it was is in {backup}")?;
+    }
+    for sentence in &report.to_do {
+        writeln!(out, "{}", escape(sentence))?;
+    }
+    Ok(true)
+}
+
+/// Each line of a text, escaped.
+fn lines(text: &str) -> String {
+    text.lines().map(|line| escape(line) + "\n").collect()
+}

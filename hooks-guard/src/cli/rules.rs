@@ -1,0 +1,114 @@
+//! `test-rules` and `trust`: rules of one's own.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use hooks_guard::config::Config;
+use hooks_guard::places::Places;
+use hooks_guard::rules::{Rules, Trust};
+use hooks_runtime::display::escape;
+
+use super::Failure;
+use super::setup::{places, protected};
+
+#[derive(Debug, Args)]
+pub(crate) struct TestOptions {
+    /// Files of rules; the user's and that of this directory's project, unless given.
+    files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustOptions {
+    /// The project; the current directory, unless given.
+    directory: Option<PathBuf>,
+    /// Trusts it no longer.
+    #[arg(long)]
+    revoke: bool,
+    /// Shows what is trusted.
+    #[arg(long, conflicts_with_all = ["revoke", "directory"])]
+    list: bool,
+}
+
+/// Whether every test holds.
+pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
+    let places = places()?;
+    let protected = protected(&places, &Config::load(&places.config_file())?);
+    let trust = Trust::load(&places.trust_file())?;
+    let mut files = options.files;
+    let given = !files.is_empty();
+    if !given {
+        files.push(places.rules_file());
+        files.push(Places::project_rules(&std::env::current_dir()?));
+        files.retain(|file| file.exists());
+    }
+    let mut out = io::stdout().lock();
+    if files.is_empty() {
+        writeln!(out, "there are no rules")?;
+        return Ok(true);
+    }
+    let mut all = true;
+    for file in &files {
+        if !file.exists() {
+            return Err(Failure::Other(format!(
+                "there is no `{}`; give a file of rules",
+                file.display()
+            )));
+        }
+        let own = *file == places.rules_file();
+        let (user, project) = match own {
+            true => (Some(file.as_path()), None),
+            false => (None, Some(file.as_path())),
+        };
+        let rules = Rules::load(user, project, &trust, &protected)?;
+        let outcomes = rules.test();
+        for outcome in &outcomes {
+            let mark = if outcome.passed() { "ok  " } else { "FAIL" };
+            let tried = format!("{}: `{}`", outcome.rule, outcome.command);
+            write!(out, "{mark} {} → {}", escape(&tried), outcome.got)?;
+            match outcome.passed() {
+                true => writeln!(out)?,
+                false => {
+                    let why = escape(&outcome.why);
+                    writeln!(out, ", expected {}: {why}", outcome.expected)?;
+                }
+            }
+            all &= outcome.passed();
+        }
+        for warning in rules.warnings() {
+            writeln!(out, "warn {}", escape(&warning.to_string()))?;
+        }
+        if rules.untrusted() {
+            let file = escape(&file.display().to_string());
+            writeln!(out, "warn {file} is not trusted: what it allows does not count")?;
+        }
+    }
+    Ok(all)
+}
+
+pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
+    let places = places()?;
+    let path = places.trust_file();
+    let mut trust = Trust::load(&path)?;
+    let mut out = io::stdout().lock();
+    if options.list {
+        for (file, hash) in trust.files() {
+            writeln!(out, "{hash} {}", escape(&file.display().to_string()))?;
+        }
+        return Ok(true);
+    }
+    let directory = options.directory.map_or_else(std::env::current_dir, Ok)?;
+    let file = Places::project_rules(&directory);
+    let shown = escape(&file.display().to_string());
+    if options.revoke {
+        let was = trust.remove(&file);
+        trust.save(&path)?;
+        let what = if was { "is trusted no longer" } else { "was not trusted" };
+        writeln!(out, "{shown} {what}")?;
+        return Ok(was);
+    }
+    trust.add(&file)?;
+    trust.save(&path)?;
+    writeln!(out, "{shown} is trusted as it is now")?;
+    Ok(true)
+}

@@ -1,0 +1,166 @@
+//! Which rules hold for a request: the user's, and those of every project around its directory.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use super::{Protected, Rules, RulesError, Trust, TrustError};
+use crate::places::Places;
+
+/// Most sets of rules that are kept; there are few directories that agents work in.
+const MOST: usize = 64;
+
+/// The rules of one user, by the directory of a request; read again when a file changes.
+///
+/// The files of all projects around a directory hold, from the outermost to the innermost, so
+/// that a new one cannot put an old one out of force.
+#[derive(Debug)]
+pub struct RuleBook {
+    user: PathBuf,
+    trust: PathBuf,
+    places: Protected,
+    read: Mutex<HashMap<Vec<Seen>, Rules>>,
+}
+
+/// A file as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Seen {
+    path: PathBuf,
+    /// None where there was none.
+    state: Option<(Option<SystemTime>, u64, Identity)>,
+}
+
+#[cfg(unix)]
+type Identity = (u64, i64, i64);
+#[cfg(not(unix))]
+type Identity = ();
+
+/// Rules that cannot be used; nothing is allowed then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BookError {
+    /// A file of rules.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// The file of what is trusted.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+}
+
+impl RuleBook {
+    /// The rules at these places, with the protection of what `protected` names.
+    #[must_use]
+    pub fn new(places: &Places, protected: Protected) -> Self {
+        Self {
+            user: places.rules_file(),
+            trust: places.trust_file(),
+            places: protected,
+            read: Mutex::default(),
+        }
+    }
+
+    /// The rules that hold in a directory.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or has mistakes.
+    pub fn rules_in(&self, directory: Option<&Path>) -> Result<Rules, BookError> {
+        let mut files = vec![self.trust.clone(), self.user.clone()];
+        let around = directory.filter(|directory| directory.is_absolute());
+        let mut projects: Vec<PathBuf> = around
+            .into_iter()
+            .flat_map(Path::ancestors)
+            .map(Places::project_rules)
+            .filter(|file| file.symlink_metadata().is_ok())
+            .collect();
+        projects.reverse();
+        files.extend(projects.iter().cloned());
+        let seen: Vec<Seen> = files.into_iter().map(Seen::of).collect();
+        if let Some(rules) = self.lock().get(&seen) {
+            return Ok(rules.clone());
+        }
+        let trust = Trust::load(&self.trust)?;
+        let mut rules = Rules::load(Some(&self.user), None, &trust, &self.places)?;
+        for file in &projects {
+            rules = rules.and(&Rules::load(None, Some(file), &trust, &self.places)?);
+        }
+        let mut read = self.lock();
+        if read.len() >= MOST {
+            read.clear();
+        }
+        read.insert(seen, rules.clone());
+        Ok(rules)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<Seen>, Rules>> {
+        self.read
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Seen {
+    fn of(path: PathBuf) -> Self {
+        let state = fs::metadata(&path).ok().map(|file| {
+            #[cfg(unix)]
+            let identity = {
+                use std::os::unix::fs::MetadataExt;
+                (file.ino(), file.ctime(), file.ctime_nsec())
+            };
+            #[cfg(not(unix))]
+            let identity = ();
+            (file.modified().ok(), file.len(), identity)
+        });
+        Self { path, state }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::Classifier;
+    use crate::request::PermissionRequest;
+    use crate::rules::Effect;
+
+    const DENY: &str = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'no'\n";
+
+    fn effect(book: &RuleBook, directory: &Path) -> Option<Effect> {
+        let request = PermissionRequest {
+            cwd: Some(directory.to_owned()),
+            ..PermissionRequest::new("make all")
+        };
+        let found = Classifier::new()
+            .judge(&request.command, None)
+            .expect("a command");
+        let rules = book.rules_in(Some(directory)).expect("rules");
+        rules.judge(&request, &found).map(|verdict| verdict.effect)
+    }
+
+    #[test]
+    fn the_rules_of_every_project_around_a_directory_hold() {
+        let home = tempfile::tempdir().expect("a directory");
+        let book = RuleBook::new(&Places::below(home.path()), Protected::new(home.path()));
+        let outer = home.path().join("outer");
+        let inner = outer.join("a/inner");
+        fs::create_dir_all(&inner).expect("a directory");
+        assert_eq!(effect(&book, &inner), None);
+        fs::write(Places::project_rules(&outer), DENY).expect("a file");
+        assert_eq!(effect(&book, &inner), Some(Effect::Deny), "seen at once");
+        fs::write(Places::project_rules(&inner), "").expect("a file");
+        assert_eq!(effect(&book, &inner), Some(Effect::Deny), "not put out of force");
+        assert_eq!(effect(&book, home.path()), None);
+        fs::remove_file(Places::project_rules(&outer)).expect("gone");
+        assert_eq!(effect(&book, &inner), None);
+    }
+
+    #[test]
+    fn rules_with_mistakes_are_an_error() {
+        let home = tempfile::tempdir().expect("a directory");
+        let places = Places::below(home.path());
+        let book = RuleBook::new(&places, Protected::new(home.path()));
+        fs::create_dir_all(&places.config).expect("a directory");
+        fs::write(places.rules_file(), "[[rule]]\neffect = 'perhaps'\n").expect("a file");
+        assert!(book.rules_in(None).is_err());
+    }
+}
