@@ -145,3 +145,13 @@ fn openapi() -> Result<bool, Failure> {
     writeln!(io::stdout().lock(), "{document}")?;
     Ok(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Arguments::command().debug_assert();
+    }
+}

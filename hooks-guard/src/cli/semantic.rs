@@ -20,6 +20,7 @@ const KEY: &str = "HOOKS_GUARD_SEMANTIC_KEY";
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Second stage")]
+#[group(skip)]
 pub(crate) struct Options {
     /// Asks a language model about what the tables do not know: the base URL of an endpoint that
     /// speaks like OpenAI's, such as `http://localhost:11434/v1`.
