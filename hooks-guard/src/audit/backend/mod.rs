@@ -15,7 +15,7 @@ use sqlx::{Decode, Type};
 use super::error::AuditError;
 
 #[cfg(feature = "postgres")]
-pub(super) use postgres::Postgres;
+pub(super) use postgres::{CHANNEL, Postgres};
 #[cfg(feature = "sqlite")]
 pub(super) use sqlite::Sqlite;
 

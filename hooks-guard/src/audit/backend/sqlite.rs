@@ -21,6 +21,10 @@ const BUSY: Duration = Duration::from_secs(5);
 /// How many may read at a time, with the one that looks for changes.
 const READERS: u32 = 5;
 
+/// How often to try to make a new file's tables, and how long after each other.
+const TRIES: u32 = 20;
+const AGAIN: Duration = Duration::from_millis(50);
+
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
 const MIGRATIONS: [(i64, &str, &str); 1] = [(
     1,
@@ -75,9 +79,18 @@ impl Sqlite {
                 false,
             )
         });
-        Migrator::with_migrations(migrations.into())
-            .run(&writer)
-            .await?;
+        let migrator = Migrator::with_migrations(migrations.into());
+        let mut tries = 0;
+        while let Err(error) = migrator.run(&writer).await {
+            // Another process may be making the same file just now.
+            tries += 1;
+            let error = AuditError::from(error);
+            if tries == TRIES || !matches!(error, AuditError::Locked | AuditError::Database { .. })
+            {
+                return Err(error);
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
         let readers = if memory {
             writer.clone()
         } else {
@@ -180,5 +193,17 @@ fn prepare(path: &Path) -> Result<(), AuditError> {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(failed(path, error)),
+    }
+}
+
+#[cfg(test)]
+impl Sqlite {
+    /// Makes the disk as small as that: SQLite says the same of both.
+    pub(in crate::audit) async fn limit(&self, pages: &'static str) {
+        let mut connection = self.writer.acquire().await.expect("a connection");
+        sqlx::query(pages)
+            .execute(&mut *connection)
+            .await
+            .expect("a limit");
     }
 }
