@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 use std::{env, io, thread};
 
@@ -73,19 +74,27 @@ fn killed_at_any_time_it_loses_nothing_that_was_acknowledged() {
             .spawn()
             .expect("it starts");
         let out = child.stdout.take().expect("piped");
+        let (writes, started) = mpsc::channel();
         let reader = thread::spawn(move || {
             let mut lines = Vec::new();
             let mut out = BufReader::new(out);
             loop {
                 let mut line = String::new();
                 match out.read_line(&mut line) {
-                    Ok(read) if read > 0 && line.ends_with('\n') => lines.push(line),
+                    Ok(read) if read > 0 && line.ends_with('\n') => {
+                        let _ = writes.send(());
+                        lines.push(line);
+                    }
                     _ => return lines,
                 }
             }
         });
-        // Some while it opens the file, most while it writes; every time another moment.
-        thread::sleep(Duration::from_micros(5_000 + kill * 104_729 % 150_000));
+        // A quarter while it opens the file, the others while it writes; every time another moment.
+        if kill % 4 != 0 {
+            let lines = started.iter().take(5).count();
+            assert_eq!(lines, 5, "it ends before it is killed");
+        }
+        thread::sleep(Duration::from_micros(kill * 104_729 % 60_000));
         child.kill().expect("killed");
         child.wait().expect("dead");
         for line in reader.join().expect("read") {

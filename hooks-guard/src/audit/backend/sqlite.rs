@@ -46,28 +46,33 @@ pub(in crate::audit) struct Sqlite {
 impl Sqlite {
     pub(super) async fn open(path: &str) -> Result<Self, AuditError> {
         let memory = path == MEMORY;
-        let mut options = SqliteConnectOptions::new()
+        let options = SqliteConnectOptions::new()
             .foreign_keys(false)
-            // What is deleted does not stay readable in the file.
-            .pragma("secure_delete", "ON")
             .busy_timeout(BUSY);
-        if memory {
-            options = options.in_memory(true);
+        let (options, writing) = if memory {
+            let options = options.in_memory(true);
+            (options.clone(), options)
         } else {
             prepare(Path::new(path))?;
-            options = options
-                .filename(path)
+            let options = options.filename(path);
+            // What these say of the file is asked of the writer alone: it needs a lock.
+            let writing = options
+                .clone()
                 .auto_vacuum(SqliteAutoVacuum::Incremental)
-                .journal_mode(SqliteJournalMode::Wal)
-                .synchronous(SqliteSynchronous::Full);
-        }
+                .journal_mode(SqliteJournalMode::Wal);
+            (options, writing)
+        };
+        let writing = writing
+            .synchronous(SqliteSynchronous::Full)
+            // What is deleted does not stay readable in the file.
+            .pragma("secure_delete", "ON");
         let writer = SqlitePoolOptions::new()
             .max_connections(1)
             .min_connections(1)
             .idle_timeout(None)
             .max_lifetime(None)
             .acquire_timeout(BUSY)
-            .connect_with(options.clone())
+            .connect_with(writing)
             .await?;
         let migrations = MIGRATIONS.map(|(version, name, sql)| {
             let kind = MigrationType::Simple;
