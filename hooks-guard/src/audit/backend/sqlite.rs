@@ -8,6 +8,7 @@ use std::{fs, io};
 
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
@@ -66,12 +67,10 @@ impl Sqlite {
             .synchronous(SqliteSynchronous::Full)
             // What is deleted does not stay readable in the file.
             .pragma("secure_delete", "ON");
-        let writer = SqlitePoolOptions::new()
-            .max_connections(1)
+        let writer = ending_transactions(1)
             .min_connections(1)
             .idle_timeout(None)
             .max_lifetime(None)
-            .acquire_timeout(BUSY)
             .connect_with(writing)
             .await?;
         let migrations = MIGRATIONS.map(|(version, name, sql)| {
@@ -99,9 +98,7 @@ impl Sqlite {
         let readers = if memory {
             writer.clone()
         } else {
-            SqlitePoolOptions::new()
-                .max_connections(READERS)
-                .acquire_timeout(BUSY)
+            ending_transactions(READERS)
                 .connect_with(options.pragma("query_only", "ON"))
                 .await?
         };
@@ -112,18 +109,14 @@ impl Sqlite {
         })
     }
 
-    pub(super) async fn read(
-        &self,
-    ) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, AuditError> {
-        Ok(self.readers.begin().await?)
+    pub(super) async fn read(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+        begun(&self.readers, "BEGIN").await
     }
 
-    pub(super) async fn write(
-        &self,
-    ) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, AuditError> {
+    pub(super) async fn write(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
         // Not `BEGIN`, which would fail at the first change if somebody wrote since the first
         // look, however long it might wait.
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+        begun(&self.writer, "BEGIN IMMEDIATE").await
     }
 
     /// A number that differs from that of before if another connection has committed.
@@ -140,7 +133,7 @@ impl Sqlite {
     /// nobody else is.
     pub(in crate::audit) async fn watcher(
         &self,
-    ) -> Result<Option<sqlx::pool::PoolConnection<sqlx::Sqlite>>, AuditError> {
+    ) -> Result<Option<PoolConnection<sqlx::Sqlite>>, AuditError> {
         Ok(match self.memory {
             true => None,
             false => Some(self.readers.acquire().await?),
@@ -169,6 +162,33 @@ impl Sqlite {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+/// A connection in a transaction, which ends when it is given back at the latest: see
+/// [`ending_transactions`].
+async fn begun(
+    pool: &SqlitePool,
+    begin: &'static str,
+) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+    let mut connection = pool.acquire().await?;
+    sqlx::query(begin).execute(&mut *connection).await?;
+    Ok(connection)
+}
+
+/// A pool whose connections come back without a transaction. SQLite ends one by itself when the
+/// disk is full or fails: the driver's own transactions would take it for open ever after.
+fn ending_transactions(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(BUSY)
+        .test_before_acquire(false)
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                // Fails where there is none.
+                let _ = sqlx::query("ROLLBACK").execute(connection).await;
+                Ok(true)
+            })
+        })
 }
 
 /// Makes the folder and the file for their owner only; SQLite gives the files beside it the same
