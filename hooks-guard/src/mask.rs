@@ -520,6 +520,82 @@ mod tests {
         }
     }
 
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    #[test]
+    fn known_secrets_are_not_stored() {
+        let token = "aB3".repeat(14);
+        for (before, secret, behind) in [
+            (
+                "gh auth login --with-token ",
+                "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+                "",
+            ),
+            ("frob ", "github_pat_11ABCDEFG0123456789_abcdef", ""),
+            ("frob ", "glpat-abcdefghij0123456789", ""),
+            ("frob ", "xoxb-123456789012-abcdefABCDEF", ""),
+            (
+                "curl https://hooks.slack.com/services/",
+                "T00000000/B00000000/XXXX",
+                "",
+            ),
+            ("frob ", "AKIAIOSFODNN7EXAMPLE", ""),
+            ("frob ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", ""),
+            ("frob ", "AIzaSyA-1234567890abcdefghijklmnopqrstu", ""),
+            ("frob ", "ya29.a0AfH6SMBx", ""),
+            ("frob ", "sk-proj-abcdefghijklmnop", ""),
+            ("frob ", "sk-ant-api03-abcdefghijklmnop", ""),
+            ("frob ", "npm_abcdefghijklmnopqrstuvwxyz0123456789", ""),
+            ("frob ", "pypi-AgEIcHlwaS5vcmcCJDU", ""),
+            (
+                "curl -H 'Authorization: Bearer ",
+                "abc.def",
+                "' https://x.example",
+            ),
+            (
+                "curl -H \"Authorization: Basic ",
+                "dXNlcjpwYXNz",
+                "\" https://x.example",
+            ),
+            ("frob --password ", "hunter2", " x"),
+            ("mysql -uroot -p", "hunter2", " app"),
+            ("psql postgres://ada:", "hunter2", "@db.example/app"),
+            (
+                "echo '",
+                "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n-----END OPENSSH PRIVATE KEY-----",
+                "' > k",
+            ),
+            ("GITHUB_TOKEN=", "hunter2", " make"),
+            ("export CLIENT_SECRET=", "hunter2", ""),
+            ("DB_PASSWORD='", "hunter 2", "' make"),
+            ("frob ", token.as_str(), ""),
+        ] {
+            let masked = Masked::for_storage(&format!("{before}{secret}{behind}")).text;
+            assert!(!masked.contains(secret.trim_matches('\'')), "{masked}");
+            assert!(masked.contains("[secret]"), "{masked}");
+        }
+    }
+
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    #[test]
+    fn what_was_run_is_stored_as_it_is() {
+        for command in [
+            "git config user.email ada.l@mail.example.org",
+            "git revert 3f786850e387550fdab836ed7e6dc881de23001b",
+            "docker pull alpine@sha256:c5b1261d6d3e43071626931fc004f70149baeba2c8ec672bd4f27761f8e1ad6b",
+            "kubectl delete pod api-7d4b9c6f5d-x2x9z",
+            "rm -r /var/lib/docker/overlay2/0123456789abcdef0123456789abcdef",
+            "curl https://x.example/550e8400-e29b-41d4-a716-446655440000",
+            "git commit -m 'Rotate the token of the deployment'",
+            "git push origin feature/ABC-1234-new-parser",
+            "cargo test p_24_text_is_literal_and_of_any_case",
+            "API_TOKEN=$OTHER_TOKEN frob",
+            "npm install @scope/package@1.2.3 --save-dev",
+            "mkdir -p a/b/c && tar -xzf linux-6.12.1-amd64.tar.gz",
+        ] {
+            assert_eq!(Masked::for_storage(command).text, command);
+        }
+    }
+
     #[test]
     fn mail_addresses_are_masked() {
         assert_eq!(

@@ -362,3 +362,68 @@ impl AuditStore {
         self.inner.backend.close().await;
     }
 }
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::classify::{Crud, Decision, Method};
+    use crate::request::{PermissionRequest, Ruling};
+
+    fn long() -> NewDecision {
+        let command = "long ".repeat(1500);
+        NewDecision {
+            request: PermissionRequest::new(command),
+            ruling: Ruling {
+                decision: Decision::RequiresConfirmation,
+                classification: Crud::Create,
+                reasoning: String::new(),
+                confidence: 1.0,
+                explanation: String::new(),
+                classification_method: Method::PatternMatch,
+                timestamp: Timestamp::UNIX_EPOCH,
+                id: None,
+                secret: None,
+                denied: false,
+                rule: None,
+            },
+            response_time: Duration::ZERO,
+            deadline: None,
+            error: None,
+            secret_hash: None,
+            command_hash: [0; 32],
+        }
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_fails_clearly_and_works_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trail.db");
+        let trail = AuditStore::open(&path.display().to_string())
+            .await
+            .expect("a trail");
+        #[cfg_attr(
+            not(feature = "postgres"),
+            expect(irrefutable_let_patterns, reason = "the only one")
+        )]
+        let Backend::Sqlite(database) = &trail.inner.backend else {
+            panic!("it is a file");
+        };
+        database.limit("PRAGMA max_page_count = 200").await;
+        let mut written = 0;
+        let error = loop {
+            match trail.record(long()).await {
+                Ok(id) => written = id,
+                Err(error) => break error,
+            }
+        };
+        assert!(matches!(error, AuditError::Full), "{error:?}");
+        let found = trail.totals().await.expect("counted").total_decisions;
+        assert_eq!(found, written.unsigned_abs(), "what failed is not there");
+        database.limit("PRAGMA max_page_count = 100000").await;
+        let id = trail.record(long()).await.expect("recorded");
+        assert_eq!(id, written + 1);
+        assert!(trail.verify().await.expect("a walk").is_intact());
+    }
+}

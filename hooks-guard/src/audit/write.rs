@@ -132,7 +132,10 @@ impl Batch {
         #[cfg(feature = "postgres")]
         if matches!(self.tx, Tx::Postgres(_)) {
             self.tx
-                .execute("SELECT pg_notify('hooks_guard_audit', '')", &[])
+                .execute(
+                    "SELECT pg_notify($1, '')",
+                    &[super::backend::CHANNEL.into()],
+                )
                 .await?;
         }
         self.tx.commit().await

@@ -93,12 +93,24 @@ impl Cluster {
 
     /// The address of a new, empty database.
     pub(crate) fn database(&self) -> String {
+        self.made("template1")
+    }
+
+    /// The address of a copy of a database that nobody has open.
+    pub(crate) fn copy(&self, of: &str) -> String {
+        self.made(of)
+    }
+
+    fn made(&self, template: &str) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let name = format!("trail{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let _guard = ONE_AT_A_TIME.lock();
-        self.psql("postgres", &format!("CREATE DATABASE {name}"))
-            .expect("a database");
+        self.psql(
+            "postgres",
+            &format!("CREATE DATABASE {name} TEMPLATE {template}"),
+        )
+        .expect("a database");
         let host = self.folder.path().display().to_string().replace('/', "%2F");
         format!("postgres://guard@{host}:{}/{name}", self.port)
     }

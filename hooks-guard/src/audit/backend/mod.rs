@@ -15,7 +15,7 @@ use sqlx::{Decode, Type};
 use super::error::AuditError;
 
 #[cfg(feature = "postgres")]
-pub(super) use postgres::Postgres;
+pub(super) use postgres::{CHANNEL, Postgres};
 #[cfg(feature = "sqlite")]
 pub(super) use sqlite::Sqlite;
 
@@ -173,7 +173,7 @@ impl<'a> From<&'a Option<[u8; 32]>> for Arg<'a> {
 #[derive(Debug)]
 pub(super) enum Tx {
     #[cfg(feature = "sqlite")]
-    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
+    Sqlite(sqlx::pool::PoolConnection<sqlx::Sqlite>),
     #[cfg(feature = "postgres")]
     Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
 }
@@ -258,7 +258,9 @@ impl Tx {
     pub(super) async fn commit(self) -> Result<(), AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(tx) => tx.commit().await?,
+            Self::Sqlite(mut tx) => {
+                sqlx::query("COMMIT").execute(&mut *tx).await?;
+            }
             #[cfg(feature = "postgres")]
             Self::Postgres(tx) => tx.commit().await?,
         }

@@ -8,6 +8,7 @@ use std::{fs, io};
 
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
@@ -20,6 +21,10 @@ const BUSY: Duration = Duration::from_secs(5);
 
 /// How many may read at a time, with the one that looks for changes.
 const READERS: u32 = 5;
+
+/// How often to try to make a new file's tables, and how long after each other.
+const TRIES: u32 = 20;
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
 const MIGRATIONS: [(i64, &str, &str); 1] = [(
@@ -42,28 +47,31 @@ pub(in crate::audit) struct Sqlite {
 impl Sqlite {
     pub(super) async fn open(path: &str) -> Result<Self, AuditError> {
         let memory = path == MEMORY;
-        let mut options = SqliteConnectOptions::new()
+        let options = SqliteConnectOptions::new()
             .foreign_keys(false)
-            // What is deleted does not stay readable in the file.
-            .pragma("secure_delete", "ON")
             .busy_timeout(BUSY);
-        if memory {
-            options = options.in_memory(true);
+        let (options, writing) = if memory {
+            let options = options.in_memory(true);
+            (options.clone(), options)
         } else {
             prepare(Path::new(path))?;
-            options = options
-                .filename(path)
+            let options = options.filename(path);
+            // What these say of the file is asked of the writer alone: it needs a lock.
+            let writing = options
+                .clone()
                 .auto_vacuum(SqliteAutoVacuum::Incremental)
-                .journal_mode(SqliteJournalMode::Wal)
-                .synchronous(SqliteSynchronous::Full);
-        }
-        let writer = SqlitePoolOptions::new()
-            .max_connections(1)
+                .journal_mode(SqliteJournalMode::Wal);
+            (options, writing)
+        };
+        let writing = writing
+            .synchronous(SqliteSynchronous::Full)
+            // What is deleted does not stay readable in the file.
+            .pragma("secure_delete", "ON");
+        let writer = ending_transactions(1)
             .min_connections(1)
             .idle_timeout(None)
             .max_lifetime(None)
-            .acquire_timeout(BUSY)
-            .connect_with(options.clone())
+            .connect_with(writing)
             .await?;
         let migrations = MIGRATIONS.map(|(version, name, sql)| {
             let kind = MigrationType::Simple;
@@ -75,15 +83,22 @@ impl Sqlite {
                 false,
             )
         });
-        Migrator::with_migrations(migrations.into())
-            .run(&writer)
-            .await?;
+        let migrator = Migrator::with_migrations(migrations.into());
+        let mut tries = 0;
+        while let Err(error) = migrator.run(&writer).await {
+            // Another process may be making the same file just now.
+            tries += 1;
+            let error = AuditError::from(error);
+            if tries == TRIES || !matches!(error, AuditError::Locked | AuditError::Database { .. })
+            {
+                return Err(error);
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
         let readers = if memory {
             writer.clone()
         } else {
-            SqlitePoolOptions::new()
-                .max_connections(READERS)
-                .acquire_timeout(BUSY)
+            ending_transactions(READERS)
                 .connect_with(options.pragma("query_only", "ON"))
                 .await?
         };
@@ -94,18 +109,14 @@ impl Sqlite {
         })
     }
 
-    pub(super) async fn read(
-        &self,
-    ) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, AuditError> {
-        Ok(self.readers.begin().await?)
+    pub(super) async fn read(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+        begun(&self.readers, "BEGIN").await
     }
 
-    pub(super) async fn write(
-        &self,
-    ) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, AuditError> {
+    pub(super) async fn write(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
         // Not `BEGIN`, which would fail at the first change if somebody wrote since the first
         // look, however long it might wait.
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+        begun(&self.writer, "BEGIN IMMEDIATE").await
     }
 
     /// A number that differs from that of before if another connection has committed.
@@ -122,7 +133,7 @@ impl Sqlite {
     /// nobody else is.
     pub(in crate::audit) async fn watcher(
         &self,
-    ) -> Result<Option<sqlx::pool::PoolConnection<sqlx::Sqlite>>, AuditError> {
+    ) -> Result<Option<PoolConnection<sqlx::Sqlite>>, AuditError> {
         Ok(match self.memory {
             true => None,
             false => Some(self.readers.acquire().await?),
@@ -153,6 +164,33 @@ impl Sqlite {
     }
 }
 
+/// A connection in a transaction, which ends when it is given back at the latest: see
+/// [`ending_transactions`].
+async fn begun(
+    pool: &SqlitePool,
+    begin: &'static str,
+) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+    let mut connection = pool.acquire().await?;
+    sqlx::query(begin).execute(&mut *connection).await?;
+    Ok(connection)
+}
+
+/// A pool whose connections come back without a transaction. SQLite ends one by itself when the
+/// disk is full or fails: the driver's own transactions would take it for open ever after.
+fn ending_transactions(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(BUSY)
+        .test_before_acquire(false)
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                // Fails where there is none.
+                let _ = sqlx::query("ROLLBACK").execute(connection).await;
+                Ok(true)
+            })
+        })
+}
+
 /// Makes the folder and the file for their owner only; SQLite gives the files beside it the same
 /// rights.
 fn prepare(path: &Path) -> Result<(), AuditError> {
@@ -180,5 +218,17 @@ fn prepare(path: &Path) -> Result<(), AuditError> {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(failed(path, error)),
+    }
+}
+
+#[cfg(test)]
+impl Sqlite {
+    /// Makes the disk as small as that: SQLite says the same of both.
+    pub(in crate::audit) async fn limit(&self, pages: &'static str) {
+        let mut connection = self.writer.acquire().await.expect("a connection");
+        sqlx::query(pages)
+            .execute(&mut *connection)
+            .await
+            .expect("a limit");
     }
 }

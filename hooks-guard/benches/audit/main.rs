@@ -1,0 +1,355 @@
+//! What the audit trail costs: durable inserts beside plain ones, filters, searches, statistics.
+//!
+//! `HOOKS_AUDIT_ROWS` says over how many decisions (20 000, unless given), `HOOKS_AUDIT_DIR` in
+//! which folder; without it in a temporary one. A file of an earlier run in that folder is used
+//! again.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use futures_util::stream::{self, StreamExt};
+use hooks_guard::audit::{AuditStore, Filter, NewAnswer, NewDecision, Page, Period, UserResponse};
+use hooks_guard::classify::{Crud, Decision, Method};
+use hooks_guard::{PermissionRequest, Ruling};
+use jiff::Timestamp;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection};
+
+/// How many decisions are made at the same time when the trail is filled.
+const TOGETHER: usize = 1024;
+
+/// How often something that reads is measured; the median counts.
+const TIMES: usize = 5;
+
+fn main() {
+    let rows = env::var("HOOKS_AUDIT_ROWS")
+        .ok()
+        .and_then(|rows| rows.parse().ok())
+        .unwrap_or(20_000);
+    let temporary = tempfile::tempdir().expect("a folder");
+    let folder =
+        env::var_os("HOOKS_AUDIT_DIR").map_or_else(|| temporary.path().to_owned(), PathBuf::from);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(async {
+            inserts(&folder).await;
+            reads(&folder, rows).await;
+        });
+}
+
+/// Made as decisions are: mostly reads, some answered, over ninety days.
+fn decision(n: i64, rows: i64) -> NewDecision {
+    let (class, command) = match n % 20 {
+        0..12 => (Crud::Read, format!("git status --short src/module_{n}")),
+        12..15 => (Crud::Create, format!("mkdir -p build/output/{n}")),
+        15..19 => (Crud::Update, format!("git commit -am 'change number {n}'")),
+        _ => (Crud::Delete, format!("rm -r target/debug/incremental/{n}")),
+    };
+    let mut request = PermissionRequest::new(command);
+    request.agent = Some(["claude-code", "codex", "gemini"][(n % 3) as usize].to_owned());
+    request.session_id = Some(format!("session-{}", n / 200));
+    request.cwd = Some("/home/ada/projects/app".into());
+    let seconds = 90 * 24 * 3600 * (n - rows) / rows.max(1);
+    NewDecision {
+        request,
+        ruling: Ruling {
+            decision: match class {
+                Crud::Read => Decision::AutoAllowed,
+                _ => Decision::RequiresConfirmation,
+            },
+            classification: class,
+            reasoning: "`git status` shows what is there (characters 0–10)".to_owned(),
+            confidence: 0.98,
+            explanation: "`git status --short`: shows what is there. Nothing changes; no \
+                          confirmation needed."
+                .to_owned(),
+            classification_method: Method::PatternMatch,
+            timestamp: Timestamp::now() + jiff::SignedDuration::from_secs(seconds),
+            id: None,
+            secret: None,
+            denied: false,
+            rule: None,
+        },
+        response_time: Duration::from_micros((n * 7919 % 40_000).unsigned_abs()),
+        deadline: None,
+        error: None,
+        secret_hash: Some([7; 32]),
+        command_hash: [9; 32],
+    }
+}
+
+async fn record(trail: &AuditStore, numbers: std::ops::Range<i64>, rows: i64, together: usize) {
+    stream::iter(numbers)
+        .for_each_concurrent(together, |n| async move {
+            let id = trail.record(decision(n, rows)).await.expect("recorded");
+            if n % 20 >= 12 && n % 4 != 0 {
+                let answer = NewAnswer {
+                    response: match n % 5 {
+                        0 => UserResponse::Denied,
+                        _ => UserResponse::Approved,
+                    },
+                    by: "console".to_owned(),
+                    note: None,
+                    at: Timestamp::now(),
+                };
+                trail.answer(id, answer).await.expect("answered");
+            }
+        })
+        .await;
+}
+
+async fn inserts(folder: &Path) {
+    println!("{:<58}{:>12}", "durable inserts", "per second");
+    let plain = folder.join("plain.db");
+    let mut connection = SqliteConnectOptions::new()
+        .filename(&plain)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .connect()
+        .await
+        .expect("a connection");
+    sqlx::query("CREATE TABLE IF NOT EXISTS plain (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+        .execute(&mut connection)
+        .await
+        .expect("a table");
+    let text = "x".repeat(400);
+    let many = 2000;
+    let started = Instant::now();
+    for _ in 0..many {
+        sqlx::query("INSERT INTO plain (text) VALUES ($1)")
+            .bind(&text)
+            .execute(&mut connection)
+            .await
+            .expect("inserted");
+    }
+    rate("plain SQLite, one at a time", many, started);
+    connection.close().await.expect("closed");
+    fs::remove_file(&plain).expect("removed");
+
+    for together in [1, 16, 64, 256] {
+        let path = folder.join("inserts.db");
+        let trail = AuditStore::open(&path.display().to_string())
+            .await
+            .expect("a trail");
+        let many = match together {
+            1 => 2000,
+            _ => 20_000,
+        };
+        let started = Instant::now();
+        stream::iter(0..many)
+            .for_each_concurrent(together, |n| {
+                let trail = &trail;
+                async move {
+                    trail.record(decision(n, many)).await.expect("recorded");
+                }
+            })
+            .await;
+        rate(&format!("the trail, {together} at a time"), many, started);
+        trail.close().await;
+        fs::remove_file(&path).expect("removed");
+    }
+}
+
+fn rate(what: &str, many: i64, started: Instant) {
+    let rate = many as f64 / started.elapsed().as_secs_f64();
+    println!("  {what:<56}{rate:>12.0}");
+}
+
+async fn reads(folder: &Path, rows: i64) {
+    let path = folder.join(format!("trail-{rows}.db"));
+    let trail = AuditStore::open(&path.display().to_string())
+        .await
+        .expect("a trail");
+    let there = trail.totals().await.expect("counted").total_decisions;
+    let there = i64::try_from(there).expect("fewer");
+    let started = Instant::now();
+    if there < rows {
+        record(&trail, there..rows, rows, TOGETHER).await;
+        rate("filling, with answers", rows - there, started);
+    }
+    println!(
+        "{:<46}{:>12}{:>12}",
+        format!("over {rows} decisions"),
+        "found",
+        "ms"
+    );
+    let now = Timestamp::now();
+    let days = |days: i64| Some(now - jiff::SignedDuration::from_hours(24 * days));
+    let text = |text: &str| Filter {
+        command: Some(text.to_owned()),
+        ..Filter::default()
+    };
+    let first = Page::default();
+    let deep = Page {
+        limit: 50,
+        offset: 100_000,
+    };
+    let filters = [
+        ("everything", Filter::default(), first),
+        ("everything, page 2001", Filter::default(), deep),
+        (
+            "class",
+            Filter {
+                classification: Some(Crud::Delete),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "response",
+            Filter {
+                response: Some(UserResponse::Denied),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "class and response",
+            Filter {
+                classification: Some(Crud::Update),
+                response: Some(UserResponse::Approved),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "class and response that never occur together",
+            Filter {
+                classification: Some(Crud::Read),
+                response: Some(UserResponse::Denied),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "decision",
+            Filter {
+                decision: Some(Decision::AutoAllowed),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "the last hour",
+            Filter {
+                since: Some(now - jiff::SignedDuration::from_hours(1)),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "ten days long ago",
+            Filter {
+                since: days(60),
+                until: days(50),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "ten days long ago, class and response",
+            Filter {
+                since: days(60),
+                until: days(50),
+                classification: Some(Crud::Delete),
+                response: Some(UserResponse::Approved),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "agent",
+            Filter {
+                agent: Some("codex".to_owned()),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "agent and class",
+            Filter {
+                agent: Some("codex".to_owned()),
+                classification: Some(Crud::Delete),
+                ..Filter::default()
+            },
+            first,
+        ),
+        (
+            "session",
+            Filter {
+                session_id: Some("session-7".to_owned()),
+                ..Filter::default()
+            },
+            first,
+        ),
+        ("text: `git`", text("git"), first),
+        ("text: `number 4711`", text("Number 4711"), first),
+        ("text: `é`", text("é"), first),
+        ("text: `zebra`", text("zebra"), first),
+        (
+            "text and class and response",
+            Filter {
+                classification: Some(Crud::Update),
+                response: Some(UserResponse::Approved),
+                ..text("11'")
+            },
+            first,
+        ),
+        (
+            "text and agent",
+            Filter {
+                agent: Some("codex".to_owned()),
+                ..text("zebra")
+            },
+            first,
+        ),
+    ];
+    for (what, filter, page) in filters {
+        let mut total = 0;
+        let mut times = Vec::new();
+        for _ in 0..TIMES {
+            let started = Instant::now();
+            total = trail.decisions(&filter, page).await.expect("found").total;
+            times.push(started.elapsed());
+        }
+        show(what, total, times);
+    }
+    for (what, period) in [
+        ("statistics of all time", Period::default()),
+        (
+            "statistics of ten days",
+            Period {
+                since: days(60),
+                until: days(50),
+            },
+        ),
+    ] {
+        let mut total = 0;
+        let mut times = Vec::new();
+        for _ in 0..TIMES {
+            let started = Instant::now();
+            total = trail.stats(&period).await.expect("counted").total_decisions;
+            times.push(started.elapsed());
+        }
+        show(what, total, times);
+    }
+    let started = Instant::now();
+    let found = trail.verify().await.expect("a walk");
+    assert!(found.is_intact(), "{found:?}");
+    show(
+        "the whole chain verified",
+        found.entries,
+        vec![started.elapsed()],
+    );
+}
+
+fn show(what: &str, found: u64, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let median = times[times.len() / 2].as_secs_f64() * 1000.0;
+    println!("  {what:<44}{found:>12}{median:>12.1}");
+}
