@@ -5,7 +5,7 @@ use globset::GlobMatcher;
 use super::paths::{Folder, Holds, Paths};
 use super::scene::{Scene, base_name, variable};
 use super::{Effect, Origin};
-use crate::classify::{Crud, Part, UNKNOWN};
+use crate::classify::{Crud, Part, PartCall, UNKNOWN};
 use crate::request::FileAccess;
 
 /// Folders whose programs are what their names say.
@@ -530,16 +530,20 @@ fn arguments_after<'p>(
             return Some(words[wanted.len()..].to_vec());
         }
         // Options before it, which only a table tells from their values.
-        let [call] = part.calls.as_slice() else {
-            return None;
+        let several = part.calls.len() > 1;
+        let mut calls = part
+            .calls
+            .iter()
+            .filter(|call| !several || call.path.len() > 1)
+            .peekable();
+        calls.peek()?;
+        let same = |call: &PartCall| {
+            let operands = call.operands.iter().map(|o| o.text.as_str());
+            let path = call.path.iter().skip(1).map(String::as_str);
+            let mut named = path.chain(operands).take(wanted.len());
+            call.understood && named.by_ref().eq(wanted.iter().map(String::as_str))
         };
-        let operands = call.operands.iter().map(|o| o.text.as_str());
-        let path = call.path.iter().skip(1).map(String::as_str);
-        let same = path
-            .chain(operands)
-            .take(wanted.len())
-            .eq(wanted.iter().map(String::as_str));
-        if !call.understood || !same {
+        if !calls.all(same) {
             return None;
         }
         let mut rest = words.clone();

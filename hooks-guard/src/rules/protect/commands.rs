@@ -18,10 +18,7 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
     if !active(part) {
         return None;
     }
-    if let Some(at) = rest
-        .iter()
-        .position(|word| own(&base_name(word).to_ascii_lowercase()))
-    {
+    if let Some(at) = rest.iter().position(|word| binary(word)) {
         // To build or test the package of this name is no order to it.
         let package = at > 0 && matches!(rest[at - 1], "-p" | "--package");
         let builds = [
@@ -102,6 +99,14 @@ const LATER_UNITS: &[&str] = &[
     "daemon-reload",
     "set-default",
 ];
+
+/// Whether a word names the guard's program; a folder may have the same name.
+fn binary(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let above = word.rsplit(['/', '\\']).nth(1);
+    let folders = ["bin", "sbin", "debug", "release", "shims"];
+    own(base_name(&word)) && above.is_none_or(|above| folders.contains(&above))
+}
 
 fn own(name: &str) -> bool {
     matches!(name, "hooks-guard" | "hooks-guard.exe")

@@ -295,6 +295,7 @@ impl Files {
         let words = part
             .words
             .iter()
+            .skip(1)
             .chain(part.assignments.iter().map(|one| &one.value));
         for word in words {
             for text in texts(&word.text) {
@@ -327,6 +328,7 @@ impl Files {
         let code = part
             .words
             .iter()
+            .skip(1)
             .chain(&part.documents)
             .map(|word| &word.text)
             .chain(input);

@@ -152,7 +152,7 @@ impl Guarded {
         };
         if let Some(matter) = commands::judge(part)
             .or_else(|| process::judge(part, self.places.pid))
-            .or_else(|| network::judge(scene, part, &self.places))
+            .or_else(|| network::judge(part, &self.places))
         {
             return Some((matter, words()));
         }

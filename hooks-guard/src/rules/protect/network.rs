@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::super::scene::{Scene, base_name};
+use super::super::scene::base_name;
 use super::{Matter, Protected, active};
 use crate::classify::{Part, UNKNOWN};
 
@@ -76,7 +76,7 @@ const CLIENTS: &[&str] = &[
     "gio",
 ];
 
-pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Option<Matter> {
+pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let client = CLIENTS.contains(&name);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
@@ -133,7 +133,7 @@ pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Optio
     for text in texts {
         if addresses(text, port)
             .into_iter()
-            .any(|host| own(host) >= least)
+            .any(|(host, sure)| own(host) >= if sure { least } else { Who::Ours })
         {
             return Some(Matter::Port);
         }
@@ -146,7 +146,6 @@ pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Optio
             return Some(Matter::Port);
         }
     }
-    let _ = scene;
     None
 }
 
@@ -234,8 +233,9 @@ fn address(host: &str) -> Option<IpAddr> {
     Some(IpAddr::V4(Ipv4Addr::from(u32::try_from(all).ok()?)))
 }
 
-/// The hosts that stand before the port in a text, or before none where the port is the usual one.
-fn addresses(text: &str, port: u16) -> Vec<&str> {
+/// The hosts that stand before the port in a text, or before none where the port is the usual one;
+/// and whether what stands there can only be a host.
+fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
     let mut hosts = Vec::new();
     for (at, _) in text.match_indices([':', ',', '/']) {
         let after = &text[at + 1..];
@@ -252,7 +252,7 @@ fn addresses(text: &str, port: u16) -> Vec<&str> {
         };
         let unknown = after.starts_with(UNKNOWN);
         if hit || (unknown && &text[at..=at] == ":") {
-            hosts.push(host_before(&text[..at]));
+            hosts.push((host_before(&text[..at]), &text[at..=at] != "/"));
         }
     }
     for (scheme, usual) in [
@@ -265,7 +265,7 @@ fn addresses(text: &str, port: u16) -> Vec<&str> {
             && let Some((_, rest)) = text.split_once(scheme)
         {
             let host = rest.split(['/', '?', '#']).next().unwrap_or("");
-            hosts.push(host.rsplit_once(':').map_or(host, |(host, _)| host));
+            hosts.push((host.rsplit_once(':').map_or(host, |(host, _)| host), true));
         }
     }
     hosts
