@@ -76,7 +76,8 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
             Some(Matter::Later)
         }
         "loginctl" if has(&["enable-linger"]) => Some(Matter::Later),
-        "chsh" | "usermod" => Some(Matter::ShellStart),
+        "chsh" => Some(Matter::ShellStart),
+        "usermod" if has(&["-s", "--shell"]) => Some(Matter::ShellStart),
         "ssh-copy-id" | "ssh-add" | "ssh-keygen" => Some(Matter::Ssh),
         "update-alternatives" | "visudo" => Some(Matter::Programs),
         _ => None,

@@ -20,6 +20,9 @@ struct Guard {
     reads: bool,
 }
 
+/// Stands for what a pattern of file names stands for.
+const WILD: &str = "\u{F0002}";
+
 /// Guarded wherever they lie. `/` at the end: with all that lies in it.
 const ANYWHERE: &[(Matter, &[&str])] = &[
     (
@@ -299,6 +302,10 @@ impl Files {
             .chain(part.assignments.iter().map(|one| &one.value));
         for word in words {
             for text in texts(&word.text) {
+                // Git is told where a repository is.
+                if name == "git" && (text == ".git" || text.ends_with("/.git")) {
+                    continue;
+                }
                 let word = PartWord {
                     text: text.to_owned(),
                     known: word.known,
@@ -312,7 +319,9 @@ impl Files {
             return None;
         }
         if name == "mv" || name == "rename" {
-            for word in part.words.iter().skip(1) {
+            // The last one is where it goes.
+            let last = part.words.len().saturating_sub(1);
+            for word in part.words[..last].iter().skip(1) {
                 if let Some(matter) = self.inside(scene, &locate(scene, word)) {
                     return Some((matter, word.text.clone()));
                 }
@@ -332,7 +341,12 @@ impl Files {
             .chain(&part.documents)
             .map(|word| &word.text)
             .chain(input);
-        code.flat_map(|text| tokens(text)).find_map(|token| {
+        // A repository is no more than named.
+        let tokens = code
+            .flat_map(|text| tokens(text))
+            .filter(|token| !token.ends_with(".git"));
+        let mut tokens = tokens;
+        tokens.find_map(|token| {
             let mut path = scene.start.locate(token);
             if token.starts_with('/') {
                 path.names.push(format!("{UNKNOWN}{}", normal(token)));
@@ -343,8 +357,13 @@ impl Files {
 }
 
 fn locate(scene: &Scene<'_>, word: &PartWord) -> Located {
-    // A pattern is compared as it stands.
-    scene.start.locate(&word.text)
+    match word.known {
+        true => scene.start.locate(&word.text),
+        // What stands for names of files is compared as such.
+        false => scene
+            .start
+            .locate(&word.text.replace(['*', '?', '['], WILD)),
+    }
 }
 
 /// What a word may name: itself, what stands after `=`, `:` or `@`, or after a letter's option.
@@ -410,7 +429,15 @@ impl Guard {
         let fits = |path: &[String]| {
             (self.below || path.len() == length)
                 && path.len() >= length
-                && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b))
+                && path
+                    .iter()
+                    .zip(&self.parts)
+                    .enumerate()
+                    .all(|(at, (a, b))| {
+                        // The first one has to be more than any name.
+                        let least = if reads { 2 } else { usize::from(at == 0) };
+                        self::fits(a, b, least)
+                    })
         };
         let unknown = path.first().is_some_and(|first| first.contains(UNKNOWN));
         if unknown {
@@ -423,7 +450,7 @@ impl Guard {
                     && rest.len() >= least
                     && (self.below || known.len() == rest.len())
                     && known.len() >= rest.len()
-                    && known.iter().zip(rest).all(|(a, b)| self::fits(a, b))
+                    && known.iter().zip(rest).all(|(a, b)| self::fits(a, b, 1))
             }) || (!self.rooted && (0..known.len()).any(|at| fits(&known[at..])));
         }
         match self.rooted {
@@ -435,7 +462,8 @@ impl Guard {
     /// Whether a folder holds what is guarded.
     fn above(&self, path: &[String]) -> bool {
         let holds = |path: &[String]| {
-            path.len() < self.parts.len() && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b))
+            path.len() < self.parts.len()
+                && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b, 1))
         };
         match self.rooted {
             true => holds(path),
@@ -444,13 +472,16 @@ impl Guard {
     }
 }
 
-/// Whether a part of a path, perhaps a pattern, may be a guarded one.
-fn fits(part: &str, guarded: &str) -> bool {
-    if let Some(at) = part.find(['*', '?', '[', '{']) {
+/// Whether a part of a path, perhaps a pattern, may be a guarded one. A pattern counts from `least`
+/// characters that it begins with.
+fn fits(part: &str, guarded: &str, least: usize) -> bool {
+    if let Some((head, _)) = part.split_once(WILD) {
         let start = guarded.split('*').next().unwrap_or(guarded);
         // A pattern does not stand for a dot at the start.
-        let hidden = guarded.starts_with('.') && at == 0 && !part.starts_with('{');
-        return !hidden && (start.starts_with(&part[..at]) || part[..at].starts_with(start));
+        let hidden = guarded.starts_with('.') && head.is_empty();
+        return !hidden
+            && head.len() >= least
+            && (start.starts_with(head) || head.starts_with(start));
     }
     match guarded.split_once('*') {
         None => part == guarded,
