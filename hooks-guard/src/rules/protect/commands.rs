@@ -119,6 +119,6 @@ fn harmless(words: &[&str]) -> bool {
     match words {
         [] => true,
         [first, ..] if HARMLESS.contains(first) => true,
-        [all @ ..] => all.len() == 1 && facts.contains(&all[0]),
+        all => all.len() == 1 && facts.contains(&all[0]),
     }
 }

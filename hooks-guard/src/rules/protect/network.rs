@@ -86,9 +86,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
         let words = part.words.iter().skip(1).chain(&part.documents);
         words.map(|word| word.text.as_str())
     };
-    let Some(listen) = places.listen else {
-        return None;
-    };
+    let listen = places.listen?;
     let port = listen.port();
     // Where it listens on every address, each of them may be this machine's.
     let anywhere = listen.ip().is_unspecified();
@@ -110,9 +108,7 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     if client {
         let ports = words().any(|word| covers(word, port));
         let hosts = words().filter(|word| !word.starts_with('-'));
-        let mut strong = hosts
-            .filter(|word| !covers(word, port))
-            .map(|word| own(word));
+        let mut strong = hosts.filter(|word| !covers(word, port)).map(own);
         let two = matches!(
             name,
             "nc" | "ncat" | "netcat" | "telnet" | "socat" | "nmap" | "hping3" | "ssh" | "busybox"
