@@ -4,6 +4,7 @@
 mod commands;
 mod files;
 mod network;
+mod places;
 mod process;
 
 use std::net::SocketAddr;
