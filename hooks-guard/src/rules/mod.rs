@@ -37,10 +37,13 @@
 //! # Ok::<(), hooks_guard::rules::RulesError>(())
 //! ```
 
+mod allow;
 mod book;
 mod check;
+mod cover;
 mod error;
 mod file;
+mod load;
 mod paths;
 mod protect;
 mod rule;
@@ -48,16 +51,17 @@ mod scene;
 mod trust;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::classify::{Crud, Decision, Judgement, Method, Part};
+use crate::classify::{Crud, Decision, Judgement};
 use crate::request::{FileAccess, PermissionRequest};
+use load::{name, project_of, read, text_of};
 use paths::{Folder, Holds};
 use rule::Rule;
-use scene::{Scene, base_name};
+use scene::Scene;
 
 pub use book::{BookError, RuleBook};
 pub use check::{TestOutcome, Warning};
@@ -313,8 +317,8 @@ impl Rules {
             .filter(|rule| rule.effect == Effect::Allow && rule.counts())
             .collect();
         let used = match &scene.request.file {
-            Some(file) => allowed_files(scene, file, &rules)?,
-            None => allowed_parts(scene, &rules)?,
+            Some(file) => allow::files(scene, file, &rules)?,
+            None => allow::parts(scene, &rules)?,
         };
         let reasons: Vec<&str> = used.iter().filter_map(|r| r.reason.as_deref()).collect();
         let places: Vec<&str> = used.iter().map(|rule| rule.place.as_str()).collect();
@@ -376,171 +380,6 @@ fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
             );
             Some(verdict(Effect::Ask, reason, false))
         }
-    }
-}
-
-fn allowed_files<'r>(
-    scene: &Scene<'_>,
-    file: &FileAccess,
-    rules: &[&'r Rule],
-) -> Result<Vec<&'r Rule>, String> {
-    let mut used: Vec<&Rule> = Vec::new();
-    if file.paths.is_empty() {
-        return Err("it names no file".to_owned());
-    }
-    for path in &file.paths {
-        let text = path.to_string_lossy();
-        let rule = rules
-            .iter()
-            .find(|rule| rule.of_file(scene, file, &text) == Holds::Yes)
-            .ok_or_else(|| format!("no rule allows `{}` of `{text}`", file.tool))?;
-        if !used.iter().any(|other| other.place == rule.place) {
-            used.push(rule);
-        }
-    }
-    Ok(used)
-}
-
-fn allowed_parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r Rule>, String> {
-    let parts = scene.parts();
-    let verdict = &scene.found.classification;
-    let strongest = parts.all.iter().map(|part| part.effect).max();
-    let void = if !parts.agreed {
-        Some("it is not certain what would run")
-    } else if !parts.complete || verdict.method == Method::Fallback {
-        Some("there is too much in it to follow")
-    } else if parts.functions || parts.all.iter().any(|part| name_of(part) == "alias") {
-        Some("it defines functions or aliases")
-    } else if parts.loose.is_some() || strongest.is_none_or(|most| verdict.crud > most) {
-        Some("it does something that is no part of a command")
-    } else if parts.all.iter().any(changes_shell) {
-        Some("it changes how the shell reads what follows")
-    } else {
-        None
-    };
-    if let Some(why) = void {
-        return Err(why.to_owned());
-    }
-    let needs = needed(scene)?;
-    let mut used: Vec<&Rule> = Vec::new();
-    for part in needs {
-        let mut why = None;
-        let mut found = None;
-        for rule in rules {
-            match rule.covers(scene, part) {
-                Ok(()) => {
-                    found = Some(rule);
-                    break;
-                }
-                // What another program is told is of no interest.
-                Err(reason) if reason.contains("another program") => {}
-                Err(reason) => why = why.or(Some((&rule.place, reason))),
-            }
-        }
-        let Some(rule) = found else {
-            let shown: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
-            let shown = shown.join(" ").replace(crate::classify::UNKNOWN, "…");
-            return Err(match why {
-                Some((place, reason)) => format!("{place} does not allow `{shown}`: {reason}"),
-                None => format!("no rule allows `{shown}`"),
-            });
-        };
-        if !used.iter().any(|other| other.place == rule.place) {
-            used.push(rule);
-        }
-    }
-    match used.is_empty() {
-        true => Err("there is no command in it that a rule could allow".to_owned()),
-        false => Ok(used),
-    }
-}
-
-/// The parts that a rule has to allow: those that are asked about, and whatever runs them.
-fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
-    let all = &scene.parts().all;
-    let redirected_group = |part: &Part| part.words.is_empty() && !part.redirections.is_empty();
-    let mut needs = vec![false; all.len()];
-    for (at, part) in all.iter().enumerate() {
-        if part.words.is_empty() {
-            let inside = || all.iter().any(|inner| inner.within == Some(at));
-            let only_sets = !part.assignments.is_empty() && part.redirections.is_empty();
-            if part.ask && !only_sets && !(redirected_group(part) && inside()) {
-                return Err("it does something that is no part of a command".to_owned());
-            }
-            continue;
-        }
-        needs[at] |=
-            part.ask || !part.redirections.is_empty() || scene.around(part).any(redirected_group);
-    }
-    for at in (0..all.len()).rev() {
-        let mut next = all[at].within.filter(|_| needs[at]);
-        while let Some(around) = next {
-            needs[around] |= !all[around].words.is_empty();
-            next = all[around].within;
-        }
-    }
-    let parts = all.iter().zip(&needs).filter(|(_, needs)| **needs);
-    Ok(parts.map(|(part, _)| part).collect())
-}
-
-fn name_of(part: &Part) -> &str {
-    part.words.first().map_or("", |word| base_name(&word.text))
-}
-
-/// Commands that change what later words mean, but for options that stop at errors.
-fn changes_shell(part: &Part) -> bool {
-    let mut words = part.words.iter().skip(1);
-    match name_of(part) {
-        "set" => !words.all(|word| {
-            let text = word.text.as_str();
-            let flags = text.strip_prefix(['-', '+']);
-            matches!(text, "pipefail" | "errexit" | "nounset" | "xtrace")
-                || flags.is_some_and(|f| !f.is_empty() && f.chars().all(|c| "euxo".contains(c)))
-        }),
-        "shopt" | "enable" | "hash" | "bind" | "complete" | "setopt" | "unsetopt" => true,
-        // Redirects all that follows.
-        "exec" => part.words.len() == 1,
-        _ => false,
-    }
-}
-
-fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError> {
-    use std::io::Read as _;
-    let failed = |source| RulesError::Read {
-        path: path.to_owned(),
-        source,
-    };
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-    };
-    let mut text = Vec::new();
-    let most = MOST_BYTES as u64 + 1;
-    file.take(most).read_to_end(&mut text).map_err(failed)?;
-    Ok(Some((path.to_owned(), text)))
-}
-
-fn text_of<'t>(text: &'t [u8], name: &str) -> Result<&'t str, RulesError> {
-    std::str::from_utf8(text).map_err(|_| RulesError::Encoding {
-        name: name.to_owned(),
-    })
-}
-
-fn name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
-}
-
-fn project_of(file: &Path) -> PathBuf {
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    let folder = std::path::absolute(&folder).unwrap_or(folder);
-    match (folder.file_name(), folder.parent()) {
-        (Some(name), Some(above)) if name == ".hooks-guard" => above.to_owned(),
-        _ => folder,
     }
 }
 

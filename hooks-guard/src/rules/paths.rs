@@ -1,5 +1,7 @@
 //! Where a path that a command names may lie, and the patterns of rules.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
@@ -90,6 +92,7 @@ pub(super) struct Start {
     /// The directories in which the command, or parts of it, may run; with [`UNKNOWN`] for any.
     pub(super) folders: Vec<String>,
     pub(super) home: String,
+    links: Links,
 }
 
 impl Start {
@@ -98,6 +101,7 @@ impl Start {
         Self {
             folders: vec![cwd],
             home: normal(&home.to_string_lossy()),
+            links: Links::default(),
         }
     }
 
@@ -164,7 +168,7 @@ impl Start {
         }
         let mut names = vec![lexical];
         if !joined.starts_with(NOWHERE)
-            && let Some(real) = real(&joined)
+            && let Some(real) = self.links.real(&joined)
             && !names.contains(&real)
         {
             names.push(real);
@@ -202,32 +206,42 @@ pub(super) fn normal(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// The path where links are followed, as far as it exists.
-fn real(path: &str) -> Option<String> {
-    let path = PathBuf::from(path);
-    let mut rest: Vec<String> = Vec::new();
-    for above in path.ancestors().take(256) {
-        if let Ok(real) = std::fs::canonicalize(above) {
-            let mut whole = real.to_string_lossy().into_owned();
-            for part in rest.iter().rev() {
-                whole.push('/');
-                whole.push_str(part);
-            }
-            return Some(normal(&whole));
-        }
-        // A link to what does not exist yet would be written through.
-        if let Ok(target) = std::fs::read_link(above) {
-            let base = above.parent().unwrap_or(Path::new("/"));
-            let mut whole = base.join(target);
-            whole.extend(rest.iter().rev());
-            return Some(normal(&whole.to_string_lossy()));
-        }
-        rest.push(match above.components().next_back() {
-            Some(std::path::Component::ParentDir) => "..".to_owned(),
-            _ => above.file_name()?.to_string_lossy().into_owned(),
-        });
+/// Where links lead, each path looked up once.
+#[derive(Clone, Debug, Default)]
+struct Links {
+    known: RefCell<HashMap<PathBuf, Option<PathBuf>>>,
+}
+
+impl Links {
+    /// The path where links are followed, as far as it exists.
+    fn real(&self, path: &str) -> Option<String> {
+        let real = self.follow(Path::new(path), 256)?;
+        Some(normal(&real.to_string_lossy()))
     }
-    None
+
+    fn follow(&self, path: &Path, most: usize) -> Option<PathBuf> {
+        if let Some(known) = self.known.borrow().get(path) {
+            return known.clone();
+        }
+        let real = std::fs::canonicalize(path)
+            .ok()
+            .or_else(|| {
+                // A link to what does not exist yet would be written through.
+                let target = std::fs::read_link(path).ok()?;
+                Some(path.parent()?.join(target))
+            })
+            .or_else(|| {
+                let above = self.follow(path.parent()?, most.checked_sub(1)?)?;
+                Some(match path.file_name() {
+                    Some(name) => above.join(name),
+                    None => above.parent().unwrap_or(&above).to_owned(),
+                })
+            });
+        self.known
+            .borrow_mut()
+            .insert(path.to_owned(), real.clone());
+        real
+    }
 }
 
 /// Where a pattern begins.

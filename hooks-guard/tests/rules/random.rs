@@ -187,7 +187,7 @@ const DECORATIONS: &[&str] = &[
     "eval @",
     "alias l=ls; @",
     "f() { ls; }; @",
-    "unknown() { :; }; @",
+    "unknown() { rm x; }; @",
     "set -- a; @ \"$@\"",
     "shopt -s expand_aliases; @",
     "exec > file; @",

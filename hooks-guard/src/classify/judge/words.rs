@@ -188,6 +188,7 @@ impl Judge<'_> {
                     out.push(&path, true, true);
                 }
                 Piece::Arithmetic { inner } => {
+                    self.parts.substitution();
                     let mut number = Cells::default();
                     self.cells(inner, &mut number);
                     let text: String = number.all.iter().map(|cell| cell.character).collect();
@@ -236,6 +237,10 @@ impl Judge<'_> {
     }
 
     fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
+        if matches!(name, "?" | "#" | "$" | "!" | "-") {
+            // Some value stands for them.
+            self.parts.substitution();
+        }
         if (name == "@" || (name == "*" && !quoted))
             && *change == Change::None
             && let Some(args) = self.environment.positional.clone()

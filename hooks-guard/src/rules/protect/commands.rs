@@ -18,10 +18,7 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
     if !active(part) {
         return None;
     }
-    if let Some(at) = rest
-        .iter()
-        .position(|word| own(&base_name(word).to_ascii_lowercase()))
-    {
+    if let Some(at) = rest.iter().position(|word| binary(word)) {
         // To build or test the package of this name is no order to it.
         let package = at > 0 && matches!(rest[at - 1], "-p" | "--package");
         let builds = [
@@ -79,7 +76,8 @@ pub(super) fn judge(part: &Part) -> Option<Matter> {
             Some(Matter::Later)
         }
         "loginctl" if has(&["enable-linger"]) => Some(Matter::Later),
-        "chsh" | "usermod" => Some(Matter::ShellStart),
+        "chsh" => Some(Matter::ShellStart),
+        "usermod" if has(&["-s", "--shell"]) => Some(Matter::ShellStart),
         "ssh-copy-id" | "ssh-add" | "ssh-keygen" => Some(Matter::Ssh),
         "update-alternatives" | "visudo" => Some(Matter::Programs),
         _ => None,
@@ -103,6 +101,14 @@ const LATER_UNITS: &[&str] = &[
     "set-default",
 ];
 
+/// Whether a word names the guard's program; a folder may have the same name.
+fn binary(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let above = word.rsplit(['/', '\\']).nth(1);
+    let folders = ["bin", "sbin", "debug", "release", "shims"];
+    own(base_name(&word)) && above.is_none_or(|above| folders.contains(&above))
+}
+
 fn own(name: &str) -> bool {
     matches!(name, "hooks-guard" | "hooks-guard.exe")
 }
@@ -113,6 +119,6 @@ fn harmless(words: &[&str]) -> bool {
     match words {
         [] => true,
         [first, ..] if HARMLESS.contains(first) => true,
-        [all @ ..] => all.len() == 1 && facts.contains(&all[0]),
+        all => all.len() == 1 && facts.contains(&all[0]),
     }
 }

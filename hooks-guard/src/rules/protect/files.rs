@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::super::paths::{Located, normal};
 use super::super::scene::{Scene, base_name};
+use super::places::{ANYWHERE, ROOTED};
 use super::{Matter, Protected, active};
 use crate::classify::{Crud, Part, PartWord, UNKNOWN};
 
@@ -20,162 +21,8 @@ struct Guard {
     reads: bool,
 }
 
-/// Guarded wherever they lie. `/` at the end: with all that lies in it.
-const ANYWHERE: &[(Matter, &[&str])] = &[
-    (
-        Matter::Settings,
-        &[
-            ".claude/settings*.json",
-            ".claude/hooks/",
-            ".claude.json",
-            ".mcp.json",
-            ".codex/",
-            ".gemini/settings.json",
-            ".gemini/hooks/",
-            ".cursor/hooks.json",
-            ".cursor/hooks/",
-            ".cursor/mcp.json",
-            ".cursor/cli*.json",
-            ".github/hooks/",
-            ".copilot/",
-            ".vscode/settings.json",
-            "code/user/settings.json",
-            "opencode.json",
-            "opencode.jsonc",
-            ".opencode/plugin*/",
-            ".config/opencode/",
-        ],
-    ),
-    (
-        Matter::ShellStart,
-        &[
-            ".bashrc",
-            ".bash_profile",
-            ".bash_login",
-            ".bash_logout",
-            ".bash_aliases",
-            ".profile",
-            ".zshrc",
-            ".zshenv",
-            ".zprofile",
-            ".zlogin",
-            ".zlogout",
-            ".kshrc",
-            ".mkshrc",
-            ".cshrc",
-            ".tcshrc",
-            ".login",
-            ".logout",
-            ".inputrc",
-            ".xprofile",
-            ".xinitrc",
-            ".xsession",
-            ".xsessionrc",
-            ".pam_environment",
-            ".config/fish/",
-            ".config/environment.d/",
-            ".config/nushell/",
-            ".config/powershell/",
-            ".config/zsh/",
-            ".oh-my-zsh/",
-        ],
-    ),
-    (
-        Matter::Git,
-        &[
-            ".git",
-            ".git/config",
-            ".git/config.worktree",
-            ".git/hooks/",
-            ".git/info/attributes",
-            ".gitconfig",
-            ".config/git/",
-            "*.git/config",
-            "*.git/hooks/",
-            ".git/modules/*/config",
-            ".git/modules/*/hooks/",
-            ".git/worktrees/*/config.worktree",
-        ],
-    ),
-    (
-        Matter::Later,
-        &[
-            ".config/systemd/",
-            ".local/share/systemd/",
-            "library/launchagents/",
-            "library/launchdaemons/",
-            ".config/autostart/",
-        ],
-    ),
-    (Matter::Ssh, &[".ssh/"]),
-    (
-        Matter::Programs,
-        &[
-            ".local/bin/",
-            ".cargo/bin/",
-            ".bun/bin/",
-            ".deno/bin/",
-            ".npm-global/bin/",
-            ".pyenv/shims/",
-            ".rbenv/shims/",
-            ".asdf/shims/",
-            ".volta/bin/",
-            "go/bin/",
-        ],
-    ),
-];
-
-/// Guarded from the root.
-const ROOTED: &[(Matter, &[&str])] = &[
-    (
-        Matter::ShellStart,
-        &[
-            "/etc/profile",
-            "/etc/profile.d/",
-            "/etc/bash.bashrc",
-            "/etc/bashrc",
-            "/etc/zsh/",
-            "/etc/zshrc",
-            "/etc/zshenv",
-            "/etc/zprofile",
-            "/etc/environment",
-            "/etc/fish/",
-        ],
-    ),
-    (Matter::Git, &["/etc/gitconfig"]),
-    (Matter::Settings, &["/etc/claude-code/", "/etc/codex/"]),
-    (
-        Matter::Later,
-        &[
-            "/etc/crontab",
-            "/etc/cron*",
-            "/etc/cron.d/",
-            "/etc/cron.daily/",
-            "/etc/cron.hourly/",
-            "/etc/cron.weekly/",
-            "/etc/cron.monthly/",
-            "/var/spool/cron/",
-            "/etc/systemd/",
-            "/lib/systemd/",
-            "/usr/lib/systemd/",
-            "/etc/rc.local",
-            "/etc/init.d/",
-            "/etc/xdg/autostart/",
-        ],
-    ),
-    (
-        Matter::Programs,
-        &[
-            "/bin/",
-            "/sbin/",
-            "/usr/bin/",
-            "/usr/sbin/",
-            "/usr/local/bin/",
-            "/usr/local/sbin/",
-            "/opt/homebrew/bin/",
-        ],
-    ),
-];
+/// Stands for what a pattern of file names stands for.
+const WILD: &str = "\u{F0002}";
 
 /// All that is guarded.
 #[derive(Clone, Debug)]
@@ -295,9 +142,14 @@ impl Files {
         let words = part
             .words
             .iter()
+            .skip(1)
             .chain(part.assignments.iter().map(|one| &one.value));
         for word in words {
             for text in texts(&word.text) {
+                // Git is told where a repository is.
+                if name == "git" && (text == ".git" || text.ends_with("/.git")) {
+                    continue;
+                }
                 let word = PartWord {
                     text: text.to_owned(),
                     known: word.known,
@@ -311,7 +163,9 @@ impl Files {
             return None;
         }
         if name == "mv" || name == "rename" {
-            for word in part.words.iter().skip(1) {
+            // The last one is where it goes.
+            let last = part.words.len().saturating_sub(1);
+            for word in part.words[..last].iter().skip(1) {
                 if let Some(matter) = self.inside(scene, &locate(scene, word)) {
                     return Some((matter, word.text.clone()));
                 }
@@ -327,10 +181,16 @@ impl Files {
         let code = part
             .words
             .iter()
+            .skip(1)
             .chain(&part.documents)
             .map(|word| &word.text)
             .chain(input);
-        code.flat_map(|text| tokens(text)).find_map(|token| {
+        // A repository is no more than named.
+        let tokens = code
+            .flat_map(|text| tokens(text))
+            .filter(|token| !token.ends_with(".git"));
+        let mut tokens = tokens;
+        tokens.find_map(|token| {
             let mut path = scene.start.locate(token);
             if token.starts_with('/') {
                 path.names.push(format!("{UNKNOWN}{}", normal(token)));
@@ -341,8 +201,13 @@ impl Files {
 }
 
 fn locate(scene: &Scene<'_>, word: &PartWord) -> Located {
-    // A pattern is compared as it stands.
-    scene.start.locate(&word.text)
+    match word.known {
+        true => scene.start.locate(&word.text),
+        // What stands for names of files is compared as such.
+        false => scene
+            .start
+            .locate(&word.text.replace(['*', '?', '['], WILD)),
+    }
 }
 
 /// What a word may name: itself, what stands after `=`, `:` or `@`, or after a letter's option.
@@ -408,7 +273,15 @@ impl Guard {
         let fits = |path: &[String]| {
             (self.below || path.len() == length)
                 && path.len() >= length
-                && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b))
+                && path
+                    .iter()
+                    .zip(&self.parts)
+                    .enumerate()
+                    .all(|(at, (a, b))| {
+                        // The first one has to be more than any name.
+                        let least = if reads { 2 } else { usize::from(at == 0) };
+                        self::fits(a, b, least)
+                    })
         };
         let unknown = path.first().is_some_and(|first| first.contains(UNKNOWN));
         if unknown {
@@ -421,7 +294,7 @@ impl Guard {
                     && rest.len() >= least
                     && (self.below || known.len() == rest.len())
                     && known.len() >= rest.len()
-                    && known.iter().zip(rest).all(|(a, b)| self::fits(a, b))
+                    && known.iter().zip(rest).all(|(a, b)| self::fits(a, b, 1))
             }) || (!self.rooted && (0..known.len()).any(|at| fits(&known[at..])));
         }
         match self.rooted {
@@ -433,7 +306,8 @@ impl Guard {
     /// Whether a folder holds what is guarded.
     fn above(&self, path: &[String]) -> bool {
         let holds = |path: &[String]| {
-            path.len() < self.parts.len() && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b))
+            path.len() < self.parts.len()
+                && path.iter().zip(&self.parts).all(|(a, b)| fits(a, b, 1))
         };
         match self.rooted {
             true => holds(path),
@@ -442,13 +316,16 @@ impl Guard {
     }
 }
 
-/// Whether a part of a path, perhaps a pattern, may be a guarded one.
-fn fits(part: &str, guarded: &str) -> bool {
-    if let Some(at) = part.find(['*', '?', '[', '{']) {
+/// Whether a part of a path, perhaps a pattern, may be a guarded one. A pattern counts from `least`
+/// characters that it begins with.
+fn fits(part: &str, guarded: &str, least: usize) -> bool {
+    if let Some((head, _)) = part.split_once(WILD) {
         let start = guarded.split('*').next().unwrap_or(guarded);
         // A pattern does not stand for a dot at the start.
-        let hidden = guarded.starts_with('.') && at == 0 && !part.starts_with('{');
-        return !hidden && (start.starts_with(&part[..at]) || part[..at].starts_with(start));
+        let hidden = guarded.starts_with('.') && head.is_empty();
+        return !hidden
+            && head.len() >= least
+            && (start.starts_with(head) || head.starts_with(start));
     }
     match guarded.split_once('*') {
         None => part == guarded,

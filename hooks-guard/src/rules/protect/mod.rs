@@ -4,6 +4,7 @@
 mod commands;
 mod files;
 mod network;
+mod places;
 mod process;
 
 use std::net::SocketAddr;
@@ -152,7 +153,7 @@ impl Guarded {
         };
         if let Some(matter) = commands::judge(part)
             .or_else(|| process::judge(part, self.places.pid))
-            .or_else(|| network::judge(scene, part, &self.places))
+            .or_else(|| network::judge(part, &self.places))
         {
             return Some((matter, words()));
         }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::super::scene::{Scene, base_name};
+use super::super::scene::base_name;
 use super::{Matter, Protected, active};
 use crate::classify::{Part, UNKNOWN};
 
@@ -76,7 +76,7 @@ const CLIENTS: &[&str] = &[
     "gio",
 ];
 
-pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Option<Matter> {
+pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let client = CLIENTS.contains(&name);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
@@ -86,9 +86,7 @@ pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Optio
         let words = part.words.iter().skip(1).chain(&part.documents);
         words.map(|word| word.text.as_str())
     };
-    let Some(listen) = places.listen else {
-        return None;
-    };
+    let listen = places.listen?;
     let port = listen.port();
     // Where it listens on every address, each of them may be this machine's.
     let anywhere = listen.ip().is_unspecified();
@@ -110,9 +108,7 @@ pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Optio
     if client {
         let ports = words().any(|word| covers(word, port));
         let hosts = words().filter(|word| !word.starts_with('-'));
-        let mut strong = hosts
-            .filter(|word| !covers(word, port))
-            .map(|word| own(word));
+        let mut strong = hosts.filter(|word| !covers(word, port)).map(own);
         let two = matches!(
             name,
             "nc" | "ncat" | "netcat" | "telnet" | "socat" | "nmap" | "hping3" | "ssh" | "busybox"
@@ -133,7 +129,7 @@ pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Optio
     for text in texts {
         if addresses(text, port)
             .into_iter()
-            .any(|host| own(host) >= least)
+            .any(|(host, sure)| own(host) >= if sure { least } else { Who::Ours })
         {
             return Some(Matter::Port);
         }
@@ -146,7 +142,6 @@ pub(super) fn judge(scene: &Scene<'_>, part: &Part, places: &Protected) -> Optio
             return Some(Matter::Port);
         }
     }
-    let _ = scene;
     None
 }
 
@@ -234,8 +229,9 @@ fn address(host: &str) -> Option<IpAddr> {
     Some(IpAddr::V4(Ipv4Addr::from(u32::try_from(all).ok()?)))
 }
 
-/// The hosts that stand before the port in a text, or before none where the port is the usual one.
-fn addresses(text: &str, port: u16) -> Vec<&str> {
+/// The hosts that stand before the port in a text, or before none where the port is the usual one;
+/// and whether what stands there can only be a host.
+fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
     let mut hosts = Vec::new();
     for (at, _) in text.match_indices([':', ',', '/']) {
         let after = &text[at + 1..];
@@ -252,7 +248,7 @@ fn addresses(text: &str, port: u16) -> Vec<&str> {
         };
         let unknown = after.starts_with(UNKNOWN);
         if hit || (unknown && &text[at..=at] == ":") {
-            hosts.push(host_before(&text[..at]));
+            hosts.push((host_before(&text[..at]), &text[at..=at] != "/"));
         }
     }
     for (scheme, usual) in [
@@ -265,7 +261,7 @@ fn addresses(text: &str, port: u16) -> Vec<&str> {
             && let Some((_, rest)) = text.split_once(scheme)
         {
             let host = rest.split(['/', '?', '#']).next().unwrap_or("");
-            hosts.push(host.rsplit_once(':').map_or(host, |(host, _)| host));
+            hosts.push((host.rsplit_once(':').map_or(host, |(host, _)| host), true));
         }
     }
     hosts
