@@ -181,7 +181,7 @@ impl Plan {
     pub(crate) fn new(agent: Agent, binary: &str) -> Self {
         let (before, after) = (PATIENCE.as_secs(), AFTERWARDS.as_secs());
         let line = |time| command_line(agent, binary, time);
-        let shells = matcher(agent, |tool| is_shell(tool));
+        let shells = matcher(agent, is_shell);
         let files = matcher(agent, |tool| !is_shell(tool));
         let all = matcher(agent, |_| true);
         let exactly = format!("^({all})$");

@@ -105,7 +105,7 @@ fn moment(name: &str) -> (Kind, At) {
 fn by_shape(object: &Object) -> Result<Kind, Problem> {
     let has = |field: &&str| object.contains_key(*field);
     if object.contains_key("toolName") {
-        return Ok(if ["toolResult", "error"].iter().any(|field| has(&field)) {
+        return Ok(if ["toolResult", "error"].iter().any(has) {
             Kind::AfterTool
         } else if has(&"toolInput") && !has(&"toolArgs") {
             Kind::Prompt
@@ -121,7 +121,7 @@ fn by_shape(object: &Object) -> Result<Kind, Problem> {
         "error",
         "message",
     ];
-    match others.iter().any(|field| has(&field)) {
+    match others.iter().any(has) {
         true => Ok(Kind::Other),
         false => Err(Problem::Missing { field: "toolName" }),
     }

@@ -56,7 +56,7 @@ fn a_backup_is_for_its_owner_and_goes_with_the_hook() {
     assert_eq!(fs::read_to_string(&backup).unwrap(), TEXT);
     assert_eq!((mode(&backup), mode(&file)), (0o600, 0o640));
     home.uninstall(Agent::ClaudeCode);
-    assert_eq!(home.files(), [file.clone()]);
+    assert_eq!(home.files(), std::slice::from_ref(&file));
     assert_eq!(mode(&file), 0o640);
 }
 
