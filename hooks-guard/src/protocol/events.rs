@@ -353,14 +353,20 @@ fn asks(called: &Called, object: &Object) -> Result<Asks, Problem> {
 /// What came of it; none if it did not run.
 fn outcome(called: &Called, object: &Object) -> Option<Outcome> {
     let mut outcome = Outcome::default();
-    let response = ["tool_response", "toolResponse", "toolResult", "output"];
+    let response = [
+        "tool_response",
+        "toolResponse",
+        "tool_result",
+        "toolResult",
+        "output",
+    ];
     let response = response.iter().find_map(|field| object.get(*field));
     let response = response.and_then(Value::as_object);
     let within = |fields: &[&str]| {
         let found = fields.iter().find_map(|field| response?.get(*field));
         found.filter(|value| !value.is_null())
     };
-    match within(&["resultType"]).and_then(Value::as_str) {
+    match within(&["resultType", "result_type"]).and_then(Value::as_str) {
         Some("denied" | "rejected") => return None,
         Some("success") => outcome.succeeded = Some(true),
         Some(_) => outcome.succeeded = Some(false),

@@ -208,7 +208,6 @@ impl Answer {
 #[error("{problem}")]
 pub struct ProtocolError {
     /// What is wrong with it.
-    #[source]
     pub problem: Problem,
     /// The hook that was called, as far as it could be read.
     pub hook: Option<Hook>,
