@@ -89,7 +89,8 @@ impl Homes {
 /// asks about. Files and directories, whether or not they are there.
 #[must_use]
 pub fn settings_files(homes: &Homes, project: Option<&Path>) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = Vec::new();
+    // Claude Code's own memory of what it may do, and of which projects it trusts.
+    let mut files = vec![homes.home.join(".claude.json")];
     for agent in Agent::ALL {
         files.push(homes.settings(agent, &Place::User));
         if let Some(project) = project {

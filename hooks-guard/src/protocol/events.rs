@@ -72,12 +72,13 @@ fn called(agent: Agent, object: &Object) -> Result<Called, Problem> {
     Ok(Called { hook, at, name })
 }
 
-/// Whose input it is: VS Code and Copilot read the same settings.
+/// Whose input it is: VS Code reads the settings of Claude Code and Copilot, and Copilot those of
+/// VS Code.
 fn whose(agent: Agent, object: &Object) -> (Agent, Form) {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
     match agent {
-        Agent::Copilot if vscode => (Agent::VsCode, Form::Claude),
+        Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, Form::Claude),
         Agent::VsCode if copilot => (Agent::Copilot, Form::Copilot),
         Agent::ClaudeCode | Agent::VsCode => (agent, Form::Claude),
         Agent::Codex => (agent, Form::Codex),
