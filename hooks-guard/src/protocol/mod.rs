@@ -28,6 +28,7 @@ mod agent;
 mod events;
 mod fuzz;
 mod input;
+mod outcome;
 mod patch;
 mod reply;
 mod tools;
