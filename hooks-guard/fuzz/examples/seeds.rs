@@ -1,4 +1,5 @@
-//! Writes every command of the corpora into a file of its own: `seeds FOLDER`.
+//! Writes every command of the corpora into a file of its own, and every sample of what agents
+//! send, into another: `seeds FOLDER [FOLDER]`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -14,5 +15,18 @@ fn main() {
             let command = line["command"].as_str().expect("a command");
             fs::write(folder.join(format!("{name}-{at}")), command).expect("a seed");
         }
+    }
+
+    let Some(folder) = env::args().nth(2).map(PathBuf::from) else {
+        return;
+    };
+    fs::create_dir_all(&folder).expect("the folder");
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/protocol/samples");
+    for sample in fs::read_dir(samples).expect("the samples") {
+        let path = sample.expect("a sample").path();
+        let text = fs::read_to_string(&path).expect("a sample");
+        let sample: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let name = path.file_stem().expect("its name");
+        fs::write(folder.join(name), sample["request"].to_string()).expect("a seed");
     }
 }

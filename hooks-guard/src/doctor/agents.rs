@@ -173,21 +173,7 @@ fn compared(
         return None;
     }
     let shown = file.display();
-    let binary = |entry: &Value| -> Option<PathBuf> {
-        let handler = entry
-            .get("hooks")
-            .map_or(Some(entry), |hooks| hooks.get(0))?;
-        let line = handler
-            .get("command")
-            .or_else(|| handler.get("bash"))?
-            .as_str()?;
-        if handler.get("args").is_some() {
-            return Some(line.into());
-        }
-        let quoted = line.rsplit_once(" hook ")?.0.trim_matches('\'');
-        Some(quoted.replace(r"'\''", "'").into())
-    };
-    let mut binaries = there.iter().filter_map(|(_, entry)| binary(entry));
+    let mut binaries = there.iter().filter_map(|(_, entry)| called(entry));
     if let Some(missing) = binaries
         .clone()
         .find(|binary| binary.is_absolute() && !binary.exists())
@@ -204,25 +190,15 @@ fn compared(
     if binaries.any(|binary| !same(&binary, around.binary)) {
         return Some(other_binary(agent, file, again));
     }
-    let switch: Option<(&str, fn(&Value) -> bool)> = match agent {
-        Agent::ClaudeCode => Some(("onFailure", |entry| {
-            entry["hooks"].as_array().is_some_and(|handlers| {
-                handlers
-                    .iter()
-                    .all(|handler| handler["onFailure"] == "block")
-            })
-        })),
-        Agent::Cursor => Some(("failClosed", |entry| entry["failClosed"] == true)),
-        _ => None,
-    };
     let before = there.iter().filter(|(event, _)| {
         matches!(
             event.as_str(),
             "PreToolUse" | "preToolUse" | "beforeShellExecution"
         )
     });
-    if let Some((name, on)) = switch
-        && before.clone().any(|(_, entry)| !on(entry))
+    if let Some(name) = before
+        .filter_map(|(_, entry)| switched_off(agent, entry))
+        .next()
     {
         return Some(bad(
             agent,
@@ -246,6 +222,38 @@ fn compared(
             again,
         ),
     })
+}
+
+/// The binary that an entry calls.
+fn called(entry: &Value) -> Option<PathBuf> {
+    let handler = entry
+        .get("hooks")
+        .map_or(Some(entry), |hooks| hooks.get(0))?;
+    let line = handler
+        .get("command")
+        .or_else(|| handler.get("bash"))?
+        .as_str()?;
+    if handler.get("args").is_some() {
+        return Some(line.into());
+    }
+    let quoted = line.rsplit_once(" hook ")?.0.trim_matches('\'');
+    Some(quoted.replace(r"'\''", "'").into())
+}
+
+/// The switch that makes the agent stop if the hook fails, where an entry lacks it.
+fn switched_off(agent: Agent, entry: &Value) -> Option<&'static str> {
+    let blocks = |handlers: &Vec<Value>| {
+        handlers
+            .iter()
+            .all(|handler| handler["onFailure"] == "block")
+    };
+    match agent {
+        Agent::ClaudeCode => {
+            (!entry["hooks"].as_array().is_some_and(blocks)).then_some("onFailure")
+        }
+        Agent::Cursor => (entry["failClosed"] != true).then_some("failClosed"),
+        _ => None,
+    }
 }
 
 /// What else decides whether the agent calls the hook, and asks.

@@ -53,11 +53,7 @@ pub(super) fn emptied(text: &str, events: &[&str]) -> Result<String, DocumentErr
             inner.is_some_and(|inner| inner.trim().is_empty())
         };
         let find = |object: &Object<'_>, names: &[&str]| {
-            let spans: Vec<_> = object
-                .properties
-                .iter()
-                .map(|property| span(property))
-                .collect();
+            let spans: Vec<_> = object.properties.iter().map(span).collect();
             let found = object.properties.iter().position(|property| {
                 names.contains(&property.name.as_str()) && empty(&property.value)
             })?;

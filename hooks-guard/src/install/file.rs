@@ -126,11 +126,12 @@ impl Settings {
             let _ = fs::remove_file(&temporary);
             return done;
         }
-        match path.parent() {
-            #[cfg(unix)]
-            Some(directory) => File::open(directory)?.sync_all(),
-            _ => Ok(()),
+        // It is in place; that it stays there after a loss of power is all that is left.
+        #[cfg(unix)]
+        if let Some(directory) = path.parent() {
+            let _ = File::open(directory).and_then(|directory| directory.sync_all());
         }
+        done
     }
 
     fn prepare(&self, temporary: &Path, text: &str, private: bool) -> io::Result<()> {

@@ -8,6 +8,7 @@ mod cut;
 mod diff;
 mod document;
 mod file;
+mod places;
 mod plan;
 mod plugin;
 
@@ -20,8 +21,9 @@ use crate::protocol::Agent;
 
 pub use document::DocumentError;
 pub(crate) use document::{entries, value as document_value};
-pub use plan::{Homes, Place, settings_files};
-pub(crate) use plan::{Plan, others};
+pub(crate) use places::others;
+pub use places::{Homes, Place, settings_files};
+pub(crate) use plan::Plan;
 pub(crate) use plugin::is_installed as plugin_is_installed;
 
 use file::Settings;

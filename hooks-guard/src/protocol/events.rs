@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::request::PermissionRequest;
 
 use super::input::{self, Object};
+use super::outcome::outcome;
 use super::tools::{self, Tool};
 use super::{
-    Agent, Asks, Event, Form, Hook, Kind, MOST_TEXT, Outcome, Problem, ProtocolError, Question,
-    Ran, directory,
+    Agent, Asks, Event, Form, Hook, Kind, Problem, ProtocolError, Question, Ran, directory,
 };
 
 /// What an agent says by calling its hook.
@@ -72,12 +72,13 @@ fn called(agent: Agent, object: &Object) -> Result<Called, Problem> {
     Ok(Called { hook, at, name })
 }
 
-/// Whose input it is: VS Code and Copilot read the same settings.
+/// Whose input it is: VS Code reads the settings of Claude Code and Copilot, and Copilot those of
+/// VS Code.
 fn whose(agent: Agent, object: &Object) -> (Agent, Form) {
     let vscode = object.contains_key("hookEventName") && object.contains_key("tool_name");
     let copilot = object.contains_key("toolName") && !object.contains_key("tool_name");
     match agent {
-        Agent::Copilot if vscode => (Agent::VsCode, Form::Claude),
+        Agent::ClaudeCode | Agent::Copilot if vscode => (Agent::VsCode, Form::Claude),
         Agent::VsCode if copilot => (Agent::Copilot, Form::Copilot),
         Agent::ClaudeCode | Agent::VsCode => (agent, Form::Claude),
         Agent::Codex => (agent, Form::Codex),
@@ -105,7 +106,7 @@ fn moment(name: &str) -> (Kind, At) {
 fn by_shape(object: &Object) -> Result<Kind, Problem> {
     let has = |field: &&str| object.contains_key(*field);
     if object.contains_key("toolName") {
-        return Ok(if ["toolResult", "error"].iter().any(|field| has(&field)) {
+        return Ok(if ["toolResult", "error"].iter().any(has) {
             Kind::AfterTool
         } else if has(&"toolInput") && !has(&"toolArgs") {
             Kind::Prompt
@@ -121,7 +122,7 @@ fn by_shape(object: &Object) -> Result<Kind, Problem> {
         "error",
         "message",
     ];
-    match others.iter().any(|field| has(&field)) {
+    match others.iter().any(has) {
         true => Ok(Kind::Other),
         false => Err(Problem::Missing { field: "toolName" }),
     }
@@ -179,7 +180,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     };
     let request = request(hook, &name, tool, &arguments, object, names)?;
     if hook.kind == Kind::AfterTool {
-        return Ok(match outcome(called, object) {
+        return Ok(match outcome(hook, &called.name, object) {
             Some(outcome) => Event::Ran(Ran {
                 hook,
                 request,
@@ -348,48 +349,4 @@ fn asks(called: &Called, object: &Object) -> Result<Asks, Problem> {
         (Form::Codex, Kind::BeforeTool) => Asks::Perhaps,
         _ => Asks::Always,
     })
-}
-
-/// What came of it; none if it did not run.
-fn outcome(called: &Called, object: &Object) -> Option<Outcome> {
-    let mut outcome = Outcome::default();
-    let response = ["tool_response", "toolResponse", "toolResult", "output"];
-    let response = response.iter().find_map(|field| object.get(*field));
-    let response = response.and_then(Value::as_object);
-    let within = |fields: &[&str]| {
-        let found = fields.iter().find_map(|field| response?.get(*field));
-        found.filter(|value| !value.is_null())
-    };
-    match within(&["resultType"]).and_then(Value::as_str) {
-        Some("denied" | "rejected") => return None,
-        Some("success") => outcome.succeeded = Some(true),
-        Some(_) => outcome.succeeded = Some(false),
-        None => {}
-    }
-    let metadata = within(&["metadata"]).and_then(Value::as_object);
-    let exit = within(&["exit_code", "exitCode", "exit"]);
-    let exit = exit.or_else(|| metadata.and_then(|metadata| metadata.get("exit")));
-    outcome.exit_status = exit.and_then(Value::as_i64);
-    let error = object.get("error").or_else(|| within(&["error"]));
-    if let Some(error) = error.filter(|error| !error.is_null()) {
-        let text = match error {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        let said = text.strip_prefix("Exit code ");
-        let said = said.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-        outcome.exit_status = outcome.exit_status.or(said);
-        outcome.succeeded = Some(false);
-        outcome.error = Some(text.chars().take(MOST_TEXT).collect());
-    }
-    if called.name == "posttoolusefailure" {
-        outcome.succeeded = Some(false);
-    } else if outcome.succeeded.is_none() && called.hook.form == Form::Claude {
-        // It has an event of its own for what fails.
-        outcome.succeeded = Some(called.name == "posttooluse");
-    }
-    if outcome.succeeded.is_none() {
-        outcome.succeeded = outcome.exit_status.map(|status| status == 0);
-    }
-    Some(outcome)
 }

@@ -28,6 +28,7 @@ mod agent;
 mod events;
 mod fuzz;
 mod input;
+mod outcome;
 mod patch;
 mod reply;
 mod tools;
@@ -208,7 +209,6 @@ impl Answer {
 #[error("{problem}")]
 pub struct ProtocolError {
     /// What is wrong with it.
-    #[source]
     pub problem: Problem,
     /// The hook that was called, as far as it could be read.
     pub hook: Option<Hook>,

@@ -57,7 +57,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::classify::{Crud, Decision, Judgement};
-use crate::request::{FileAccess, PermissionRequest};
+use crate::request::PermissionRequest;
 use load::{name, project_of, read, text_of};
 use paths::{Folder, Holds};
 use rule::Rule;

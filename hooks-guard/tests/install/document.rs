@@ -333,7 +333,7 @@ fn any_document() -> impl Strategy<Value = String> {
     let value = leaf.prop_recursive(3, 24, 4, move |inner| {
         let list = (
             proptest::collection::vec((inner.clone(), gap.clone(), gap.clone()), 0..4),
-            comma.clone(),
+            comma,
             gap.clone(),
         )
             .prop_map(|(items, comma, end)| {
@@ -346,7 +346,7 @@ fn any_document() -> impl Strategy<Value = String> {
             });
         let object = (
             proptest::collection::vec((inner, gap.clone(), gap.clone()), 0..4),
-            comma.clone(),
+            comma,
             gap.clone(),
         )
             .prop_map(|(items, comma, end)| object("k", &items, comma, end));

@@ -1,5 +1,6 @@
 //! What agents send to their hooks, and what they are answered.
 
+mod changed;
 mod hostile;
 mod modes;
 mod never;

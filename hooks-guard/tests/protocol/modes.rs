@@ -161,13 +161,13 @@ fn powershell_is_asked_about_unless_a_rule_allows_it() {
 fn vscode_and_copilot_are_told_apart_in_each_others_settings() {
     let vscode = json!({"hookEventName": "PreToolUse", "sessionId": "s", "cwd": "/srv/p",
         "tool_name": "runTerminalCommand", "tool_input": {"command": "make"}});
-    let asked = question(Agent::Copilot, &vscode);
-    assert_eq!(asked.request.agent.as_deref(), Some("vscode"));
-    let reply = answer(&asked, &Answer::Deny("no".into()));
-    assert!(
-        reply.stdout.starts_with(r#"{"hookSpecificOutput""#),
-        "{reply:?}"
-    );
+    for called in [Agent::Copilot, Agent::ClaudeCode, Agent::VsCode] {
+        let asked = question(called, &vscode);
+        assert_eq!(asked.request.agent.as_deref(), Some("vscode"));
+        let reply = answer(&asked, &Answer::Deny("no".into()));
+        let nested = reply.stdout.starts_with(r#"{"hookSpecificOutput""#);
+        assert!(nested, "{called}: {reply:?}");
+    }
     let copilot = json!({"sessionId": "s", "cwd": "/srv/p", "toolName": "bash",
         "toolArgs": {"command": "make"}});
     let asked = question(Agent::VsCode, &copilot);

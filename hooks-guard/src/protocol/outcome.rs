@@ -1,0 +1,56 @@
+//! What came of a tool that ran, as the agents say it.
+
+use serde_json::Value;
+
+use super::input::Object;
+use super::{Form, Hook, MOST_TEXT, Outcome};
+
+/// What came of a tool, at the event of this plain name; none if it did not run.
+pub(super) fn outcome(hook: Hook, name: &str, object: &Object) -> Option<Outcome> {
+    let mut outcome = Outcome::default();
+    let response = [
+        "tool_response",
+        "toolResponse",
+        "tool_result",
+        "toolResult",
+        "output",
+    ];
+    let response = response.iter().find_map(|field| object.get(*field));
+    let response = response.and_then(Value::as_object);
+    let within = |fields: &[&str]| {
+        let found = fields.iter().find_map(|field| response?.get(*field));
+        found.filter(|value| !value.is_null())
+    };
+    match within(&["resultType", "result_type"]).and_then(Value::as_str) {
+        Some("denied" | "rejected") => return None,
+        Some("success") => outcome.succeeded = Some(true),
+        Some(_) => outcome.succeeded = Some(false),
+        None => {}
+    }
+    let metadata = within(&["metadata"]).and_then(Value::as_object);
+    let exit = within(&["exit_code", "exitCode", "exit"]);
+    let exit = exit.or_else(|| metadata.and_then(|metadata| metadata.get("exit")));
+    outcome.exit_status = exit.and_then(Value::as_i64);
+    let error = object.get("error").or_else(|| within(&["error"]));
+    if let Some(error) = error.filter(|error| !error.is_null()) {
+        let text = match error {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let said = text.strip_prefix("Exit code ");
+        let said = said.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+        outcome.exit_status = outcome.exit_status.or(said);
+        outcome.succeeded = Some(false);
+        outcome.error = Some(text.chars().take(MOST_TEXT).collect());
+    }
+    if name == "posttoolusefailure" {
+        outcome.succeeded = Some(false);
+    } else if outcome.succeeded.is_none() && hook.form == Form::Claude {
+        // It has an event of its own for what fails.
+        outcome.succeeded = Some(name == "posttooluse");
+    }
+    if outcome.succeeded.is_none() {
+        outcome.succeeded = outcome.exit_status.map(|status| status == 0);
+    }
+    Some(outcome)
+}
