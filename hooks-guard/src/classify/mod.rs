@@ -16,13 +16,13 @@ mod verdict;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub use explain::Explanation;
+pub use explain::{Explanation, Run, Word};
 pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 pub use verdict::{Classification, Crud, Decision, Finding, Method};
 
-use judge::{Judge, Sure};
+use judge::{Judge, Trace};
 use semantic::Stage;
 use tables::Tables;
 use thiserror::Error;
@@ -119,7 +119,7 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        Ok(self.by_tables(command, context)?.verdict)
+        Ok(self.by_tables(command, context, false)?.verdict)
     }
 
     /// Judges a command by all stages (P-07): the tables; then, where these do
@@ -142,17 +142,28 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let ByTables { verdict, judged } = self.by_tables(command, context)?;
+        let ByTables { verdict, .. } = self.by_tables(command, context, false)?;
         match &self.semantic {
             Some(stage) => {
-                let unsure = judged.is_none_or(|judged| judged.unsure());
+                let unsure = !verdict.understood();
                 Ok(stage.judge(command, verdict, unsure, deadline).await)
             }
             None => Ok(verdict),
         }
     }
 
-    fn by_tables(&self, command: &str, context: Option<&str>) -> Result<ByTables, InputError> {
+    /// Whether the name of a file says that it holds secrets, such as `~/.ssh/id_rsa` or `.env`.
+    #[must_use]
+    pub fn holds_secrets(&self, path: &str) -> bool {
+        self.tables.secret(path)
+    }
+
+    fn by_tables(
+        &self,
+        command: &str,
+        context: Option<&str>,
+        traced: bool,
+    ) -> Result<ByTables, InputError> {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
         if length > MOST_CONTEXT {
@@ -162,7 +173,7 @@ impl Classifier {
                 most: MOST_CONTEXT,
             });
         }
-        let judged = self.judged(command);
+        let judged = self.judged(command, traced);
         let mut verdict = match &judged {
             Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
             None => Classification::fallback("the command could not be analysed"),
@@ -176,20 +187,22 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, None)?;
+        let ByTables { verdict, judged } = self.by_tables(command, None, true)?;
         Ok(Explanation::new(command, verdict, judged))
     }
 
-    fn judged(&self, command: &str) -> Option<Judged> {
+    fn judged(&self, command: &str, traced: bool) -> Option<Judged> {
         let tables = self.tables;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
                 let mut judge = Judge::new(tables);
+                judge.trace = traced.then(Trace::default);
                 judge.whole(command);
                 Judged {
                     findings: judge.findings,
                     steps: judge.steps,
                     agreed: judge.agreed,
+                    trace: judge.trace,
                 }
             }))
             .ok()
@@ -221,14 +234,7 @@ pub(crate) struct Judged {
     findings: Vec<judge::Finding>,
     steps: Vec<judge::Step>,
     agreed: bool,
-}
-
-impl Judged {
-    /// Whether there is something that the tables do not understand.
-    fn unsure(&self) -> bool {
-        let guess = |finding: &judge::Finding| finding.sure == Sure::Guess;
-        !self.agreed || self.findings.iter().any(guess)
-    }
+    trace: Option<judge::Trace>,
 }
 
 fn check(command: &str) -> Result<(), InputError> {

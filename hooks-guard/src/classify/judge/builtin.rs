@@ -2,7 +2,7 @@
 
 use super::environment::Contents;
 use super::redirect::shown;
-use super::{Arg, Input, Judge, Output, Place, UNKNOWN};
+use super::{Arg, Input, Judge, Output, Place, Ran, UNKNOWN};
 use crate::classify::shell::{Redirect, Span, Word};
 use crate::classify::tables::Effect;
 
@@ -19,6 +19,14 @@ const SYSTEM: &[&str] = &[
     "/usr/libexec/git-core/",
     "/busybox/",
 ];
+
+/// The name of a program, without a folder in which programs are what their names say.
+pub(crate) fn plain(name: &str) -> &str {
+    SYSTEM
+        .iter()
+        .find_map(|folder| name.strip_prefix(folder))
+        .unwrap_or(name)
+}
 
 impl Judge<'_> {
     pub(super) fn simple(
@@ -141,9 +149,20 @@ impl Judge<'_> {
 
     /// Runs a command of which the words are known as far as they are.
     pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        let before = self.findings.len();
+        let at = self.trace.as_mut().map(|trace| {
+            trace.runs.push(Ran {
+                words: args.clone(),
+                findings: before..before,
+            });
+            trace.runs.len() - 1
+        });
         self.depth += 1;
         let output = self.run_here(args, input);
         self.depth -= 1;
+        if let (Some(at), Some(trace)) = (at, &mut self.trace) {
+            trace.runs[at].findings.end = self.findings.len();
+        }
         output
     }
 

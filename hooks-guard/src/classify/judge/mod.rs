@@ -14,7 +14,9 @@ mod walk;
 mod words;
 
 use std::collections::HashSet;
+use std::ops::Range;
 
+pub(crate) use builtin::plain;
 pub(crate) use environment::Environment;
 pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
@@ -53,6 +55,22 @@ pub(crate) struct Step {
     pub(crate) label: String,
     /// The findings that were there before this step.
     pub(crate) before: usize,
+}
+
+/// What would run, word by word.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) runs: Vec<Ran>,
+    /// What is redirected from and to.
+    pub(crate) files: Vec<Arg>,
+}
+
+/// A program that would run.
+#[derive(Clone, Debug)]
+pub(crate) struct Ran {
+    pub(crate) words: Vec<Arg>,
+    /// What was found meanwhile, also of what it runs in turn.
+    pub(crate) findings: Range<usize>,
 }
 
 /// What a command reads on its standard input.
@@ -107,8 +125,12 @@ pub(crate) struct Judge<'t> {
     place: Place,
     depth: usize,
     work: usize,
+    /// The functions that are being called, the outermost first.
+    calls: Vec<String>,
     /// Whether every text was read the same by both parsers.
     pub(crate) agreed: bool,
+    /// Kept only for an explanation.
+    pub(crate) trace: Option<Trace>,
 }
 
 impl<'t> Judge<'t> {
@@ -122,7 +144,9 @@ impl<'t> Judge<'t> {
             place: Place::Offset(0),
             depth: 0,
             work: 0,
+            calls: Vec::new(),
             agreed: true,
+            trace: None,
         }
     }
 

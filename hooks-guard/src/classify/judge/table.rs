@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::environment::Contents;
 use super::redirect::{device, kernel, nowhere, shown};
 use super::special::{Outcome, from_input, special};
-use super::{Arg, Input, Judge, Output, UNKNOWN};
+use super::{Arg, Finding, Input, Judge, Output, UNKNOWN};
+use crate::classify::Crud;
 use crate::classify::shell::Span;
 use crate::classify::tables::{
     Call, Effect, Given, Language, Operand, Program, Role, Verb, matches,
@@ -50,13 +51,16 @@ impl Judge<'_> {
             Outcome::Is(effect) => Some(effect),
             Outcome::Table | Outcome::NoOperands => None,
         };
+        let before = self.findings.len();
         self.strange(call);
         self.effect(call, base, whole);
         self.remotes(call);
         self.options(call, input);
         let mut output = None;
         if !matches!(outcome, Outcome::NoOperands) {
-            // A word that may be several may reach an operand that is written.
+            // A word that may be several may reach an operand that is written; where the call
+            // is known to write anyway, that is no news.
+            let reads = |finding: &Finding| finding.effect == Crud::Read;
             let writes = |role: &Role| {
                 matches!(
                     role,
@@ -65,6 +69,7 @@ impl Judge<'_> {
             };
             if let Some(operand) = call.operands.iter().find(|operand| operand.arg.many)
                 && call.program.operands.iter().any(|(role, _)| writes(role))
+                && self.findings[before..].iter().all(reads)
             {
                 self.find(
                     Effect::Unknown,
