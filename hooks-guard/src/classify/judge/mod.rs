@@ -8,6 +8,8 @@
 mod builtin;
 pub(crate) mod environment;
 mod redirect;
+mod run;
+mod simple;
 mod special;
 mod table;
 mod walk;
@@ -16,8 +18,8 @@ mod words;
 use std::collections::HashSet;
 use std::ops::Range;
 
-pub(crate) use builtin::plain;
 pub(crate) use environment::Environment;
+pub(crate) use run::plain;
 pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
 
