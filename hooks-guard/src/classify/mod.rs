@@ -6,6 +6,7 @@
 //! [`Classifier::classify_fully`] may ask a [`Semantic`], such as a language
 //! model, about that.
 
+mod context;
 mod explain;
 mod judge;
 mod language;
@@ -109,8 +110,10 @@ impl Classifier {
     }
 
     /// Judges a command of which the caller says where it belongs (`git`,
-    /// `npm`…). The context changes no class here: it is recorded, and a second
-    /// stage is told it, which may raise the class.
+    /// `npm`…). The context is recorded, and lowers no class. If it is the name
+    /// of a program, and the command as it stands is not understood, then it is
+    /// read as the words of that program as well (`tag -d v1`), which may
+    /// raise the class; and a second stage is told it, which may, too.
     ///
     /// # Errors
     /// As [`classify`](Self::classify), and when the context is too long.
@@ -178,6 +181,14 @@ impl Classifier {
             Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
             None => Classification::fallback("the command could not be analysed"),
         };
+        if let Some(text) = context::within(command, context, &verdict, |name| {
+            self.tables.program(name).is_some()
+        }) {
+            if let Some(inner) = self.judged(&text, false) {
+                let inner = Classification::new(&text, &inner.findings, inner.agreed);
+                verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
+            }
+        }
         verdict.context = context.map(str::to_owned);
         Ok(ByTables { verdict, judged })
     }
