@@ -181,13 +181,12 @@ impl Classifier {
             Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
             None => Classification::fallback("the command could not be analysed"),
         };
-        if let Some(text) = context::within(command, context, &verdict, |name| {
-            self.tables.program(name).is_some()
-        }) {
-            if let Some(inner) = self.judged(&text, false) {
-                let inner = Classification::new(&text, &inner.findings, inner.agreed);
-                verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
-            }
+        let known = |name: &str| self.tables.program(name).is_some();
+        if let Some(text) = context::within(command, context, &verdict, known)
+            && let Some(inner) = self.judged(&text, false)
+        {
+            let inner = Classification::new(&text, &inner.findings, inner.agreed);
+            verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
         }
         verdict.context = context.map(str::to_owned);
         Ok(ByTables { verdict, judged })

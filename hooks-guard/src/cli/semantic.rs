@@ -86,6 +86,10 @@ impl Judge {
             EndpointError::Http => StageError::Http,
             error => StageError::Endpoint(error),
         })?;
+        // What masks a question is made once, and not in the time of the first command.
+        if let Ok(verdict) = classifier.classify("true") {
+            drop(Question::new("true", &verdict));
+        }
         let runtime = Builder::new_current_thread().enable_all().build();
         Ok(Self {
             classifier: classifier.with_semantic(Reported::new(endpoint)),
