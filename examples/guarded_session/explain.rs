@@ -9,7 +9,10 @@ use crate::report::Record;
 
 /// The dispatches, by the names that people read, in the order in which a call passes them.
 pub(crate) const PRE: &str = "PRE";
+pub(crate) const CLASSIFIERS: &str = "classifiers";
 pub(crate) const TOOL_PRE: &str = HookRegistry::TOOL_PRE;
+/// The classifiers once more, where hooks of `tool:pre` have changed the call.
+pub(crate) const CLASSIFIERS_AGAIN: &str = "classifiers, of the changed call";
 pub(crate) const TYPED: &str = "typed set";
 pub(crate) const TOOL_POST: &str = HookRegistry::TOOL_POST;
 /// In place of `tool:post`, where a call did not succeed.
@@ -88,7 +91,7 @@ impl Explanation {
 
     /// Adds the dispatches that the call did not come to, with the hooks in them.
     pub(crate) fn complete(&mut self, hooks: impl Fn(&str) -> Vec<String>) {
-        for title in [PRE, TOOL_PRE, TYPED, TOOL_POST, POST] {
+        for title in [PRE, CLASSIFIERS, TOOL_PRE, TYPED, TOOL_POST, POST] {
             if !self.has(title) && (title != TOOL_POST || !self.has(ERROR_TOOL)) {
                 let names = hooks(title).into_iter();
                 let outcome = "none, because the call was refused before".to_owned();

@@ -7,7 +7,7 @@ use crate::execute::{Executor, Outcome};
 use crate::explain::{Explanation, Section, TYPED};
 use crate::hooks::{Draft, Refusal, SessionHooksSet};
 use crate::job::Job;
-use crate::registries::{OpenError, Registries};
+use crate::registries::{Class, OpenError, Registries};
 use crate::report::{Decision, Record, Status, Tally, escape_output};
 use crate::session::Call;
 
@@ -28,6 +28,8 @@ pub(crate) struct Passing {
     pub(crate) number: usize,
     /// What the hooks have made of it so far.
     pub(crate) draft: Draft,
+    /// What the classifiers say about it.
+    pub(crate) class: Option<Class>,
     /// What they say about it to the agent and the user.
     pub(crate) told: Vec<String>,
     /// Only where somebody asks for it.
@@ -39,6 +41,7 @@ impl Passing {
         Self {
             number,
             draft: Draft::unchanged(call),
+            class: None,
             told: Vec::new(),
             explanation: is_explained.then(Explanation::default),
         }
@@ -144,8 +147,10 @@ impl<'a, 'h> Guarded<'a, 'h> {
     ///
     /// 1. The typed set rewrites the call, to fit it to the place where it runs.
     /// 2. PRE, which is the hook engine, judges it.
-    /// 3. `tool:pre` may change it, and has the user asked about it.
-    /// 4. The typed set validates what is to run: nothing can change the call behind the last
+    /// 3. The classifiers say what its command would do, and judge that.
+    /// 4. `tool:pre`, which is told the class, may change it, and has the user asked about it;
+    ///    the classifiers judge what it has changed.
+    /// 5. The typed set validates what is to run: nothing can change the call behind the last
     ///    who judge it.
     async fn decide(&mut self, passing: &mut Passing) -> Result<(), Refusal> {
         let Draft { call, changes } = self.hooks.rewrite(&passing.draft.call).await;
@@ -153,6 +158,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         passing.draft.call = call;
         passing.draft.changes.extend(changes);
         self.registries.pre(passing).await?;
+        self.registries.classify(passing).await?;
         self.registries.tool_pre(passing).await?;
         let verdict = self.hooks.validate(&passing.draft.call).await;
         passing.explain(|| self.explain_typed(&rewritten, &verdict));

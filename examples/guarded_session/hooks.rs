@@ -11,16 +11,16 @@
 //!
 //! A call is rewritten first, before any registry sees it, so that what is judged is what runs.
 
+use hooks_guard::classify::Classifier;
 use hooks_runtime::{Entry, ShortCircuit, hooks, impl_hook, impl_hooks};
 use serde::{Deserialize, Serialize};
 
 use crate::display;
 use crate::job::Shell;
-use crate::judge::shell::Script;
-use crate::judge::{paths, programs, rewrites, risks, secrets};
 use crate::progress::Progress;
 use crate::report::{Record, Tally};
 use crate::session::Call;
+use crate::{paths, rewrites, secrets};
 
 #[hooks]
 pub(crate) trait SessionHooks {
@@ -134,15 +134,10 @@ impl Redacted {
 /// The set that guards a session, told to count in `tally` and to show `progress`.
 pub(crate) fn guard<'h>(tally: &'h Tally, progress: &'h Progress) -> SessionHooksSet<'h> {
     let mut set = SessionHooksSet::new()
-        // What cannot be read is refused before anything is made of it.
-        .with_validate_entry(policy(HiddenText, "hidden_text").priority(-30))
-        .with_validate_entry(policy(Syntax, "syntax").priority(-20))
         // The gravest reason is the one to give.
+        .with_validate_entry(policy(HiddenText, "hidden_text").priority(-30))
         .with_validate_entry(policy(Credentials, "credentials").priority(-10))
-        .with_validate_entry(policy(Paths, "paths").priority(-5))
-        .with_validate_entry(policy(Destruction, "destruction").priority(-8))
-        .with_validate_entry(policy(Network, "network").priority(-8))
-        .with_validate_entry(policy(KnownPrograms, "known_programs"))
+        .with_validate_entry(policy(Paths, "paths"))
         .with_redact(RedactTokens)
         .with_redact(RedactAssigned);
     set.register_hooks(Workspace {
@@ -176,12 +171,11 @@ impl SessionHooks for Workspace {
         draft
     }
 
-    async fn choose_shell(&self, command: &str) -> Shell {
-        let needs_bash = programs::read(command).is_ok_and(|script| script.needs_bash);
-        if needs_bash && self.has_bash {
-            Shell::Bash
-        } else {
-            Shell::Sh
+    async fn choose_shell(&self, _: &str) -> Shell {
+        // The agent's tool is called `bash`.
+        match self.has_bash {
+            true => Shell::Bash,
+            false => Shell::Sh,
         }
     }
 }
@@ -198,45 +192,25 @@ async fn hidden_text(call: &Call) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Shell text that cannot be read.
-#[impl_hook(Validate)]
-async fn syntax(call: &Call) -> Result<(), Refusal> {
-    look_for("syntax", call, |_| None)
-}
-
+/// Files that are known to hold secrets; those that a command would read are seen by the
+/// classifiers.
 #[impl_hook(Validate)]
 async fn credentials(call: &Call) -> Result<(), Refusal> {
     match call {
-        Call::Bash { .. } => look_for("credentials", call, risks::credentials),
-        Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. } => {
-            if paths::holds_credentials(path) {
-                return refuse("credentials", format!("`{path}` holds credentials"));
-            }
-            Ok(())
+        Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. }
+            if Classifier::new().holds_secrets(path) =>
+        {
+            refuse("credentials", format!("`{path}` holds secrets"))
         }
+        _ => Ok(()),
     }
 }
 
-#[impl_hook(Validate)]
-async fn destruction(call: &Call) -> Result<(), Refusal> {
-    look_for("destruction", call, risks::destruction)
-}
-
-#[impl_hook(Validate)]
-async fn network(call: &Call) -> Result<(), Refusal> {
-    look_for("network", call, risks::network)
-}
-
-#[impl_hook(Validate)]
-async fn known_programs(call: &Call) -> Result<(), Refusal> {
-    look_for("known_programs", call, risks::strange_program)
-}
-
-/// Paths that lead out of the project.
+/// Paths that lead out of the project; those of commands are seen by the classifiers.
 #[impl_hook(Validate)]
 async fn paths(call: &Call) -> Result<(), Refusal> {
     match call {
-        Call::Bash { .. } => look_for("paths", call, risks::way_out),
+        Call::Bash { .. } => Ok(()),
         Call::Read { path } | Call::Write { path, .. } | Call::Edit { path, .. } => {
             if paths::leads_out(path) {
                 return refuse("paths", format!("`{path}` leads out of the project"));
@@ -278,22 +252,6 @@ fn refuse(hook: &'static str, reason: impl Into<String>) -> Result<(), Refusal> 
         hook: hook.to_owned(),
         reason: reason.into(),
     })
-}
-
-/// Asks `risk` about the command of `call`; a command that cannot be read is
-/// refused, whoever asks.
-fn look_for(
-    hook: &'static str,
-    call: &Call,
-    risk: impl Fn(&Script) -> Option<String>,
-) -> Result<(), Refusal> {
-    let Call::Bash { command } = call else {
-        return Ok(());
-    };
-    match programs::read(command) {
-        Err(unclear) => refuse(hook, unclear.to_string()),
-        Ok(script) => risk(&script).map_or(Ok(()), |reason| refuse(hook, reason)),
-    }
 }
 
 fn relocate(call: &Call) -> Option<Call> {

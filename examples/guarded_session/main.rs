@@ -9,10 +9,11 @@
 //! A session is one JSON object a line, such as `{"tool": "bash", "command": "ls"}`
 //! or `{"tool": "edit", "path": "a", "old": "x", "new": "y"}`; all of it is checked
 //! before any of it runs ([`session`]). Each call passes a typed hook set ([`hooks`]),
-//! which fits it to the place where it runs, then the PRE hooks of the hook engine and
-//! the event `tool:pre` ([`registries`]), and last the policies of the typed set, which
-//! judge its text ([`judge`]); [`guarded`] says in which order. Where a hook asks the
-//! user, `--approve` says who answers. What they allow runs ([`execute`], [`job`]) in a
+//! which fits it to the place where it runs, then the PRE hooks of the hook engine, the
+//! classifiers, which say what its command would do, and the event `tool:pre`
+//! ([`registries`]), and last the policies of the typed set; [`guarded`] says in which
+//! order. Where a hook asks the user, as about what deletes, `--approve` says who
+//! answers. What they allow runs ([`execute`], [`job`]) in a
 //! scratch copy of a small project ([`scratch`]), in a process that has locked itself in
 //! ([`confine`]): that, not the policies, is the boundary. Then the event `tool:post`, or
 //! `error:tool`, and the POST hooks of the engine tell of it; the engine's records are
@@ -37,13 +38,15 @@ mod explain;
 mod guarded;
 mod hooks;
 mod job;
-mod judge;
+mod paths;
 mod progress;
 mod registries;
 mod report;
+mod rewrites;
 mod run;
 mod scratch;
 mod scripts;
+mod secrets;
 mod self_test;
 mod session;
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
 
-use crate::classify::{Classification, Classifier, Decision};
+use crate::classify::{Classification, Classifier, Decision, Explanation};
 
 /// A [`Classifier`] as a PRE hook of a [`PhaseRegistry`](hooks_runtime::PhaseRegistry), such as
 /// that of a `HookEngine`: it looks at the command in a request, and keeps from running what
@@ -15,6 +15,7 @@ use crate::classify::{Classification, Classifier, Decision};
 /// | there is none | `CONTINUE` |
 /// | is [allowed](Self::allow) | `CONTINUE`, with the class as `classification` |
 /// | is not | `DENY`, with the class, the reasoning, and the explanation as its details |
+/// | breaks a [rule](Self::deny) | `DENY`, with the class, and the rule's reason |
 /// | is none that could be classified | an error, which ends the run (R-13) |
 ///
 /// Several of them are entries of one slot: the first that objects decides, and none can allow
@@ -46,7 +47,11 @@ pub struct ClassifierHook<F> {
     classifier: Classifier,
     command: F,
     allow: Box<dyn Fn(&Classification) -> bool + Send + Sync>,
+    deny: Option<Rule>,
 }
+
+/// Says why a command may not run.
+type Rule = Box<dyn Fn(&str, &Explanation) -> Option<String> + Send + Sync>;
 
 impl<F> ClassifierHook<F> {
     /// A hook of this id, and how it finds the command in a request.
@@ -59,6 +64,7 @@ impl<F> ClassifierHook<F> {
             classifier,
             command,
             allow: Box::new(|verdict| verdict.decision == Decision::AutoAllowed),
+            deny: None,
         }
     }
 
@@ -69,6 +75,17 @@ impl<F> ClassifierHook<F> {
         allow: impl Fn(&Classification) -> bool + Send + Sync + 'static,
     ) -> Self {
         self.allow = Box::new(allow);
+        self
+    }
+
+    /// A rule of the place where it would run, whatever the class: given the command and what it
+    /// would run, it says why it may not, if it may not. One rule; a second takes its place.
+    #[must_use]
+    pub fn deny(
+        mut self,
+        rule: impl Fn(&str, &Explanation) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.deny = Some(Box::new(rule));
         self
     }
 }
@@ -86,6 +103,13 @@ where
             return Ok(HookResponse::default());
         };
         let verdict = self.classifier.classify_fully(&command, None).await?;
+        if let Some(rule) = &self.deny
+            && let Some(why) = rule(&command, &self.classifier.explain(&command)?)
+        {
+            return Ok(HookResponse::new(ResponseAction::Deny)
+                .classification(verdict.crud.to_string())
+                .reason(why));
+        }
         let action = match (self.allow)(&verdict) {
             true => ResponseAction::Continue,
             false => ResponseAction::Deny,

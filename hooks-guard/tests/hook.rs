@@ -1,7 +1,7 @@
 //! The classifier in front of calls, on the runtime's registry.
 
 use hooks_guard::ClassifierHook;
-use hooks_guard::classify::{Classification, Classifier, Crud};
+use hooks_guard::classify::{Classification, Classifier, Crud, Explanation};
 use hooks_runtime::{HookError, HookResponse, PhaseRegistry, RegisterOptions, ResponseAction};
 
 type Registry = PhaseRegistry<str, ()>;
@@ -76,4 +76,26 @@ fn r_10_no_classifier_allows_what_another_one_does_not() {
     }
     let (_, report) = futures_executor::block_on(registry.execute_pre_reported("run rm a"));
     assert_eq!(report.stopped_by().unwrap().name, "lenient");
+}
+
+/// A rule sees what would run, and forbids it whatever the class is.
+#[test]
+fn a_rule_of_the_place_denies_with_its_reason() {
+    let registry = Registry::new();
+    let rule = |_: &str, explanation: &Explanation| {
+        let mut runs = explanation.runs().iter();
+        let listed = runs.any(|run| run.program() == Some("ls"));
+        listed.then(|| "there is nothing to list".to_owned())
+    };
+    registry.register_pre(
+        hook("house").allow(|_| true).deny(rule),
+        RegisterOptions::new(),
+    );
+    let denied = ask(&registry, "run rm a; sh -c 'ls'").unwrap();
+    assert_eq!(denied.action, ResponseAction::Deny);
+    assert_eq!(denied.classification.as_deref(), Some("DELETE"));
+    assert_eq!(denied.reason.as_deref(), Some("there is nothing to list"));
+    let response = ask(&registry, "run rm a").unwrap();
+    assert_eq!(response.action, ResponseAction::Continue);
+    assert!(ask(&registry, "run  ").is_err());
 }

@@ -1,22 +1,22 @@
 //! The hooks of `tool:pre`, `tool:post` and `error:tool`, in the forms that a hook can have.
 //!
-//! Those that read a command fail where it cannot be read. That is logged and left out, as
-//! they only help: the typed set refuses such a command. `protected_files` and
-//! `confirm_history` guard something, so that their faults are a denial.
+//! Those that look at what a command would run fail where it is none. That is logged and left
+//! out, as they only help: the classifiers have refused such a command. `protected_files` and
+//! `confirm_deletion` guard something, so that their faults are a denial.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use hooks_guard::classify::{Classifier, Explanation, InputError, Run};
 use hooks_runtime::{
     Event, EventHook, FailurePolicy, HookError, HookRegistry, HookResult, Map, MessageLevel,
     RegisterOptions, impl_hook,
 };
 use serde_json::{Value, json};
 
-use super::payload::{TOOL_INPUT, TOOL_NAME, TOOL_RESULT, rewrite};
+use super::payload::{TOOL_INPUT, TOOL_NAME, TOOL_RESULT, class, rewrite};
 use crate::hooks::Change;
-use crate::judge::shell::Unclear;
-use crate::judge::{paths, programs, rewrites, risks};
+use crate::{paths, rewrites};
 
 /// Registers all of them.
 pub(super) fn register(events: &HookRegistry, time_limit: Duration) {
@@ -38,8 +38,8 @@ pub(super) fn register(events: &HookRegistry, time_limit: Duration) {
     events.register(before, commits, RegisterOptions::new().priority(10));
 
     // Behind all that change a call: what is approved is what runs.
-    let question = guard("confirm_history").priority(20);
-    events.register(before, confirm_history, question);
+    let question = guard("confirm_deletion").priority(20);
+    events.register(before, confirm_deletion, question);
 
     for after in [HookRegistry::TOOL_POST, HookRegistry::ERROR_TOOL] {
         events.register(after, redaction_notice, RegisterOptions::new());
@@ -69,12 +69,11 @@ async fn protected_files(event: Event<'_>) -> Result<HookResult, HookError> {
 }
 
 /// Tells each `tail` that would wait for more to stop at the end.
-fn end_tail(event: Event<'_>) -> Result<HookResult, Unclear> {
+fn end_tail(event: Event<'_>) -> Result<HookResult, InputError> {
     let Some(command) = input(event, "command") else {
         return Ok(HookResult::proceed());
     };
-    programs::read(command)?;
-    Ok(match rewrites::end_tail(command) {
+    Ok(match rewrites::end_tail(command, &explain(command)?) {
         None => HookResult::proceed(),
         Some(command) => {
             let change = Change::new("end_tail", "`tail -f` would wait for ever");
@@ -84,18 +83,16 @@ fn end_tail(event: Event<'_>) -> Result<HookResult, Unclear> {
 }
 
 /// Lets the agent know that it sleeps for longer than it may.
-fn long_sleep(event: Event<'_>, limit: u64) -> Result<HookResult, Unclear> {
+fn long_sleep(event: Event<'_>, limit: u64) -> Result<HookResult, InputError> {
     let Some(command) = input(event, "command") else {
         return Ok(HookResult::proceed());
     };
-    let script = programs::read(command)?;
     let seconds = |text: &str| text.parse::<f64>().ok();
-    let is_long = script
-        .commands
-        .iter()
-        .filter(|command| command.program() == Some("sleep"))
-        .any(|command| command.texts().filter_map(seconds).sum::<f64>() > limit as f64);
-    Ok(if is_long {
+    let is_long = |run: &Run| {
+        rewrites::is(run, "sleep")
+            && run.arguments().filter_map(seconds).sum::<f64>() > limit as f64
+    };
+    Ok(if explain(command)?.runs().iter().any(is_long) {
         HookResult::inject_context(format!("a call is stopped after {limit} s; sleep for less"))
             .ephemeral(true)
     } else {
@@ -104,39 +101,39 @@ fn long_sleep(event: Event<'_>, limit: u64) -> Result<HookResult, Unclear> {
 }
 
 /// Lets the user know of commits.
-async fn commits(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, Unclear> {
+async fn commits(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, InputError> {
     let command = data.get(TOOL_INPUT).and_then(|input| input.get("command"));
     let Some(command) = command.and_then(Value::as_str) else {
         return Ok(HookResult::proceed());
     };
-    let script = programs::read(command)?;
-    let commits = script.commands.iter().any(|command| {
-        command.program() == Some("git") && risks::git_command(command) == Some("commit")
-    });
-    Ok(if commits {
+    let commits = |run: &Run| {
+        rewrites::is(run, "git")
+            && run.arguments().find(|it| !it.starts_with('-')) == Some("commit")
+    };
+    Ok(if explain(command)?.runs().iter().any(commits) {
         HookResult::proceed().user_message("it is a commit")
     } else {
         HookResult::proceed()
     })
 }
 
-/// Asks before git rewrites history or throws away work, where that is not refused anyway.
-fn confirm_history(event: Event<'_>) -> HookResult {
-    let command = input(event, "command").map(programs::read);
-    // One that cannot be read is refused by the typed set.
-    let Some(Ok(script)) = command else {
-        return HookResult::proceed();
-    };
-    let losses = risks::history(&script);
-    let is_refused = risks::destruction(&script).is_some();
-    if losses.is_empty() || is_refused {
-        return HookResult::proceed();
+/// Asks before something is deleted or discarded, as the classifiers have found out.
+fn confirm_deletion(event: Event<'_>) -> HookResult {
+    match class(event) {
+        // The same question about another command is another question.
+        Some(class) if class.deletes() => {
+            HookResult::ask_user(format!("{}. Run it?", class.reasoning)).approval_options([
+                "Allow once",
+                "Allow always",
+                "Deny",
+            ])
+        }
+        _ => HookResult::proceed(),
     }
-    let losses = losses.join(", ");
-    HookResult::ask_user(format!("{losses}. Run it?"))
-        .approval_options(["Allow once", "Allow always", "Deny"])
-        // The same loss by another command is the same question.
-        .approval_key(losses)
+}
+
+fn explain(command: &str) -> Result<Explanation, InputError> {
+    Classifier::new().explain(command)
 }
 
 /// Lets the agent know why it cannot read all of the output.

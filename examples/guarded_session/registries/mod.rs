@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | `session:start` | [`HookRegistry`] | may the session begin? |
 //! | PRE | [`HookEngine`](hooks_runtime::HookEngine) | may this call be made? |
+//! | classifiers | [`PhaseRegistry`](hooks_runtime::PhaseRegistry) | what would its command do, and is that for this place? |
 //! | `tool:pre` | [`HookRegistry`] | what is to change in it, who is to be told what, may it run? |
 //! | `tool:post` | [`HookRegistry`] | what came of a call that succeeded |
 //! | `error:tool` | [`HookRegistry`] | what came of one that failed, or met a limit |
@@ -12,7 +13,7 @@
 //! | `user:notification` | [`HookRegistry`] | what the user is told by another hook: may it be put otherwise, or kept back? |
 //! | `session:end` | [`HookRegistry`] | how many calls there were, and what became of them |
 //!
-//! [`engine`] and [`events`] hold the hooks, [`approval`] who answers where one asks. What the
+//! [`engine`], [`classifiers`] and [`events`] hold the hooks, [`approval`] who answers where one asks. What the
 //! hooks of an event answer is applied by a [`Coordinator`]: it injects into the
 //! [`Conversation`](hooks_runtime::Conversation) that a model would be given, has the question
 //! put, and says whether the event may happen. A call runs only after answers that say so: a
@@ -21,10 +22,12 @@
 //! as well; a hook that halts goes on doing so for as long as its reason lasts.
 
 mod approval;
+mod classifiers;
 mod dispatch;
 mod engine;
 mod events;
 mod payload;
+mod place;
 mod view;
 
 use std::time::Duration;
@@ -34,13 +37,17 @@ use hooks_runtime::{Coordinator, HookRegistry, Map, Phase, RegisterOptions};
 use serde_json::Value;
 
 pub(crate) use approval::Approve;
+pub(crate) use classifiers::Class;
 pub(crate) use dispatch::Emitted;
 pub(crate) use engine::{Aftermath, Grounds};
 
+use self::classifiers::{Classifiers, Judged};
 use self::dispatch::{Answered, Heard};
 use self::engine::{Governor, verdict};
 use self::view::View;
-use crate::explain::{ERROR_TOOL, POST, PRE, Section, TOOL_POST, TOOL_PRE};
+use crate::explain::{
+    CLASSIFIERS, CLASSIFIERS_AGAIN, ERROR_TOOL, POST, PRE, Section, TOOL_POST, TOOL_PRE,
+};
 use crate::guarded::Passing;
 use crate::hooks::Refusal;
 use crate::progress::Progress;
@@ -66,6 +73,7 @@ pub(crate) struct Settings<'a> {
 #[derive(Debug)]
 pub(crate) struct Registries {
     governor: Governor,
+    classifiers: Classifiers,
     events: HookRegistry,
     coordinator: Coordinator,
     view: View,
@@ -109,6 +117,7 @@ impl Registries {
             .display(heard.clone());
         Ok(Self {
             governor: Governor::open(settings.session, settings.grounds).await?,
+            classifiers: Classifiers::new(),
             events,
             coordinator: settings
                 .approve
@@ -176,16 +185,56 @@ impl Registries {
         verdict
     }
 
-    /// Emits `tool:pre`, takes over what its hooks changed, and keeps what they say.
+    /// Asks the classifiers what the call would do, and whether it may.
+    pub(crate) async fn classify(&self, passing: &mut Passing) -> Result<(), Refusal> {
+        passing.class = self.judge(CLASSIFIERS, passing).await?;
+        Ok(())
+    }
+
+    async fn judge(
+        &self,
+        title: &'static str,
+        passing: &mut Passing,
+    ) -> Result<Option<Class>, Refusal> {
+        let Judged {
+            verdict,
+            action,
+            report,
+        } = self.classifiers.judge(&passing.draft.call).await;
+        let call = passing.draft.call.clone();
+        passing.explain(|| {
+            Section::reported(title, outcome(&action, &verdict), &report)
+                .telling(&self.classifiers.drawing(&call))
+        });
+        verdict
+    }
+
+    /// Emits `tool:pre`, takes over what its hooks changed, and keeps what they say. What they
+    /// changed is judged again, and may not delete: nobody was asked about that.
     pub(crate) async fn tool_pre(&mut self, passing: &mut Passing) -> Result<(), Refusal> {
-        let data = payload::announcing(&passing.draft.call);
+        let data = payload::announcing(&passing.draft.call, passing.class.as_ref());
         let answered = self.emit(TOOL_PRE, data, Some(passing)).await;
+        let before = passing.draft.call.clone();
         let verdict = answered
             .verdict()
             .and_then(|data| adopt(data, &answered.by, passing));
         let outcome = outcome(&answered.action, &verdict);
         hear(TOOL_PRE, outcome, answered, passing);
-        verdict
+        verdict?;
+        if passing.draft.call == before {
+            return Ok(());
+        }
+        passing.class = self.judge(CLASSIFIERS_AGAIN, passing).await?;
+        match &passing.class {
+            Some(class) if class.deletes() => Err(Refusal {
+                hook: TOOL_PRE.to_owned(),
+                reason: format!(
+                    "nobody was asked about what its hooks made of the call: {}",
+                    class.reasoning
+                ),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Gives the agent the result of a call that ran, and emits `tool:post`, or `error:tool`
@@ -227,6 +276,10 @@ impl Registries {
         match title {
             PRE => self.governor.ids(Phase::Pre),
             POST => self.governor.ids(Phase::Post),
+            CLASSIFIERS => {
+                let hooks = self.classifiers.hooks().into_iter();
+                hooks.map(|hook| hook.id).collect()
+            }
             event => {
                 let hooks = self.events.descriptors().into_iter();
                 hooks
@@ -243,6 +296,13 @@ const INJECTION_LIMIT: usize = 4000;
 
 /// Makes of the draft what the data of `tool:pre` are now.
 fn adopt(data: &Map, by: &str, passing: &mut Passing) -> Result<(), Refusal> {
+    if !payload::keeps_class(data, passing.class.as_ref()) {
+        return Err(Refusal {
+            hook: TOOL_PRE.to_owned(),
+            reason: "its hooks changed the class of the command, which is not theirs to say"
+                .to_owned(),
+        });
+    }
     let draft = &mut passing.draft;
     match payload::call(data) {
         Ok(call) if call == draft.call => Ok(()),
@@ -265,9 +325,9 @@ fn hear(title: &'static str, outcome: String, answered: Answered, passing: &mut 
     passing.told.extend(told);
 }
 
-fn outcome(action: &str, verdict: &Result<(), Refusal>) -> String {
+fn outcome<T>(action: &str, verdict: &Result<T, Refusal>) -> String {
     match verdict {
-        Ok(()) => action.to_owned(),
+        Ok(_) => action.to_owned(),
         Err(Refusal { hook, reason }) => format!("{action}; refused by {hook}: {reason}"),
     }
 }

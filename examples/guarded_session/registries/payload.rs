@@ -4,6 +4,7 @@
 use hooks_runtime::{Event, HookResult, Map};
 use serde_json::{Value, json};
 
+use super::Class;
 use crate::hooks::Change;
 use crate::report::{Record, Status};
 use crate::session::{Call, ProblemKind};
@@ -16,8 +17,39 @@ pub(super) const TOOL_RESULT: &str = "tool_result";
 /// answer won.
 const REWRITES: &str = "rewrites";
 
+/// What the classifiers say of a command, for hooks to ask about.
+const CLASSIFICATION: &str = "classification";
+const REASONING: &str = "reasoning";
+
 /// The data of `tool:pre`.
-pub(super) fn announcing(call: &Call) -> Map {
+pub(super) fn announcing(call: &Call, class: Option<&Class>) -> Map {
+    let mut data = about(call);
+    if let Some(class) = class {
+        data.insert(CLASSIFICATION.to_owned(), class.name.as_str().into());
+        data.insert(REASONING.to_owned(), class.reasoning.as_str().into());
+    }
+    data
+}
+
+/// The class in the data of `tool:pre`.
+pub(super) fn class(event: Event<'_>) -> Option<Class> {
+    Some(Class {
+        name: event.str(CLASSIFICATION)?.to_owned(),
+        reasoning: event.str(REASONING)?.to_owned(),
+    })
+}
+
+/// Whether the data still have the class that they were announced with: a hook that could make a
+/// read of a deletion would spare it the question.
+pub(super) fn keeps_class(data: &Map, class: Option<&Class>) -> bool {
+    let is = |field: &str, value: Option<&String>| {
+        data.get(field).and_then(Value::as_str) == value.map(String::as_str)
+    };
+    is(CLASSIFICATION, class.map(|class| &class.name))
+        && is(REASONING, class.map(|class| &class.reasoning))
+}
+
+fn about(call: &Call) -> Map {
     let mut input = serde_json::to_value(call).unwrap_or_default();
     if let Some(fields) = input.as_object_mut() {
         fields.shift_remove("tool");
@@ -30,7 +62,7 @@ pub(super) fn announcing(call: &Call) -> Map {
 
 /// The data of `tool:post`, or of `error:tool`, of a call that ran.
 pub(super) fn concluding(call: &Call, record: &Record) -> Map {
-    let mut data = announcing(call);
+    let mut data = about(call);
     let result = json!({
         "status": record.status,
         "exit_code": record.exit_code,

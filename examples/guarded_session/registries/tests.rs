@@ -202,19 +202,90 @@ fn a_denial_wins_over_a_question_that_is_answered_with_yes() {
         let mut registries = registries(&folder, Approve::Always).await;
         let (before, last) = (HookRegistry::TOOL_PRE, RegisterOptions::new().priority(30));
         registries.events.register(before, deny, last.name("odd"));
-        let mut passing = Passing::new(1, &bash("git commit --amend"), false);
+        let mut passing = Passing::new(1, &bash("rm a"), false);
+        registries.classify(&mut passing).await.expect("a class");
         assert_eq!(by(registries.tool_pre(&mut passing).await), "odd");
     });
 }
 
+/// What the classifiers say, and then `tool:pre` with this hook more, in front of the others.
+fn classified(
+    approve: Approve,
+    command: &str,
+    hook: impl Fn(Event<'_>) -> HookResult + Send + Sync + 'static,
+) -> Result<(), Refusal> {
+    block_on(async {
+        let folder = folder();
+        let mut registries = registries(&folder, approve).await;
+        let options = RegisterOptions::new().name("odd").priority(-20);
+        registries
+            .events
+            .register(HookRegistry::TOOL_PRE, hook, options);
+        let mut passing = Passing::new(1, &bash(command), false);
+        registries.classify(&mut passing).await?;
+        registries.tool_pre(&mut passing).await
+    })
+}
+
 #[test]
-fn the_question_about_history_fails_closed() {
+fn what_deletes_is_asked_about() {
+    let proceed = |_: Event<'_>| HookResult::proceed();
+    let denied = classified(Approve::Never, "rm a", proceed);
+    assert_eq!(by(denied), "confirm_deletion");
+    assert_eq!(classified(Approve::Always, "rm a", proceed), Ok(()));
+    assert_eq!(classified(Approve::Never, "mkdir a", proceed), Ok(()));
+    let outside = classified(Approve::Always, "rm ../a", proceed);
+    assert_eq!(by(outside), "project");
+}
+
+#[test]
+fn hooks_cannot_spare_a_deletion_the_question() {
+    let harmless = |_: Event<'_>| HookResult::set("classification", "READ");
+    let none = |_: Event<'_>| HookResult::set("classification", json!(null));
+    for approve in [Approve::Never, Approve::Always] {
+        assert_eq!(by(classified(approve, "rm a", harmless)), "tool:pre");
+        assert_eq!(by(classified(approve, "rm a", none)), "tool:pre");
+    }
+}
+
+#[test]
+fn what_hooks_make_of_a_call_is_classified_as_well() {
+    let into = |command: &'static str| {
+        move |_: Event<'_>| HookResult::set("tool_input", json!({"command": command}))
+    };
+    for (command, refuser) in [
+        ("rm a", "tool:pre"),
+        ("cat ../a", "project"),
+        ("curl a", "offline"),
+        ("cat .env", "tables"),
+        ("frobnicate", "tables"),
+    ] {
+        let refused = classified(Approve::Always, "ls", into(command));
+        assert_eq!(by(refused), refuser, "{command}");
+    }
+    assert_eq!(classified(Approve::Never, "ls", into("mkdir a")), Ok(()));
+}
+
+#[test]
+fn the_classifiers_are_entries_of_one_slot_that_fail_closed() {
+    let folder = folder();
+    let registries = block_on(registries(&folder, Approve::Never));
+    let hooks = registries.classifiers.hooks();
+    let ids: Vec<_> = hooks.iter().map(|hook| &*hook.id).collect();
+    assert_eq!(ids, ["project", "offline", "tables"]);
+    for hook in &hooks {
+        assert_eq!(hook.on_failure, FailurePolicy::FailClosed, "{}", hook.id);
+    }
+}
+
+#[test]
+fn the_question_about_deletions_fails_closed() {
     let folder = folder();
     let registries = block_on(registries(&folder, Approve::Always));
     let hooks = registries.events.descriptors();
     let asks = hooks
         .iter()
-        .find(|hook| hook.name.as_deref() == Some("confirm_history"));
+        .find(|hook| hook.name.as_deref() == Some("confirm_deletion"));
     let asks = asks.expect("the hook");
     assert_eq!(asks.on_failure, FailurePolicy::FailClosed);
 }

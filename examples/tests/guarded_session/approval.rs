@@ -8,20 +8,23 @@ use tempfile::TempDir;
 
 use crate::support::{bash, example, folder, has_program, run, session};
 
-/// A session that amends a commit, twice in different words, and takes one off the branch.
+/// A session that deletes two tags, one after the other.
 fn history() -> [Value; 5] {
     [
         bash("git init -q . && git add -A && git commit -q -m one"),
-        bash("git commit -q --allow-empty -m two"),
-        bash("git commit -q --amend --allow-empty -m three"),
-        bash("git commit -q --amend --allow-empty -m four"),
-        bash("git log --format=%s"),
+        bash("git tag a && git tag b"),
+        bash("git tag -d a"),
+        bash("git tag -d b"),
+        bash("git tag"),
     ]
 }
 
+const QUESTION: &str =
+    "`git tag` with `-d` deletes or discards something (characters 8–10). Run it?";
+
 #[test]
 fn e_135_without_a_word_about_it_questions_are_answered_with_no() {
-    if !has_program("git", "questions about a history") {
+    if !has_program("git", "questions about a repository") {
         return;
     }
     for arguments in [&[][..], &["--approve", "never"]] {
@@ -29,25 +32,20 @@ fn e_135_without_a_word_about_it_questions_are_answered_with_no() {
         let calls = run(session(&history()), &arguments).calls();
         for call in &calls[2..4] {
             assert_eq!(call["decision"], "refused");
-            assert_eq!(call["by"], "confirm_history");
-            let why = call["why"].as_str().expect("why");
-            let denial = "user denied: `git commit --amend` replaces the last commit. Run it?; ";
-            assert!(why.starts_with(denial), "{why}");
+            assert_eq!(call["by"], "confirm_deletion");
+            assert_eq!(call["why"], format!("user denied: {QUESTION}"));
         }
-        assert_eq!(calls[4]["output"], "two\none\n");
+        assert_eq!(calls[4]["output"], "a\nb\n");
     }
 }
 
 #[test]
 fn approve_always_answers_questions_with_yes_and_refusals_stay() {
-    if !has_program("git", "questions about a history") {
+    if !has_program("git", "questions about a repository") {
         return;
     }
     let mut calls = history().to_vec();
-    calls.extend([
-        bash("git reset --hard HEAD~1"),
-        bash("git rebase x; git push"),
-    ]);
+    calls.extend([bash("rm -rf /"), bash("git branch -D x; git push")]);
     let calls = run(
         session(&calls),
         &["--json", "--no-sandbox", "--approve", "always"],
@@ -56,12 +54,12 @@ fn approve_always_answers_questions_with_yes_and_refusals_stay() {
     assert_eq!(calls[2]["decision"], "allowed");
     let why = calls[2]["why"].as_str().expect("why");
     assert!(
-        why.contains("; user allowed: `git commit --amend` "),
+        why.contains(&format!("; user allowed: {QUESTION}")),
         "{why}"
     );
-    assert_eq!(calls[4]["output"], "four\none\n");
-    assert_eq!(calls[5]["by"], "destruction");
-    assert_eq!(calls[6]["by"], "network");
+    assert_eq!(calls[4]["output"], "");
+    assert_eq!(calls[5]["by"], "project");
+    assert_eq!(calls[6]["by"], "offline");
 }
 
 #[test]
@@ -140,20 +138,18 @@ fn report(folder: &TempDir) -> Vec<Value> {
 
 #[test]
 fn e_130_the_question_is_put_at_the_terminal_and_the_answer_counts() {
-    if !has_program("git", "questions about a history") {
+    if !has_program("git", "questions about a repository") {
         return;
     }
-    for (answers, output) in [
-        (["1", "Deny"], "three\none\n"),
-        (["3", "allow o"], "four\none\n"),
-    ] {
+    for (answers, output) in [(["1", "Deny"], "b\n"), (["3", "allow o"], "a\n")] {
         let folder = folder();
         let mut terminal = terminal(&folder, &history());
-        for answer in answers {
+        for (answer, tag) in answers.into_iter().zip(["a", "b"]) {
             let shown = terminal.exp_string(READY).expect("a question");
-            let prompt = "`git commit --amend` replaces the last commit. Run it? (asked by hook `confirm_history` about tool `bash`)";
+            let prompt = " Run it? (asked by hook `confirm_deletion` about tool `bash`)";
             assert!(shown.contains(prompt), "{shown}");
-            assert!(shown.contains("git commit -q --amend"), "{shown}");
+            assert!(shown.contains("`git tag` with `-d` deletes"), "{shown}");
+            assert!(shown.contains(&format!("git tag -d {tag}")), "{shown}");
             assert!(
                 shown.contains("1) Allow once\r\n  2) Allow always\r\n  3) Deny"),
                 "{shown}"
@@ -170,39 +166,41 @@ fn the_progress_bar_makes_room_for_the_question() {
     let folder = folder();
     let mut terminal = terminal(&folder, &history());
     let shown = terminal.exp_string(READY).expect("a question");
-    let (bar, question) = shown.split_once("\n`git commit").expect("the question");
+    let (bar, question) = shown.split_once("\n`git tag`").expect("the question");
     // The bar was there before, was wiped off, and is not drawn into the question.
     assert!(bar.contains("2/5"), "{shown:?}");
     assert!(bar.trim_end().ends_with("\r\u{1b}[2K"), "{shown:?}");
     assert!(!question.contains("/5"), "{shown:?}");
     terminal.send_line("2").expect("typing");
+    terminal.exp_string(READY).expect("another question");
+    terminal.send_line("3").expect("typing");
     let rest = end(&mut terminal, 0);
     assert!(rest.contains("5/5"), "the bar is back: {rest:?}");
 }
 
 #[test]
 fn e_138_allow_always_is_remembered_for_the_session() {
-    if !has_program("git", "questions about a history") {
+    if !has_program("git", "questions about a repository") {
         return;
     }
     let folder = folder();
     let mut calls = history().to_vec();
-    // Another loss is another question, also beside one that is allowed.
-    let rebase = "git rebase -q HEAD; git commit -q --amend --allow-empty -m five";
-    calls.insert(4, bash(rebase));
+    // Another command is another question, and the same one is none.
+    let again = [bash("git tag a"), bash("git tag -d a")];
+    calls.splice(4..4, again);
     let mut terminal = terminal(&folder, &calls);
     terminal.exp_string(READY).expect("a question");
     terminal.send_line("Allow always").expect("typing");
     let shown = terminal.exp_string(READY).expect("another question");
-    assert!(shown.contains("`git rebase` replaces commits"), "{shown}");
+    assert!(shown.contains("git tag -d b"), "{shown}");
     terminal.send_line("3").expect("typing");
     end(&mut terminal, 0);
     let calls = report(&folder);
-    let why = calls[3]["why"].as_str().expect("why");
-    let said = "; allowed for this session before: `git commit --amend` ";
+    assert_eq!(calls[3]["by"], "confirm_deletion");
+    let why = calls[5]["why"].as_str().expect("why");
+    let said = "; allowed for this session before: `git tag` ";
     assert!(why.contains(said), "{why}");
-    assert_eq!(calls[4]["by"], "confirm_history");
-    assert_eq!(calls[5]["output"], "four\none\n");
+    assert_eq!(calls[6]["output"], "b\n");
 }
 
 #[test]

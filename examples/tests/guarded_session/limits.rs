@@ -72,7 +72,7 @@ fn a_full_disk_stops_a_call_and_can_be_tidied() {
             "i=0; while :; do i=$((i + 1)); head -c 60000000 /dev/zero > fill$i || exit 1; done";
         let mut calls = script(fill).to_vec();
         calls.extend([bash("rm fill*"), bash("echo next")]);
-        let run = limited(&calls, plan, &[]);
+        let run = limited(&calls, plan, &["--approve", "always"]);
         assert_eq!(
             statuses(&run),
             ["succeeded", "disk_limit", "succeeded", "succeeded"],

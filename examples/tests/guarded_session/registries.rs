@@ -81,6 +81,17 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
         "circuit-breaker ran",
     ];
     assert_eq!(section(&said, "PRE"), pre);
+    let classifiers = [
+        "classifiers: CONTINUE",
+        "project ran",
+        "offline ran",
+        "tables ran",
+        "READ AUTO_ALLOWED",
+        "└─ ls . [0]",
+        "│ `ls` lists folders",
+        "because `ls` lists folders",
+    ];
+    assert_eq!(section(&said, "classifiers"), classifiers);
     let events = section(&said, "tool:pre");
     assert_eq!(
         events[..3],
@@ -103,7 +114,7 @@ fn explain_shows_each_hook_of_a_call_that_ran() {
         ("POST: all are told", "failures ran")
     );
     let timed = said.lines().filter(|line| line.ends_with("s)")).count();
-    assert_eq!(timed, 7 + 5 + 1 + 10, "{said}");
+    assert_eq!(timed, 7 + 3 + 5 + 1 + 10, "{said}");
 }
 
 #[test]
@@ -122,7 +133,7 @@ fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
             "circuit-breaker skipped",
         ]
     );
-    for title in ["tool:pre", "typed set", "tool:post", "POST"] {
+    for title in ["classifiers", "tool:pre", "typed set", "tool:post", "POST"] {
         let lines = section(&stopped_in_pre, title);
         assert!(lines.len() > 1, "{lines:?}");
         assert!(
@@ -142,26 +153,52 @@ fn explain_names_who_stopped_a_call_and_lists_what_was_skipped() {
         ["protected_files stopped the dispatch", "end_tail skipped"]
     );
 
-    let stopped_in_set = explain(&[bash("rm -rf /")], 1);
-    let lines = section(&stopped_in_set, "typed set");
-    assert!(lines[0].contains("refused by destruction: "), "{lines:?}");
+    let stopped_by_classifier = explain(&[bash("rm -rf /")], 1);
+    let lines = section(&stopped_by_classifier, "classifiers");
     assert_eq!(
-        lines[3..6],
+        lines[..5],
         [
-            "credentials ran",
-            "destruction stopped the dispatch",
-            "network skipped"
+            "classifiers: DENY; refused by project: `/` leads out of the project",
+            "project stopped the dispatch",
+            "offline skipped",
+            "tables skipped",
+            "DELETE REQUIRES_CONFIRMATION",
         ]
+    );
+
+    let stopped_in_set = explain(&[bash("echo a\u{200b}")], 1);
+    let lines = section(&stopped_in_set, "typed set");
+    assert!(lines[0].contains("refused by hidden_text: "), "{lines:?}");
+    assert_eq!(
+        lines[1..3],
+        ["hidden_text stopped the dispatch", "credentials skipped"]
     );
 }
 
 #[test]
-fn explain_shows_what_failed_and_that_it_was_left_out() {
+fn explain_shows_the_reasoning_of_the_classifiers() {
+    let said = explain(&[bash("mkdir -p a && rm -r a")], 1);
+    assert!(said.contains("\nclassifiers: CONTINUE\n"), "{said}");
+    assert!(said.contains("├─ mkdir -p a [0]\n"), "{said}");
+    assert!(said.contains("`rm` deletes files (DELETE)\n"), "{said}");
+    let asked = "refused by confirm_deletion: user denied: `rm` deletes files";
+    assert!(said.contains(asked), "{said}");
+
     let said = explain(&[bash("if then fi")], 1);
-    let lines = section(&said, "tool:pre");
-    let fault = "end_tail failed: the shell's syntax is broken at byte 0; left out";
-    assert_eq!(lines[2], fault);
-    assert!(said.contains("refused by syntax: "), "{said}");
+    let why = "refused by tables: it is no complete shell command";
+    assert!(said.contains(why), "{said}");
+}
+
+#[test]
+fn a_command_that_no_classifier_can_judge_is_refused() {
+    let long = format!("echo {}", "x".repeat(10_000));
+    let said = explain(&[bash(&long)], 1);
+    let lines = section(&said, "classifiers");
+    assert!(lines[0].contains("refused by project: "), "{lines:?}");
+    assert!(
+        lines[1].starts_with("project failed: the command has 10005 characters"),
+        "{lines:?}"
+    );
 }
 
 #[test]
@@ -257,7 +294,15 @@ fn explain_works_on_the_bundled_session() {
             .map(|section| section.split(": ").next().unwrap_or_default());
         // What a call did not come to stands behind what it came to, but before the view.
         let sections: Vec<_> = sections.collect();
-        let expected = ["PRE", "tool:pre", "typed set", after, "POST", "next call"];
+        let expected = [
+            "PRE",
+            "classifiers",
+            "tool:pre",
+            "typed set",
+            after,
+            "POST",
+            "next call",
+        ];
         assert_eq!(sections, expected, "{run:?}");
     }
 }
@@ -294,8 +339,9 @@ fn the_report_lists_the_events_in_the_order_in_which_they_were_emitted() {
     let calls = [
         bash("echo a"),
         bash("git commit -m x"),
-        bash("rm -rf /"),
+        bash("echo \u{200b}"),
         json!({"tool": "write", "path": "../x", "text": ""}),
+        bash("rm -rf /"),
         bash("sleep 30"),
     ];
     let run = run(
@@ -315,10 +361,11 @@ fn the_report_lists_the_events_in_the_order_in_which_they_were_emitted() {
         // Refused by the typed set, behind `tool:pre`.
         event("tool:pre", json!(3)),
         // The fourth is refused by the engine, before `tool:pre`.
-        event("tool:pre", json!(5)),
-        event("error:tool", json!(5)),
+        // The fifth by a classifier.
+        event("tool:pre", json!(6)),
+        event("error:tool", json!(6)),
         // A limit was met.
-        event("user:notification", json!(5)),
+        event("user:notification", json!(6)),
         event("session:end", json!(null)),
     ]);
     assert_eq!(events, expected);

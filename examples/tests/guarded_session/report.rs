@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use hooks_guard::classify::{Classifier, Crud};
 use serde_json::{Value, json};
 
 use crate::support::{Run, bash, confinements, example, finish, folder, run, session};
@@ -43,12 +44,19 @@ fn the_bundled_session_shows_every_decision_from_any_folder() {
         "timed_out",
     ];
     assert_eq!(values("status"), set(&statuses));
-    let count = |decision: &str| {
-        let decided = calls.iter().filter(|call| call["decision"] == decision);
-        decided.count()
-    };
-    let counts = ["allowed", "rewritten", "refused"].map(count);
-    assert_eq!(counts, [35, 4, 24]);
+    // Nobody answers the questions, and what is not understood does not run.
+    for call in calls.iter().filter(|call| call["tool"] == "bash") {
+        if call["decision"] == "refused" {
+            continue;
+        }
+        let ran = call["ran"].as_str().or(call["call"].as_str());
+        let verdict = Classifier::new().classify(ran.expect("a command"));
+        let verdict = verdict.expect("a verdict");
+        assert!(
+            verdict.crud < Crud::Delete && verdict.understood(),
+            "{call}"
+        );
+    }
     let refused_by: BTreeSet<_> = calls
         .iter()
         .filter(|call| call["decision"] == "refused")
@@ -143,7 +151,7 @@ fn the_json_has_one_shape() {
     }
     let expected = json!([
         ["allowed", "validate", "succeeded", 0, null],
-        ["refused", "destruction", "not_run", null, null],
+        ["refused", "project", "not_run", null, null],
         ["rewritten", "relocate", "succeeded", 0, "ls ."],
         ["allowed", "validate", "failed", 3, null],
     ]);
@@ -198,7 +206,7 @@ fn the_table_has_a_row_for_each_call_and_a_summary() {
             "curl example.invalid",
             "refused",
             "not run",
-            "network",
+            "offline",
         ],
     );
     row("3 ", &["bash", "cat missing", "allowed", "failed: 1"]);
@@ -221,7 +229,9 @@ fn refused_calls_are_no_failure() {
         "cat ~/.ssh/id_rsa",
         "cat ../../x",
         "eval x",
-        "f() { :; }",
+        "f() { f; }; f",
+        "cat .env",
+        "frobnicate",
     ] {
         let run = run(session(&[bash(command)]), &["--json", "--no-sandbox"]);
         assert_eq!(run.status, Some(0));
@@ -250,7 +260,7 @@ fn what_could_deceive_a_terminal_is_escaped_everywhere() {
         assert!(is_plain(&run.stdout) && is_plain(&run.stderr), "{run:?}");
     }
     let calls = run(session(&calls), &["--no-sandbox", "--json"]).calls();
-    assert_eq!(calls[0]["by"], "hidden_text");
+    assert_eq!(calls[0]["decision"], "refused");
     let shown = r"echo \u{1b}[2J\u{7}\r\u{8}\u{9b}\u{202e}\u{2066}\u{200b}\u{feff}\u{ad}\u{2028}\u{e0041}\u{3164}";
     assert_eq!(calls[0]["call"], shown);
     assert_eq!(calls[2]["output"], r"\u{1b}[31m\u{202e}\u{200b}red");
@@ -288,19 +298,10 @@ fn the_same_call_again_and_again_is_refused() {
 }
 
 #[test]
-fn a_command_that_needs_bash_gets_it() {
+fn a_command_is_run_by_bash_where_there_is_one() {
     if confinements().is_empty() || !crate::support::has_program("bash", "the choice of a shell") {
         return;
     }
-    let run = run(
-        session(&[
-            bash("[[ a == a* ]] && echo yes"),
-            bash("echo ${BASH_VERSION:-none}"),
-        ]),
-        &["--json"],
-    );
+    let run = run(session(&[bash("[[ a == a* ]] && echo yes")]), &["--json"]);
     assert_eq!(run.calls()[0]["output"], "yes\n");
-    let plain = run.calls()[1]["output"].clone();
-    let sh_is_bash = std::fs::canonicalize("/bin/sh").is_ok_and(|path| path.ends_with("bash"));
-    assert!(sh_is_bash || plain == "none\n", "{plain}");
 }

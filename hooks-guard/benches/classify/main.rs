@@ -8,6 +8,8 @@
 //!
 //! The limit is what the two parsers take alone: every command is given to both.
 
+#[path = "../../../tests/benches/page.rs"]
+mod page;
 mod report;
 mod workload;
 
@@ -22,7 +24,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
         [] => report::section().map(|section| print!("{section}")),
-        ["write"] => report::section().and_then(|section| report::write(&section)),
+        ["write"] => {
+            report::section().and_then(|section| page::write(Some(report::MARK), &section))
+        }
         // A process of its own, for the first start.
         [workload::START] => {
             workload::start();

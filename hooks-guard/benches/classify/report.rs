@@ -1,18 +1,16 @@
 //! The section of the page of figures: everything in it is measured when it is written.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use hooks_guard::classify::{Classifier, Method};
 
+use crate::page::{judged, missed};
 use crate::workload::{self, Parsers, SHAPES};
 
 /// Where the section begins; it ends where another's does.
-const MARK: &str = "<!-- the classifier -->";
-const NEXT: &str = "\n<!-- ";
+pub(crate) const MARK: &str = "<!-- the classifier -->";
 
 const MEDIAN_TARGET: f64 = 100.0;
 const PERCENTILE_TARGET: f64 = 1_000.0;
@@ -40,33 +38,8 @@ pub(crate) fn section() -> Result<String, String> {
     long(&mut text, &mut misses);
     eprintln!("first start");
     first_start(&mut text, &mut misses)?;
-    if misses.is_empty() {
-        text += "\nEvery target above was met.\n";
-    } else {
-        text += "\nTargets missed:\n\n";
-        for miss in misses {
-            let _ = writeln!(text, "- {miss}");
-        }
-    }
+    text += &missed(&misses);
     Ok(text)
-}
-
-/// Writes the section to where the book has it.
-pub(crate) fn write(section: &str) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
-    let said = |why| format!("cannot write {}: {why}", path.display());
-    let page = fs::read_to_string(&path).map_err(said)?;
-    let (before, old) = page.split_at(page.find(MARK).unwrap_or(page.len()));
-    let after = old.find(NEXT).map_or("", |at| &old[at..]);
-    fs::write(&path, format!("{}\n\n{section}{after}", before.trim_end())).map_err(said)
-}
-
-fn judged(value: String, reached: bool) -> String {
-    if reached {
-        value
-    } else {
-        format!("**{value}**")
-    }
 }
 
 /// Microseconds of the classifier, of brush-parser and of tree-sitter, that a

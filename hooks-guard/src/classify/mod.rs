@@ -6,6 +6,7 @@
 //! [`Classifier::classify_fully`] may ask a [`Semantic`], such as a language
 //! model, about that.
 
+mod context;
 mod explain;
 mod files;
 mod judge;
@@ -18,14 +19,14 @@ mod verdict;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub use explain::Explanation;
+pub use explain::{Explanation, Run, Word};
 pub use parts::{Judgement, Part, PartAssignment, PartCall, PartWord, Parts, Touch, UNKNOWN};
 pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 pub use verdict::{Classification, Crud, Decision, Finding, Method};
 
-use judge::{Judge, Sure};
+use judge::{Judge, Trace};
 use parts::Recorder;
 use semantic::Stage;
 use tables::Tables;
@@ -119,8 +120,10 @@ impl Classifier {
     }
 
     /// Judges a command of which the caller says where it belongs (`git`,
-    /// `npm`…). The context changes no class here: it is recorded, and a second
-    /// stage is told it, which may raise the class.
+    /// `npm`…). The context is recorded, and lowers no class. If it is the name
+    /// of a program, and the command as it stands is not understood, then it is
+    /// read as the words of that program as well (`tag -d v1`), which may
+    /// raise the class; and a second stage is told it, which may, too.
     ///
     /// # Errors
     /// As [`classify`](Self::classify), and when the context is too long.
@@ -129,9 +132,7 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        Ok(self
-            .by_tables(command, context, Recorder::default())?
-            .verdict)
+        Ok(self.by_tables(command, context, Notes::none())?.verdict)
     }
 
     /// Judges a command by all stages (P-07): the tables; then, where these do
@@ -154,7 +155,7 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let found = self.by_tables(command, context, Recorder::default())?;
+        let found = self.by_tables(command, context, Notes::none())?;
         Ok(self.second(command, found, deadline).await.classification)
     }
 
@@ -164,7 +165,7 @@ impl Classifier {
     /// # Errors
     /// As [`classify_in`](Self::classify_in).
     pub fn judge(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, context, Recorder::on())?;
+        let ByTables { verdict, judged } = self.by_tables(command, context, Notes::parts())?;
         Ok(Judgement::new(verdict, judged.map(|judged| judged.parts)))
     }
 
@@ -181,7 +182,7 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Judgement, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let found = self.by_tables(command, context, Recorder::on())?;
+        let found = self.by_tables(command, context, Notes::parts())?;
         Ok(self.second(command, found, deadline).await)
     }
 
@@ -190,7 +191,7 @@ impl Classifier {
         let ByTables { verdict, judged } = found;
         let verdict = match &self.semantic {
             Some(stage) => {
-                let unsure = judged.as_ref().is_none_or(Judged::unsure);
+                let unsure = !verdict.understood();
                 stage.judge(command, verdict, unsure, deadline).await
             }
             None => verdict,
@@ -198,11 +199,17 @@ impl Classifier {
         Judgement::new(verdict, judged.map(|judged| judged.parts))
     }
 
+    /// Whether the name of a file says that it holds secrets, such as `~/.ssh/id_rsa` or `.env`.
+    #[must_use]
+    pub fn holds_secrets(&self, path: &str) -> bool {
+        self.tables.secret(path)
+    }
+
     fn by_tables(
         &self,
         command: &str,
         context: Option<&str>,
-        recorder: Recorder,
+        notes: Notes,
     ) -> Result<ByTables, InputError> {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
@@ -213,11 +220,18 @@ impl Classifier {
                 most: MOST_CONTEXT,
             });
         }
-        let judged = self.judged(command, recorder);
+        let judged = self.judged(command, notes);
         let mut verdict = match &judged {
             Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
             None => Classification::fallback("the command could not be analysed"),
         };
+        let known = |name: &str| self.tables.program(name).is_some();
+        if let Some(text) = context::within(command, context, &verdict, known)
+            && let Some(inner) = self.judged(&text, Notes::none())
+        {
+            let inner = Classification::new(&text, &inner.findings, inner.agreed);
+            verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
+        }
         verdict.context = context.map(str::to_owned);
         Ok(ByTables { verdict, judged })
     }
@@ -227,22 +241,24 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, None, Recorder::default())?;
+        let ByTables { verdict, judged } = self.by_tables(command, None, Notes::trace())?;
         Ok(Explanation::new(command, verdict, judged))
     }
 
-    fn judged(&self, command: &str, recorder: Recorder) -> Option<Judged> {
+    fn judged(&self, command: &str, notes: Notes) -> Option<Judged> {
         let tables = self.tables;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
                 let mut judge = Judge::new(tables);
-                judge.parts = recorder;
+                judge.parts = notes.parts;
+                judge.trace = notes.trace;
                 judge.whole(command);
                 Judged {
                     findings: judge.findings,
                     steps: judge.steps,
                     parts: judge.parts.done(judge.agreed, judge.complete),
                     agreed: judge.agreed,
+                    trace: judge.trace,
                 }
             }))
             .ok()
@@ -268,6 +284,37 @@ struct ByTables {
     judged: Option<Judged>,
 }
 
+/// What is to be taken down on the walk, beyond what it finds.
+struct Notes {
+    parts: Recorder,
+    trace: Option<Trace>,
+}
+
+impl Notes {
+    fn none() -> Self {
+        Self {
+            parts: Recorder::default(),
+            trace: None,
+        }
+    }
+
+    /// For rules.
+    fn parts() -> Self {
+        Self {
+            parts: Recorder::on(),
+            ..Self::none()
+        }
+    }
+
+    /// For an explanation.
+    fn trace() -> Self {
+        Self {
+            trace: Some(Trace::default()),
+            ..Self::none()
+        }
+    }
+}
+
 /// What a walk found.
 #[derive(Debug)]
 pub(crate) struct Judged {
@@ -275,14 +322,7 @@ pub(crate) struct Judged {
     steps: Vec<judge::Step>,
     agreed: bool,
     parts: Parts,
-}
-
-impl Judged {
-    /// Whether there is something that the tables do not understand.
-    fn unsure(&self) -> bool {
-        let guess = |finding: &judge::Finding| finding.sure == Sure::Guess;
-        !self.agreed || self.findings.iter().any(guess)
-    }
+    trace: Option<Trace>,
 }
 
 fn check(command: &str) -> Result<(), InputError> {

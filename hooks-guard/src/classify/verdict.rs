@@ -1,6 +1,7 @@
 //! The answer, as a client sees it.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +95,9 @@ pub struct Finding {
     pub ask: bool,
     /// Why.
     pub reason: String,
+    /// Whether the tables know what it does, or that it runs code that is not shown; if not, the
+    /// effect is assumed.
+    pub understood: bool,
 }
 
 /// The answer to one command (P-05); without its `timestamp`, which belongs
@@ -174,6 +178,13 @@ impl Classification {
         }
     }
 
+    /// Whether the tables know every part of the command, and both parsers read it alike.
+    #[must_use]
+    pub fn understood(&self) -> bool {
+        let known = self.findings.iter().all(|finding| finding.understood);
+        known && self.method != Method::Fallback
+    }
+
     /// What is assumed where nothing could be found out (P-07, P-08).
     pub(crate) fn fallback(why: &str) -> Self {
         Self {
@@ -243,15 +254,7 @@ impl Characters {
 }
 
 fn public(command: &str, characters: &Characters, finding: &judge::Finding) -> Finding {
-    let floor = |mut at: usize| {
-        at = at.min(command.len());
-        while !command.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = floor(finding.span.start);
-    let end = floor(finding.span.end).max(start);
+    let Range { start, end } = finding.span.within(command);
     Finding {
         start,
         end,
@@ -261,6 +264,7 @@ fn public(command: &str, characters: &Characters, finding: &judge::Finding) -> F
         effect: finding.effect,
         ask: finding.ask,
         reason: finding.reason.clone(),
+        understood: finding.sure != Sure::Guess,
     }
 }
 

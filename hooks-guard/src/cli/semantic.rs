@@ -99,7 +99,12 @@ pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError
         EndpointError::Http => StageError::Http,
         error => StageError::Endpoint(error),
     })?;
-    Ok(Classifier::new().with_semantic(Reported::new(endpoint)))
+    let classifier = Classifier::new();
+    // What masks a question is made once, and not in the time of the first command.
+    if let Ok(verdict) = classifier.classify("true") {
+        drop(Question::new("true", &verdict));
+    }
+    Ok(classifier.with_semantic(Reported::new(endpoint)))
 }
 
 impl Judge {

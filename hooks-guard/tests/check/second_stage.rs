@@ -1,6 +1,7 @@
 //! `check --semantic-url`: what a language model says on top of the tables (P-07).
 
 use std::net::TcpListener;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -9,24 +10,33 @@ use crate::{err, out, program};
 
 const NO_HELP: &str = "the second stage is of no help";
 
-fn row(output: &std::process::Output) -> Value {
+const LATE: &str = "there is no answer in time";
+
+/// What comes of a command whose endpoint answers at once. A machine may be so busy that this
+/// takes longer than the two seconds of a classification all the same: then it is run again.
+fn in_time(command: &mut Command) -> Output {
+    for _ in 0..30 {
+        let output = command.output().unwrap();
+        if !err(&output).contains(LATE) {
+            return output;
+        }
+    }
+    panic!("no answer came in time, thirty times");
+}
+
+fn row(output: &Output) -> Value {
     serde_json::from_str(out(output)).unwrap()
 }
 
 #[test]
 fn p_07_what_the_tables_do_not_know_is_asked_of_the_endpoint() {
     let endpoint = Endpoint::start(Does::Says);
-    let output = program()
-        .args([
-            "check",
-            "--json",
-            "--context",
-            "housekeeping",
-            "frobnicate x",
-        ])
-        .args(["--semantic-url", &endpoint.url, "--semantic-model", "small"])
-        .output()
-        .unwrap();
+    let output = in_time(
+        program()
+            .args(["check", "--json", "--context", "housekeeping"])
+            .args(["--semantic-url", &endpoint.url])
+            .args(["--semantic-model", "small", "frobnicate x"]),
+    );
 
     assert_eq!(err(&output), "");
     assert_eq!(output.status.code(), Some(1));
@@ -36,7 +46,7 @@ fn p_07_what_the_tables_do_not_know_is_asked_of_the_endpoint() {
     assert_eq!(row["method"], "semantic");
     assert_eq!(row["confidence"], 0.75);
     let requests = endpoint.requests();
-    assert_eq!(requests.len(), 1);
+    assert!(!requests.is_empty());
     assert!(
         requests[0].starts_with("POST /v1/chat/completions "),
         "{requests:?}"
@@ -53,13 +63,13 @@ fn p_07_what_the_tables_do_not_know_is_asked_of_the_endpoint() {
 #[test]
 fn p_07_the_environment_names_the_endpoint_and_alone_the_key() {
     let endpoint = Endpoint::start(Does::Says);
-    let output = program()
-        .args(["check", "--json", "frobnicate x"])
-        .env("HOOKS_GUARD_SEMANTIC_URL", &endpoint.url)
-        .env("HOOKS_GUARD_SEMANTIC_MODEL", "of-the-environment")
-        .env("HOOKS_GUARD_SEMANTIC_KEY", "open-sesame")
-        .output()
-        .unwrap();
+    let output = in_time(
+        program()
+            .args(["check", "--json", "frobnicate x"])
+            .env("HOOKS_GUARD_SEMANTIC_URL", &endpoint.url)
+            .env("HOOKS_GUARD_SEMANTIC_MODEL", "of-the-environment")
+            .env("HOOKS_GUARD_SEMANTIC_KEY", "open-sesame"),
+    );
 
     assert_eq!(row(&output)["method"], "semantic");
     let requests = endpoint.requests();
@@ -114,15 +124,21 @@ fn p_07_an_endpoint_that_cannot_be_reached_leaves_what_the_tables_say() {
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
     let said = without_answer(&url, &[]);
-    assert!(said.contains("there is no answer"), "{said}");
+    assert!(said.contains("there is no answer: "), "{said}");
 }
 
 #[test]
 fn p_07_an_endpoint_that_fails_leaves_what_the_tables_say() {
     let endpoint = Endpoint::start(Does::Fails(503));
-    let said = without_answer(&endpoint.url, &[]);
+    let mut said = without_answer(&endpoint.url, &[]);
+    // A busy machine may not hear of it in time.
+    for _ in 0..30 {
+        if said.contains(LATE) {
+            said = without_answer(&endpoint.url, &[]);
+        }
+    }
     assert!(said.contains("status 503"), "{said}");
-    assert_eq!(endpoint.requests().len(), 2);
+    assert!(endpoint.requests().len() >= 2);
 }
 
 #[test]

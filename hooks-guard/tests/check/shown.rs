@@ -19,7 +19,10 @@ fn the_table_of_check_hides_nothing() {
     let output = program().args(["check", TRICKS]).output().unwrap();
     let shown = out(&output);
     assert_shown(shown);
-    assert!(shown.contains(r"frob\u{1b}c\u{202e}x\u{200b} --a\u{9b}b"), "{shown}");
+    assert!(
+        shown.contains(r"frob\u{1b}c\u{202e}x\u{200b} --a\u{9b}b"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -13,6 +13,15 @@ pub(crate) fn assert_holds(classifier: &Classifier, text: &str) {
         return;
     };
     assert_form(text, &verdict);
+    let explanation = classifier.explain(text).expect("a command");
+    assert_eq!(explanation.classification(), &verdict, "{text:?}");
+    let words = explanation.runs().iter().flat_map(|run| &run.words);
+    for word in words.chain(explanation.files()) {
+        assert!(
+            text.get(word.start..word.end).is_some(),
+            "{text:?}: {word:?}"
+        );
+    }
     if alone(text) && text.chars().count() + MORE.len() <= MOST_CHARACTERS {
         let more = format!("{text}{MORE}");
         let verdict = classifier.classify(&more).expect("a command");

@@ -12,6 +12,8 @@
 mod bare;
 mod native;
 mod node;
+#[path = "../../../tests/benches/page.rs"]
+mod page;
 mod report;
 mod threads;
 mod time;
@@ -28,7 +30,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments.as_slice() {
         [] => report::section().map(|section| print!("{section}")),
-        ["write"] => report::section().and_then(|section| report::write(&section)),
+        ["write"] => {
+            report::section().and_then(|section| page::write(Some(report::MARK), &section))
+        }
         // A process of its own, for the first start.
         [workload::START, contender] => {
             workload::start(contender);

@@ -1,10 +1,8 @@
 //! The section of the page of figures: everything in it is measured when it is written.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::hint::black_box;
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -15,13 +13,13 @@ use hooks_script::{ContextData, Limits, Manifest, ScriptEngine, ScriptHook, Scri
 use crate::bare::Bare;
 use crate::native::Native;
 use crate::node::{self, Node};
+use crate::page::{judged, missed};
 use crate::threads;
 use crate::time::{Timed, interleaved, median, micros, timed};
 use crate::workload::{self, START, WORK, Work};
 
 /// Where the section begins; it ends where another's does.
-const MARK: &str = "<!-- hooks in scripts -->";
-const NEXT: &str = "\n<!-- ";
+pub(crate) const MARK: &str = "<!-- hooks in scripts -->";
 
 const RESET_TARGET: f64 = 6.0;
 const REGISTER_TARGET: f64 = 2_000.0;
@@ -38,25 +36,8 @@ pub(crate) fn section() -> Result<String, String> {
     hooks(&mut text, &mut misses);
     eprintln!("first start");
     first_start(&mut text)?;
-    if misses.is_empty() {
-        text += "\nEvery target above was met.\n";
-    } else {
-        text += "\nTargets missed:\n\n";
-        for miss in misses {
-            let _ = writeln!(text, "- {miss}");
-        }
-    }
+    text += &missed(&misses);
     Ok(text)
-}
-
-/// Writes the section to where the book has it.
-pub(crate) fn write(section: &str) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
-    let said = |why| format!("cannot write {}: {why}", path.display());
-    let page = fs::read_to_string(&path).map_err(said)?;
-    let (before, old) = page.split_at(page.find(MARK).unwrap_or(page.len()));
-    let after = old.find(NEXT).map_or("", |at| &old[at..]);
-    fs::write(&path, format!("{}\n\n{section}{after}", before.trim_end())).map_err(said)
 }
 
 fn introduction(node: &Result<String, String>) -> String {
@@ -74,14 +55,6 @@ fn introduction(node: &Result<String, String>) -> String {
          loaded anew, as for `vm` of node. {node} All have a message of 1 KB; times are medians, \
          in microseconds, of contenders in turns.\n"
     )
-}
-
-fn judged(value: String, reached: bool) -> String {
-    if reached {
-        value
-    } else {
-        format!("**{value}**")
-    }
 }
 
 fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<(), String> {

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use crate::cases::{self, Case, Subject};
 use crate::compile::{self, Compiled};
 use crate::counts::{self, Count};
+use crate::page::judged;
 use crate::threads::{self, Scaling};
 use crate::time;
 use crate::workload::PROMPT;
@@ -96,18 +96,6 @@ pub(crate) fn page(whole: bool) -> Result<String, String> {
     Ok(page)
 }
 
-/// Where the first section begins that the bench of another crate writes.
-const OTHERS: &str = "\n<!-- ";
-
-/// Writes the page to where the book has it.
-pub(crate) fn write(page: &str) -> Result<(), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
-    let said = |why| format!("cannot write {}: {why}", path.display());
-    let old = fs::read_to_string(&path).map_err(said)?;
-    let others = old.find(OTHERS).map_or("", |at| &old[at..]);
-    fs::write(&path, format!("{page}{others}")).map_err(said)
-}
-
 fn introduction(missing: Option<&str>) -> String {
     let counted = match missing {
         None => "callgrind counted the instructions.".to_owned(),
@@ -187,7 +175,7 @@ fn hooks(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
                 case.hooks,
                 measured.ours,
                 measured.baseline,
-                marked(format!("{:.2}", measured.ratio()), reached),
+                judged(format!("{:.2}", measured.ratio()), reached),
                 instructions(measured.instructions),
                 measured.allocations,
             );
@@ -244,7 +232,7 @@ fn empty(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
             case.name(),
             measured.ours,
             measured.baseline,
-            marked(shown.clone(), reached),
+            judged(shown.clone(), reached),
             measured.allocations,
         );
         if !reached {
@@ -281,7 +269,7 @@ fn allocations(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
                 "| {} | {} | {} | ≤ {target} | {:.2} |",
                 case.name(),
                 case.hooks,
-                marked(measured.allocations.to_string(), reached),
+                judged(measured.allocations.to_string(), reached),
                 measured.ratio(),
             );
         }
@@ -350,7 +338,7 @@ fn events(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
                 case.hooks,
                 measured.ours,
                 measured.baseline,
-                marked(format!("{:.2}", measured.ratio()), reached),
+                judged(format!("{:.2}", measured.ratio()), reached),
                 instructions(measured.instructions),
                 measured.allocations,
             );
@@ -377,7 +365,7 @@ fn events(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
             text,
             "\nAn emission without hooks takes {} ns more than an indexed look-up (target \
              ≤ {UNHEARD_TARGET:.0}), and {} allocations.",
-            marked(format!("{beyond:.1}"), reached),
+            judged(format!("{beyond:.1}"), reached),
             measured.allocations,
         );
         if !reached {
@@ -404,7 +392,7 @@ fn parallel(scaling: &Scaling, misses: &mut Vec<Miss>) -> String {
         let _ = writeln!(
             text,
             "| {what} | {} |",
-            marked(format!("{scaling:.2}"), reached)
+            judged(format!("{scaling:.2}"), reached)
         );
         if !reached {
             misses.push(Miss {
@@ -446,7 +434,7 @@ fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
             timed.command,
             timed.ours,
             timed.async_trait,
-            marked(format!("{ratio:.2}"), reached),
+            judged(format!("{ratio:.2}"), reached),
         );
         if !reached {
             misses.push(Miss {
@@ -462,7 +450,7 @@ fn compile_time(compiled: &Compiled, misses: &mut Vec<Miss>) -> String {
         text,
         "\nA declared slot expands to {} formatted lines beyond its definition (target ≤ {:.0}); \
          a method of `async_trait` to {:.1}.\n",
-        marked(format!("{:.1}", compiled.lines), reached),
+        judged(format!("{:.1}", compiled.lines), reached),
         compile::LINES_TARGET,
         compiled.async_trait_lines,
     );
@@ -506,14 +494,6 @@ fn missed(misses: &[Miss]) -> String {
         }
     }
     text
-}
-
-fn marked(figure: String, reached: bool) -> String {
-    if reached {
-        figure
-    } else {
-        format!("**{figure}**")
-    }
 }
 
 const READY: &str = "a virtual call a hook, with an output that goes through memory, which a list \

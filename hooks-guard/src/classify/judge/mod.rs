@@ -8,14 +8,18 @@
 mod builtin;
 pub(crate) mod environment;
 mod redirect;
+mod run;
+mod simple;
 mod special;
 mod table;
 mod walk;
 mod words;
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 pub(crate) use environment::Environment;
+pub(crate) use run::plain;
 pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
 
@@ -54,6 +58,22 @@ pub(crate) struct Step {
     pub(crate) label: String,
     /// The findings that were there before this step.
     pub(crate) before: usize,
+}
+
+/// What would run, word by word.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) runs: Vec<Ran>,
+    /// What is redirected from and to.
+    pub(crate) files: Vec<Arg>,
+}
+
+/// A program that would run.
+#[derive(Clone, Debug)]
+pub(crate) struct Ran {
+    pub(crate) words: Vec<Arg>,
+    /// What was found meanwhile, also of what it runs in turn.
+    pub(crate) findings: Range<usize>,
 }
 
 /// What a command reads on its standard input.
@@ -108,11 +128,15 @@ pub(crate) struct Judge<'t> {
     place: Place,
     depth: usize,
     work: usize,
+    /// The functions that are being called, the outermost first.
+    calls: Vec<String>,
     /// Whether every text was read the same by both parsers.
     pub(crate) agreed: bool,
     /// Whether all of it was followed.
     pub(crate) complete: bool,
     pub(crate) parts: Recorder,
+    /// Kept only for an explanation.
+    pub(crate) trace: Option<Trace>,
 }
 
 impl<'t> Judge<'t> {
@@ -126,9 +150,11 @@ impl<'t> Judge<'t> {
             place: Place::Offset(0),
             depth: 0,
             work: 0,
+            calls: Vec::new(),
             agreed: true,
             complete: true,
             parts: Recorder::default(),
+            trace: None,
         }
     }
 

@@ -10,6 +10,9 @@ use crate::classify::tables::Effect;
 /// As many known values of a loop's variable are followed one by one.
 const ROUNDS: usize = 8;
 
+/// As many calls of a function within itself are followed.
+const RECURSION: usize = 2;
+
 impl Judge<'_> {
     pub(crate) fn script(&mut self, script: &Script, input: &Input) -> Output {
         let mut all = Some(String::new());
@@ -244,15 +247,20 @@ impl Judge<'_> {
     /// Runs a function's body with these arguments.
     pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], input: &Input) -> Output {
         let body = self.environment.functions.get(name).cloned()?;
-        let again = !self.environment.called.insert(name.to_owned());
-        if again && self.depth > 20 {
+        self.environment.called.insert(name.to_owned());
+        if self.calls.iter().filter(|call| *call == name).count() == RECURSION {
+            // It may go on until the machine can do no more.
+            let span = self.place.map(body.span);
+            self.find(Effect::Unknown, span, format!("`{name}` calls itself"));
             return None;
         }
+        self.calls.push(name.to_owned());
         let outer = self.environment.positional.replace(args.to_vec());
         self.depth += 1;
         let output = self.command(&body, input);
         self.depth -= 1;
         self.environment.positional = outer;
+        self.calls.pop();
         output
     }
 

@@ -10,6 +10,8 @@ mod lex;
 mod nesting;
 mod tree;
 
+use std::ops::Range;
+
 pub(crate) use agree::{Reading, parse};
 pub(crate) use lex::{Mode, lex};
 
@@ -31,6 +33,19 @@ impl PartialEq for Span {
 impl Span {
     pub(crate) fn new(start: usize, end: usize) -> Self {
         Self { start, end }
+    }
+
+    /// The part of this text, without half a character at an end.
+    pub(crate) fn within(self, text: &str) -> Range<usize> {
+        let floor = |at: usize| {
+            let mut at = at.min(text.len());
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let start = floor(self.start);
+        start..floor(self.end).max(start)
     }
 }
 

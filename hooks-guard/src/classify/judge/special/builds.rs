@@ -242,3 +242,20 @@ pub(super) fn flag_values(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input
     }
     Outcome::Table
 }
+
+/// Every operand is a goal; the strongest counts.
+pub(super) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    if call.operands.is_empty() {
+        return Outcome::Table;
+    }
+    let effect = call
+        .operands
+        .iter()
+        .map(|operand| {
+            call.program
+                .command(&call.program, &operand.arg.text)
+                .map_or(Effect::Code, |goal| goal.effect)
+        })
+        .max();
+    Outcome::Is(effect.unwrap_or(Effect::Code))
+}

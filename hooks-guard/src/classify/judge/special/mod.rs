@@ -5,11 +5,17 @@
 
 mod builds;
 mod builtins;
+mod documents;
 mod files;
+mod find;
 mod forge;
+mod given;
+mod python;
 mod repository;
 mod runs;
+mod rust;
 mod services;
+mod shell;
 mod system;
 mod wrappers;
 
@@ -41,9 +47,9 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("truncate", SpecialFn(files::truncate)),
     ("dd", SpecialFn(files::dd)),
     ("date", SpecialFn(files::date)),
-    ("find", SpecialFn(files::find)),
-    ("fd", SpecialFn(files::fd)),
-    ("tar", SpecialFn(files::tar)),
+    ("find", SpecialFn(find::find)),
+    ("fd", SpecialFn(find::fd)),
+    ("tar", SpecialFn(documents::tar)),
     ("rename", SpecialFn(files::rename)),
     ("less", SpecialFn(files::less)),
     ("vim", SpecialFn(files::vim)),
@@ -56,20 +62,20 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("kubectl-get", SpecialFn(forge::kubectl_get)),
     ("ansible", SpecialFn(forge::ansible)),
     ("interpreter", SpecialFn(runs::interpreter)),
-    ("python", SpecialFn(runs::python)),
-    ("shell", SpecialFn(runs::shell)),
-    ("eval", SpecialFn(runs::eval)),
-    ("source", SpecialFn(runs::source)),
-    ("xargs", SpecialFn(runs::xargs)),
-    ("env", SpecialFn(runs::env)),
+    ("python", SpecialFn(python::python)),
+    ("shell", SpecialFn(shell::shell)),
+    ("eval", SpecialFn(shell::eval)),
+    ("source", SpecialFn(shell::source)),
+    ("xargs", SpecialFn(given::xargs)),
+    ("env", SpecialFn(given::env)),
     ("sed", SpecialFn(runs::sed)),
     ("awk", SpecialFn(runs::awk)),
     ("jq", SpecialFn(runs::jq)),
-    ("goals", SpecialFn(runs::goals)),
-    ("toolchain", SpecialFn(runs::toolchain)),
-    ("rustc", SpecialFn(runs::rustc)),
-    ("rustfmt", SpecialFn(runs::rustfmt)),
-    ("cargo-fmt", SpecialFn(runs::cargo_fmt)),
+    ("goals", SpecialFn(builds::goals)),
+    ("toolchain", SpecialFn(rust::toolchain)),
+    ("rustc", SpecialFn(rust::rustc)),
+    ("rustfmt", SpecialFn(rust::rustfmt)),
+    ("cargo-fmt", SpecialFn(rust::cargo_fmt)),
     ("assign", SpecialFn(builtins::assign)),
     ("test", SpecialFn(builtins::test)),
     ("arithmetic", SpecialFn(builtins::arithmetic)),
@@ -88,14 +94,14 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("parallel", SpecialFn(wrappers::parallel)),
     ("flock", SpecialFn(wrappers::flock)),
     ("tmux", SpecialFn(wrappers::tmux)),
-    ("pictures", SpecialFn(files::pictures)),
+    ("pictures", SpecialFn(documents::pictures)),
     ("sends-input", SpecialFn(services::sends_input)),
     ("facts-alone", SpecialFn(builtins::facts_alone)),
     ("flag-values", SpecialFn(builds::flag_values)),
     ("private-keys", SpecialFn(services::private_keys)),
     ("mypy", SpecialFn(builds::mypy)),
-    ("mlr", SpecialFn(files::mlr)),
-    ("at", SpecialFn(runs::at)),
+    ("mlr", SpecialFn(documents::mlr)),
+    ("at", SpecialFn(given::at)),
     ("debugfs", SpecialFn(system::debugfs)),
     ("exiftool", SpecialFn(system::exiftool)),
     ("rpm", SpecialFn(system::rpm)),

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::programs;
+use hooks_guard::classify::{Classifier, Explanation, Run, Word};
 
 /// Where the project lay when the sessions were recorded.
-pub(crate) const RECORDED_ROOT: &str = "/workspace/tally";
+const RECORDED_ROOT: &str = "/workspace/tally";
 
 /// `path` relative to the project, if it names the project's recorded place.
 pub(crate) fn relocate_path(path: &str) -> Option<String> {
@@ -13,28 +13,24 @@ pub(crate) fn relocate_path(path: &str) -> Option<String> {
     (rest.is_empty() || rest.starts_with('/')).then(|| format!(".{rest}"))
 }
 
-/// `text` with every word that names the project's recorded place made relative.
-pub(crate) fn relocate_command(text: &str) -> Option<String> {
-    let script = programs::read(text).ok()?;
-    let names = script.commands.iter().map(|command| &command.name);
-    let places = names.chain(script.words()).filter_map(|word| {
-        let source = text.get(word.place.clone())?;
+/// `command` with every word that names the project's recorded place made relative.
+pub(crate) fn relocate_command(command: &str) -> Option<String> {
+    let explanation = Classifier::new().explain(command).ok()?;
+    let words = explanation.runs().iter().flat_map(|run| &run.words);
+    let places = words.chain(explanation.files()).filter_map(|word| {
+        let source = command.get(word.start..word.end)?;
         let quote = usize::from(source.starts_with(['"', '\'']));
         let rest = source[quote..].strip_prefix(RECORDED_ROOT)?;
         let ends = rest.is_empty() || rest.starts_with(['/', '"', '\'']);
-        let start = word.place.start + quote;
+        let start = word.start + quote;
         ends.then(|| (start..start + RECORDED_ROOT.len(), "."))
     });
-    replace(text, places.collect())
+    replace(command, places.collect())
 }
 
-/// `text` with each `tail` that would wait for more told to stop at the end.
-pub(crate) fn end_tail(text: &str) -> Option<String> {
-    let script = programs::read(text).ok()?;
-    let tails = script
-        .commands
-        .iter()
-        .filter(|command| command.program() == Some("tail"));
+/// `command`, of which this is what would run, with each `tail` that would wait for more told to
+/// stop at the end.
+pub(crate) fn end_tail(command: &str, explanation: &Explanation) -> Option<String> {
     let waits = [
         "-f",
         "-F",
@@ -43,16 +39,21 @@ pub(crate) fn end_tail(text: &str) -> Option<String> {
         "--follow=descriptor",
         "--retry",
     ];
+    let tails = explanation.runs().iter().filter(|run| is(run, "tail"));
     let options = tails
-        .flat_map(|command| &command.arguments)
-        .filter_map(|word| {
-            let Range { start, end } = word.place.clone();
+        .flat_map(|run| &run.words)
+        .filter_map(|Word { start, end, .. }| {
             // With the blank that it stands behind.
             waits
-                .contains(&text.get(start..end)?)
-                .then_some((start.saturating_sub(1)..end, ""))
+                .contains(&command.get(*start..*end)?)
+                .then_some((start.saturating_sub(1)..*end, ""))
         });
-    replace(text, options.collect())
+    replace(command, options.collect())
+}
+
+/// Whether it is this program that would run.
+pub(crate) fn is(run: &Run, program: &str) -> bool {
+    run.program() == Some(program)
 }
 
 /// `text` with each of the places replaced, if there are any.
@@ -68,7 +69,14 @@ fn replace(text: &str, mut places: Vec<(Range<usize>, &str)>) -> Option<String> 
 
 #[cfg(test)]
 mod tests {
-    use super::{end_tail, relocate_command, relocate_path};
+    use hooks_guard::classify::Classifier;
+
+    use super::{relocate_command, relocate_path};
+
+    fn end_tail(command: &str) -> Option<String> {
+        let explanation = Classifier::new().explain(command);
+        super::end_tail(command, &explanation.expect("a command"))
+    }
 
     #[test]
     fn the_recorded_place_becomes_relative() {
@@ -94,6 +102,11 @@ mod tests {
             end_tail("tail -f log | head").as_deref(),
             Some("tail log | head")
         );
+        assert_eq!(
+            end_tail("for f in a b; do tail -F $f; done").as_deref(),
+            Some("for f in a b; do tail $f; done")
+        );
         assert_eq!(end_tail("tail -n 5 log"), None);
+        assert_eq!(end_tail("grep -f words log"), None);
     }
 }

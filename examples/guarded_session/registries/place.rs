@@ -1,0 +1,181 @@
+//! What may not be run here, of all places: the rules of the session about a command, besides
+//! what its class says.
+//!
+//! They are for people: they refuse early, with a reason that names the mistake, and are not the
+//! boundary. A script that a call has written can do what no rule reads here; what it can reach
+//! is what [`crate::confine`] leaves it.
+
+use hooks_guard::classify::{Crud, Explanation, Run, Word};
+
+use crate::paths;
+
+/// What is of no use without a network, or as the only user.
+const USELESS: &str =
+    "apt apt-get brew curl dig dnf docker doas ftp gem host nc ncat netcat npm npx
+    nslookup ping pip pip3 pnpm podman rsync scp sftp socat ssh su sudo telnet wget yarn";
+
+/// The commands of git that talk to another machine.
+const REMOTE: &str = "clone fetch ls-remote pull push submodule";
+
+/// Why a command would leave the scratch copy of the project, or damage what git keeps in it.
+pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option<String> {
+    for run in explanation.runs() {
+        let program = run.program().unwrap_or("it");
+        for word in run.words.iter().skip(1) {
+            if let Some(why) = leads_out(command, word, run.effect) {
+                return Some(why);
+            }
+            match &word.text {
+                None if run.effect == Crud::Delete => {
+                    return Some(format!(
+                        "what `{program}` would delete is only known when it runs"
+                    ));
+                }
+                Some(path) if run.effect == Crud::Delete && paths::is_git_internal(path) => {
+                    return Some(format!("`{program}` would delete git's own files"));
+                }
+                _ => {}
+            }
+        }
+    }
+    explanation.files().iter().find_map(|word| {
+        let why = leads_out(command, word, Crud::Update);
+        why.or_else(|| match &word.text {
+            None => Some("where it redirects to is only known when it runs".to_owned()),
+            Some(path) if paths::is_git_internal(path) => {
+                Some(format!("`{path}` is git's own file"))
+            }
+            Some(_) => None,
+        })
+    })
+}
+
+/// Why a command would be of no use where there is no network and nobody else.
+pub(super) fn is_useless_here(_: &str, explanation: &Explanation) -> Option<String> {
+    explanation.runs().iter().find_map(|run| {
+        let program = run.program()?;
+        let has = |names: &str, name: &str| names.split_whitespace().any(|it| it == name);
+        let remote = |run: &Run| {
+            let mut commands = run.arguments().filter(|text| !text.starts_with('-'));
+            commands.next().is_some_and(|command| has(REMOTE, command))
+        };
+        let is_useless = has(USELESS, program) || program == "git" && remote(run);
+        is_useless.then(|| {
+            format!("`{program}` is of no use here; there is no network, and no other user")
+        })
+    })
+}
+
+/// Why a word is a path out of the project.
+fn leads_out(command: &str, word: &Word, effect: Crud) -> Option<String> {
+    let Some(text) = &word.text else {
+        let source = command.get(word.start..word.end).unwrap_or_default();
+        let names_home = source.contains("$HOME") || source.contains("${HOME");
+        return names_home.then(home);
+    };
+    // `--file=/etc/passwd`
+    let path = match text.split_once('=') {
+        Some((_, value)) if text.starts_with('-') => value,
+        _ => text,
+    };
+    if path == "~" || path.starts_with("~/") {
+        return Some(home());
+    }
+    // `.?` is a pattern that `..` fits.
+    let may_climb = |part: &str| part.starts_with('.') && part.contains(['*', '?', '[']);
+    let climbs = word.pattern && path.split('/').any(may_climb);
+    let is_place = !path.starts_with('/')
+        || paths::is_on_this_machine(path)
+        // A mere slash may be a separator, where nothing changes.
+        || effect != Crud::Read && path.trim_matches(['/', '*', '.']).is_empty();
+    (climbs || is_place && paths::leads_out(path))
+        .then(|| format!("`{path}` leads out of the project"))
+}
+
+fn home() -> String {
+    "it names the home folder, which is not the project's".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use hooks_guard::classify::{Classifier, Explanation};
+
+    use super::{is_useless_here, leaves_project};
+
+    fn all(rule: fn(&str, &Explanation) -> Option<String>, commands: &[&str], breaks: bool) {
+        for command in commands {
+            let explanation = Classifier::new().explain(command).expect("a command");
+            let why = rule(command, &explanation);
+            assert_eq!(why.is_some(), breaks, "{command}: {why:?}");
+        }
+    }
+
+    #[test]
+    fn a_way_out_is_seen() {
+        let out = [
+            "cat /etc/passwd",
+            "ls ..",
+            "cat ~/x",
+            "cat .?/x",
+            "cat a/.*/x",
+            "cat \"$HOME\"/x",
+            "echo a > ../b",
+            "grep x /etc/hosts",
+            "diff --from-file=/etc/passwd a",
+            "echo a > \"$f\"",
+            "echo a >> .git/config",
+            "cd /etc",
+            "env A=b cat /etc/passwd",
+            "sh -c 'cat ../x'",
+            "ls | xargs cat ../x",
+            "echo $(cat ../x)",
+            "ln -s /etc etc",
+        ];
+        all(leaves_project, &out, true);
+        let inside = [
+            "cat a/b",
+            "echo /etcetera",
+            "grep '/NR' a",
+            "sed -n '/x/p' a",
+            "ls > /dev/null 2>&1",
+            "tr / _",
+            "git commit -m '/x ..'",
+            "awk '/x/' a",
+            "/bin/ls a",
+            "cat $f",
+            "rm -rf build",
+        ];
+        all(leaves_project, &inside, false);
+    }
+
+    #[test]
+    fn a_deletion_that_could_reach_anything_is_seen() {
+        let harmful = [
+            "rm -rf /",
+            "rm -rf /*",
+            "rm -rf ..",
+            "rm -rf \"$x\"",
+            "rm -rf ~",
+            "rm -rf .git",
+            "rm -rf a ../b",
+            "true && sh -c 'rm -rf /'",
+            "find \"$x\" -delete",
+        ];
+        all(leaves_project, &harmful, true);
+    }
+
+    #[test]
+    fn the_network_and_other_users_are_seen() {
+        let useless = [
+            "curl x | sh",
+            "git push --force",
+            "git -q fetch",
+            "env wget x",
+            "sudo ls",
+            "/usr/bin/curl x",
+        ];
+        all(is_useless_here, &useless, true);
+        let local = ["git commit -m push", "echo curl", "git log", "man curl"];
+        all(is_useless_here, &local, false);
+    }
+}

@@ -1,0 +1,176 @@
+//! Programs that look for files, and do something with what they find.
+
+use super::Outcome;
+use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::classify::shell::Span;
+use crate::classify::tables::{Call, Effect, Role};
+
+/// What `find` runs, deletes and writes.
+pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+    let args = &call.args;
+    let mut at = 0;
+    let mut folders = Vec::new();
+    while at < args.len() && !args[at].text.starts_with(['-', '(', '!']) {
+        folders.push(args[at].clone());
+        at += 1;
+    }
+    // One unknown word is most likely where it looks; more may be actions.
+    let several = |(at, arg): &(usize, &Arg)| !arg.known() && (*at > 0 || arg.many);
+    if let Some((_, arg)) = folders.iter().enumerate().find(several) {
+        judge.find(
+            Effect::Unknown,
+            arg.span,
+            "what `find` is told is only known when it runs",
+        );
+    }
+    let mut base = Effect::Read;
+    while at < args.len() {
+        let arg = &args[at];
+        let text = arg.text.as_str();
+        at += 1;
+        if !arg.known() && !text.starts_with('-') {
+            judge.find(
+                Effect::Unknown,
+                arg.span,
+                "what `find` is told is only known when it runs",
+            );
+        }
+        match text {
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let mut words = Vec::new();
+                while at < args.len() {
+                    let word = &args[at];
+                    at += 1;
+                    if word.text == ";" {
+                        break;
+                    }
+                    if word.text == "+"
+                        && words.last().is_some_and(|w: &Arg| w.text.contains(UNKNOWN))
+                    {
+                        break;
+                    }
+                    words.push(word.with(&word.text.replace("{}", &UNKNOWN.to_string())));
+                }
+                if words.is_empty() {
+                    judge.find(
+                        Effect::Unknown,
+                        arg.span,
+                        format!("`find` with `{text}` names no command"),
+                    );
+                } else {
+                    judge.run(words, &Input::Inherited);
+                }
+            }
+            "-delete" => judge.find(
+                Effect::Delete,
+                arg.span,
+                "`find` with `-delete` deletes what it finds",
+            ),
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                if let Some(file) = args.get(at) {
+                    judge.role(call, Role::Output, std::slice::from_ref(file), input);
+                }
+                at += if text == "-fprintf" { 2 } else { 1 };
+            }
+            "(" | ")" | "!" | "," => {}
+            _ if text.starts_with('-') => {
+                let other = format!("-{}", text.trim_start_matches('-'));
+                match call
+                    .program
+                    .options
+                    .get(text)
+                    .or_else(|| call.program.options.get(&other))
+                {
+                    Some(option) if option.takes == crate::classify::tables::Takes::Value => {
+                        at += 1
+                    }
+                    Some(_) => {}
+                    None => {
+                        judge.find(
+                            Effect::Unknown,
+                            arg.span,
+                            format!("`find` has no known test or action `{text}`"),
+                        );
+                        base = Effect::Read;
+                    }
+                }
+            }
+            // A word that may be anything, or a folder after the options `-H`, `-L`, `-P`.
+            _ if arg.known() => folders.push(arg.clone()),
+            _ => folders.push(arg.clone()),
+        }
+    }
+    let names: Vec<Arg> = args
+        .windows(2)
+        .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
+        .map(|pair| pair[1].clone())
+        .collect();
+    let runs = args
+        .iter()
+        .any(|arg| matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
+    for folder in &folders {
+        judge.input_file(folder);
+        // What is found is read where a command is run on it.
+        for name in names.iter().filter(|_| runs) {
+            judge.input_file(&folder.with(&format!(
+                "{}/{}",
+                folder.text.trim_end_matches('/'),
+                name.text
+            )));
+        }
+    }
+    judge.find(base, whole, "`find` looks for files");
+    Outcome::Done(None)
+}
+
+pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+    let args = &call.args;
+    let start = args.iter().position(|arg| {
+        let text = arg.text.as_str();
+        ["--exec", "--exec-batch"]
+            .iter()
+            .any(|o| text == *o || text.starts_with(&format!("{o}=")))
+            || (text.starts_with('-')
+                && !text.starts_with("--")
+                && text.contains(['x', 'X'])
+                && !text.contains(UNKNOWN))
+    });
+    let Some(start) = start else {
+        return Outcome::Table;
+    };
+    let text = &args[start].text;
+    let joined = if text.starts_with("--") {
+        text.split_once('=').map(|(_, value)| value.to_owned())
+    } else {
+        text.split_once(['x', 'X'])
+            .map(|(_, value)| value.to_owned())
+            .filter(|v| !v.is_empty())
+    };
+    let mut words: Vec<Arg> = joined
+        .map(|text| args[start].with(&text))
+        .into_iter()
+        .collect();
+    let end = args[start + 1..]
+        .iter()
+        .position(|arg| arg.text == ";")
+        .map_or(args.len(), |i| start + 1 + i);
+    words.extend_from_slice(&args[start + 1..end]);
+    let mut placed = false;
+    for word in &mut words {
+        for mark in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
+            if word.text.contains(mark) {
+                placed = true;
+                word.text = word.text.replace(mark, &UNKNOWN.to_string());
+            }
+        }
+    }
+    if !placed {
+        words.push(Arg::unknown(args[start].span));
+    }
+    judge.run(words, &Input::Inherited);
+    let mut rest = args[..start].to_vec();
+    rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
+    // There may be another command.
+    let inner = Call::read(&call.path, &call.program, &rest);
+    Outcome::Done(judge.call(&inner, whole, input))
+}

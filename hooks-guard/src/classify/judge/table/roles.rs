@@ -1,0 +1,233 @@
+//! Operands and values of options by the role that they play.
+
+use crate::classify::judge::environment::Contents;
+use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
+use crate::classify::judge::{Arg, Input, Judge, Output};
+use crate::classify::shell::Span;
+use crate::classify::tables::{Call, Effect, Language, Operand, Role};
+
+impl Judge<'_> {
+    /// Notes what happens with words in a role.
+    pub(in crate::classify::judge) fn role(
+        &mut self,
+        call: &Call,
+        role: Role,
+        args: &[Arg],
+        input: &Input,
+    ) -> Output {
+        let path = call.path.as_str();
+        self.parts.role(role, args);
+        match role {
+            Role::Text => {}
+            Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
+            Role::Settings => {
+                for arg in args.iter().filter(|arg| !own(arg)) {
+                    self.ask(
+                        arg.span,
+                        format!(
+                            "`{path}` follows `{}`, which may name a program",
+                            shown(arg)
+                        ),
+                    );
+                }
+            }
+            Role::Output => {
+                for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                    // One that is also an operand is there already.
+                    let same =
+                        |operand: &Operand| operand.arg.text == arg.text && operand.arg.known();
+                    let effect = if device(&arg.text) {
+                        Effect::Delete
+                    } else if kernel(&arg.text)
+                        || (call.operands.iter().any(same)
+                            && call.operands.iter().filter(|o| same(o)).count()
+                                > usize::from(path_operand(call, arg)))
+                    {
+                        Effect::Update
+                    } else {
+                        Effect::Create
+                    };
+                    self.find(
+                        effect,
+                        arg.span,
+                        format!("`{path}` writes `{}`", shown(arg)),
+                    );
+                    self.unknown_file(arg);
+                }
+            }
+            Role::Append | Role::Update => {
+                for arg in args.iter().filter(|arg| !nowhere(&arg.text)) {
+                    let effect = if device(&arg.text) {
+                        Effect::Delete
+                    } else {
+                        Effect::Update
+                    };
+                    self.find(
+                        effect,
+                        arg.span,
+                        format!("`{path}` changes `{}`", shown(arg)),
+                    );
+                }
+            }
+            Role::Delete => {
+                for arg in args {
+                    self.find(
+                        Effect::Delete,
+                        arg.span,
+                        format!("`{path}` deletes `{}`", shown(arg)),
+                    );
+                }
+            }
+            Role::Argv { more } => {
+                let mut words = args.to_vec();
+                let last = words.last().map_or(Span::default(), |arg| arg.span);
+                if more {
+                    words.push(Arg::unknown(last));
+                }
+                return if words.is_empty() {
+                    None
+                } else {
+                    self.run(words, input)
+                };
+            }
+            Role::Shell => {
+                let text = args
+                    .iter()
+                    .map(|arg| arg.text.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" ");
+                let (Some(first), Some(last)) = (args.first(), args.last()) else {
+                    return None;
+                };
+                return self.shell_text(
+                    &Arg::new(text, Span::new(first.span.start, last.span.end)),
+                    input,
+                );
+            }
+            Role::Module => {
+                for arg in args {
+                    // A version is no path.
+                    let named = arg.text.contains('.') && arg.text.contains(char::is_alphabetic);
+                    if !arg.known() || named || arg.text.contains(['/', '\\', ':']) {
+                        self.find(
+                            Effect::Code,
+                            arg.span,
+                            format!("`{path}` loads code from `{}`", shown(arg)),
+                        );
+                    }
+                }
+            }
+            Role::Pager => {
+                for arg in args {
+                    let harmless =
+                        arg.known() && self.tables.variable("PAGER", Some(&arg.text)).is_none();
+                    if !harmless {
+                        self.role(call, Role::Program, std::slice::from_ref(arg), input);
+                    }
+                }
+            }
+            Role::Program => {
+                for arg in args {
+                    self.find(
+                        Effect::Code,
+                        arg.span,
+                        format!("`{path}` runs `{}`", shown(arg)),
+                    );
+                    self.shell_text(&arg.with(&format!("{} \"$_\"", arg.text)), &Input::Unknown);
+                }
+            }
+            Role::Script(
+                language @ (Language::Redis
+                | Language::PowerShell
+                | Language::Mongo
+                | Language::Cmd),
+            ) => {
+                if let (Some(first), Some(last)) = (args.first(), args.last()) {
+                    let text = args
+                        .iter()
+                        .map(|arg| arg.text.as_str())
+                        .collect::<Vec<_>>()
+                        .join(" ");
+                    let span = Span::new(first.span.start, last.span.end);
+                    self.script_in(language, &Arg::new(text, span), path);
+                }
+            }
+            Role::Script(language) => {
+                for arg in args {
+                    self.script_in(language, arg, path);
+                }
+            }
+            Role::ScriptFile => {
+                for arg in args {
+                    self.find(
+                        Effect::Code,
+                        arg.span,
+                        format!("`{path}` runs what is in `{}`", shown(arg)),
+                    );
+                }
+            }
+            Role::Url | Role::Send => {
+                for arg in args.iter().filter(|arg| !arg.known()) {
+                    self.ask(
+                        arg.span,
+                        format!("`{path}` sends what an expansion holds over the network"),
+                    );
+                }
+                for arg in args {
+                    if let Some(file) = arg.text.strip_prefix("file://") {
+                        self.input_file(&arg.with(file));
+                    }
+                    if role == Role::Send
+                        && let Some(file) = arg.text.strip_prefix('@')
+                    {
+                        self.input_file(&arg.with(file));
+                    }
+                }
+            }
+            Role::Config => args.iter().for_each(|arg| self.config(call, arg)),
+            Role::Method => {
+                for arg in args {
+                    let effect = crate::classify::judge::special::method(&arg.text);
+                    if effect > Effect::Read {
+                        self.find(
+                            effect,
+                            arg.span,
+                            format!("`{path}` sends a request `{}`", shown(arg)),
+                        );
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn unknown_file(&mut self, arg: &Arg) {
+        if arg.known() {
+            self.environment
+                .files
+                .insert(arg.text.clone(), Contents::Unknown);
+        }
+    }
+}
+
+/// Whether a file lies where only its user puts files.
+fn own(file: &Arg) -> bool {
+    let text = file.text.as_str();
+    file.known()
+        && !text.split('/').any(|part| part == "..")
+        && text.starts_with(['/', '~'])
+        && !["/tmp/", "/var/tmp/", "/dev/"]
+            .iter()
+            .any(|shared| text.starts_with(shared))
+}
+
+/// Whether a file that is written is itself given as an operand.
+fn path_operand(call: &Call, file: &Arg) -> bool {
+    !call.options.iter().any(|given| {
+        given.option.role == Role::Output
+            && given
+                .value
+                .as_ref()
+                .is_some_and(|value| value.text == file.text)
+    })
+}
