@@ -57,6 +57,7 @@ fn file(tool: &str, path: &str) -> PermissionRequest {
             tool: tool.to_owned(),
             effect,
             paths: vec![PathBuf::from(path)],
+            input_hash: None,
         }),
         ..command(&format!("{tool} {path}"))
     }
