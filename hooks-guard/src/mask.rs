@@ -199,8 +199,9 @@ impl Rule {
             (Reader::Model, _) | (_, Doubt::No) => false,
             (Reader::Trail, Doubt::Some) => {
                 let any = |class: fn(&u8) -> bool| text.as_bytes().iter().any(class);
-                !(any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase))
-                    || !any(u8::is_ascii_digit)
+                !(any(u8::is_ascii_uppercase)
+                    && any(u8::is_ascii_lowercase)
+                    && any(u8::is_ascii_digit))
             }
             (Reader::Trail, Doubt::Much) => true,
         };

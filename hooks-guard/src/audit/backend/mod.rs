@@ -349,7 +349,7 @@ impl Row {
 
     pub(super) fn maybe_hash(&self, at: usize) -> Result<Option<[u8; 32]>, AuditError> {
         self.maybe_bytes(at)?
-            .map(|bytes| <[u8; 32]>::try_from(bytes))
+            .map(<[u8; 32]>::try_from)
             .transpose()
             .map_err(|_| AuditError::Damaged { column: "hash" })
     }
