@@ -1,1 +1,1 @@
-//! Nothing here yet: the examples are the files beside this one.
+//! Nothing: the examples are the files beside this one, and `README.md` lists them.

@@ -21,6 +21,7 @@ pub(crate) fn find(name: &str) -> PathBuf {
             .args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME")])
             .args(["--example", name, "--profile", profile])
             .args(cfg!(feature = "script").then_some("--features=script"))
+            .args(cfg!(feature = "http").then_some("--features=http"))
             .arg("--target-dir")
             .args(target.parent())
             .status();

@@ -19,6 +19,31 @@ fn run(name: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// So that an example is neither left out of the list, nor of the tests.
+#[test]
+fn every_example_is_listed_and_run() {
+    let list = include_str!("../README.md");
+    let tests = [
+        include_str!("short_examples.rs"),
+        include_str!("over_http.rs"),
+    ]
+    .concat();
+    let examples = include_str!("../Cargo.toml").split("[[example]]").skip(1);
+    let names = examples.filter_map(|example| example.split('"').nth(1));
+    let names: Vec<_> = names.collect();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        let lines = list.matches(&format!("| [`{name}`](")).count();
+        assert_eq!(lines, 1, "{name} has a line in examples/README.md");
+        // That one has tests of its own.
+        if name == "guarded_session" {
+            continue;
+        }
+        let runs = [format!("run(\"{name}\")"), format!("find(\"{name}\")")];
+        assert!(runs.iter().any(|run| tests.contains(run)), "{name} is run");
+    }
+}
+
 #[test]
 fn a_hook_borrows_what_the_application_owns() {
     assert!(run("borrowed_policy").contains("eve@example.org: held back"));
@@ -174,6 +199,21 @@ fn an_orchestrator_emits_every_standard_event_in_its_place() {
     assert!(printed.contains(r#"ok\"}\n\n(run is done; do not forget to tell the user)""#));
     assert!(printed.contains("refused: secrets are not talked about"));
     assert!(printed.contains("! a tool has failed: tool `deploy` failed"));
+}
+
+#[test]
+fn a_plugin_is_loaded_by_name_and_unloaded() {
+    let expected = "\
+there is no plugin `qouta`; there is `quota`
+quota: 2 hooks
+plugin `quota` is not loaded: `calls` is 0; give a number above zero
+read_file: runs
+read_file: runs
+write_to_file: no call is left for `write_to_file`
+quota: 2 hooks removed
+write_to_file: runs
+";
+    assert_eq!(run("loading_a_plugin"), expected);
 }
 
 #[cfg(feature = "script")]

@@ -22,7 +22,7 @@ pub use end::{
 #[doc(hidden)]
 pub use stored::{Chained, Companion, ErasedChain, Gate, NoCompanion, Role};
 
-/// Looks at each output of a dispatch and may stop it (`#[hook(…, chain = Type)]`).
+/// Looks at each output of a dispatch and may stop it (`#[hook(…, chain = Type)]`, `T-32`).
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -63,7 +63,7 @@ pub trait Chain<T>: HookObject {
 }
 
 /// Reduces the outputs of a dispatch to one value of the same type
-/// (`#[hook(…, aggregate = Type)]`).
+/// (`#[hook(…, aggregate = Type)]`, `T-32`).
 ///
 /// ```
 /// #[derive(Default)]
@@ -96,7 +96,34 @@ pub trait Aggregate<T>: HookObject {
 }
 
 /// Reduces the outputs of a dispatch to one value of another type
-/// (`#[hook(…, aggregate = Type, output = O)]`).
+/// (`#[hook(…, aggregate = Type, output = O)]`, `T-32`).
+///
+/// ```
+/// #[derive(Default)]
+/// struct Count;
+///
+/// impl hooks_core::AggregateInto<bool, usize> for Count {
+///     async fn call(&self, outputs: Vec<bool>) -> usize {
+///         outputs.into_iter().filter(|vote| *vote).count()
+///     }
+/// }
+///
+/// #[hooks_core::hooks]
+/// trait Votes {
+///     #[hook(always, aggregate = Count, output = usize)]
+///     async fn in_favour(proposal: &str) -> bool {
+///         !proposal.is_empty()
+///     }
+/// }
+/// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+/// #     let mut f = std::pin::pin!(f);
+/// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+/// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+/// # }
+/// # block_on(async {
+/// assert_eq!(VotesSet::new().in_favour("tea at four").await, 1);
+/// # });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an aggregate for this slot; implement `AggregateInto<{I}, {O}>` for it",
     label = "does not implement `AggregateInto<{I}, {O}>`"
@@ -117,7 +144,35 @@ pub trait AggregateInto<I, O>: HookObject {
     }
 }
 
-/// Transforms the result of a dispatch (`#[hook(…, finalize = Type)]`).
+/// Transforms the result of a dispatch (`#[hook(…, finalize = Type)]`, `T-32`): the default's as
+/// well as the hooks', and also one at which a chain has stopped.
+///
+/// ```
+/// #[derive(Default)]
+/// struct OneLine;
+///
+/// impl hooks_core::Finalize<String> for OneLine {
+///     async fn call(&self, output: String) -> String {
+///         output.replace('\n', " ")
+///     }
+/// }
+///
+/// #[hooks_core::hooks]
+/// trait Titles {
+///     #[hook(fallback, finalize = OneLine)]
+///     async fn title(text: &str) -> String {
+///         text.to_owned()
+///     }
+/// }
+/// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+/// #     let mut f = std::pin::pin!(f);
+/// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+/// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+/// # }
+/// # block_on(async {
+/// assert_eq!(TitlesSet::new().title("two\nlines").await, "two lines");
+/// # });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a finalizer for this slot; implement `Finalize<{T}>` for it",
     label = "does not implement `Finalize<{T}>`"
@@ -139,7 +194,34 @@ pub trait Finalize<T>: HookObject {
 }
 
 /// Transforms the result of a dispatch into a value of another type
-/// (`#[hook(…, finalize = Type, output = O)]`).
+/// (`#[hook(…, finalize = Type, output = O)]`, `T-32`).
+///
+/// ```
+/// #[derive(Default)]
+/// struct OrNothing;
+///
+/// impl hooks_core::FinalizeInto<Option<String>, String> for OrNothing {
+///     async fn call(&self, output: Option<String>) -> String {
+///         output.unwrap_or_default()
+///     }
+/// }
+///
+/// #[hooks_core::hooks]
+/// trait Names {
+///     #[hook(fallback, finalize = OrNothing, output = String)]
+///     async fn name() -> Option<String> {
+///         None
+///     }
+/// }
+/// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+/// #     let mut f = std::pin::pin!(f);
+/// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+/// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+/// # }
+/// # block_on(async {
+/// assert_eq!(NamesSet::new().name().await, "");
+/// # });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a finalizer for this slot; implement `FinalizeInto<{I}, {O}>` for it",
     label = "does not implement `FinalizeInto<{I}, {O}>`"

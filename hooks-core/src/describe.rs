@@ -5,8 +5,24 @@ use std::fmt;
 
 use crate::entry::{EntryMeta, short_type_name};
 
-/// A hook set as it stands: its slots in the order of their declaration. Prints as a
+/// A hook set as it stands: its slots in the order of their declaration (`X-9`). Prints as a
 /// table; with the feature `serde` it can be serialised.
+///
+/// ```
+/// use hooks_core::{Entry, hooks};
+///
+/// #[hooks]
+/// trait AppHooks {
+///     #[hook(fallback)]
+///     async fn choose_model() -> &'static str { "small" }
+/// }
+///
+/// let hooks = AppHooksSet::new()
+///     .with_choose_model_entry(Entry::new(async |_last: Option<&'static str>| "large").key("size"));
+/// let described = hooks.describe();
+/// assert_eq!(described.slots[0].slot, "choose_model");
+/// assert_eq!(described.slots[0].entries[0].key.as_deref(), Some("size"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

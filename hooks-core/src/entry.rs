@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::fault::FailurePolicy;
 use crate::timer::Timer;
 
-/// A hook together with the conditions of its registration.
+/// A hook together with the conditions of its registration (`X-3`).
 ///
 /// ```
 /// use hooks_core::Entry;

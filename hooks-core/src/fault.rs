@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What went wrong in a hook.
+/// What went wrong in a hook (`X-2`).
 ///
 /// Prints as the end of a sentence about the hook: "panicked: …".
 #[derive(Debug, Clone)]

@@ -13,6 +13,25 @@ use crate::timer::Timer;
 /// The list is copy-on-write. A clone of the slot shares the hook objects, and
 /// what is registered in one of them later does not show in the other (`T-03`).
 /// A dispatch works on the list as it was when the dispatch began.
+///
+/// Slots that `#[hooks]` declares need no more than the trait; this is for front ends of one's
+/// own, which dispatch with a [`Combine`](crate::Combine).
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use hooks_core::{Entry, Slot};
+///
+/// let mut slot: Slot<str> = Slot::new();
+/// slot.insert(Entry::new(Arc::from("second")));
+/// slot.insert(Entry::new(Arc::from("first")).priority(-1));
+/// slot.insert(Entry::new(Arc::from("third")).key("last"));
+///
+/// // The key is taken: the new one stands in the place of the old one.
+/// slot.insert(Entry::new(Arc::from("last")).key("last"));
+/// let order: Vec<_> = slot.iter().map(|(hook, _)| hook).collect();
+/// assert_eq!(order, ["first", "second", "last"]);
+/// ```
 pub struct Slot<H: ?Sized> {
     /// Nothing until the first registration, so that an empty slot costs no allocation.
     nodes: Option<Arc<[Node<H>]>>,

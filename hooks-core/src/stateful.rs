@@ -22,6 +22,41 @@ use crate::typed::direct::CallMut;
 /// made from inside the running call can never have it: it is answered by
 /// `on_reentrancy`, which panics unless it is overridden (`T-43`). A panic in a hook, or
 /// a dispatch that is dropped, frees the state, which stays as it was left (`T-44`).
+///
+/// ```
+/// use hooks_core::{HookReentrancyError, Stateful, hooks};
+///
+/// #[hooks]
+/// trait Tickets {
+///     #[hook(singleton)]
+///     async fn next_ticket() -> u32 { 0 }
+/// }
+///
+/// struct Counter(u32);
+///
+/// impl StatefulNextTicket for Counter {
+///     async fn call_mut(&mut self) -> u32 {
+///         self.0 += 1;
+///         self.0
+///     }
+///
+///     fn on_reentrancy(error: HookReentrancyError) -> u32 {
+///         assert_eq!(error.slot, "next_ticket");
+///         0
+///     }
+/// }
+///
+/// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+/// #     let mut f = std::pin::pin!(f);
+/// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+/// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+/// # }
+/// # block_on(async {
+/// let tickets = TicketsSet::new().with_next_ticket(Stateful::new(Counter(0)));
+/// assert_eq!(tickets.next_ticket().await, 1);
+/// assert_eq!(tickets.clone().next_ticket().await, 2);
+/// # });
+/// ```
 pub struct Stateful<T> {
     cell: Arc<Mutex<T>>,
 }

@@ -233,7 +233,10 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let unknown = unknown_methods(methods, private);
     let registrations = methods.iter().map(|method| {
         let cfgs = attrs::cfgs(&method.attrs);
-        let register = names::register(&method.sig.ident);
+        let register = names::register(
+            &method.sig.ident,
+            spans::generated_at(method.sig.fn_token.span),
+        );
         quote! {
             #(#cfgs)*
             set.#register(provider);
@@ -298,7 +301,10 @@ fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream 
 /// already, because the hook trait does not have them either.
 fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
-        let register = names::register(&method.sig.ident);
+        let register = names::register(
+            &method.sig.ident,
+            spans::generated_at(method.sig.fn_token.span),
+        );
         let cfgs = attrs::cfgs(&method.attrs);
         quote! {
             #(#cfgs)*

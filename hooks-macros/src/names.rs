@@ -1,6 +1,7 @@
 //! The names of what is generated.
 
 use heck::ToUpperCamelCase;
+use proc_macro2::Span;
 use quote::format_ident;
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -30,6 +31,6 @@ impl SlotNames<'_> {
 }
 
 /// `__hooks_register_validate_prompt`
-pub(crate) fn register(method: &Ident) -> Ident {
-    format_ident!("__hooks_register_{}", method.unraw(), span = method.span())
+pub(crate) fn register(method: &Ident, place: Span) -> Ident {
+    format_ident!("__hooks_register_{}", method.unraw(), span = place)
 }

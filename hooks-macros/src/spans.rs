@@ -56,6 +56,20 @@ pub(crate) fn spread(over: &impl ToTokens, tokens: impl ToTokens) -> TokenStream
     tokens.into_token_stream().into_iter().map(moved).collect()
 }
 
+/// Generated tokens ahead of tokens of the user's, as in `::core::Option<Answer>`: the first
+/// begins where those do, the others are at another place. An editor shows what every name at
+/// the place of a token is, so no name of ours is put where one of the user's stands.
+pub(crate) fn ahead_of(over: &impl ToTokens, tokens: TokenStream, others: Span) -> TokenStream {
+    let (mut span, _) = ends(over);
+    let moved = |token| {
+        let is_name = matches!(token, TokenTree::Ident(_));
+        let token = moved(token, if is_name { others } else { span });
+        span = others;
+        token
+    };
+    tokens.into_iter().map(moved).collect()
+}
+
 fn moved(mut token: TokenTree, span: Span) -> TokenTree {
     if let TokenTree::Group(group) = &token {
         token = Group::new(group.delimiter(), moved_all(group.stream(), span)).into();
@@ -64,6 +78,7 @@ fn moved(mut token: TokenTree, span: Span) -> TokenTree {
     token
 }
 
-fn moved_all(tokens: TokenStream, span: Span) -> TokenStream {
+/// Generated tokens at one place.
+pub(crate) fn moved_all(tokens: TokenStream, span: Span) -> TokenStream {
     tokens.into_iter().map(|token| moved(token, span)).collect()
 }

@@ -1,7 +1,7 @@
 //! Reads traits and `impl` blocks with their bodies left unparsed: a body that is not
 //! finished yet passes through as it is, and the editor keeps working inside it.
 
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -195,6 +195,12 @@ impl Parse for Method {
 }
 
 fn body(input: ParseStream<'_>) -> Result<Group> {
+    // Where an editor cannot mend a body it gives one name instead, and puts the body back in
+    // what comes out. The compiler never lets such a function through to a macro.
+    if input.peek(Ident) {
+        let name: Ident = input.parse()?;
+        return Ok(Group::new(Delimiter::None, name.into_token_stream()));
+    }
     if !input.peek(token::Brace) {
         return Err(input.error("expected the body of the function"));
     }

@@ -37,6 +37,27 @@ fn an_unfinished_function_passes_through_impl_hook() {
     assert!(contains_body(impl_hook::entry(quote!(Check), item)));
 }
 
+/// An editor puts a name in the place of a body that it cannot mend, and the body in the
+/// place of the name afterwards.
+#[test]
+fn a_name_in_the_place_of_a_body_passes_through() {
+    let default = "trait AppHooks { #[hook(always)] async fn check(prompt: &str) -> bool mended }";
+    let method = "impl AppHooks for Policy { async fn check(&self, prompt: &str) -> bool mended }";
+    let expansions = [
+        hooks::entry(TokenStream::new(), item(default)),
+        impl_hooks::entry(quote!(AppHooksSet), item(method)),
+        impl_hook::entry(
+            quote!(Check),
+            item("async fn no_keys(prompt: &str) -> bool mended"),
+        ),
+    ];
+    for expansion in expansions {
+        let text = expansion.to_string();
+        assert_eq!(text.matches("mended").count(), 1, "{text}");
+        assert!(!text.contains("compile_error"), "{text}");
+    }
+}
+
 /// An item with the body in its place: syn could not read the whole.
 fn item(text: &str) -> TokenStream {
     let item: TokenStream = text

@@ -6,7 +6,22 @@ use std::io::Write;
 
 use crate::{HookOutput, MessageLevel, UserMessage};
 
-/// Shows the user what hooks say. A panic in it is logged, and changes no decision.
+/// Shows the user what hooks say (`E-151`). A panic in it is logged, and changes no decision.
+/// A closure that takes a message is one, too.
+///
+/// ```
+/// use hooks_runtime::{Coordinator, UserDisplay, UserMessage};
+///
+/// struct Window;
+///
+/// impl UserDisplay for Window {
+///     fn message(&self, message: &UserMessage) {
+///         println!("{} says: {}", message.hook, hooks_runtime::display::escape(&message.text));
+///     }
+/// }
+///
+/// let coordinator = Coordinator::builder().display(Window).build();
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` shows no messages; implement `UserDisplay` for it, or give a closure `|message: &UserMessage| …`",
     label = "not a display"

@@ -5,7 +5,7 @@ use hooks_runtime::Map;
 use crate::hook::ScriptHook;
 use crate::run::{Run, Verdict};
 
-/// An action that a hook does not let happen (`S-15`): what the client is told.
+/// An action that a hook does not let happen (`S-15`, `S-19`): what the client is told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{class}: {message} (hook `{hook}`)")]
 #[non_exhaustive]

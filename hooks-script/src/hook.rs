@@ -17,7 +17,8 @@ use crate::outbox::permits_http;
 use crate::run::{Failure, Run, Stage, Stop, Verdict};
 use crate::sandbox::{Allowance, Ended, Report, Said, Snapshot, Start, Status};
 
-/// A hook that is registered with an engine. A clone is the same hook.
+/// A hook that is registered with an engine; see [`ScriptEngine`](crate::ScriptEngine) for an
+/// example. It keeps nothing from one run to the next (`S-24`). A clone is the same hook.
 #[derive(Clone)]
 pub struct ScriptHook {
     shared: Arc<Shared>,

@@ -4,6 +4,14 @@ use std::time::Duration;
 
 /// What a hook may use, each time it runs (`S-22`). All are enforced; what happens when one
 /// is reached is the [`Failure`](crate::Failure) of the same name.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use hooks_script::Limits;
+///
+/// let limits = Limits { wall: Duration::from_millis(200), ..Limits::default() };
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Instructions of the engine. The default is used up after some 20 ms of a tight loop,

@@ -8,9 +8,58 @@ use super::Chain;
 use crate::bounds::MaybeSend;
 
 /// Stops a dispatch on the first `Err` (`T-33`).
+///
+/// ```
+/// use hooks_core::{ShortCircuit, hooks};
+///
+/// #[hooks]
+/// trait Checks {
+///     #[hook(always, chain = ShortCircuit<(), String>)]
+///     async fn check(text: &str) -> Result<(), String> {
+///         if text.is_empty() { Err("empty".into()) } else { Ok(()) }
+///     }
+/// }
+///
+/// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+/// #     let mut f = std::pin::pin!(f);
+/// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+/// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+/// # }
+/// # block_on(async {
+/// let checks = ChecksSet::new().with_check(async |_text: String| Err("not today".to_owned()));
+/// assert_eq!(checks.check("").await, Err("empty".to_owned()));
+/// assert_eq!(checks.check("hello").await, Err("not today".to_owned()));
+/// # });
+/// ```
 pub struct ShortCircuit<T, E>(PhantomData<fn() -> Result<T, E>>);
 
-/// Stops a dispatch on the first `Some` (`T-33`).
+/// Stops a dispatch on the first `Some` (`T-33`). In a `fallback` slot the default answers where
+/// no hook knows anything.
+///
+/// ```
+/// use hooks_core::{FirstSuccess, hooks};
+///
+/// #[hooks]
+/// trait Lookup {
+///     #[hook(fallback, chain = FirstSuccess<u32>)]
+///     async fn price(_item: &str) -> Option<u32> {
+///         None
+///     }
+/// }
+///
+/// # fn block_on<T>(f: impl Future<Output = T>) -> T {
+/// #     let mut f = std::pin::pin!(f);
+/// #     match f.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+/// #         std::task::Poll::Ready(v) => v, _ => unreachable!() }
+/// # }
+/// # block_on(async {
+/// let lookup = LookupSet::new()
+///     .with_price(async |item: String| (item == "tea").then_some(400))
+///     .with_price(async |_item: String| Some(1));
+/// assert_eq!(lookup.price("tea").await, Some(400));
+/// assert_eq!(lookup.price("cake").await, Some(1));
+/// # });
+/// ```
 pub struct FirstSuccess<T>(PhantomData<fn() -> Option<T>>);
 
 impl<T, E> Chain<Result<T, E>> for ShortCircuit<T, E> {

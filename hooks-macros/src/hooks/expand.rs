@@ -29,15 +29,16 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         slots,
         nested,
     } = set;
-    // What is generated for the set as a whole, and refused, is shown at its name.
+    // What is generated for the set as a whole, and refused, is shown at its keyword: at its name,
+    // an editor would show all of it.
     let trait_name = spans::generated(name);
-    let place = trait_name.span();
-    let private = &spans::spread(&trait_name, krate::private());
-    let root = &spans::spread(&trait_name, krate::root());
+    let place = spans::generated_at(trait_token.span);
+    let private = &spans::moved_all(krate::private(), place);
+    let root = &spans::moved_all(krate::root(), place);
     let cfgs: Vec<_> = attrs::cfgs(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     // The items of one block have a short name for what they call.
-    let short = &spans::spread(&trait_name, quote!(__hooks));
+    let short = &quote_spanned!(place=> __hooks);
     let inner: Vec<_> = slots
         .iter()
         .map(|slot| SlotExpansion::new(slot, set, short, &[]))

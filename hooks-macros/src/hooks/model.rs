@@ -31,6 +31,7 @@ pub(crate) struct Nested {
 pub(crate) struct Slot {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) method: Ident,
+    pub(crate) fn_token: Token![fn],
     /// The slot's trait.
     pub(crate) name: Ident,
     pub(crate) params: Vec<Param>,

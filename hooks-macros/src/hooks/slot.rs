@@ -7,7 +7,7 @@ mod objects;
 mod traits;
 
 use proc_macro2::{Delimiter, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, ReturnType, Type};
 
@@ -28,7 +28,7 @@ pub(crate) struct SlotExpansion<'a> {
     cfgs: Vec<&'a Attribute>,
     /// What users of the slot see.
     attrs: Vec<&'a Attribute>,
-    /// The name of the slot, for generated tokens.
+    /// The slot, for generated tokens: not its name, at which an editor would show all of them.
     place: Span,
     /// `prompt, count`
     idents: Vec<&'a Ident>,
@@ -52,6 +52,7 @@ impl<'a> SlotExpansion<'a> {
         private: &'a TokenStream,
         set_cfgs: &[&'a Attribute],
     ) -> Self {
+        let place = spans::generated_at(slot.fn_token.span);
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let args = slot.params.iter().map(|param| param.type_for(&lifetime));
         let output = &slot.output;
@@ -68,14 +69,14 @@ impl<'a> SlotExpansion<'a> {
         SlotExpansion {
             slot,
             set,
-            private: spans::spread(&spans::generated(&slot.method), private),
+            private: spans::moved_all(private.clone(), place),
             cfgs: set_cfgs
                 .iter()
                 .copied()
                 .chain(attrs::cfgs(&slot.attrs))
                 .collect(),
             attrs: attrs::named(&slot.attrs, SHOWN).collect(),
-            place: spans::generated_at(slot.method.span()),
+            place,
             args_type: quote!((#(#args,)*)),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
             hook_args: quote!(#(#idents,)* #(#last,)*),
@@ -247,12 +248,12 @@ impl<'a> SlotExpansion<'a> {
 
     /// The visibility of the set, at the slot: there begins what it is part of.
     fn vis(&self) -> TokenStream {
-        spans::spread(&spans::generated(&self.slot.method), &self.set.vis)
+        spans::moved_all(self.set.vis.to_token_stream(), self.place)
     }
 
     /// `&self`, at the name of the slot: so begins what the compiler shows of its parameters.
     fn receiver(&self) -> TokenStream {
-        quote_spanned!(self.slot.method.span()=> &self)
+        spans::ahead_of(&self.slot.method, quote!(&self), self.place)
     }
 
     /// `<Out>` or `<Out, Answer>`: the arguments of the trait of a companion that ends a

@@ -202,6 +202,7 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
         attrs: others(&method.attrs).cloned().collect(),
         ready: body::is_ready(others(&method.attrs).chain(others(around)), body),
         method: method.sig.ident.clone(),
+        fn_token: method.sig.fn_token,
         name: trait_name(&method.sig.ident, name, report)?,
         params,
         inputs,

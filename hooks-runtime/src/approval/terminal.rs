@@ -30,6 +30,18 @@ use crate::{ApprovalDefault, HookError};
 ///
 /// It waits for the terminal without a thread, and needs a tokio runtime. Without a terminal,
 /// or when that is closed, asking fails, and the default of the question applies (`E-134`).
+///
+/// ```
+/// use hooks_runtime::Coordinator;
+/// use hooks_runtime::approval::{FixedAnswers, TerminalPrompt};
+///
+/// let coordinator = match TerminalPrompt::is_available() {
+///     true => Coordinator::builder().provider(TerminalPrompt::new()),
+///     // Nobody is there to ask.
+///     false => Coordinator::builder().provider(FixedAnswers::deny()),
+/// };
+/// let coordinator = coordinator.build();
+/// ```
 #[derive(Debug)]
 pub struct TerminalPrompt {
     /// Whose turn it is.

@@ -22,7 +22,23 @@ use super::tools::ToolTable;
 use super::workspace::Workspace;
 use crate::{PhaseRegistry, RegisterOptions};
 
-/// What an engine is to know. Whatever is not said here can be said to the hook itself, which
+/// What an engine is to know.
+///
+/// ```
+/// use hooks_runtime::HookEngine;
+/// use hooks_runtime::engine::{Intent, Limits};
+///
+/// let engine = HookEngine::builder()
+///     .safe_tool("search_docs")
+///     .intents([Intent::new("REQ-12").owns("src/**")])
+///     .session_limits(Limits::new().calls(200))
+///     .repeat_threshold(3)
+///     .build()?;
+/// assert!(engine.context().intents().get("REQ-12").is_some());
+/// # Ok::<_, hooks_runtime::engine::EngineError>(())
+/// ```
+///
+/// Whatever is not said here can be said to the hook itself, which
 /// is made from the [context](HookEngine::context) and registered in the place of the built-in
 /// one.
 #[derive(Default)]

@@ -111,6 +111,16 @@ struct Known {
 type Table = BTreeMap<String, Known>;
 
 /// The intents that there are. A clone is the same catalogue.
+///
+/// ```
+/// use hooks_runtime::engine::{Intent, IntentCatalogue, IntentStatus};
+///
+/// let intents = IntentCatalogue::new([Intent::new("REQ-12").owns("src/**")])?;
+/// intents.insert(Intent::new("REQ-13").owns("docs/**"))?;
+/// assert!(intents.set_status("REQ-12", IntentStatus::Completed));
+/// assert!(!intents.get("REQ-12").unwrap().status.may_act());
+/// # Ok::<_, hooks_runtime::engine::EngineError>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct IntentCatalogue {
     state: Arc<RwLock<State>>,

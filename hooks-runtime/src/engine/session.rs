@@ -31,7 +31,19 @@ pub enum Stage {
     Action,
 }
 
-/// What a session remembers between its calls. A clone is the same session.
+/// What a session remembers between its calls (`R-22`). A clone is the same session.
+///
+/// ```
+/// use hooks_runtime::engine::{Session, Stage};
+///
+/// let session = Session::new();
+/// assert_eq!(session.stage(), Stage::Request);
+/// session.select_intent("REQ-12");
+/// assert_eq!(session.active_intent().as_deref(), Some("REQ-12"));
+///
+/// session.begin_turn();
+/// assert_eq!(session.stage(), Stage::Request);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     inner: Arc<Inner>,

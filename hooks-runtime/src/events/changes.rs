@@ -7,7 +7,30 @@ use serde_json::Value;
 
 use crate::Map;
 
-/// New values for single fields of an event; the other fields stay as they are.
+/// New values for single fields of an event; the other fields stay as they are. What a hook
+/// answers in place of all data (`E-25`).
+///
+/// ```
+/// use hooks_runtime::{Changes, Event, HookRegistry, HookResult, RegisterOptions};
+/// use serde_json::json;
+///
+/// let mut changes = Changes::new();
+/// changes.set("timeout", 30);
+/// assert_eq!(changes.get("timeout"), Some(&json!(30)));
+///
+/// // In a hook, a change is written into its answer.
+/// let hooks = HookRegistry::new();
+/// hooks.register(
+///     "tool:pre",
+///     |_: Event<'_>| HookResult::set("timeout", 30).and_set("retries", 0),
+///     RegisterOptions::new(),
+/// );
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let emission = hooks.emit("tool:pre", json!({"tool_name": "fetch"})).await.unwrap();
+/// assert_eq!(emission.data["tool_name"], "fetch");
+/// assert_eq!(emission.data["timeout"], 30);
+/// # });
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     /// Most hooks change one field: it costs no allocation.

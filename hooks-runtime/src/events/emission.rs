@@ -17,6 +17,30 @@ use crate::error::text;
 ///
 /// [`result`](Self::result) is the same as one [`HookResult`], as the seed has it; what does
 /// not fit into that is here.
+///
+/// ```
+/// use hooks_runtime::{Action, Event, HookRegistry, HookResult, RegisterOptions};
+/// use serde_json::json;
+///
+/// let hooks = HookRegistry::new();
+/// let options = RegisterOptions::new;
+/// hooks.register("tool:pre", |_: Event<'_>| HookResult::set("dry_run", true), options());
+/// hooks.register(
+///     "tool:pre",
+///     |_: Event<'_>| HookResult::deny("not on a Friday").user_message("come back on Monday"),
+///     options().name("calendar"),
+/// );
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let emission = hooks.emit("tool:pre", json!({"tool_name": "deploy"})).await.unwrap();
+/// assert_eq!(emission.action, Action::Deny);
+/// assert_eq!(emission.reason(), Some("not on a Friday"));
+/// assert_eq!(emission.decided_by.as_deref(), Some("calendar"));
+/// // What the hooks before have changed, and what any of them said to the user, is there too.
+/// assert_eq!(emission.data["dry_run"], true);
+/// assert_eq!(emission.messages[0].text, "come back on Monday");
+/// # });
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial, or a question for the user"]
 #[non_exhaustive]

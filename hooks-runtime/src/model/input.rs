@@ -215,6 +215,15 @@ impl OutputSchema {
 /// How an answer is made: an extension that adapters read, from the request or the defaults.
 ///
 /// What is `None` is left to the adapter.
+///
+/// ```
+/// use hooks_runtime::RequestExtensions;
+/// use hooks_runtime::model::GenerationOptions;
+///
+/// let options = GenerationOptions::new().model("small").max_output_tokens(200);
+/// let extensions = RequestExtensions::new().ext(options);
+/// assert_eq!(extensions.get::<GenerationOptions>().unwrap().temperature, None);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

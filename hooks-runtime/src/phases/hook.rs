@@ -63,7 +63,39 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     }
 }
 
-/// A hook after a call, given the result and, where there is one, the id of the request.
+/// A hook after a call, given the result and, where there is one, the id of the request. What it
+/// answers changes nothing for the caller: an error is logged (`R-14`).
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+///
+/// use hooks_runtime::{HookError, PhaseRegistry, PostHook, RegisterOptions};
+///
+/// /// Counts the failures.
+/// #[derive(Default)]
+/// struct Failures(AtomicUsize);
+///
+/// impl PostHook<Result<String, String>> for Failures {
+///     fn id(&self) -> &str {
+///         "failures"
+///     }
+///
+///     async fn execute(
+///         &self,
+///         result: &Result<String, String>,
+///         request_id: Option<&str>,
+///     ) -> Result<(), HookError> {
+///         if result.is_err() {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///             println!("{} has failed", request_id.unwrap_or("a call"));
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let registry: PhaseRegistry<str, Result<String, String>> = PhaseRegistry::new();
+/// registry.register_post(Failures::default(), RegisterOptions::new());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a POST hook for `{Res}`; implement `PostHook<{Res}>` for it, or give a closure an id: `PostFn::new(\"id\", |result: &{Res}, request_id: Option<&str>| …)`",
     label = "not a POST hook"
@@ -193,7 +225,21 @@ impl<F, M> fmt::Debug for PreFn<F, M> {
     }
 }
 
-/// A function as a POST hook. It answers at once, and costs no future.
+/// A function as a POST hook. It answers at once, and costs no future. It is given the result,
+/// and the id of the request where the host has one.
+///
+/// ```
+/// use hooks_runtime::phases::PostFn;
+/// use hooks_runtime::{PhaseRegistry, RegisterOptions};
+///
+/// let registry: PhaseRegistry<str, bool> = PhaseRegistry::new();
+/// registry.register_post(
+///     PostFn::new("audit", |done: &bool, request: Option<&str>| {
+///         println!("{}: {done}", request.unwrap_or("a call"));
+///     }),
+///     RegisterOptions::new(),
+/// );
+/// ```
 pub struct PostFn<F, M = ()> {
     id: String,
     function: F,

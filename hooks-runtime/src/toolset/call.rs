@@ -26,7 +26,17 @@ macro_rules! carries_extensions {
 
 pub(crate) use carries_extensions;
 
-/// A call that a model or a host makes: a name and JSON, neither looked at yet.
+/// A call that a model or a host makes: a name and JSON, neither looked at yet (`T-75`).
+///
+/// ```
+/// use hooks_runtime::toolset::ToolCall;
+/// use serde_json::json;
+///
+/// struct Tenant(&'static str);
+///
+/// // What is attached reaches the hooks and the tool by way of their context.
+/// let call = ToolCall::new("call-1", "weather", json!({"city": "Oslo"})).ext(Tenant("eu"));
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ToolCall {
@@ -59,7 +69,7 @@ impl ToolCall {
     }
 }
 
-/// What hooks and tools know of a call besides its input. Clones share it.
+/// What hooks and tools know of a call besides its input (`T-75`). Clones share it.
 #[derive(Debug, Clone)]
 pub struct ToolCallContext(Arc<Context>);
 

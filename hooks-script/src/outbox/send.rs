@@ -21,6 +21,18 @@ const MAX_BODY: usize = 64 << 10;
 /// only. It follows no redirect, uses no proxy, and reads no answer but the status.
 ///
 /// Needs a Tokio runtime. A clone shares the connections.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use hooks_script::OutboxSender;
+///
+/// let sender = OutboxSender::builder()
+///     .allow_host("hooks.example.org")
+///     .timeout(Duration::from_secs(5))
+///     .build()?;
+/// # Ok::<_, hooks_script::SendError>(())
+/// ```
 #[derive(Clone)]
 pub struct OutboxSender {
     client: Client,

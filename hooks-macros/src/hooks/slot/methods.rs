@@ -24,7 +24,7 @@ impl SlotExpansion<'_> {
         let with_entry = names.method("with", "_entry");
         let register_entry = names.method("register", "_entry");
         let remove = names.method("remove", "");
-        let register_provider = names::register(&slot.method);
+        let register_provider = names::register(&slot.method, *place);
         let owner = &self.set.name;
         let dispatch = self.dispatch();
         let companions = self.companion_methods();

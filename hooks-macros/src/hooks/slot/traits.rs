@@ -38,8 +38,14 @@ impl SlotExpansion<'_> {
             );
             quote!(, note = #note)
         });
-        let bound = spans::spread(&slot.method, quote!(#private::HookObject));
+        let bound = spans::ahead_of(
+            &slot.method,
+            quote!(#private::HookObject),
+            slot.fn_token.span,
+        );
         let receiver = self.receiver();
+        // Where a name is taken, the compiler shows the head of the item.
+        let keyword = quote_spanned!(spans::generated_at(slot.method.span())=> trait);
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
@@ -47,7 +53,7 @@ impl SlotExpansion<'_> {
             #[doc = #doc]
             #[allow(dead_code, clippy::too_many_arguments)]
             #[diagnostic::on_unimplemented(message = #message, label = "not a hook of this slot" #note)]
-            #vis trait #name: #bound {
+            #vis #keyword #name: #bound {
                 /// Runs the hook.
                 fn call(#receiver, #hook_params) -> #hook_future
                 where
@@ -86,8 +92,12 @@ impl SlotExpansion<'_> {
             "A hook with state of the slot `{}` of [`{set}`]; register it as `Stateful::new(value)`.",
             slot.method
         );
-        let bound = spans::spread(&slot.method, quote!(#private::MaybeSend));
-        let receiver = quote_spanned!(slot.method.span()=> &mut self);
+        let bound = spans::ahead_of(
+            &slot.method,
+            quote!(#private::MaybeSend),
+            slot.fn_token.span,
+        );
+        let receiver = spans::ahead_of(&slot.method, quote!(&mut self), *place);
         quote_spanned! {*place=>
             #(#cfgs)*
             #[doc = #doc]

@@ -10,6 +10,15 @@ use crate::model::input::GenerationOptions;
 /// Where a provider is, the key for it, the defaults of what it is asked, and how large an
 /// answer may become: one that passes a limit ends with
 /// [`AdapterError::TooLarge`](crate::model::AdapterError::TooLarge).
+///
+/// ```
+/// use hooks_runtime::model::provider::ProviderConfig;
+///
+/// let config = ProviderConfig::new("no key is needed", "llama3.2")
+///     .base_url("http://127.0.0.1:11434/v1")
+///     .max_output_tokens(500)
+///     .max_tool_calls(8);
+/// ```
 #[derive(Clone)]
 pub struct ProviderConfig {
     pub(crate) base_url: Option<String>,

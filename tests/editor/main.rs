@@ -1,0 +1,313 @@
+//! What an editor shows of hooks: rust-analyzer is driven as an editor drives it, through a file
+//! with a set of slots, a block of hooks and a function that is one.
+//!
+//! It needs rust-analyzer and the sources of the standard library, which rustup adds to any
+//! toolchain. Where they are not there the tests say so; under `HOOKS_REQUIRE_ALL=1` they fail.
+
+#[expect(dead_code, reason = "it is there to be edited, and has to compile")]
+mod fixture;
+mod server;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use server::{Place, Server};
+
+/// The file as it is when nothing is wrong.
+const TEXT: &str = include_str!("fixture.rs");
+
+/// Where the cursor is in an edited text.
+const CURSOR: &str = "$0";
+
+/// Loading the project takes by far the longest, and is done once.
+static SERVER: Mutex<Option<Server>> = Mutex::new(None);
+
+/// The server; none where there is no rust-analyzer.
+fn server() -> MutexGuard<'static, Option<Server>> {
+    let mut server = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
+    if server.is_some() {
+        return server;
+    }
+    match Server::find() {
+        Ok(program) => {
+            let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
+            let started = Server::start(&program, &project, TEXT);
+            *server = Some(started.expect("rust-analyzer starts"));
+        }
+        Err(reason) => {
+            let required = std::env::var_os("HOOKS_REQUIRE_ALL").is_some_and(|value| value == "1");
+            assert!(!required, "{reason}");
+            println!("left out: {reason}");
+        }
+    }
+    server
+}
+
+/// The place of a word within a piece of the text.
+fn place(text: &str, piece: &str, word: &str) -> Place {
+    let at = text.find(piece).expect("the piece is in the text");
+    let within = piece.find(word).expect("the word is in the piece");
+    let before = &text[..at + within];
+    let column = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
+    Place {
+        line: before.matches('\n').count() as u64,
+        column: column as u64,
+    }
+}
+
+/// Types in place of a piece of the text, which afterwards may not parse any more.
+fn typed(piece: &str, instead: &str) -> (String, Place) {
+    assert_eq!(TEXT.matches(piece).count(), 1, "{piece}");
+    let text = TEXT.replace(piece, instead);
+    let cursor = place(&text, CURSOR, CURSOR);
+    (text.replace(CURSOR, ""), cursor)
+}
+
+/// Bodies: of a default, of a hook in a block, of a function that is a hook.
+const DEFAULT: &str = "        !prompt.is_blank()\n    }\n\n    /// The model";
+const DEFAULT_END: &str = "\n    }\n\n    /// The model";
+const HOOK: &str = "last.unwrap_or(true) && !(self.is_strict && prompt.is_blank())";
+const FUNCTION: &str = "last.unwrap_or_default() + task";
+
+#[test]
+fn what_is_right_has_no_error() {
+    let mut server = server();
+    let Some(server) = server.as_mut() else {
+        return;
+    };
+    server.open(TEXT);
+    assert_eq!(server.errors(), [""; 0]);
+
+    // And what is wrong has.
+    let (text, _) = typed(HOOK, "prompt.nothing_like_that()$0");
+    server.open(&text);
+    assert_ne!(server.errors(), [""; 0]);
+}
+
+#[test]
+fn bodies_are_completed_while_they_are_typed() {
+    let mut server = server();
+    let Some(server) = server.as_mut() else {
+        return;
+    };
+    let default = |body: &str| typed(DEFAULT, &format!("{body}{DEFAULT_END}"));
+    let hook = |body: &str| typed(HOOK, body);
+    let function = |body: &str| typed(FUNCTION, body);
+    let cases = [
+        // What is typed parses.
+        (default("prompt.is_$0"), "is_blank"),
+        (hook("prompt.is_$0"), "is_blank"),
+        (hook("last.unwrap_$0"), "unwrap_or"),
+        (hook("self.is_$0"), "is_strict"),
+        (function("task.len$0"), "len"),
+        // It does not.
+        (default("prompt.$0"), "is_blank"),
+        (default("let x = ; if prompt.$0"), "text"),
+        (hook("prompt.$0"), "is_blank"),
+        (hook("prompt.$0"), "text"),
+        (hook("self.$0"), "is_strict"),
+        (hook("last.$0"), "unwrap_or"),
+        (hook("let is_short = prompt.$0;\n        true"), "is_blank"),
+        (hook("if prompt.$0"), "is_blank"),
+        (hook("match prompt.$0"), "is_blank"),
+        (
+            hook("std::future::ready(()).await;\n        prompt.$0"),
+            "is_blank",
+        ),
+        (function("task.$0"), "trim"),
+        (function("last.$0"), "unwrap_or_default"),
+        (hook("let x = ; if prompt.$0"), "text"),
+        (function("let x = ; if task.$0"), "trim"),
+        // Amid others that do not.
+        (
+            typed(
+                "if !hooks.allows(&prompt).await {",
+                "hooks.$0\n    if !hooks.allows(&prompt).await {",
+            ),
+            "with_choose_model_entry",
+        ),
+        (
+            typed(
+                "Some(hooks.choose_model(\"talk\").await)",
+                "hooks.choose_model(\"talk\").await.$0",
+            ),
+            "into_bytes",
+        ),
+    ];
+    for ((text, cursor), expected) in cases {
+        server.open(&text);
+        let found = server.completions(cursor);
+        assert!(
+            found.iter().any(|found| found == expected),
+            "`{expected}` is not among {found:?} in\n{text}"
+        );
+    }
+}
+
+#[test]
+fn a_body_that_does_not_parse_is_the_only_error() {
+    let mut server = server();
+    let Some(server) = server.as_mut() else {
+        return;
+    };
+    let bodies = [
+        typed(DEFAULT, &format!("prompt.$0{DEFAULT_END}")),
+        typed(HOOK, "prompt.$0"),
+        typed(FUNCTION, "task.$0"),
+    ];
+    for (text, _) in bodies {
+        server.open(&text);
+        let errors = server.errors();
+        // Once where it is typed, and once where the macro has put it.
+        assert!(matches!(errors.len(), 1 | 2), "{errors:?}");
+        for error in errors {
+            assert!(error.starts_with("Syntax Error"), "{error}");
+        }
+    }
+}
+
+/// What is looked at, and where its declaration is.
+const DECLARED: [(&str, &str, &str, &str); 7] = [
+    (
+        "hooks.allows(&prompt)",
+        "allows",
+        "fn allows(prompt",
+        "allows",
+    ),
+    (
+        "hooks.choose_model(",
+        "choose_model",
+        "fn choose_model(task",
+        "choose_model",
+    ),
+    (
+        ".with_choose_model(Large)",
+        "with_",
+        "fn choose_model(task",
+        "choose_model",
+    ),
+    (".with_choose_model(Large)", "Large", "fn large", "large"),
+    (
+        "#[impl_hook(ChooseModel)]",
+        "Choose",
+        "fn choose_model(task",
+        "choose_model",
+    ),
+    (
+        "#[impl_hooks(AppHooksSet)]",
+        "AppHooksSet",
+        "trait AppHooks",
+        "AppHooks",
+    ),
+    (
+        "self.is_strict &&",
+        "is_strict",
+        "is_strict: bool",
+        "is_strict",
+    ),
+];
+
+#[test]
+fn names_lead_to_where_they_are_declared() {
+    let mut server = server();
+    let Some(server) = server.as_mut() else {
+        return;
+    };
+    server.open(TEXT);
+    for (piece, word, declaration, name) in DECLARED {
+        let declared = server.declared(place(TEXT, piece, word));
+        let expected = (server.uri().to_owned(), place(TEXT, declaration, name));
+        assert!(declared.contains(&expected), "{piece}: {declared:?}");
+    }
+}
+
+/// What stands at a name is the user's, and nothing that the macros put there leads elsewhere.
+#[test]
+fn the_name_of_a_slot_leads_into_no_other_file() {
+    let mut server = server();
+    let Some(server) = server.as_mut() else {
+        return;
+    };
+    server.open(TEXT);
+    for (piece, word) in [
+        ("trait AppHooks", "AppHooks"),
+        ("fn allows(prompt", "allows"),
+        ("fn allows(&self", "allows"),
+        ("fn large", "large"),
+    ] {
+        let declared = server.declared(place(TEXT, piece, word));
+        assert!(!declared.is_empty(), "{piece}");
+        for (file, _) in declared {
+            assert_eq!(file, server.uri(), "{piece}");
+        }
+    }
+}
+
+#[test]
+fn names_lead_on_while_a_body_does_not_parse() {
+    let mut server = server();
+    let Some(server) = server.as_mut() else {
+        return;
+    };
+    let bodies = [
+        typed(DEFAULT, &format!("prompt.$0{DEFAULT_END}")),
+        // Of this rust-analyzer makes nothing that parses, for the macros.
+        typed(DEFAULT, &format!("let x = ; if prompt.$0{DEFAULT_END}")),
+        typed(HOOK, "let x = ; if prompt.$0"),
+        typed(FUNCTION, "let x = ; if task.$0"),
+    ];
+    for (text, _) in bodies {
+        server.open(&text);
+        for (dispatch, slot, name) in [
+            ("hooks.allows(&prompt)", "fn allows(prompt", "allows"),
+            (
+                "hooks.choose_model(",
+                "fn choose_model(task",
+                "choose_model",
+            ),
+        ] {
+            let declared = server.declared(place(&text, dispatch, name));
+            let slot = (server.uri().to_owned(), place(&text, slot, name));
+            assert!(declared.contains(&slot), "{declared:?} in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn the_documentation_of_a_slot_is_shown_wherever_it_is_named() {
+    let mut server = server();
+    let Some(server) = server.as_mut() else {
+        return;
+    };
+    server.open(TEXT);
+    for (piece, word, doc) in [
+        (
+            "hooks.allows(&prompt)",
+            "allows",
+            "Whether the prompt may be sent.",
+        ),
+        (
+            "fn allows(&self",
+            "allows",
+            "Whether the prompt may be sent.",
+        ),
+        (
+            "fn allows(prompt",
+            "allows",
+            "Whether the prompt may be sent.",
+        ),
+        (
+            "#[impl_hook(ChooseModel)]",
+            "Choose",
+            "The model that answers.",
+        ),
+        (
+            ".with_choose_model(Large)",
+            "with_",
+            "Registers a hook for the slot `choose_model`.",
+        ),
+    ] {
+        let shown = server.shown(place(TEXT, piece, word));
+        assert!(shown.contains(doc), "{piece}: {shown}");
+    }
+}
