@@ -5,6 +5,13 @@ mod kit;
 
 pub use kit::{Log, yield_once};
 
+/// The pages of the guide, in the order in which they are read. They build one program, so its
+/// test follows them as a reader does, in place of compiling each block for itself.
+pub const GUIDE: [&str; 2] = [
+    include_str!("../../docs/agent.md"),
+    include_str!("../../docs/agent-gates.md"),
+];
+
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../README.md")]
@@ -13,10 +20,16 @@ mod pages {
     mod quick_start {}
     #[doc = include_str!("../../docs/hook-kinds.md")]
     mod hook_kinds {}
+    #[doc = include_str!("../../docs/sets.md")]
+    mod sets {}
     #[doc = include_str!("../../docs/companions.md")]
     mod companions {}
     #[doc = include_str!("../../docs/entries.md")]
     mod entries {}
+    #[doc = include_str!("../../docs/ordering.md")]
+    mod ordering {}
+    #[doc = include_str!("../../docs/policies.md")]
+    mod policies {}
     #[doc = include_str!("../../docs/state.md")]
     mod state {}
     #[doc = include_str!("../../docs/lifetimes.md")]
@@ -37,6 +50,14 @@ mod pages {
     mod hook_engine {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
+    #[doc = include_str!("../../docs/going-wrong.md")]
+    mod going_wrong {}
+    #[doc = include_str!("../../docs/measuring.md")]
+    mod measuring {}
+    #[doc = include_str!("../../docs/coming-from.md")]
+    mod coming_from {}
+    #[doc = include_str!("../../docs/coming-from-plugins.md")]
+    mod coming_from_plugins {}
     #[doc = include_str!("../../docs/testing.md")]
     mod testing {}
     #[doc = include_str!("../../docs/errors.md")]
