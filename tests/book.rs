@@ -1,8 +1,10 @@
-//! What the book lists is what there is.
+//! What the book lists is what there is, and its commands are run.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 
+use hooks_tests::{GUIDES, repository, target};
 use serde_json::Value;
 
 /// The rows of the tables in the section of this heading: what stands in backticks first.
@@ -54,4 +56,134 @@ fn every_feature_is_on_its_page() {
         }
     }
     assert_eq!(libraries, 5);
+}
+
+/// The commands of the book and the README, but for those of the guide, which its test runs: who
+/// runs each of them, and by which words one sees that.
+const RUN_BY: [(&str, &str, &[&str]); 11] = [
+    (
+        "cargo run --example guarded_session",
+        ".ci/run",
+        &["\ncargo run --example guarded_session\n"],
+    ),
+    (
+        "cargo test --workspace",
+        ".ci/run",
+        &["\ncargo test --workspace"],
+    ),
+    (
+        "RUSTFLAGS=\"--cfg hooks_single_threaded\" cargo test",
+        ".ci/run",
+        &["RUSTFLAGS='--cfg hooks_single_threaded", "cargo test"],
+    ),
+    (
+        "tests/benches/check-counts",
+        ".ci/run",
+        &["    tests/benches/check-counts\n"],
+    ),
+    (
+        "hooks-script check hook.js --manifest manifest.json",
+        "hooks-script/tests/script/command_line.rs",
+        &["\"check\"", "\"--manifest\", \"manifest.json\""],
+    ),
+    (
+        "hooks-script run hook.js --context context.json --json",
+        "hooks-script/tests/script/command_line.rs",
+        &["\"run\", \"hook.js\", \"--context\", \"context.json\", \"--json\""],
+    ),
+    (
+        "hooks-script bench hook.js other.js --context context.json --runs 1000",
+        "hooks-script/tests/script/command_line.rs",
+        &["\"bench\", \"good.js\", \"bad.js\"", "\"--runs\""],
+    ),
+    (
+        "cargo run --example guarded_session --features script -- --script hook.js",
+        "examples/tests/guarded_session/scripts.rs",
+        &["\"--script\""],
+    ),
+    (
+        "cargo install --locked --path hooks-runtime --features validate",
+        "tests/book.rs",
+        &["fn the_validator_is_installed_and_run"],
+    ),
+    (
+        "hooks-validate ./check-tool --strict",
+        "tests/book.rs",
+        &["fn the_validator_is_installed_and_run"],
+    ),
+    (
+        "hooks-validate --timeout 2 --event deploy:start -- python3 check_tool.py",
+        "hooks-runtime/tests/hooks_validate.rs",
+        &["\"--timeout\"", "\"--event\"", "\"python3\""],
+    ),
+];
+
+#[test]
+fn every_command_is_run_by_somebody() {
+    let mut pages = vec![repository().join("README.md")];
+    for entry in fs::read_dir(repository().join("docs")).expect("the book is there") {
+        let page = entry.expect("it can be read").path();
+        if page.extension().is_some_and(|extension| extension == "md") {
+            pages.push(page);
+        }
+    }
+    let mut commands = BTreeSet::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("UTF-8");
+        if GUIDES.concat().contains(&&*text) {
+            continue;
+        }
+        let blocks = text.split("```sh\n").skip(1);
+        for block in blocks.filter_map(|rest| rest.split("```").next()) {
+            commands.extend(block.lines().map(str::to_owned));
+        }
+    }
+    let known = RUN_BY.map(|(command, ..)| command.to_owned());
+    assert_eq!(commands, BTreeSet::from(known));
+    for (command, file, words) in RUN_BY {
+        let text = fs::read_to_string(repository().join(file)).expect("the file is there");
+        for word in words {
+            assert!(text.contains(word), "`{command}`: `{file}` has no `{word}`");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_validator_is_installed_and_run() {
+    let place = tempfile::tempdir().expect("a folder");
+    // As on the page; but without optimisation, into this folder, and without a network.
+    let install = [
+        "install",
+        "--locked",
+        "--path",
+        "hooks-runtime",
+        "--features",
+        "validate",
+        "--debug",
+        "--offline",
+        "--root",
+    ];
+    let output = Command::new(env!("CARGO"))
+        .args(install)
+        .arg(place.path())
+        .arg("--target-dir")
+        .arg(target())
+        .current_dir(repository())
+        .output()
+        .expect("cargo starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+
+    let tool = "#!/bin/sh\ncat >/dev/null\n";
+    fs::write(place.path().join("check-tool"), tool).expect("a program");
+    let runs = "chmod +x check-tool && PATH=bin:$PATH && hooks-validate ./check-tool --strict";
+    let output = Command::new("sh")
+        .args(["-c", runs])
+        .current_dir(place.path())
+        .output()
+        .expect("`sh` starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("PASS  survives_empty_data\n"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! The guide of the book, followed to the letter: every command is run, every file is written
+//! The quick start and the guide of the book, followed to the letter: every command is run, every file is written
 //! and every change is made as the pages say, and what they print has to be there.
 //!
 //! Which file a fenced block is, or changes, says the paragraph in front of it: the last thing in
@@ -8,8 +8,10 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
+
+use hooks_tests::{GUIDES, repository, target};
 
 /// A fenced block of a page.
 #[derive(Debug)]
@@ -98,7 +100,6 @@ impl Reader {
             .env("CARGO_NET_OFFLINE", "true")
             // What cargo sets for this test is not what it sets for a reader.
             .env_remove("CARGO_MANIFEST_DIR")
-            .stderr(Stdio::piped())
             .output()
             .expect("`sh` starts");
         let said = String::from_utf8_lossy(&output.stderr);
@@ -132,30 +133,20 @@ impl Reader {
     }
 }
 
-fn repository() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("the repository is around this package")
-}
-
-/// What this test was built in: most of what the guide needs is built there already.
-fn target() -> PathBuf {
-    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    tmp.parent().expect("`tmp` is in it").to_owned()
-}
-
 /// Where the reader works: outside of the repository, and the same for every run, because cargo
 /// builds everything anew for every other path.
-fn beside() -> PathBuf {
+fn beside(page: &str) -> PathBuf {
+    let title = page.lines().next();
     let mut hasher = DefaultHasher::new();
-    repository().hash(&mut hasher);
+    (repository(), title).hash(&mut hasher);
     std::env::temp_dir().join(format!("hooks-guide-{:x}", hasher.finish()))
 }
 
+/// Follows the pages of one program.
 #[cfg(unix)]
-#[test]
-fn the_guide_works_to_the_letter() {
-    let beside = beside();
+fn follow(pages: &[&str]) {
+    let first = pages.first().expect("there is a page");
+    let beside = beside(first);
     if beside.exists() {
         fs::remove_dir_all(&beside).expect("what the last run left is removed");
     }
@@ -165,7 +156,19 @@ fn the_guide_works_to_the_letter() {
         place: beside,
         printed: None,
     };
-    for block in hooks_tests::GUIDE.iter().flat_map(|page| Block::all(page)) {
+    for block in pages.iter().flat_map(|page| Block::all(page)) {
         reader.follow(&block);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_quick_start_works_to_the_letter() {
+    follow(GUIDES[0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_guide_works_to_the_letter() {
+    follow(GUIDES[1]);
 }
