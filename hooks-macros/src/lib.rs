@@ -22,6 +22,8 @@ mod hooks;
 mod impl_hook;
 mod impl_hooks;
 mod krate;
+#[cfg(test)]
+mod listed;
 mod names;
 mod params;
 mod report;

@@ -3,20 +3,56 @@
 
 mod kit;
 
+use std::path::{Path, PathBuf};
+
 pub use kit::{Log, yield_once};
+
+/// The root of the repository.
+pub fn repository() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package
+        .parent()
+        .expect("the repository is around this package")
+}
+
+/// What the tests of this package are built in.
+pub fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let folder = test
+        .ancestors()
+        .find(|folder| folder.ends_with("debug") || folder.ends_with("release"));
+    let target = folder.and_then(Path::parent);
+    target
+        .expect("cargo builds tests into a folder of its own")
+        .to_owned()
+}
+
+/// The pages that build a program, each program's in the order in which they are read. Their test
+/// follows them as a reader does, in place of compiling each block for itself.
+pub const GUIDES: [&[&str]; 2] = [
+    &[include_str!("../../docs/quick-start.md")],
+    &[
+        include_str!("../../docs/agent.md"),
+        include_str!("../../docs/agent-gates.md"),
+    ],
+];
 
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../README.md")]
     mod readme {}
-    #[doc = include_str!("../../docs/quick-start.md")]
-    mod quick_start {}
     #[doc = include_str!("../../docs/hook-kinds.md")]
     mod hook_kinds {}
+    #[doc = include_str!("../../docs/sets.md")]
+    mod sets {}
     #[doc = include_str!("../../docs/companions.md")]
     mod companions {}
     #[doc = include_str!("../../docs/entries.md")]
     mod entries {}
+    #[doc = include_str!("../../docs/ordering.md")]
+    mod ordering {}
+    #[doc = include_str!("../../docs/policies.md")]
+    mod policies {}
     #[doc = include_str!("../../docs/state.md")]
     mod state {}
     #[doc = include_str!("../../docs/lifetimes.md")]
@@ -27,18 +63,32 @@ mod pages {
     mod acting {}
     #[doc = include_str!("../../docs/events.md")]
     mod events {}
+    #[doc = include_str!("../../docs/events-more.md")]
+    mod events_more {}
     #[doc = include_str!("../../docs/phases.md")]
     mod phases {}
     #[doc = include_str!("../../docs/tool-sets.md")]
     mod tool_sets {}
     #[doc = include_str!("../../docs/model-hooks.md")]
     mod model_hooks {}
+    #[doc = include_str!("../../docs/model-adapters.md")]
+    mod model_adapters {}
     #[doc = include_str!("../../docs/hook-engine.md")]
     mod hook_engine {}
     #[doc = include_str!("../../docs/failure.md")]
     mod failure {}
+    #[doc = include_str!("../../docs/going-wrong.md")]
+    mod going_wrong {}
+    #[doc = include_str!("../../docs/measuring.md")]
+    mod measuring {}
+    #[doc = include_str!("../../docs/coming-from.md")]
+    mod coming_from {}
+    #[doc = include_str!("../../docs/coming-from-plugins.md")]
+    mod coming_from_plugins {}
     #[doc = include_str!("../../docs/testing.md")]
     mod testing {}
+    #[doc = include_str!("../../docs/testing-contract.md")]
+    mod testing_contract {}
     #[doc = include_str!("../../docs/errors.md")]
     mod errors {}
 }

@@ -1,0 +1,160 @@
+//! Every name that is generated is on the page of generated code, under the names of its examples.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::quote;
+use syn::ext::IdentExt;
+
+use crate::{hooks, impl_hook, impl_hooks, toolset};
+
+const PAGE: &str = include_str!("../../docs/generated-code.md");
+
+#[test]
+fn the_names_of_a_set_are_listed() {
+    let slots = [
+        quote!(
+            #[hook(always)]
+            async fn validate_prompt(prompt: &str) -> bool {
+                true
+            }
+        ),
+        quote!(
+            #[hook(fallback)]
+            async fn validate_prompt(prompt: String) -> bool {
+                true
+            }
+        ),
+        quote!(
+            #[hook(singleton)]
+            async fn validate_prompt(prompt: &u8) {}
+        ),
+        quote!(
+            #[hook(always, chain = C, aggregate = A, output = u8)]
+            async fn validate_prompt() -> bool {
+                true
+            }
+        ),
+        quote!(
+            #[hook(always, finalize = F)]
+            async fn validate_prompt() -> bool {
+                true
+            }
+        ),
+        quote!(
+            #[hook(fallback, custom = P)]
+            async fn validate_prompt(prompt: u8) -> bool {
+                true
+            }
+        ),
+        quote!(
+            #[hook(always)]
+            #[cfg(x)]
+            async fn validate_prompt() -> bool {
+                true
+            }
+        ),
+    ];
+    for slot in slots {
+        let expansion = hooks::entry(TokenStream::new(), quote!(trait AppHooks { #slot }));
+        let names = names(expansion);
+        for public in [
+            "AppHooks",
+            "AppHooksSet",
+            "ValidatePrompt",
+            "validate_prompt",
+        ] {
+            assert!(names.contains(public), "`{public}` of {names:?}");
+        }
+        all_are_listed(&names);
+    }
+    let nesting = quote!(
+        #[nested_hooks(tools = ToolHooksSet)]
+        trait AppHooks {}
+    );
+    let names = names(hooks::entry(TokenStream::new(), nesting));
+    assert!(names.contains("with_tools"), "{names:?}");
+    all_are_listed(&names);
+}
+
+#[test]
+fn the_names_of_hooks_are_listed() {
+    let function = quote!(
+        async fn reject_keys(prompt: &str) -> bool {
+            true
+        }
+    );
+    let names = names(impl_hook::entry(quote!(ValidatePrompt), function));
+    assert!(names.contains("RejectKeys"), "{names:?}");
+    all_are_listed(&names);
+
+    let block =
+        quote!(impl AppHooks for Policy { async fn validate_prompt(&self) -> bool { true } });
+    all_are_listed(&self::names(impl_hooks::entry(quote!(AppHooksSet), block)));
+}
+
+#[test]
+fn the_names_of_a_tool_set_are_listed() {
+    let tools = quote! {
+        enum Tools { #[tool(output = Forecast)] Weather(WeatherArgs) }
+    };
+    let names = names(toolset::entry(tools));
+    for public in ["ToolsHooks", "ToolsHooksSet", "WeatherHook", "weather"] {
+        assert!(names.contains(public), "`{public}` of {names:?}");
+    }
+    // It is a set like any other, and the page lists the names of sets by another example.
+    let alike = [
+        ("ToolsHooks", "AppHooks"),
+        ("WeatherHook", "ValidatePrompt"),
+        ("weather", "validate_prompt"),
+    ];
+    let rename = |name: String| {
+        let names = alike.iter();
+        names.fold(name, |name, (tools, set)| name.replace(tools, set))
+    };
+    all_are_listed(&names.into_iter().map(rename).collect());
+}
+
+fn all_are_listed(names: &BTreeSet<String>) {
+    let words: BTreeSet<&str> = PAGE
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    for name in names {
+        assert!(
+            words.contains(name.as_str()),
+            "`{name}` is generated; add it to docs/generated-code.md"
+        );
+    }
+}
+
+/// What these items are called, and what stands in them: not in bodies, and not in the
+/// implementation of a trait, whose names are the trait's.
+fn names(items: TokenStream) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    // The keyword that a name follows, and whether a trait is being implemented.
+    let (mut keyword, mut implements, mut is_function) = (false, false, false);
+    for token in items {
+        match token {
+            TokenTree::Ident(word) => {
+                let text = word.unraw().to_string();
+                if keyword && text != "_" {
+                    names.insert(text.clone());
+                }
+                keyword = ["const", "fn", "struct", "trait", "type"].contains(&&*text);
+                is_function |= text == "fn";
+                implements |= text == "for";
+            }
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                if !implements && !is_function {
+                    names.extend(self::names(group.stream()));
+                }
+                (keyword, implements, is_function) = (false, false, false);
+            }
+            TokenTree::Punct(punct) if punct.as_char() == ';' => {
+                (keyword, implements, is_function) = (false, false, false);
+            }
+            _ => keyword = false,
+        }
+    }
+    names
+}

@@ -1,0 +1,189 @@
+//! What the book lists is what there is, and its commands are run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use hooks_tests::{GUIDES, repository, target};
+use serde_json::Value;
+
+/// The rows of the tables in the section of this heading: what stands in backticks first.
+fn rows<'p>(page: &'p str, heading: &str) -> BTreeSet<&'p str> {
+    let heading = format!("## {heading}\n");
+    let (_, behind) = page
+        .split_once(&heading)
+        .unwrap_or_else(|| panic!("there is no section `{heading}`"));
+    let section = behind.split("\n## ").next().unwrap_or(behind);
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.filter_map(|row| row.split('`').next()).collect()
+}
+
+#[test]
+fn every_feature_is_on_its_page() {
+    let page = include_str!("../docs/features.md");
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .output()
+        .expect("cargo starts");
+    let workspace: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut libraries = 0;
+    for package in workspace["packages"].as_array().expect("a list") {
+        let name = package["name"].as_str().expect("a text");
+        // What is not published has no users.
+        if package["publish"].as_array().is_some_and(Vec::is_empty) {
+            continue;
+        }
+        libraries += 1;
+        let features = package["features"].as_object().expect("an object");
+        let defaults = features.get("default").and_then(Value::as_array);
+        let names: BTreeSet<&str> = features.keys().map(String::as_str).collect();
+        let names = &names - &BTreeSet::from(["default"]);
+        assert_eq!(rows(page, name), names, "the features of `{name}`");
+        for feature in names {
+            let is_default =
+                defaults.is_some_and(|defaults| defaults.iter().any(|default| default == feature));
+            let row = format!("| `{feature}` |{} |", if is_default { " yes" } else { "" });
+            let (_, section) = page
+                .split_once(&format!("## {name}\n"))
+                .expect("it is there");
+            assert!(section.contains(&row), "`{name}`: {row}");
+        }
+    }
+    assert_eq!(libraries, 5);
+}
+
+/// The commands of the book and the README, but for those of the guide, which its test runs: who
+/// runs each of them, and by which words one sees that.
+const RUN_BY: [(&str, &str, &[&str]); 11] = [
+    (
+        "cargo run --example guarded_session",
+        ".ci/run",
+        &["\ncargo run --example guarded_session\n"],
+    ),
+    (
+        "cargo test --workspace",
+        ".ci/run",
+        &["\ncargo test --workspace"],
+    ),
+    (
+        "RUSTFLAGS=\"--cfg hooks_single_threaded\" cargo test",
+        ".ci/run",
+        &["RUSTFLAGS='--cfg hooks_single_threaded", "cargo test"],
+    ),
+    (
+        "tests/benches/check-counts",
+        ".ci/run",
+        &["    tests/benches/check-counts\n"],
+    ),
+    (
+        "hooks-script check hook.js --manifest manifest.json",
+        "hooks-script/tests/script/command_line.rs",
+        &["\"check\"", "\"--manifest\", \"manifest.json\""],
+    ),
+    (
+        "hooks-script run hook.js --context context.json --json",
+        "hooks-script/tests/script/command_line.rs",
+        &["\"run\", \"hook.js\", \"--context\", \"context.json\", \"--json\""],
+    ),
+    (
+        "hooks-script bench hook.js other.js --context context.json --runs 1000",
+        "hooks-script/tests/script/command_line.rs",
+        &["\"bench\", \"good.js\", \"bad.js\"", "\"--runs\""],
+    ),
+    (
+        "cargo run --example guarded_session --features script -- --script hook.js",
+        "examples/tests/guarded_session/scripts.rs",
+        &["\"--script\""],
+    ),
+    (
+        "cargo install --locked --path hooks-runtime --features validate",
+        "tests/book.rs",
+        &["fn the_validator_is_installed_and_run"],
+    ),
+    (
+        "hooks-validate ./check-tool --strict",
+        "tests/book.rs",
+        &["fn the_validator_is_installed_and_run"],
+    ),
+    (
+        "hooks-validate --timeout 2 --event deploy:start -- python3 check_tool.py",
+        "hooks-runtime/tests/hooks_validate.rs",
+        &["\"--timeout\"", "\"--event\"", "\"python3\""],
+    ),
+];
+
+#[test]
+fn every_command_is_run_by_somebody() {
+    let mut pages = vec![repository().join("README.md")];
+    for entry in fs::read_dir(repository().join("docs")).expect("the book is there") {
+        let page = entry.expect("it can be read").path();
+        if page.extension().is_some_and(|extension| extension == "md") {
+            pages.push(page);
+        }
+    }
+    let mut commands = BTreeSet::new();
+    for page in pages {
+        let text = fs::read_to_string(&page).expect("UTF-8");
+        if GUIDES.concat().contains(&&*text) {
+            continue;
+        }
+        let blocks = text.split("```sh\n").skip(1);
+        for block in blocks.filter_map(|rest| rest.split("```").next()) {
+            commands.extend(block.lines().map(str::to_owned));
+        }
+    }
+    let known = RUN_BY.map(|(command, ..)| command.to_owned());
+    assert_eq!(commands, BTreeSet::from(known));
+    for (command, file, words) in RUN_BY {
+        let text = fs::read_to_string(repository().join(file)).expect("the file is there");
+        for word in words {
+            assert!(text.contains(word), "`{command}`: `{file}` has no `{word}`");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_validator_is_installed_and_run() {
+    let place = tempfile::tempdir().expect("a folder");
+    // As on the page; but without optimisation, into this folder, and without a network.
+    let install = [
+        "install",
+        "--locked",
+        "--path",
+        "hooks-runtime",
+        "--features",
+        "validate",
+        "--debug",
+        "--offline",
+        "--root",
+    ];
+    let output = Command::new(env!("CARGO"))
+        .args(install)
+        .arg(place.path())
+        .arg("--target-dir")
+        .arg(target())
+        .current_dir(repository())
+        .output()
+        .expect("cargo starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+
+    let tool = "#!/bin/sh\ncat >/dev/null\n";
+    fs::write(place.path().join("check-tool"), tool).expect("a program");
+    let runs = "chmod +x check-tool && PATH=bin:$PATH && hooks-validate ./check-tool --strict";
+    let output = Command::new("sh")
+        .args(["-c", runs])
+        .current_dir(place.path())
+        .output()
+        .expect("`sh` starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("PASS  survives_empty_data\n"), "{said}");
+}

@@ -1,0 +1,174 @@
+//! The quick start and the guide of the book, followed to the letter: every command is run, every file is written
+//! and every change is made as the pages say, and what they print has to be there.
+//!
+//! Which file a fenced block is, or changes, says the paragraph in front of it: the last thing in
+//! backticks that has a dot. The commands of a `sh` block are run where the block before left
+//! off, and a `text` block behind it is what they print.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
+use std::path::PathBuf;
+use std::process::Command;
+
+use hooks_tests::{GUIDES, repository, target};
+
+/// A fenced block of a page.
+#[derive(Debug)]
+struct Block<'p> {
+    language: &'p str,
+    /// The paragraph in front of it.
+    caption: String,
+    text: String,
+}
+
+impl<'p> Block<'p> {
+    /// The blocks of a page, in its order.
+    fn all(page: &'p str) -> Vec<Block<'p>> {
+        let mut blocks = Vec::new();
+        let mut caption = String::new();
+        let mut is_new = false;
+        let mut lines = page.lines();
+        while let Some(line) = lines.next() {
+            if let Some(language) = line.strip_prefix("```") {
+                let mut text = String::new();
+                for line in lines.by_ref().take_while(|line| *line != "```") {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+                let caption = caption.clone();
+                blocks.push(Block {
+                    language,
+                    caption,
+                    text,
+                });
+            } else if line.is_empty() {
+                is_new = true;
+            } else {
+                if mem::take(&mut is_new) {
+                    caption.clear();
+                }
+                caption.push_str(line);
+                caption.push('\n');
+            }
+        }
+        blocks
+    }
+
+    /// The file that the block is, or changes.
+    fn file(&self) -> &str {
+        let quoted = self.caption.split('`').skip(1).step_by(2);
+        let file = quoted.filter(|name| name.contains('.')).last();
+        file.unwrap_or_else(|| panic!("no file is named in front of {self:?}"))
+    }
+}
+
+/// What a reader has: a place beside the repository, and what was printed last.
+struct Reader {
+    place: PathBuf,
+    printed: Option<String>,
+}
+
+impl Reader {
+    fn follow(&mut self, block: &Block<'_>) {
+        match block.language {
+            "sh" => self.run(&block.text),
+            "text" => {
+                let printed = self.printed.take();
+                assert_eq!(
+                    printed.as_deref(),
+                    Some(&*block.text),
+                    "after {}",
+                    block.caption
+                );
+            }
+            "diff" => self.change(block.file(), &block.text),
+            "rust" | "toml" | "js" | "txt" => {
+                fs::write(self.place.join(block.file()), &block.text).expect("the file is written");
+            }
+            other => panic!("a reader does not know what to do with `{other}`"),
+        }
+    }
+
+    fn run(&mut self, commands: &str) {
+        let left = self.place.join("left-off");
+        let output = Command::new("sh")
+            .args(["-ec", &format!("{commands}pwd > \"$LEFT_OFF\"")])
+            .current_dir(&self.place)
+            .env("LEFT_OFF", &left)
+            .env("CARGO_TARGET_DIR", target())
+            .env("CARGO_NET_OFFLINE", "true")
+            // What cargo sets for this test is not what it sets for a reader.
+            .env_remove("CARGO_MANIFEST_DIR")
+            .output()
+            .expect("`sh` starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{commands}{said}");
+        assert!(!said.contains("warning: "), "{commands}{said}");
+        let place = fs::read_to_string(&left).expect("the commands end by saying where they are");
+        fs::remove_file(left).expect("it is there");
+        self.place = PathBuf::from(place.trim_end());
+        self.printed = Some(String::from_utf8(output.stdout).expect("UTF-8"));
+        // The versions that the rest of the repository is tested with, and no network.
+        let lock = self.place.join("Cargo.lock");
+        if self.place.join("Cargo.toml").exists() && !lock.exists() {
+            fs::copy(repository().join("Cargo.lock"), lock).expect("the lock file is copied");
+        }
+    }
+
+    /// Makes a change that is shown as a diff without line numbers.
+    fn change(&self, file: &str, diff: &str) {
+        let without = |mark: char| -> String {
+            diff.lines()
+                .filter(|line| !line.starts_with(mark))
+                .flat_map(|line| [line.get(1..).unwrap_or_default(), "\n"])
+                .collect()
+        };
+        let (old, new) = (without('+'), without('-'));
+        let path = self.place.join(file);
+        let text = fs::read_to_string(&path).expect("a file of the reader");
+        let places = text.matches(&old).count();
+        assert_eq!(places, 1, "`{file}` has {places} places like:\n{old}");
+        fs::write(path, text.replace(&old, &new)).expect("the file is written");
+    }
+}
+
+/// Where the reader works: outside of the repository, and the same for every run, because cargo
+/// builds everything anew for every other path.
+fn beside(page: &str) -> PathBuf {
+    let title = page.lines().next();
+    let mut hasher = DefaultHasher::new();
+    (repository(), title).hash(&mut hasher);
+    std::env::temp_dir().join(format!("hooks-guide-{:x}", hasher.finish()))
+}
+
+/// Follows the pages of one program.
+#[cfg(unix)]
+fn follow(pages: &[&str]) {
+    let first = pages.first().expect("there is a page");
+    let beside = beside(first);
+    if beside.exists() {
+        fs::remove_dir_all(&beside).expect("what the last run left is removed");
+    }
+    fs::create_dir(&beside).expect("a place for the reader");
+    std::os::unix::fs::symlink(repository(), beside.join("hooks")).expect("a link");
+    let mut reader = Reader {
+        place: beside,
+        printed: None,
+    };
+    for block in pages.iter().flat_map(|page| Block::all(page)) {
+        reader.follow(&block);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_quick_start_works_to_the_letter() {
+    follow(GUIDES[0]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_guide_works_to_the_letter() {
+    follow(GUIDES[1]);
+}
