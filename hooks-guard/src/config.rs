@@ -229,10 +229,12 @@ impl Config {
     pub fn warnings(&self) -> Vec<&'static str> {
         let mut warnings = Vec::new();
         if !self.enabled {
-            warnings.push("`enabled` is false: nothing is judged, agents ask their users or nobody");
+            warnings
+                .push("`enabled` is false: nothing is judged, agents ask their users or nobody");
         }
         if self.dangerously_skip_confirmations {
-            warnings.push("`dangerously_skip_confirmations` is on: deletions run without a question");
+            warnings
+                .push("`dangerously_skip_confirmations` is on: deletions run without a question");
         }
         if !self.require_confirmation_cud {
             warnings.push("`require_confirmation_cud` is off: changes run without a question");

@@ -148,17 +148,18 @@ impl Gate {
     pub async fn judge(&self, request: &PermissionRequest) -> Judged {
         let began = Instant::now();
         let (found, mut error) = self.found(request).await;
-        let verdict = self.rules.as_ref().and_then(|book| {
-            match book.rules_in(request.cwd.as_deref()) {
-                Ok(rules) => rules.judge(request, &found),
-                Err(why) => {
-                    let why = why.to_string();
-                    let verdict = Verdict::unreadable(&why);
-                    error.get_or_insert(why);
-                    Some(verdict)
-                }
-            }
-        });
+        let verdict =
+            self.rules
+                .as_ref()
+                .and_then(|book| match book.rules_in(request.cwd.as_deref()) {
+                    Ok(rules) => rules.judge(request, &found),
+                    Err(why) => {
+                        let why = why.to_string();
+                        let verdict = Verdict::unreadable(&why);
+                        error.get_or_insert(why);
+                        Some(verdict)
+                    }
+                });
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         Judged {
             ruling: self.decide(found.classification, verdict),

@@ -124,7 +124,9 @@ impl PermissionService {
         let command_hash = command_hash(&request);
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         if asks
-            && let Some(grant) = audit.grant(command_hash, &request, may_be_remembered).await?
+            && let Some(grant) = audit
+                .grant(command_hash, &request, may_be_remembered)
+                .await?
         {
             ruling.decision = Decision::AutoAllowed;
             ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
@@ -151,7 +153,12 @@ impl PermissionService {
     ///
     /// # Errors
     /// When the trail cannot be written.
-    pub async fn respond(&self, id: i64, reply: Reply, by: &str) -> Result<Responded, ServiceError> {
+    pub async fn respond(
+        &self,
+        id: i64,
+        reply: Reply,
+        by: &str,
+    ) -> Result<Responded, ServiceError> {
         let audit = &self.inner.audit;
         let longer = reply.approved && reply.remember != Remember::Once;
         if longer

@@ -129,7 +129,9 @@ pub(super) async fn of_entry(
 }
 
 async fn put(batch: &mut Batch, decision: i64, at: i64) -> Result<(), AuditError> {
-    let seq = batch.append(Kind::Used, decision, used(decision, at)).await?;
+    let seq = batch
+        .append(Kind::Used, decision, used(decision, at))
+        .await?;
     batch
         .tx
         .execute(
@@ -212,9 +214,7 @@ impl Take {
                 ],
             )
             .await?;
-        found
-            .map(|row| Ok(Stored::read(&row, 0)?.id))
-            .transpose()
+        found.map(|row| Ok(Stored::read(&row, 0)?.id)).transpose()
     }
 }
 

@@ -29,12 +29,20 @@ impl Judgement {
             });
         };
         if access.paths.is_empty() {
-            found(true, Sure::Guess, format!("`{tool}` does not say which file"));
+            found(
+                true,
+                Sure::Guess,
+                format!("`{tool}` does not say which file"),
+            );
         }
         for path in &access.paths {
             let shown = path.display();
             if path.to_str().is_none_or(|path| tables.secret(path)) {
-                found(true, Sure::Known, format!("`{tool}` gets at secrets in `{shown}`"));
+                found(
+                    true,
+                    Sure::Known,
+                    format!("`{tool}` gets at secrets in `{shown}`"),
+                );
             } else {
                 let verb = match access.effect {
                     Crud::Read => "reads",
@@ -68,7 +76,10 @@ mod tests {
     #[test]
     fn p_06_reads_of_files_are_allowed_and_changes_are_not() {
         let read = judge(Crud::Read, &["src/main.rs"]);
-        assert_eq!((read.crud, read.decision), (Crud::Read, Decision::AutoAllowed));
+        assert_eq!(
+            (read.crud, read.decision),
+            (Crud::Read, Decision::AutoAllowed)
+        );
         for effect in [Crud::Create, Crud::Update, Crud::Delete] {
             let verdict = judge(effect, &["src/main.rs"]);
             assert_eq!(verdict.crud, effect);
@@ -78,10 +89,18 @@ mod tests {
 
     #[test]
     fn reads_of_secrets_and_of_files_without_a_name_ask() {
-        for paths in [&["/srv/project/.env"][..], &["README.md", "/root/.ssh/id_ed25519"], &[]] {
+        for paths in [
+            &["/srv/project/.env"][..],
+            &["README.md", "/root/.ssh/id_ed25519"],
+            &[],
+        ] {
             let verdict = judge(Crud::Read, paths);
             assert_eq!(verdict.crud, Crud::Read);
-            assert_eq!(verdict.decision, Decision::RequiresConfirmation, "{paths:?}");
+            assert_eq!(
+                verdict.decision,
+                Decision::RequiresConfirmation,
+                "{paths:?}"
+            );
         }
     }
 }

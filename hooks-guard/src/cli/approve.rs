@@ -109,7 +109,10 @@ fn show(question: &Value) -> io::Result<()> {
 fn ask() -> io::Result<Option<Value>> {
     let mut out = io::stdout().lock();
     loop {
-        write!(out, "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: ")?;
+        write!(
+            out,
+            "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: "
+        )?;
         out.flush()?;
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {

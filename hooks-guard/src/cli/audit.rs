@@ -143,7 +143,9 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
             Action::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
                 let store = trail(&setup).await?;
-                let done = store.cleanup(Timestamp::now() - age, "command line").await?;
+                let done = store
+                    .cleanup(Timestamp::now() - age, "command line")
+                    .await?;
                 writeln!(
                     io::stdout().lock(),
                     "{} decisions deleted, {} remain",

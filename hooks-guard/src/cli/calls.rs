@@ -67,14 +67,22 @@ impl Calls {
             hash.update(part.as_deref().unwrap_or(""));
             hash.update([0]);
         }
-        let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let name: String = hash
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         self.0.join(name)
     }
 
     fn sweep(&self) {
         let old = |path: &Path| {
             let written = fs::metadata(path).and_then(|file| file.modified());
-            written.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > KEPT))
+            written.is_ok_and(|at| {
+                SystemTime::now()
+                    .duration_since(at)
+                    .is_ok_and(|age| age > KEPT)
+            })
         };
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
             if old(&entry.path()) {

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use clap::Args;
 use hooks_guard::audit::AuditStore;
+use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::config::Config;
 use hooks_guard::gate::Gate;
-use hooks_guard::classify::Decision;
 use hooks_guard::protocol::{self, Agent, Answer, Asks, Event, Question, Ran, Reply};
 use hooks_guard::service::PermissionService;
 use hooks_guard::{PermissionRequest, Ruling};
@@ -19,8 +19,8 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, timeout_at};
 
-use super::calls::{Call, Calls};
 use super::Failure;
+use super::calls::{Call, Calls};
 use super::setup::{Setup, address, database, gate, runtime};
 
 #[derive(Debug, Args)]
@@ -76,11 +76,7 @@ fn answer(options: Options, event: Event, began: Instant) -> Reply {
     | Event::Nothing { hook, .. }) = &event;
     let hook = *hook;
     let agent = options.agent;
-    let limit = protocol::limit(
-        agent,
-        Some(hook),
-        options.timeout.map(Duration::from_secs),
-    );
+    let limit = protocol::limit(agent, Some(hook), options.timeout.map(Duration::from_secs));
     let work = || -> Result<Reply, Failure> {
         let config = options.setup.config()?;
         if !config.enabled {
@@ -123,7 +119,9 @@ impl Guard<'_> {
     async fn ask(&self, mut question: Question) -> Reply {
         let request = &mut question.request;
         request.agent = Some(self.agent.name().to_owned());
-        request.call_id.get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
+        request
+            .call_id
+            .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
         request.asks_itself = question.asks == Asks::Always;
         let decided = timeout_at(self.until, self.decide(&question.request)).await;
         let answer = match decided {
@@ -235,7 +233,9 @@ impl Guard<'_> {
     async fn ran(&self, mut ran: Ran) -> Reply {
         let request = &mut ran.request;
         request.agent = Some(self.agent.name().to_owned());
-        request.call_id.get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
+        request
+            .call_id
+            .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
         let status = ran.outcome.exit_status;
         let reported = match Calls::of_environment().and_then(|calls| calls.take(&ran.request)) {
             Some(Call { id, secret }) => {
@@ -254,7 +254,9 @@ impl Guard<'_> {
     }
 
     async fn ran_here(&self, ran: &Ran) -> Result<(), Failure> {
-        let Ran { request, outcome, .. } = ran;
+        let Ran {
+            request, outcome, ..
+        } = ran;
         let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
             return Ok(());
         };
@@ -262,7 +264,9 @@ impl Guard<'_> {
         let gate = Gate::by_tables();
         let service = PermissionService::new(gate, audit, self.config.approval_ttl());
         let agent = self.agent.name();
-        let status = outcome.exit_status.and_then(|status| i32::try_from(status).ok());
+        let status = outcome
+            .exit_status
+            .and_then(|status| i32::try_from(status).ok());
         service.executed_call(agent, session, call, status).await?;
         Ok(())
     }
@@ -275,6 +279,9 @@ fn call_of(command: &str, cwd: Option<&std::path::Path>) -> String {
     hash.update([0]);
     hash.update(cwd.map_or(&[][..], |cwd| cwd.as_os_str().as_encoded_bytes()));
     let digest = hash.finalize();
-    let short: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    let short: String = digest[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("command:{short}")
 }

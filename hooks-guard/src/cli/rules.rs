@@ -80,7 +80,10 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
         }
         if rules.untrusted() {
             let file = escape(&file.display().to_string());
-            writeln!(out, "warn {file} is not trusted: what it allows does not count")?;
+            writeln!(
+                out,
+                "warn {file} is not trusted: what it allows does not count"
+            )?;
         }
     }
     Ok(all)
@@ -103,7 +106,11 @@ pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
     if options.revoke {
         let was = trust.remove(&file);
         trust.save(&path)?;
-        let what = if was { "is trusted no longer" } else { "was not trusted" };
+        let what = if was {
+            "is trusted no longer"
+        } else {
+            "was not trusted"
+        };
         writeln!(out, "{shown} {what}")?;
         return Ok(was);
     }

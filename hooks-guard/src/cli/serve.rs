@@ -107,7 +107,11 @@ fn greet(config: &Config, token: &OperatorToken, address: SocketAddr) -> Result<
     }
     writeln!(out, "audit trail: {}", without_password(&database(config)?))?;
     if out.is_terminal() {
-        writeln!(out, "operator's token, for `hooks-guard approve`: {}", token.reveal())?;
+        writeln!(
+            out,
+            "operator's token, for `hooks-guard approve`: {}",
+            token.reveal()
+        )?;
     } else {
         writeln!(
             out,

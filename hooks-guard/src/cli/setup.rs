@@ -60,7 +60,10 @@ pub(crate) fn database(config: &Config) -> Result<String, Failure> {
         Some(url) => Ok(url.clone()),
         None => {
             let places = Places::of_environment().ok_or_else(|| {
-                Failure::Other("there is no home directory; give the audit trail's place with `--database`".to_owned())
+                Failure::Other(
+                    "there is no home directory; give the audit trail's place with `--database`"
+                        .to_owned(),
+                )
             })?;
             Ok(file_url(&places.database_file()))
         }
@@ -109,7 +112,9 @@ pub(crate) fn places() -> Result<Places, Failure> {
 
 /// Where agents keep this user's settings.
 pub(crate) fn homes(places: &Places) -> Homes {
-    Homes::new(&places.home, |name| std::env::var_os(name).map(PathBuf::from))
+    Homes::new(&places.home, |name| {
+        std::env::var_os(name).map(PathBuf::from)
+    })
 }
 
 /// What no command and no tool may touch without a question.

@@ -56,7 +56,5 @@ pub(crate) async fn cleanup(
     }
     let age = SignedDuration::from_hours(24 * i64::try_from(days).unwrap_or(365));
     let done = state.service().audit().cleanup(Timestamp::now() - age, by);
-    done.await
-        .map(Json)
-        .map_err(|error| failed(&id, &error))
+    done.await.map(Json).map_err(|error| failed(&id, &error))
 }

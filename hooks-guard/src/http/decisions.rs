@@ -108,7 +108,9 @@ pub(crate) async fn one(
 ) -> Result<Json<AuditRecord>, ApiError> {
     let decision = number(&decision)?;
     let wait = query.number("wait")?.unwrap_or(0).min(LONGEST_WAIT);
-    let found = state.service().decision(decision, Duration::from_secs(wait));
+    let found = state
+        .service()
+        .decision(decision, Duration::from_secs(wait));
     let found = found.await.map_err(|error| failed(&id, &error))?;
     found.map(Json).ok_or_else(unknown)
 }
@@ -173,7 +175,9 @@ pub(crate) async fn executed(
     let exit_status = match map.remove("exit_status") {
         None | Some(Value::Null) => None,
         Some(status) => {
-            let status = status.as_i64().and_then(|status| i32::try_from(status).ok());
+            let status = status
+                .as_i64()
+                .and_then(|status| i32::try_from(status).ok());
             Some(status.ok_or_else(|| body::wrong_type("exit_status", "an integer of 32 bits"))?)
         }
     };

@@ -43,7 +43,10 @@ impl RateLimit {
 
     /// Counts a request, unless there are too many.
     pub(crate) fn ask(&self, client: Client, now: Instant) -> Allowance {
-        let mut clients = self.clients.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut clients = self
+            .clients
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         if clients.len() >= MANY && !clients.contains_key(&client) {
             clients.retain(|_, asked| asked.back().is_some_and(|at| now - *at < WINDOW));
         }

@@ -84,17 +84,38 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_str(host).expect("a header"));
         if let Some(origin) = origin {
-            headers.insert(header::ORIGIN, HeaderValue::from_str(origin).expect("a header"));
+            headers.insert(
+                header::ORIGIN,
+                HeaderValue::from_str(origin).expect("a header"),
+            );
         }
         names.check(&Uri::from_static("/health"), &headers).is_ok()
     }
 
     #[test]
     fn p_14_only_names_of_this_machine_are_answered() {
-        for host in ["localhost", "LOCALHOST:3000", "127.0.0.1:3000", "[::1]:3000", "127.8.8.8", "guard.test:1", "localhost."] {
+        for host in [
+            "localhost",
+            "LOCALHOST:3000",
+            "127.0.0.1:3000",
+            "[::1]:3000",
+            "127.8.8.8",
+            "guard.test:1",
+            "localhost.",
+        ] {
             assert!(allowed(host, None), "{host}");
         }
-        for host in ["evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "10.0.0.1", "", "a@localhost", "evil.test@localhost", "[::1", "localhost:x:y"] {
+        for host in [
+            "evil.test",
+            "localhost.evil.test",
+            "127.0.0.1.evil.test",
+            "10.0.0.1",
+            "",
+            "a@localhost",
+            "evil.test@localhost",
+            "[::1",
+            "localhost:x:y",
+        ] {
             assert!(!allowed(host, None), "{host}");
         }
     }
@@ -103,7 +124,14 @@ mod tests {
     fn p_14_a_page_of_another_site_is_not_answered() {
         assert!(allowed("localhost:3000", Some("http://localhost:3000")));
         assert!(allowed("localhost:3000", Some("http://127.0.0.1:3000")));
-        for origin in ["http://evil.test", "null", "http://localhost.evil.test", "file://", "http://localhost@evil.test", "chrome-extension://localhost"] {
+        for origin in [
+            "http://evil.test",
+            "null",
+            "http://localhost.evil.test",
+            "file://",
+            "http://localhost@evil.test",
+            "chrome-extension://localhost",
+        ] {
             assert!(!allowed("localhost:3000", Some(origin)), "{origin}");
         }
     }

@@ -123,7 +123,10 @@ pub fn app(state: AppState) -> Router {
         .route("/api/hooks/pending", get(decisions::pending))
         .route("/api/hooks/decisions", get(decisions::list))
         .route("/api/hooks/decisions/{id}", get(decisions::one))
-        .route("/api/hooks/decisions/{id}/executed", post(decisions::executed))
+        .route(
+            "/api/hooks/decisions/{id}/executed",
+            post(decisions::executed),
+        )
         .route("/api/hooks/decisions/{id}/redeem", post(decisions::redeem))
         .route("/api/hooks/remembered", get(remembered::list))
         .route("/api/hooks/remembered/{id}", delete(remembered::revoke))

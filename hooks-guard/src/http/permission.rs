@@ -43,7 +43,9 @@ pub(crate) async fn request(
     mut request: Request,
 ) -> Response {
     let peer = request.extract_parts::<Extension<Peer>>().await.ok();
-    let client = peer.and_then(|Extension(Peer(peer))| peer).map(|peer| peer.ip());
+    let client = peer
+        .and_then(|Extension(Peer(peer))| peer)
+        .map(|peer| peer.ip());
     let limit = state.inner.limit.as_ref();
     let allowance = limit.map(|limit| limit.ask(client, Instant::now()));
     let mut response = match allowance {
@@ -84,7 +86,9 @@ fn tell(response: &mut Response, allowance: Allowance) {
 async fn decide(state: &AppState, id: &RequestId, body: Body) -> Result<Ruling, ApiError> {
     let request = read(body::object(body).await?)?;
     if !state.inner.config.enabled {
-        return Err(ApiError::not_ready("`enabled` is false in the configuration"));
+        return Err(ApiError::not_ready(
+            "`enabled` is false in the configuration",
+        ));
     }
     let began = Instant::now();
     let ruling = state.inner.service.request(request).await;
@@ -121,9 +125,10 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         },
         file: match map.remove("file") {
             None | Some(Value::Null) => None,
-            Some(file) => Some(serde_json::from_value::<FileAccess>(file).map_err(|error| {
-                ApiError::invalid_json(format!("Field 'file': {error}"))
-            })?),
+            Some(file) => Some(
+                serde_json::from_value::<FileAccess>(file)
+                    .map_err(|error| ApiError::invalid_json(format!("Field 'file': {error}")))?,
+            ),
         },
     })
 }

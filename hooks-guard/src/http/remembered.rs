@@ -56,7 +56,10 @@ pub(crate) async fn revoke(
     let number = number(&remembered)?;
     let all = audit.all_remembered().await.map_err(failed)?;
     let gone = || ApiError::not_found("There is no such approval");
-    let found = all.into_iter().find(|one| one.id == number).ok_or_else(gone)?;
+    let found = all
+        .into_iter()
+        .find(|one| one.id == number)
+        .ok_or_else(gone)?;
     match audit.forget(number, "operator").await.map_err(failed)? {
         true => Ok(Json(found)),
         false => Err(gone()),

@@ -223,7 +223,11 @@ async fn listen(path: &Path) -> Result<Socket, ServeError> {
         source,
     };
     match tokio::net::UnixStream::connect(path).await {
-        Ok(_) => return Err(ServeError::SocketTaken { path: path.to_owned() }),
+        Ok(_) => {
+            return Err(ServeError::SocketTaken {
+                path: path.to_owned(),
+            });
+        }
         // What a process that was killed left behind.
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(failed)?;

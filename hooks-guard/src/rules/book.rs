@@ -148,7 +148,11 @@ mod tests {
         fs::write(Places::project_rules(&outer), DENY).expect("a file");
         assert_eq!(effect(&book, &inner), Some(Effect::Deny), "seen at once");
         fs::write(Places::project_rules(&inner), "").expect("a file");
-        assert_eq!(effect(&book, &inner), Some(Effect::Deny), "not put out of force");
+        assert_eq!(
+            effect(&book, &inner),
+            Some(Effect::Deny),
+            "not put out of force"
+        );
         assert_eq!(effect(&book, home.path()), None);
         fs::remove_file(Places::project_rules(&outer)).expect("gone");
         assert_eq!(effect(&book, &inner), None);
