@@ -96,6 +96,24 @@ fn nested_brackets_are_confirmed() {
     }
 }
 
+/// A scanner may look a character up in a table that ends before it.
+#[test]
+fn characters_of_every_kind_stand_where_digits_may() {
+    let classifier = Classifier::new();
+    for number in (0x80..0x11_0000).step_by(0x151) {
+        let Some(character) = char::from_u32(number) else {
+            continue;
+        };
+        for text in [
+            format!("echo {{{character}..2}}"),
+            format!("echo {{1..{character}}}"),
+            format!("echo ${character} {character}"),
+        ] {
+            assert!(classifier.classify(&text).is_ok(), "{text}");
+        }
+    }
+}
+
 #[test]
 fn long_texts_take_bounded_time() {
     confirmed(&format!("sh <<E\n{}E", "rm x\n".repeat(1_900)));

@@ -1,5 +1,6 @@
 //! Lowers what `tree-sitter` reads with the grammar `tree-sitter-bash`.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -18,7 +19,8 @@ thread_local! {
 
 /// The script that `text` is, if it is one.
 pub(crate) fn parse(text: &str) -> Option<Script> {
-    let tree = PARSER.with(|parser| parser.borrow_mut().as_mut()?.parse(text, None))?;
+    let plain = plain(text);
+    let tree = PARSER.with(|parser| parser.borrow_mut().as_mut()?.parse(&*plain, None))?;
     let root = tree.root_node();
     if root.has_error() {
         return None;
@@ -29,6 +31,18 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     }
     let lower = Lower { text, ends };
     lower.statements(&children(root))
+}
+
+/// The text as the grammar is given it: of the same length, with a character that is part of a
+/// word and of no name for each byte that is no ASCII. The grammar's scanner looks such
+/// characters up in a table that has none of them, beyond its end; and it takes some for white
+/// space, which no shell does.
+fn plain(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let plain = |byte: u8| if byte.is_ascii() { byte as char } else { '%' };
+    Cow::Owned(text.bytes().map(plain).collect())
 }
 
 /// Where substitutions start and end. Iterative: a tree may be deep.
