@@ -19,6 +19,7 @@ use super::write::Head;
 pub(super) const WAITING: usize = 1024;
 
 /// How often is looked for what other processes did to a SQLite file.
+#[cfg(feature = "sqlite")]
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How long to wait before the next try when the database cannot be reached, and after how long

@@ -126,10 +126,6 @@ pub(super) async fn clean(
         }
     };
     #[cfg(feature = "sqlite")]
-    #[cfg_attr(
-        not(feature = "postgres"),
-        expect(irrefutable_let_patterns, reason = "the only one")
-    )]
     if deleted > 0
         && let Backend::Sqlite(database) = backend
     {

@@ -159,7 +159,8 @@ macro_rules! in_searched {
             "s.at > $1 AND s.at < $2 AND ($3 IS NULL OR s.class = $3)
                 AND ($4 IS NULL OR s.response = $4) AND ($5 IS NULL OR s.requires = $5) AND ",
             $find,
-            "(s.folded, $6) > 0"
+            "(s.folded, $6) > 0 AND ($7 IS NULL OR EXISTS (SELECT 1 FROM decisions d
+                WHERE d.id = s.id AND d.agent = $7))"
         )
     };
 }
@@ -171,7 +172,7 @@ macro_rules! text_page {
             columns!(),
             " FROM (SELECT s.id FROM searched s WHERE ",
             in_searched!($find),
-            " ORDER BY s.at DESC, s.id DESC LIMIT $7 OFFSET $8) found
+            " ORDER BY s.at DESC, s.id DESC LIMIT $8 OFFSET $9) found
               JOIN decisions d ON d.id = found.id ORDER BY d.at DESC, d.id DESC"
         )
     };
@@ -215,10 +216,11 @@ impl Bound {
         ]
     }
 
-    /// `$1` to `$6` of the texts that read `searched` alone, if that is enough.
-    fn searched_args(&self) -> Option<[Arg<'_>; 6]> {
+    /// `$1` to `$7` of the texts that read `searched` first. A session has few decisions: it is
+    /// better to begin with those.
+    fn searched_args(&self) -> Option<[Arg<'_>; 7]> {
         let text = self.text.as_ref()?;
-        (self.agent.is_none() && self.session.is_none()).then(|| {
+        self.session.is_none().then(|| {
             [
                 self.after.unwrap_or(i64::MIN).into(),
                 self.before.unwrap_or(i64::MAX).into(),
@@ -226,6 +228,7 @@ impl Bound {
                 self.response.into(),
                 self.requires.into(),
                 text.into(),
+                (&self.agent).into(),
             ]
         })
     }
@@ -314,7 +317,12 @@ pub(super) async fn list(
     let bound = Bound::from(filter);
     let mut tx = backend.read().await?;
     let total = bound.total(&mut tx).await?;
-    let records = bound.page(&mut tx, page).await?;
+    // Nothing is looked for behind the last one that there is.
+    let limit = page.limit.min(total.saturating_sub(page.offset));
+    let records = match limit {
+        0 => Vec::new(),
+        limit => bound.page(&mut tx, Page { limit, ..page }).await?,
+    };
     Ok(Listing { records, total })
 }
 

@@ -37,9 +37,7 @@ fn victim(path: &str) {
                 }
             })
         });
-        for task in tasks.collect::<Vec<_>>() {
-            task.await.expect("no end");
-        }
+        futures_util::future::join_all(tasks).await;
     });
 }
 
