@@ -63,10 +63,10 @@ fn faults(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<Stri
     if !kinds.is_empty() && !kinds.iter().any(|kind| is_of(value, kind)) {
         return vec![format!("{at}: {value} is no {kinds:?}")];
     }
-    if let Some(all) = schema["enum"].as_array() {
-        if !all.contains(value) {
-            found.push(format!("{at}: {value} is none of {all:?}"));
-        }
+    if let Some(all) = schema["enum"].as_array()
+        && !all.contains(value)
+    {
+        found.push(format!("{at}: {value} is none of {all:?}"));
     }
     for word in ["oneOf", "anyOf"] {
         if let Some(all) = schema[word].as_array() {
