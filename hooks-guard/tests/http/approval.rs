@@ -174,7 +174,7 @@ fn p_26_what_nobody_was_asked_cannot_be_answered() {
 #[test]
 fn p_26_what_is_not_there_cannot_be_answered() {
     let daemon = Daemon::plain();
-    for id in [0, 4711, i64::MAX, -1] {
+    for id in [0, 4711, i64::MAX] {
         daemon
             .respond(&json!(id), "APPROVED")
             .error(404, "NOT_FOUND");
@@ -185,7 +185,7 @@ fn p_26_what_is_not_there_cannot_be_answered() {
             .executed(&json!(id), &json!("no secret of any decision"))
             .error(404, "NOT_FOUND");
     }
-    for id in ["x", "1x", "99999999999999999999"] {
+    for id in ["x", "1x", "-1", "99999999999999999999"] {
         let answer = daemon.get(&format!("/api/hooks/decisions/{id}"));
         assert!(matches!(answer.status, 400 | 404), "{}", answer.text());
         answer.refusal(answer.status);

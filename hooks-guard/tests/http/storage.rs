@@ -87,7 +87,9 @@ async fn p_22_a_database_that_fails_is_an_error_without_internals() {
     .fetch_all(&mut other)
     .await
     .unwrap();
-    run(&mut other, "PRAGMA foreign_keys = OFF".to_owned()).await;
+    for pragma in ["foreign_keys = OFF", "legacy_alter_table = ON"] {
+        run(&mut other, format!("PRAGMA {pragma}")).await;
+    }
     for table in tables {
         let name: String = table.get(0);
         // Shadow tables of a search index cannot be renamed, and need not be.

@@ -199,6 +199,8 @@ fn threat_the_token_is_in_no_place_that_an_agent_can_read() {
 
 /// Words that could be a token: long, and of the letters that tokens have.
 fn words(text: &str) -> Vec<String> {
+    let colours = regex::Regex::new(r"\x1b\[[0-9;?]*[A-Za-z]").unwrap();
+    let text = colours.replace_all(text, " ");
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_')
         .filter(|word| word.len() >= 16)
         .map(ToOwned::to_owned)
