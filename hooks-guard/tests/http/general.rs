@@ -228,10 +228,18 @@ fn settings_enabled_off_is_told_by_health_and_on_start() {
     let daemon = Setup::new().config("enabled = false").start();
     assert_eq!(daemon.get("/health").ok()["hooks"]["enabled"], false);
     assert!(daemon.said().contains("enabled"), "{}", daemon.said());
-    // Off or not: it answers, and records.
-    let ruling = daemon.ask("mkdir out");
-    assert_eq!(ruling["classification"], "CREATE");
-    assert_eq!(daemon.record(&ruling["id"])["command"], "mkdir out");
+    assert!(daemon.pending().is_empty());
+}
+
+#[test]
+fn p_12_a_classifier_that_is_not_there_is_told() {
+    let daemon = Setup::new().config("enabled = false").start();
+    for command in ["ls", "mkdir out"] {
+        let body = daemon
+            .post(&json!({ "command": command }))
+            .error(503, "CLASSIFIER_NOT_READY");
+        assert_eq!(body["error"], "Classifier is not ready");
+    }
 }
 
 #[test]

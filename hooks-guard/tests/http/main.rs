@@ -12,6 +12,7 @@ mod general;
 mod load;
 mod once;
 mod openapi;
+mod own;
 mod rate;
 mod request;
 mod seed_clients;

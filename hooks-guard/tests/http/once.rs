@@ -171,7 +171,7 @@ fn denial_serves_nobody() {
         let answer = json!({ "id": ruling["id"], "response": "DENIED", "remember": remember });
         let answer = daemon.respond_with(&answer);
         if answer.status != 200 {
-            answer.refusal(400);
+            assert!(matches!(answer.status, 400 | 409), "{}", answer.text());
         }
         assert_eq!(
             decision(&daemon, "mkdir out", "/srv/a", "s-1"),
@@ -262,34 +262,65 @@ fn revoking_needs_the_operator() {
     revoke(&daemon, &id, Some(TOKEN)).error(404, "NOT_FOUND");
 }
 
+/// `POST /api/hooks/decisions/{id}/redeem`: how a hook uses an approval.
+#[track_caller]
+fn redeem(daemon: &Daemon, id: &Value, secret: &Value) -> Answer {
+    let target = format!("/api/hooks/decisions/{id}/redeem");
+    daemon.send(&Request::new("POST", &target).json(&json!({ "secret": secret })))
+}
+
 #[test]
-fn what_touches_the_guard_itself_is_always_asked_and_never_remembered() {
+fn approval_is_redeemed_once_and_by_the_secret_alone() {
     let daemon = Daemon::plain();
-    for command in [
-        "hooks-guard approve 1",
-        "hooks-guard trust",
-        "hooks-guard install claude-code --uninstall",
-        "killall hooks-guard",
-        "echo x >> ~/.bashrc",
-        "echo x > .git/hooks/pre-commit",
-        "git config core.hooksPath evil",
-        "echo '{}' > ~/.claude/settings.json",
-    ] {
-        let request = body(command, "/srv/a", "s-1");
-        let ruling = daemon.post(&request).ok();
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{command}");
-        let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "always" });
-        let answer = daemon.respond_with(&answer);
-        assert!(answer.status < 500, "{}", answer.text());
-        // Its one approval at most, nothing that stays.
-        decision(&daemon, command, "/srv/a", "s-1");
-        assert_eq!(
-            decision(&daemon, command, "/srv/a", "s-1"),
-            "REQUIRES_CONFIRMATION",
-            "{command}"
-        );
-        assert!(remembered(&daemon).is_empty(), "{command}");
+    let request = body("mkdir out", "/srv/a", "s-1");
+    let waiting = daemon.post(&request).ok();
+    redeem(&daemon, &waiting["id"], &waiting["secret"]).error(409, "NOT_APPROVED");
+    daemon.respond(&waiting["id"], "APPROVED").ok();
+    let other = daemon.ask("touch notes.txt");
+    redeem(&daemon, &waiting["id"], &other["secret"]).error(403, "WRONG_SECRET");
+    redeem(&daemon, &waiting["id"], &waiting["secret"]).ok();
+    redeem(&daemon, &waiting["id"], &waiting["secret"]).error(409, "ALREADY_USED");
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "REQUIRES_CONFIRMATION"
+    );
+
+    daemon.respond(&other["id"], "DENIED").ok();
+    redeem(&daemon, &other["id"], &other["secret"]).error(409, "NOT_APPROVED");
+    redeem(&daemon, &json!(4711), &other["secret"]).error(404, "NOT_FOUND");
+}
+
+#[test]
+fn approval_is_used_by_asking_again_or_redeemed_never_both() {
+    let daemon = Daemon::plain();
+    let request = body("mkdir out", "/srv/a", "s-1");
+    let ruling = approve(&daemon, &request, None);
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "AUTO_ALLOWED"
+    );
+    redeem(&daemon, &ruling["id"], &ruling["secret"]).error(409, "ALREADY_USED");
+
+    for _ in 0..20 {
+        let ruling = approve(&daemon, &request, None);
+        let (again, port) = (crate::daemon::ask(&request), daemon.port);
+        let asking = std::thread::spawn(move || again.send(port));
+        let redeemed = redeem(&daemon, &ruling["id"], &ruling["secret"]);
+        if redeemed.status != 200 {
+            redeemed.error(409, "ALREADY_USED");
+        }
+        let asked = asking.join().unwrap().ok()["decision"] == "AUTO_ALLOWED";
+        assert_ne!(redeemed.status == 200, asked);
     }
+}
+
+#[test]
+fn denial_is_not_undone_by_a_report() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    daemon.respond(&ruling["id"], "DENIED").ok();
+    daemon.executed(&ruling["id"], &ruling["secret"]);
+    assert_eq!(daemon.record(&ruling["id"])["user_response"], "DENIED");
 }
 
 #[test]
