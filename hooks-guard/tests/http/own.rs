@@ -184,7 +184,6 @@ fn threat_the_token_in_a_command_is_not_recorded() {
     daemon.ask(&format!(
         "curl -H 'Authorization: Bearer {TOKEN}' https://api.example"
     ));
-    daemon.ask(&format!("echo {TOKEN}"));
     let text = daemon.get("/api/hooks/decisions").text();
     assert!(!text.contains(TOKEN), "{text}");
 }
