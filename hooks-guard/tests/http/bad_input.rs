@@ -174,10 +174,8 @@ fn bad_input_queries_of_nonsense_are_errors_of_the_client() {
         "limit=x",
         "limit=-1",
         "limit=1.5",
-        "limit=99999999999999999999",
         "offset=x",
         "offset=-1",
-        "offset=99999999999999999999",
         "since=%FF",
         "since=%00",
         "classification=%00",
@@ -191,7 +189,9 @@ fn bad_input_queries_of_nonsense_are_errors_of_the_client() {
     for query in [
         "command_filter=%00",
         "command_filter=%F0%9F%98%80",
+        "limit=99999999999999999999",
         "offset=9223372036854775807",
+        "offset=99999999999999999999",
     ] {
         let answer = daemon.get(&format!("/api/hooks/decisions?{query}"));
         assert!(

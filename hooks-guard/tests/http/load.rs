@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -157,16 +159,20 @@ async fn load_killed_in_the_middle_no_answer_is_without_its_record() {
         let daemon = setup.start();
         let port = daemon.port;
         let (stop, stopped) = tokio::sync::watch::channel(false);
+        let answered = Arc::new(AtomicUsize::new(0));
         let asking: Vec<_> = (0..16)
             .map(|_| {
-                let stopped = stopped.clone();
+                let (stopped, answered) = (stopped.clone(), Arc::clone(&answered));
                 tokio::spawn(async move {
                     let mut ids = Vec::new();
                     while !*stopped.borrow() {
                         let request =
                             ask(&json!({ "command": "ls" })).header("Connection", "close");
                         match one(port, request.bytes(&format!("127.0.0.1:{port}"))).await {
-                            Ok((200, ruling)) => ids.push(ruling["id"].as_i64().unwrap()),
+                            Ok((200, ruling)) => {
+                                ids.push(ruling["id"].as_i64().unwrap());
+                                answered.fetch_add(1, Ordering::SeqCst);
+                            }
                             _ => break,
                         }
                     }
@@ -174,7 +180,13 @@ async fn load_killed_in_the_middle_no_answer_is_without_its_record() {
                 })
             })
             .collect();
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        while answered.load(Ordering::SeqCst) < 40 {
+            assert!(
+                asking.iter().any(|task| !task.is_finished()),
+                "nobody asks any more"
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let daemon = daemon.again(|setup| setup);
         stop.send(true).unwrap();
         for task in asking {
@@ -185,5 +197,5 @@ async fn load_killed_in_the_middle_no_answer_is_without_its_record() {
         }
         setup = daemon.into_setup();
     }
-    assert!(known.len() > 50, "{}", known.len());
+    assert!(known.len() >= 200, "{}", known.len());
 }

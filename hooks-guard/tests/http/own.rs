@@ -107,7 +107,6 @@ fn threat_the_guards_own_process_is_not_to_be_touched() {
         &daemon,
         &[
             format!("kill {pid}"),
-            format!("kill -0 {pid}"),
             "killall hooks-guard".to_owned(),
             "pkill -f hooks-guard".to_owned(),
             format!("gdb -p {pid}"),

@@ -117,22 +117,6 @@ fn p_02_a_wrong_type_is_an_error() {
 }
 
 #[test]
-fn p_02_a_command_given_twice_is_not_allowed_by_one_of_them() {
-    let daemon = Daemon::plain();
-    for body in [
-        r#"{"command":"ls","command":"mkdir out"}"#,
-        r#"{"command":"mkdir out","command":"ls"}"#,
-    ] {
-        let answer = daemon.send(&Request::new("POST", TARGET).body(body));
-        if answer.status == 200 {
-            assert_eq!(answer.ok()["decision"], "REQUIRES_CONFIRMATION", "{body}");
-        } else {
-            answer.error(400, "INVALID_JSON");
-        }
-    }
-}
-
-#[test]
 fn p_03_a_missing_command_is_named() {
     let daemon = Daemon::plain();
     for body in [

@@ -1,7 +1,7 @@
 //! `GET /api/hooks/stats` (P-30, P-31).
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::daemon::{Daemon, Setup};
 use crate::support::{ShiftedClock, instant};
@@ -88,10 +88,9 @@ fn p_30_stats_are_those_of_the_records() {
         assert!(count > 0, "{class}");
         assert_eq!(body["classifications"][class], count, "{class}");
     }
-    assert_eq!(
-        body["user_responses"],
-        json!({ "approved": 5, "denied": 5, "timeouts": 0 })
-    );
+    for (field, count) in [("approved", 5), ("denied", 5), ("timeouts", 0)] {
+        assert_eq!(body["user_responses"][field], count, "{field}");
+    }
 
     let mut times: Vec<u64> = records
         .iter()
