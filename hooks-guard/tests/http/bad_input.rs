@@ -100,20 +100,14 @@ fn bad_input_an_enormous_here_document_is_refused_with_its_reason() {
 #[test]
 fn bad_input_a_body_too_large_is_refused_before_it_is_read() {
     let mut daemon = Daemon::plain();
-    for length in ["100000000", "9999999999", "18446744073709551615"] {
+    for length in ["100000000", "9999999999"] {
         let mut connection = daemon.connect();
         let head = format!(
             "POST {TARGET} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: {length}\r\n\r\n",
             daemon.port
         );
         connection.write(head.as_bytes()).unwrap();
-        let answer = connection.read().unwrap();
-        if length.len() == 20 {
-            // No length that the protocol can count.
-            assert!(matches!(answer.status, 400 | 413), "{}", answer.status);
-        } else {
-            answer.error(413, "BODY_TOO_LARGE");
-        }
+        connection.read().unwrap().error(413, "BODY_TOO_LARGE");
     }
     daemon.assert_well();
 }
@@ -179,7 +173,6 @@ fn bad_input_queries_of_nonsense_are_errors_of_the_client() {
         "since=%FF",
         "since=%00",
         "classification=%00",
-        "limit=1&limit=2",
     ] {
         let answer = daemon.get(&format!("/api/hooks/decisions?{query}"));
         assert_eq!(answer.status, 400, "{query}: {}", answer.text());

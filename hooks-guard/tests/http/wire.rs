@@ -73,6 +73,8 @@ fn wire_lengths_that_are_none_or_two_are_refused() {
         "Content-Length: 16, 17",
         "Content-Length: +16",
         "Content-Length: 0x10",
+        "Content-Length: 18446744073709551615",
+        "Content-Length: 18446744073709551616",
         "Content-Length: 16\r\nContent-Length: 17",
         "Transfer-Encoding: identity, chunked\r\nContent-Length: 16",
         "Transfer-Encoding: xchunked",
