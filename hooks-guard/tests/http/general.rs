@@ -1,0 +1,292 @@
+//! Health, metrics, paths and methods, request ids, settings (P-13, P-43 … P-46).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::client::Request;
+use crate::daemon::{Daemon, Setup, TOKEN};
+
+const ENDPOINTS: [(&str, &str); 9] = [
+    ("POST", "/api/hooks/permission-request"),
+    ("GET", "/api/hooks/decisions"),
+    ("GET", "/api/hooks/stats"),
+    ("DELETE", "/api/hooks/cleanup"),
+    ("POST", "/api/hooks/permission-response"),
+    ("GET", "/api/hooks/pending"),
+    ("GET", "/api/hooks/remembered"),
+    ("GET", "/api/hooks/openapi.json"),
+    ("GET", "/health"),
+];
+
+#[test]
+fn p_43_health_includes_the_hooks() {
+    let body = Daemon::plain().get("/health").ok();
+    let hooks = body["hooks"].as_object().unwrap();
+    assert_eq!(hooks["enabled"], true);
+    assert_eq!(hooks["classifier_available"], true);
+    assert_eq!(hooks["model_loaded"], false);
+    assert!(
+        hooks["model_name"].is_null() || hooks["model_name"].is_string(),
+        "{body}"
+    );
+    assert!(hooks["classification_latency_ms"].is_u64(), "{body}");
+}
+
+#[test]
+fn p_12_patterns_work_without_a_model() {
+    let daemon = Daemon::plain();
+    assert_eq!(daemon.get("/health").ok()["hooks"]["model_loaded"], false);
+    assert_eq!(daemon.ask("ls")["classification_method"], "pattern_match");
+}
+
+#[test]
+fn p_44_paths_that_are_not_there_are_errors_of_the_same_shape() {
+    let daemon = Daemon::plain();
+    for path in [
+        "/nothing",
+        "/api",
+        "/api/hooks",
+        "/api/hooks/nothing",
+        "/api/hooks/decisions/1/nothing",
+        "/api/hooks/../../etc/passwd",
+        "/api/hooks/%2e%2e/%2e%2e/etc/passwd",
+        "/api/hooks/stats%00",
+        "//api/hooks/stats",
+    ] {
+        daemon.get(path).error(404, "NOT_FOUND");
+        daemon
+            .send(&Request::new("POST", path).body("{}"))
+            .error(404, "NOT_FOUND");
+    }
+}
+
+#[test]
+fn p_44_a_wrong_method_is_told_the_right_one() {
+    let daemon = Daemon::plain();
+    for (right, path) in ENDPOINTS {
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE", "BREW"] {
+            if method == right {
+                continue;
+            }
+            let answer = daemon.send(&Request::new(method, path).body("{}"));
+            answer.error(405, "METHOD_NOT_ALLOWED");
+            let allow = answer.header("allow").unwrap_or_default();
+            assert!(allow.contains(right), "{method} {path}: allow {allow:?}");
+        }
+    }
+}
+
+#[test]
+fn p_13_every_answer_has_an_id_of_its_own() {
+    let daemon = Daemon::plain();
+    let mut ids = BTreeSet::new();
+    let mut count = 0;
+    for answer in [
+        daemon.get("/health"),
+        daemon.get("/health"),
+        daemon.get("/metrics"),
+        daemon.get("/nothing"),
+        daemon.post(&json!({})),
+        daemon.post(&json!({ "command": "ls" })),
+        daemon.get("/api/hooks/decisions?since=x"),
+        daemon.get("/api/hooks/decisions/4711"),
+        daemon.send(&Request::new("PUT", "/api/hooks/stats")),
+        daemon.send(&Request::new("GET", "/api/hooks/stats").host("evil.example")),
+        daemon.send(&Request::new("POST", "/api/hooks/permission-response").json(&json!({}))),
+    ] {
+        let id = answer.header("x-request-id").unwrap_or_default();
+        assert!(!id.is_empty(), "{}", answer.text());
+        ids.insert(id.to_owned());
+        count += 1;
+    }
+    assert_eq!(ids.len(), count, "{ids:?}");
+}
+
+#[test]
+fn p_13_an_id_from_outside_does_no_harm() {
+    let daemon = Daemon::plain();
+    let long = "x".repeat(4_000);
+    for id in ["abc", "<script>", long.as_str()] {
+        let answer = daemon.send(&Request::new("GET", "/health").header("X-Request-Id", id));
+        answer.ok();
+        let back = answer.header("x-request-id").unwrap();
+        assert!(!back.contains('<') && back.len() <= 200, "{back}");
+    }
+}
+
+fn samples(text: &str) -> BTreeMap<String, f64> {
+    let mut samples = BTreeMap::new();
+    for line in text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+    {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        let first = name.chars().next().unwrap();
+        assert!(first.is_ascii_alphabetic() || first == '_', "{line}");
+        samples.insert(name.to_owned(), value.parse().unwrap());
+    }
+    samples
+}
+
+#[test]
+fn metrics_are_those_of_prometheus_and_count() {
+    let daemon = Daemon::plain();
+    daemon.ask("ls");
+    let before = daemon.get("/metrics");
+    assert_eq!(before.status, 200);
+    let kind = before.header("content-type").unwrap();
+    assert!(kind.starts_with("text/plain"), "{kind}");
+    assert!(before.text().contains("# TYPE "), "{}", before.text());
+    let before = samples(&before.text());
+    for _ in 0..7 {
+        daemon.ask("ls");
+    }
+    let after = samples(&daemon.get("/metrics").text());
+    let grown = |name: &&String| {
+        let more = after[*name] - before.get(*name).copied().unwrap_or_default();
+        (more - 7.0).abs() < 0.1
+    };
+    assert!(after.keys().any(|name| grown(&name)), "{after:?}");
+}
+
+#[test]
+fn metrics_tell_no_command_and_no_session() {
+    let daemon = Daemon::plain();
+    daemon
+        .post(&json!({
+            "command": "mkdir quite-unmistakable", "session_id": "session-unmistakable",
+            "cwd": "/srv/unmistakable", "agent": "agent-unmistakable", "context": "unmistakable",
+        }))
+        .ok();
+    let text = daemon.get("/metrics").text();
+    assert!(!text.contains("unmistakable"), "{text}");
+}
+
+#[test]
+fn p_46_additive_fields_do_not_change_what_the_text_names() {
+    // A client of version 1.0 sends these two fields and reads these seven.
+    let daemon = Daemon::plain();
+    let ruling = daemon
+        .post(&json!({ "command": "ls", "context": "shell" }))
+        .ok();
+    for field in [
+        "decision",
+        "classification",
+        "reasoning",
+        "confidence",
+        "explanation",
+        "classification_method",
+        "timestamp",
+    ] {
+        assert!(ruling.get(field).is_some(), "{field}");
+    }
+}
+
+#[test]
+fn settings_auto_allow_read_off_asks_about_reading() {
+    let daemon = Setup::new().config("auto_allow_read = false").start();
+    let ruling = daemon.ask("ls");
+    assert_eq!(ruling["classification"], "READ");
+    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    assert_eq!(daemon.pending().len(), 1);
+    daemon.respond(&ruling["id"], "APPROVED").ok();
+}
+
+#[test]
+fn settings_require_confirmation_cud_off_allows_and_warns() {
+    let daemon = Setup::new()
+        .config("require_confirmation_cud = false")
+        .start();
+    let ruling = daemon.ask("mkdir out");
+    assert_eq!(ruling["classification"], "CREATE");
+    assert_eq!(ruling["decision"], "AUTO_ALLOWED");
+    assert_eq!(
+        daemon.record(&ruling["id"])["decision_requires_confirmation"],
+        false
+    );
+    let said = daemon.said();
+    assert!(said.contains("require_confirmation_cud"), "{said}");
+}
+
+#[test]
+fn settings_dangerously_skip_confirmations_allows_and_warns() {
+    let daemon = Setup::new()
+        .config("dangerously_skip_confirmations = true")
+        .start();
+    let ruling = daemon.ask("rm old.txt");
+    assert_eq!(ruling["classification"], "DELETE");
+    assert_eq!(ruling["decision"], "AUTO_ALLOWED");
+    let said = daemon.said();
+    assert!(said.contains("dangerously_skip_confirmations"), "{said}");
+    // It is recorded all the same.
+    assert_eq!(daemon.record(&ruling["id"])["command"], "rm old.txt");
+}
+
+#[test]
+fn settings_enabled_off_is_told_by_health_and_on_start() {
+    let daemon = Setup::new().config("enabled = false").start();
+    assert_eq!(daemon.get("/health").ok()["hooks"]["enabled"], false);
+    assert!(daemon.said().contains("enabled"), "{}", daemon.said());
+    assert!(daemon.pending().is_empty());
+}
+
+#[test]
+fn p_12_a_classifier_that_is_not_there_is_told() {
+    let daemon = Setup::new().config("enabled = false").start();
+    for command in ["ls", "mkdir out"] {
+        let body = daemon
+            .post(&json!({ "command": command }))
+            .error(503, "CLASSIFIER_NOT_READY");
+        assert_eq!(body["error"], "Classifier is not ready");
+    }
+}
+
+#[test]
+fn secrets_in_commands_are_masked_before_they_are_stored() {
+    let mut daemon = Daemon::plain();
+    let secrets = [
+        format!("ghp_{}", "Zq7".repeat(12)),
+        format!("AKIA{}", "ZQ7X".repeat(4)),
+        "xoxb-123456789012-123456789012-AbCdEfGhIjKlMnOpQrStUvWx".to_owned(),
+        "hunter2-quite-unmistakable".to_owned(),
+    ];
+    for command in [
+        format!(
+            "curl -H 'Authorization: Bearer {}' https://api.example",
+            secrets[0]
+        ),
+        format!("AWS_ACCESS_KEY_ID={} aws s3 ls", secrets[1]),
+        format!("curl -d token={} https://slack.example", secrets[2]),
+        format!("mysql --password={} -e 'select 1'", secrets[3]),
+    ] {
+        let ruling = daemon.ask(&command);
+        let record = daemon.record(&ruling["id"]);
+        let told: Value = json!([record, daemon.pending()]);
+        for secret in &secrets {
+            assert!(!told.to_string().contains(secret), "{secret} in {told}");
+        }
+    }
+    daemon.terminate();
+    for file in crate::support::files_below(daemon.setup().folder()) {
+        let bytes = std::fs::read(&file).unwrap_or_default();
+        for secret in &secrets {
+            assert!(
+                !crate::support::contains(&bytes, secret),
+                "{secret} in {}",
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_token_in_the_query_is_none() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    let body = json!({ "id": ruling["id"], "response": "APPROVED", "token": TOKEN });
+    let target = format!("/api/hooks/permission-response?token={TOKEN}&access_token={TOKEN}");
+    daemon
+        .send(&Request::new("POST", &target).json(&body))
+        .error(401, "OPERATOR_TOKEN_REQUIRED");
+}

@@ -1,0 +1,203 @@
+//! Many at once: each gets an answer, and each answer has its record.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::daemon::{Daemon, Setup, ask};
+use crate::support::left_out;
+
+/// 2 000, or what `HOOKS_PARALLEL` says.
+fn parallel() -> usize {
+    std::env::var("HOOKS_PARALLEL").map_or(2_000, |text| text.parse().unwrap())
+}
+
+/// Has room for this many sockets here and in the processes to be started, or tells why not.
+fn has_room_for(sockets: usize) -> bool {
+    let needed = sockets + 500;
+    let limit = || -> Option<usize> {
+        let text = std::fs::read_to_string("/proc/self/limits").ok()?;
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("Max open files"))?;
+        line.split_whitespace().nth(3)?.parse().ok()
+    };
+    if limit().is_some_and(|limit| limit < needed) {
+        // The soft limit goes up to the hard one; both processes need it.
+        let _ = Command::new("prlimit")
+            .args(["--pid", &std::process::id().to_string()])
+            .arg(format!("--nofile={needed}:"))
+            .status();
+    }
+    match limit() {
+        Some(limit) if limit >= needed => true,
+        limit => {
+            left_out(&format!(
+                "{needed} open files are needed, {limit:?} allowed"
+            ));
+            false
+        }
+    }
+}
+
+/// The status and body of one request on a connection of its own.
+async fn one(port: u16, bytes: Vec<u8>) -> Result<(u16, Value), String> {
+    let exchange = async {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        stream.write_all(&bytes).await?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await?;
+        Ok::<_, std::io::Error>(answer)
+    };
+    let answer = tokio::time::timeout(Duration::from_secs(300), exchange)
+        .await
+        .map_err(|_| "no answer".to_owned())?
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&answer);
+    let (head, body) = text.split_once("\r\n\r\n").ok_or("no head")?;
+    let status = head
+        .get(9..12)
+        .and_then(|it| it.parse().ok())
+        .ok_or("no status")?;
+    let body = serde_json::from_str(body).map_err(|error| format!("{error}: {text}"))?;
+    Ok((status, body))
+}
+
+async fn all_at_once(daemon: &Daemon, count: usize) -> Vec<Result<(u16, Value), String>> {
+    let tasks: Vec<_> = (0..count)
+        .map(|number| {
+            let command = match number % 4 {
+                0 => format!("mkdir out-{number}"),
+                _ => format!("ls {number}"),
+            };
+            let request = ask(&json!({ "command": command })).header("Connection", "close");
+            let bytes = request.bytes(&format!("127.0.0.1:{}", daemon.port));
+            tokio::spawn(one(daemon.port, bytes))
+        })
+        .collect();
+    let mut answers = Vec::new();
+    for task in tasks {
+        answers.push(task.await.unwrap());
+    }
+    answers
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn load_every_one_of_many_is_answered_and_recorded() {
+    let count = parallel();
+    if !has_room_for(count) {
+        return;
+    }
+    let mut daemon = Daemon::plain();
+    let answers = all_at_once(&daemon, count).await;
+    let mut ids = BTreeSet::new();
+    let mut secrets = BTreeSet::new();
+    for (number, answer) in answers.into_iter().enumerate() {
+        match answer {
+            Ok((200, ruling)) => {
+                let expected =
+                    ["REQUIRES_CONFIRMATION", "AUTO_ALLOWED"][usize::from(number % 4 != 0)];
+                assert_eq!(ruling["decision"], expected);
+                ids.insert(ruling["id"].as_i64().unwrap());
+                secrets.insert(ruling["secret"].as_str().unwrap().to_owned());
+            }
+            // Too many at once may be told so.
+            Ok((503, body)) => assert!(body["code"].is_string(), "{body}"),
+            // So many that the system itself has no room for their connections.
+            Err(_) if count > 2_000 => {}
+            other => panic!("request {number}: {other:?}"),
+        }
+    }
+    assert!(ids.len() > count / 10, "only {} were judged", ids.len());
+    assert_eq!(secrets.len(), ids.len());
+    let body = daemon.get("/api/hooks/decisions?limit=5000").ok();
+    assert_eq!(
+        body["pagination"]["total"],
+        ids.len(),
+        "a record for each answer"
+    );
+    // P-20: no more than 1000 on a page.
+    assert!(ids.len() > 1_000);
+    assert_eq!(body["pagination"]["returned"], 1_000);
+    assert_eq!(body["pagination"]["limit"], 1_000);
+    assert_eq!(body["decisions"].as_array().unwrap().len(), 1_000);
+    daemon.assert_well();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn load_p_11_no_more_than_the_limit_pass_at_once() {
+    if !has_room_for(500) {
+        return;
+    }
+    let daemon = Setup::new().rate_limit(Some(100)).start();
+    let answers = all_at_once(&daemon, 500).await;
+    let mut passed = 0;
+    for answer in answers {
+        match answer.unwrap() {
+            (200, _) => passed += 1,
+            (429, body) => assert_eq!(body["code"], "RATE_LIMITED"),
+            (503, _) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(passed, 100);
+    assert_eq!(
+        daemon.get("/api/hooks/decisions").ok()["pagination"]["total"],
+        100
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn load_killed_in_the_middle_no_answer_is_without_its_record() {
+    let mut setup = Setup::new();
+    let mut known = BTreeSet::new();
+    for _ in 0..5 {
+        let daemon = setup.start();
+        let port = daemon.port;
+        let (stop, stopped) = tokio::sync::watch::channel(false);
+        let answered = Arc::new(AtomicUsize::new(0));
+        let asking: Vec<_> = (0..16)
+            .map(|_| {
+                let (stopped, answered) = (stopped.clone(), Arc::clone(&answered));
+                tokio::spawn(async move {
+                    let mut ids = Vec::new();
+                    while !*stopped.borrow() {
+                        let request =
+                            ask(&json!({ "command": "ls" })).header("Connection", "close");
+                        match one(port, request.bytes(&format!("127.0.0.1:{port}"))).await {
+                            Ok((200, ruling)) => {
+                                ids.push(ruling["id"].as_i64().unwrap());
+                                answered.fetch_add(1, Ordering::SeqCst);
+                            }
+                            _ => break,
+                        }
+                    }
+                    ids
+                })
+            })
+            .collect();
+        while answered.load(Ordering::SeqCst) < 40 {
+            assert!(
+                asking.iter().any(|task| !task.is_finished()),
+                "nobody asks any more"
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let daemon = daemon.again(|setup| setup);
+        stop.send(true).unwrap();
+        for task in asking {
+            known.extend(task.await.unwrap());
+        }
+        for id in &known {
+            daemon.record(&json!(id));
+        }
+        setup = daemon.into_setup();
+    }
+    assert!(known.len() >= 200, "{}", known.len());
+}

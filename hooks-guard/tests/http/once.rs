@@ -1,0 +1,337 @@
+//! What an approval is good for: this command, this directory, this session, once; unless the
+//! operator says for longer, until he revokes it.
+
+use serde_json::{Value, json};
+
+use crate::client::{Answer, Request};
+use crate::daemon::{Daemon, TOKEN};
+
+fn body(command: &str, cwd: &str, session: &str) -> Value {
+    json!({ "command": command, "cwd": cwd, "session_id": session, "agent": "claude-code" })
+}
+
+#[track_caller]
+fn decision(daemon: &Daemon, command: &str, cwd: &str, session: &str) -> String {
+    let ruling = daemon.post(&body(command, cwd, session)).ok();
+    ruling["decision"].as_str().unwrap().to_owned()
+}
+
+/// Asks and has it approved.
+#[track_caller]
+fn approve(daemon: &Daemon, body: &Value, remember: Option<&str>) -> Value {
+    let ruling = daemon.post(body).ok();
+    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{ruling}");
+    let mut answer = json!({ "id": ruling["id"], "response": "APPROVED" });
+    if let Some(remember) = remember {
+        answer["remember"] = json!(remember);
+    }
+    daemon.respond_with(&answer).ok();
+    ruling
+}
+
+#[track_caller]
+fn remembered(daemon: &Daemon) -> Vec<Value> {
+    let body = daemon.get("/api/hooks/remembered").ok();
+    body["remembered"].as_array().unwrap().clone()
+}
+
+#[track_caller]
+fn revoke(daemon: &Daemon, id: &Value, token: Option<&str>) -> Answer {
+    let target = format!("/api/hooks/remembered/{}", id.to_string().trim_matches('"'));
+    let request = Request::new("DELETE", &target);
+    daemon.send(&match token {
+        Some(token) => request.bearer(token),
+        None => request,
+    })
+}
+
+#[test]
+fn approval_serves_once() {
+    let daemon = Daemon::plain();
+    for remember in [None, Some("once")] {
+        let body = body("mkdir out", "/srv/a", "s-1");
+        approve(&daemon, &body, remember);
+        assert_eq!(
+            decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+            "AUTO_ALLOWED"
+        );
+        let again = daemon.post(&body).ok();
+        assert_eq!(again["decision"], "REQUIRES_CONFIRMATION");
+        daemon.respond(&again["id"], "DENIED").ok();
+    }
+    assert!(remembered(&daemon).is_empty());
+}
+
+#[test]
+fn approval_serves_once_also_when_many_ask_at_the_same_time() {
+    let daemon = Daemon::plain();
+    let body = body("mkdir out", "/srv/a", "s-1");
+    for _ in 0..10 {
+        approve(&daemon, &body, None);
+        let asking: Vec<_> = (0..8)
+            .map(|_| {
+                let (request, port) = (crate::daemon::ask(&body), daemon.port);
+                std::thread::spawn(move || request.send(port))
+            })
+            .collect();
+        let mut allowed = 0;
+        for asking in asking {
+            if asking.join().unwrap().ok()["decision"] == "AUTO_ALLOWED" {
+                allowed += 1;
+            }
+        }
+        assert_eq!(allowed, 1);
+    }
+}
+
+#[test]
+fn approval_that_was_used_is_used_up() {
+    let daemon = Daemon::plain();
+    let body = body("mkdir out", "/srv/a", "s-1");
+    let ruling = approve(&daemon, &body, None);
+    daemon.executed(&ruling["id"], &ruling["secret"]).ok();
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "REQUIRES_CONFIRMATION"
+    );
+}
+
+#[test]
+fn approval_is_of_no_use_elsewhere() {
+    let daemon = Daemon::plain();
+    approve(&daemon, &body("mkdir out", "/srv/a", "s-1"), None);
+    for (command, cwd, session) in [
+        ("mkdir out2", "/srv/a", "s-1"),
+        ("mkdir  out", "/srv/a", "s-1"),
+        ("mkdir out ", "/srv/a", "s-1"),
+        ("mkdir out; ls", "/srv/a", "s-1"),
+        ("mkdir out", "/srv/b", "s-1"),
+        ("mkdir out", "/srv/a/b", "s-1"),
+        ("mkdir out", "/srv", "s-1"),
+        ("mkdir out", "/srv/a", "s-2"),
+        ("mkdir out", "/srv/a", "S-1"),
+        ("mkdir out", "/srv/b", "s-2"),
+    ] {
+        assert_eq!(
+            decision(&daemon, command, cwd, session),
+            "REQUIRES_CONFIRMATION",
+            "{command:?} in {cwd}, {session}"
+        );
+    }
+    for field in ["cwd", "session_id"] {
+        let mut other = body("mkdir out", "/srv/a", "s-1");
+        other.as_object_mut().unwrap().remove(field);
+        let ruling = daemon.post(&other).ok();
+        assert_eq!(
+            ruling["decision"], "REQUIRES_CONFIRMATION",
+            "without {field}"
+        );
+    }
+    // And is still good for what it was given for.
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "AUTO_ALLOWED"
+    );
+}
+
+#[test]
+fn approval_without_a_session_does_not_serve_one() {
+    let daemon = Daemon::plain();
+    approve(&daemon, &json!({ "command": "mkdir out" }), None);
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "REQUIRES_CONFIRMATION"
+    );
+}
+
+#[test]
+fn approval_of_a_command_with_one_secret_does_not_serve_another() {
+    let daemon = Daemon::plain();
+    let with = |letter: &str| {
+        let token = format!("ghp_{}", letter.repeat(36));
+        format!("curl -X POST -H 'Authorization: Bearer {token}' https://api.example/repos")
+    };
+    approve(&daemon, &body(&with("A"), "/srv/a", "s-1"), None);
+    assert_eq!(
+        decision(&daemon, &with("B"), "/srv/a", "s-1"),
+        "REQUIRES_CONFIRMATION"
+    );
+    assert_eq!(
+        decision(&daemon, &with("A"), "/srv/a", "s-1"),
+        "AUTO_ALLOWED"
+    );
+}
+
+#[test]
+fn denial_serves_nobody() {
+    let daemon = Daemon::plain();
+    for remember in ["once", "session", "always"] {
+        let request = body("mkdir out", "/srv/a", "s-1");
+        let ruling = daemon.post(&request).ok();
+        let answer = json!({ "id": ruling["id"], "response": "DENIED", "remember": remember });
+        let answer = daemon.respond_with(&answer);
+        if answer.status != 200 {
+            assert!(matches!(answer.status, 400 | 409), "{}", answer.text());
+        }
+        assert_eq!(
+            decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+            "REQUIRES_CONFIRMATION",
+            "{remember}"
+        );
+    }
+}
+
+#[test]
+fn approval_for_a_session_holds_in_it_until_it_is_revoked() {
+    let daemon = Daemon::plain();
+    approve(
+        &daemon,
+        &body("mkdir out", "/srv/a", "s-1"),
+        Some("session"),
+    );
+    for _ in 0..5 {
+        assert_eq!(
+            decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+            "AUTO_ALLOWED"
+        );
+    }
+    for (command, cwd, session) in [
+        ("mkdir out2", "/srv/a", "s-1"),
+        ("mkdir out; ls", "/srv/a", "s-1"),
+        ("mkdir out", "/srv/a", "s-2"),
+    ] {
+        assert_eq!(
+            decision(&daemon, command, cwd, session),
+            "REQUIRES_CONFIRMATION",
+            "{command:?} in {cwd}, {session}"
+        );
+    }
+    let all = remembered(&daemon);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!(revoke(&daemon, &all[0]["id"], Some(TOKEN)).status / 100, 2);
+    assert!(remembered(&daemon).is_empty());
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "REQUIRES_CONFIRMATION"
+    );
+}
+
+#[test]
+fn approval_for_good_holds_in_every_session_and_after_a_restart() {
+    let daemon = Daemon::plain();
+    approve(&daemon, &body("mkdir out", "/srv/a", "s-1"), Some("always"));
+    for session in ["s-1", "s-2", "s-2"] {
+        assert_eq!(
+            decision(&daemon, "mkdir out", "/srv/a", session),
+            "AUTO_ALLOWED"
+        );
+    }
+    assert_eq!(
+        decision(&daemon, "mkdir other", "/srv/a", "s-1"),
+        "REQUIRES_CONFIRMATION"
+    );
+    let daemon = daemon.again(|setup| setup);
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-3"),
+        "AUTO_ALLOWED"
+    );
+    let all = remembered(&daemon);
+    assert_eq!(all.len(), 1, "{all:?}");
+    revoke(&daemon, &all[0]["id"], Some(TOKEN));
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-3"),
+        "REQUIRES_CONFIRMATION"
+    );
+    let daemon = daemon.again(|setup| setup);
+    assert!(remembered(&daemon).is_empty());
+}
+
+#[test]
+fn revoking_needs_the_operator() {
+    let daemon = Daemon::plain();
+    approve(&daemon, &body("mkdir out", "/srv/a", "s-1"), Some("always"));
+    let id = remembered(&daemon)[0]["id"].clone();
+    for token in [None, Some("not-the-operators-token"), Some("")] {
+        let answer = revoke(&daemon, &id, token);
+        answer.error(401, "OPERATOR_TOKEN_REQUIRED");
+        assert_eq!(remembered(&daemon).len(), 1);
+    }
+    let gone = revoke(&daemon, &json!(987_654), Some(TOKEN));
+    gone.error(404, "NOT_FOUND");
+    assert_eq!(revoke(&daemon, &id, Some(TOKEN)).status / 100, 2);
+    revoke(&daemon, &id, Some(TOKEN)).error(404, "NOT_FOUND");
+}
+
+/// `POST /api/hooks/decisions/{id}/redeem`: how a hook uses an approval.
+#[track_caller]
+fn redeem(daemon: &Daemon, id: &Value, secret: &Value) -> Answer {
+    let target = format!("/api/hooks/decisions/{id}/redeem");
+    daemon.send(&Request::new("POST", &target).json(&json!({ "secret": secret })))
+}
+
+#[test]
+fn approval_is_redeemed_once_and_by_the_secret_alone() {
+    let daemon = Daemon::plain();
+    let request = body("mkdir out", "/srv/a", "s-1");
+    let waiting = daemon.post(&request).ok();
+    redeem(&daemon, &waiting["id"], &waiting["secret"]).error(409, "NOT_APPROVED");
+    daemon.respond(&waiting["id"], "APPROVED").ok();
+    let other = daemon.ask("touch notes.txt");
+    redeem(&daemon, &waiting["id"], &other["secret"]).error(403, "WRONG_SECRET");
+    redeem(&daemon, &waiting["id"], &waiting["secret"]).ok();
+    redeem(&daemon, &waiting["id"], &waiting["secret"]).error(409, "ALREADY_USED");
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "REQUIRES_CONFIRMATION"
+    );
+
+    daemon.respond(&other["id"], "DENIED").ok();
+    redeem(&daemon, &other["id"], &other["secret"]).error(409, "NOT_APPROVED");
+    redeem(&daemon, &json!(4711), &other["secret"]).error(404, "NOT_FOUND");
+}
+
+#[test]
+fn approval_is_used_by_asking_again_or_redeemed_never_both() {
+    let daemon = Daemon::plain();
+    let request = body("mkdir out", "/srv/a", "s-1");
+    let ruling = approve(&daemon, &request, None);
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "AUTO_ALLOWED"
+    );
+    redeem(&daemon, &ruling["id"], &ruling["secret"]).error(409, "ALREADY_USED");
+
+    for _ in 0..20 {
+        let ruling = approve(&daemon, &request, None);
+        let (again, port) = (crate::daemon::ask(&request), daemon.port);
+        let asking = std::thread::spawn(move || again.send(port));
+        let redeemed = redeem(&daemon, &ruling["id"], &ruling["secret"]);
+        if redeemed.status != 200 {
+            redeemed.error(409, "ALREADY_USED");
+        }
+        let asked = asking.join().unwrap().ok()["decision"] == "AUTO_ALLOWED";
+        assert_ne!(redeemed.status == 200, asked);
+    }
+}
+
+#[test]
+fn denial_is_not_undone_by_a_report() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    daemon.respond(&ruling["id"], "DENIED").ok();
+    daemon.executed(&ruling["id"], &ruling["secret"]);
+    assert_eq!(daemon.record(&ruling["id"])["user_response"], "DENIED");
+}
+
+#[test]
+fn what_is_served_by_an_approval_is_recorded_too() {
+    let daemon = Daemon::plain();
+    let request = body("mkdir out", "/srv/a", "s-1");
+    let first = approve(&daemon, &request, None);
+    let second = daemon.post(&request).ok();
+    assert_ne!(first["id"], second["id"]);
+    let record = daemon.record(&second["id"]);
+    assert_eq!(record["command"], "mkdir out");
+    daemon.executed(&second["id"], &second["secret"]).ok();
+    assert_eq!(daemon.record(&second["id"])["execution_happened"], true);
+}

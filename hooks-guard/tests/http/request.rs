@@ -1,0 +1,290 @@
+//! `POST /api/hooks/permission-request`: fields, answers, errors (P-01 … P-16).
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use crate::client::Request;
+use crate::daemon::Daemon;
+use crate::support::instant;
+
+const TARGET: &str = "/api/hooks/permission-request";
+
+#[test]
+fn p_01_a_command_has_10000_characters_at_most() {
+    let daemon = Daemon::plain();
+    let longest = format!("echo {}", "a".repeat(9_995));
+    daemon.post(&json!({ "command": longest })).ok();
+    let body = daemon
+        .post(&json!({ "command": format!("{longest}a") }))
+        .error(400, "FIELD_TOO_LONG");
+    assert_eq!(
+        body["error"],
+        "Field 'command' exceeds maximum length of 10000 characters"
+    );
+}
+
+#[test]
+fn p_01_characters_count_not_bytes() {
+    let daemon = Daemon::plain();
+    for character in ["é", "語", "😀"] {
+        let longest = format!("echo {}", character.repeat(9_995));
+        daemon.post(&json!({ "command": longest })).ok();
+        daemon
+            .post(&json!({ "command": longest + character }))
+            .error(400, "FIELD_TOO_LONG");
+    }
+}
+
+#[test]
+fn p_01_characters_count_not_their_escapes() {
+    let daemon = Daemon::plain();
+    let body = |characters: usize| {
+        let escapes = "\\ud83d\\ude00".repeat(characters - 5);
+        Request::new("POST", TARGET).body(format!("{{\"command\":\"echo {escapes}\"}}"))
+    };
+    daemon.send(&body(10_000)).ok();
+    daemon.send(&body(10_001)).error(400, "FIELD_TOO_LONG");
+}
+
+#[test]
+fn p_01_a_context_is_optional_and_has_100_characters_at_most() {
+    let daemon = Daemon::plain();
+    let with = |context: Value| daemon.post(&json!({ "command": "ls", "context": context }));
+    with(Value::Null).ok();
+    with(json!("git")).ok();
+    with(json!("é".repeat(100))).ok();
+    let body = with(json!("é".repeat(101))).error(400, "FIELD_TOO_LONG");
+    assert_eq!(
+        body["error"],
+        "Field 'context' exceeds maximum length of 100 characters"
+    );
+}
+
+#[test]
+fn p_02_a_body_that_is_no_json_is_an_error_with_its_place() {
+    let daemon = Daemon::plain();
+    for body in [
+        "",
+        "{",
+        "command=ls",
+        "{\"command\": \"ls\"",
+        "{'command': 'ls'}",
+        "{\"command\": \"ls\",}",
+        "{\"command\": \"ls\"} trailing",
+        "{\"command\": \"line\nbreak\"}",
+        "{\"command\": \"\\ud83d\"}",
+        "\u{feff}{\"command\": \"ls\"}",
+    ] {
+        let request = Request::new("POST", TARGET).header("Content-Type", "application/json");
+        let body = daemon.send(&request.body(body)).error(400, "INVALID_JSON");
+        assert_eq!(body["error"], "Invalid request body");
+        let details = body["details"].as_str().unwrap();
+        assert!(details.contains("line"), "{details}");
+    }
+}
+
+#[test]
+fn p_02_json_that_is_no_object_is_an_error() {
+    let daemon = Daemon::plain();
+    for body in [
+        json!(null),
+        json!(true),
+        json!(1),
+        json!("ls"),
+        json!([]),
+        json!(["ls"]),
+        json!([{ "command": "ls" }]),
+    ] {
+        let body = daemon.post(&body).error(400, "INVALID_JSON");
+        assert!(body["details"].is_string(), "{body}");
+    }
+}
+
+#[test]
+fn p_02_a_wrong_type_is_an_error() {
+    let daemon = Daemon::plain();
+    for wrong in [json!(1), json!(true), json!(["ls"]), json!({ "a": "ls" })] {
+        let body = daemon
+            .post(&json!({ "command": wrong }))
+            .error(400, "INVALID_JSON");
+        assert!(body["details"].is_string(), "{body}");
+        for field in ["context", "agent", "session_id", "cwd", "call_id"] {
+            daemon
+                .post(&json!({ "command": "ls", field: wrong }))
+                .error(400, "INVALID_JSON");
+        }
+    }
+}
+
+#[test]
+fn p_03_a_missing_command_is_named() {
+    let daemon = Daemon::plain();
+    for body in [
+        json!({}),
+        json!({ "context": "git" }),
+        json!({ "Command": "ls" }),
+        json!({ "command": null }),
+        json!({ "command": "" }),
+    ] {
+        let body = daemon.post(&body).error(400, "MISSING_FIELD");
+        assert_eq!(body["error"], "Missing required field: command");
+    }
+}
+
+#[test]
+fn p_03_p_04_a_refused_request_leaves_no_record() {
+    let daemon = Daemon::plain();
+    daemon.post(&json!({})).refusal(400);
+    daemon.post(&json!([])).refusal(400);
+    daemon
+        .post(&json!({ "command": "a".repeat(10_001) }))
+        .refusal(400);
+    let body = daemon.get("/api/hooks/decisions").ok();
+    assert_eq!(body["pagination"]["total"], 0);
+}
+
+#[test]
+fn p_05_an_answer_has_every_field() {
+    let daemon = Daemon::plain();
+    let before = Timestamp::now() - SignedDuration::from_secs(1);
+    for command in ["ls", "mkdir out"] {
+        let ruling = daemon.ask(command);
+        for field in ["decision", "classification", "reasoning", "explanation"] {
+            assert!(
+                ruling[field].as_str().is_some_and(|text| !text.is_empty()),
+                "`{field}` in {ruling}"
+            );
+        }
+        assert_eq!(ruling["classification_method"], "pattern_match");
+        let confidence = ruling["confidence"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&confidence), "{ruling}");
+        let at = instant(&ruling["timestamp"]);
+        let after = Timestamp::now() + SignedDuration::from_secs(1);
+        assert!(before <= at && at <= after, "{ruling}");
+    }
+}
+
+#[test]
+fn p_05_an_answer_tells_its_id_and_its_secret() {
+    let daemon = Daemon::plain();
+    let (first, second) = (daemon.ask("ls"), daemon.ask("mkdir out"));
+    assert!(first["id"].as_i64().unwrap() < second["id"].as_i64().unwrap());
+    for ruling in [&first, &second] {
+        assert!(
+            ruling["secret"]
+                .as_str()
+                .is_some_and(|secret| secret.len() >= 16),
+            "{ruling}"
+        );
+        assert_ne!(ruling["denied"], true);
+    }
+    assert_ne!(first["secret"], second["secret"]);
+}
+
+#[test]
+fn p_06_reading_is_allowed_and_anything_else_is_asked() {
+    let daemon = Daemon::plain();
+    for (command, class, decision) in [
+        ("ls -la", "READ", "AUTO_ALLOWED"),
+        ("cat README.md | wc -l", "READ", "AUTO_ALLOWED"),
+        ("mkdir out", "CREATE", "REQUIRES_CONFIRMATION"),
+        (
+            "git commit -m 'Fix bug in parser'",
+            "UPDATE",
+            "REQUIRES_CONFIRMATION",
+        ),
+        ("rm old.txt", "DELETE", "REQUIRES_CONFIRMATION"),
+    ] {
+        let ruling = daemon.ask(command);
+        assert_eq!(ruling["classification"], class, "{command}");
+        assert_eq!(ruling["decision"], decision, "{command}");
+    }
+}
+
+#[test]
+fn p_09_the_strongest_part_of_a_command_decides() {
+    let daemon = Daemon::plain();
+    for (command, class) in [
+        ("ls; rm old.txt", "DELETE"),
+        ("ls && git commit -m x", "UPDATE"),
+        ("mkdir out && git commit -m x && rm old.txt", "DELETE"),
+        ("cat old.txt | xargs rm", "DELETE"),
+        ("echo $(rm old.txt)", "DELETE"),
+        ("ls `mkdir out`", "CREATE"),
+    ] {
+        let ruling = daemon.ask(command);
+        assert_eq!(ruling["classification"], class, "{command}");
+        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{command}");
+    }
+    let ruling = daemon.ask("echo text > new.txt");
+    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+}
+
+#[test]
+fn p_10_the_examples_of_the_text_hold() {
+    let daemon = Daemon::plain();
+    for (command, class) in [
+        ("ls", "READ"),
+        ("mkdir build", "CREATE"),
+        ("git commit -m 'Fix bug in parser'", "UPDATE"),
+        ("rm -rf /tmp/*.log", "DELETE"),
+    ] {
+        let ruling = daemon.ask(command);
+        assert_eq!(ruling["classification"], class);
+        assert!(ruling["confidence"].as_f64().unwrap() >= 0.9, "{ruling}");
+        assert_eq!(ruling["classification_method"], "pattern_match");
+    }
+    let body = json!({ "command": "npm install --save-dev jest", "context": "npm" });
+    assert_eq!(daemon.post(&body).ok()["decision"], "REQUIRES_CONFIRMATION");
+}
+
+#[test]
+fn p_14_any_content_type_will_do() {
+    let daemon = Daemon::plain();
+    let request = Request::new("POST", TARGET).body(r#"{"command":"ls"}"#);
+    daemon.send(&request).ok();
+    for kind in [
+        "application/json",
+        "application/json; charset=utf-8",
+        "text/plain;charset=UTF-8",
+        "application/x-www-form-urlencoded",
+    ] {
+        daemon
+            .send(&request.clone().header("Content-Type", kind))
+            .ok();
+    }
+}
+
+#[test]
+fn p_15_every_decision_is_recorded_at_once() {
+    let daemon = Daemon::plain();
+    for command in ["ls", "mkdir out", "frobnicate-zq --x", "if true; then"] {
+        let ruling = daemon.ask(command);
+        let record = daemon.record(&ruling["id"]);
+        assert_eq!(record["command"], command);
+        assert_eq!(record["classification"], ruling["classification"]);
+        assert_eq!(record["confidence"], ruling["confidence"]);
+        assert_eq!(
+            record["decision_requires_confirmation"],
+            ruling["decision"] == "REQUIRES_CONFIRMATION"
+        );
+        let newest = &daemon.get("/api/hooks/decisions?limit=1").ok()["decisions"][0];
+        assert_eq!(newest["id"], ruling["id"]);
+    }
+}
+
+#[test]
+fn p_05_additive_fields_are_taken() {
+    let daemon = Daemon::plain();
+    let ruling = daemon
+        .post(&json!({
+            "command": "mkdir out", "agent": "claude-code", "session_id": "s-1",
+            "cwd": "/srv/project", "call_id": "toolu_1",
+        }))
+        .ok();
+    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let none = json!({
+        "command": "ls", "agent": null, "session_id": null, "cwd": null, "call_id": null,
+    });
+    daemon.post(&none).ok();
+}

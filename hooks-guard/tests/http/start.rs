@@ -1,0 +1,331 @@
+//! Starting and ending: addresses, configuration, the Unix socket, signals.
+
+use std::fs;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::Request;
+use crate::daemon::{Daemon, Setup, TOKEN, ask};
+
+#[test]
+fn p_16_the_default_address_is_port_3000_of_this_machine() {
+    // Held by this test or by somebody else: in use in any case.
+    let _held = TcpListener::bind("127.0.0.1:3000");
+    let (_, said) = Setup::new().listen(None).fail();
+    assert!(said.contains("127.0.0.1:3000"), "{said}");
+    assert!(said.to_lowercase().contains("in use"), "{said}");
+}
+
+#[test]
+fn start_a_port_in_use_is_named() {
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = held.local_addr().unwrap().to_string();
+    let (_, said) = Setup::new().listen(Some(&address)).fail();
+    assert!(said.contains(&address), "{said}");
+    assert!(said.to_lowercase().contains("in use"), "{said}");
+}
+
+#[test]
+fn start_the_address_of_the_configuration_is_taken() {
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = held.local_addr().unwrap().to_string();
+    let config = format!("listen = \"{address}\"");
+    let (_, said) = Setup::new().listen(None).config(&config).fail();
+    assert!(said.contains(&address), "{said}");
+    // The command line is stronger.
+    Setup::new().config(&config).start().get("/health").ok();
+}
+
+#[test]
+fn p_45_another_address_than_loopback_is_refused() {
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let (_, said) = Setup::new().listen(Some(address)).fail();
+        assert!(said.contains("allow_remote"), "{said}");
+    }
+    let config = Setup::new().listen(None).config("listen = \"0.0.0.0:0\"");
+    assert!(config.fail().1.contains("allow_remote"));
+}
+
+#[test]
+fn p_45_another_address_needs_a_setting() {
+    let daemon = Setup::new()
+        .listen(Some("0.0.0.0:0"))
+        .config("allow_remote = true")
+        .start();
+    assert!(daemon.address.starts_with("0.0.0.0:"), "{}", daemon.address);
+    daemon.get("/health").ok();
+}
+
+#[test]
+fn p_45_loopback_is_all_it_listens_on() {
+    let daemon = Daemon::plain();
+    let port = format!("{:04X}", daemon.port);
+    let mut found = 0;
+    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        let Ok(text) = fs::read_to_string(table) else {
+            crate::support::left_out("there is no `/proc/net/tcp`");
+            return;
+        };
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            // State 0A: it listens.
+            if fields[3] == "0A" && fields[1].ends_with(&format!(":{port}")) {
+                assert!(fields[1].starts_with("0100007F:"), "{line}");
+                found += 1;
+            }
+        }
+    }
+    assert_eq!(found, 1);
+}
+
+#[test]
+fn start_an_address_that_is_none_is_named() {
+    for address in ["127.0.0.1", "127.0.0.1:99999", "nonsense", ""] {
+        let (_, said) = Setup::new().listen(Some(address)).fail();
+        assert!(said.contains(address), "{said}");
+    }
+}
+
+#[test]
+fn start_a_key_that_is_unknown_is_named() {
+    for (config, named) in [
+        ("auto_alow_read = true", "auto_alow_read"),
+        (
+            "[semantic]\nurl = \"http://127.0.0.1:1/v1\"\nmodel = \"m\"\ntemprature = 1",
+            "temprature",
+        ),
+        ("[unheard_of]\nkey = 1", "unheard_of"),
+    ] {
+        let (_, said) = Setup::new().config(config).fail();
+        assert!(said.contains(named), "{said}");
+        assert!(said.contains("config.toml"), "{said}");
+    }
+}
+
+#[test]
+fn start_a_value_that_is_none_is_named() {
+    for (config, named) in [
+        ("cleanup = \"sometimes\"", "cleanup"),
+        ("enabled = \"yes\"", "enabled"),
+        ("approval_ttl_seconds = -1", "approval_ttl_seconds"),
+        ("rate_limit_per_minute = \"many\"", "rate_limit_per_minute"),
+        ("listen = 3000", "listen"),
+        ("max_connections = -1", "max_connections"),
+        ("allowed_hosts = \"a\"", "allowed_hosts"),
+    ] {
+        let (_, said) = Setup::new()
+            .rate_limit(None)
+            .listen(None)
+            .config(config)
+            .fail();
+        assert!(said.contains(named), "{config}: {said}");
+    }
+}
+
+#[test]
+fn start_a_configuration_that_is_no_toml_is_named() {
+    let (_, said) = Setup::new().config("enabled = = true").fail();
+    assert!(said.contains("config.toml"), "{said}");
+    let setup = Setup::new()
+        .argument("--config")
+        .argument("no-such-file.toml");
+    assert!(setup.fail().1.contains("no-such-file.toml"));
+}
+
+#[test]
+fn start_a_token_that_is_too_short_or_missing_is_refused_without_showing_it() {
+    let setup = Setup::new();
+    let path = setup.folder().join("operator/token");
+    for token in ["", "\n", "tiny-tok-123456"] {
+        fs::write(&path, token).unwrap();
+        let (_, said) = setup.fail();
+        assert!(said.contains("16"), "{said}");
+        assert!(!said.contains("tiny-tok"), "{said}");
+    }
+    fs::remove_file(&path).unwrap();
+    let (_, said) = setup.fail();
+    assert!(said.contains("operator/token"), "{said}");
+}
+
+#[test]
+fn start_a_token_file_may_end_in_a_line_break() {
+    let setup = Setup::new();
+    fs::write(setup.folder().join("operator/token"), format!("{TOKEN}\n")).unwrap();
+    let daemon = setup.start();
+    let ruling = daemon.ask("mkdir out");
+    daemon.respond(&ruling["id"], "APPROVED").ok();
+}
+
+#[test]
+fn end_a_signal_ends_it_in_order() {
+    for signal in ["TERM", "INT"] {
+        let mut daemon = Daemon::plain();
+        daemon.ask("ls");
+        daemon.signal(signal);
+        let status = daemon.end();
+        assert!(status.success(), "{signal}: {status}");
+        assert!(TcpStream::connect(("127.0.0.1", daemon.port)).is_err());
+    }
+}
+
+#[test]
+fn end_who_waits_is_let_go() {
+    let mut daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    let (port, target) = (
+        daemon.port,
+        format!("/api/hooks/decisions/{}?wait=50", ruling["id"]),
+    );
+    let waiting = thread::spawn(move || Request::new("GET", &target).try_send(port));
+    // A connection that says nothing, and one that stopped half-way.
+    let _idle = daemon.connect();
+    let mut half = daemon.connect();
+    half.write(b"GET /health HTTP/1.1\r\nHost: 127").unwrap();
+    thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    assert!(daemon.terminate().success());
+    assert!(
+        start.elapsed() < Duration::from_secs(40),
+        "it waited for those who wait"
+    );
+    // Answered as still open, or not at all; never as agreed to.
+    if let Ok(answer) = waiting.join().unwrap() {
+        if answer.status == 200 {
+            assert_eq!(answer.ok()["user_response"], Value::Null);
+        } else {
+            answer.refusal(503);
+        }
+    }
+}
+
+#[test]
+fn end_what_is_under_way_is_finished() {
+    let mut daemon = crate::semantic::with_model(None, 1_500).start();
+    let port = daemon.port;
+    let body = json!({ "command": "frobnicate-zq --x" });
+    let asking = thread::spawn(move || ask(&body).try_send(port));
+    thread::sleep(Duration::from_millis(400));
+    assert!(daemon.terminate().success());
+    let ruling = asking.join().unwrap().unwrap().ok();
+    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let daemon = daemon.again(|setup| setup);
+    assert_eq!(daemon.record(&ruling["id"])["command"], "frobnicate-zq --x");
+}
+
+#[cfg(unix)]
+mod socket {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::net::UnixStream;
+    use std::path::{Path, PathBuf};
+
+    use super::{Daemon, Request, Setup, TOKEN, Value, ask, fs, json};
+    use crate::client::{Answer, Connection};
+
+    fn start() -> (Daemon, PathBuf) {
+        let setup = Setup::new();
+        let path = setup.folder().join("data/guard.sock");
+        let daemon = setup
+            .argument("--socket")
+            .argument(path.display().to_string());
+        (daemon.start(), path)
+    }
+
+    fn send(path: &Path, request: &Request) -> Answer {
+        let mut connection = Connection::on(UnixStream::connect(path).unwrap());
+        connection.write(&request.bytes("localhost")).unwrap();
+        connection.read().unwrap()
+    }
+
+    #[test]
+    fn socket_speaks_as_the_port_does() {
+        let (daemon, path) = start();
+        let ruling = send(&path, &ask(&json!({ "command": "mkdir out" }))).ok();
+        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+        assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+        let body = json!({ "id": ruling["id"], "response": "APPROVED" });
+        let request = Request::new("POST", "/api/hooks/permission-response").json(&body);
+        send(&path, &request).error(401, "OPERATOR_TOKEN_REQUIRED");
+        send(&path, &request.bearer(TOKEN)).ok();
+        assert_eq!(daemon.record(&ruling["id"])["user_response"], "APPROVED");
+    }
+
+    #[test]
+    fn socket_is_its_owners_alone() {
+        let (_daemon, path) = start();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{mode:o}");
+    }
+
+    #[test]
+    fn socket_goes_with_the_daemon() {
+        let (mut daemon, path) = start();
+        assert!(daemon.terminate().success());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn socket_left_behind_is_replaced() {
+        let (daemon, path) = start();
+        let _daemon = daemon.again(|setup| {
+            assert!(path.exists());
+            setup
+        });
+        send(&path, &Request::new("GET", "/health")).ok();
+    }
+
+    #[test]
+    fn socket_in_use_is_not_taken_away() {
+        let (_daemon, path) = start();
+        let other = Setup::new()
+            .argument("--socket")
+            .argument(path.display().to_string());
+        let (_, said) = other.fail();
+        assert!(said.contains("guard.sock"), "{said}");
+        send(&path, &Request::new("GET", "/health")).ok();
+    }
+
+    #[test]
+    fn socket_path_with_something_else_is_left_alone() {
+        let setup = Setup::new();
+        let path = setup.folder().join("data/precious.txt");
+        fs::write(&path, "precious").unwrap();
+        let setup = setup
+            .argument("--socket")
+            .argument(path.display().to_string());
+        let (_, said) = setup.fail();
+        assert!(said.contains("precious.txt"), "{said}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    }
+}
+
+#[test]
+fn start_too_many_connections_are_bounded_but_not_for_ever() {
+    let daemon = Setup::new().config("max_connections = 4").start();
+    let idle: Vec<_> = (0..4).map(|_| daemon.connect()).collect();
+    for connection in &idle {
+        // So that each has been taken.
+        let mut stream = connection.stream();
+        stream.write_all(b"GET /health HTTP/1.1\r\n").unwrap();
+    }
+    thread::sleep(Duration::from_millis(300));
+    let port = daemon.port;
+    let asking = thread::spawn(move || Request::new("GET", "/health").try_send(port));
+    thread::sleep(Duration::from_millis(700));
+    let refused_or_waits = !asking.is_finished();
+    drop(idle);
+    let answer = asking.join().unwrap();
+    if refused_or_waits {
+        answer.unwrap().ok();
+    } else {
+        // Sent away at once, with an answer or without.
+        assert!(answer.is_err() || answer.unwrap().status == 503);
+    }
+    // Room again.
+    for _ in 0..10 {
+        daemon.get("/health").ok();
+    }
+}

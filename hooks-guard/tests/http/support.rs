@@ -1,0 +1,197 @@
+//! What several subjects need.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::client::Answer;
+
+/// Tells why a test could not run; fails where everything is required.
+#[track_caller]
+pub(crate) fn left_out(why: &str) {
+    let required = env::var_os("HOOKS_REQUIRE_ALL").is_some_and(|value| value == "1");
+    assert!(!required, "{why}");
+    eprintln!("left out: {why}");
+}
+
+/// Whether a program is there; says so where it is not.
+#[track_caller]
+pub(crate) fn has(program: &str) -> bool {
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&paths).any(|path| path.join(program).is_file());
+    if !found {
+        left_out(&format!("`{program}` is missing"));
+    }
+    found
+}
+
+/// An instant of the wire, which has to be UTC and end in `Z`.
+#[track_caller]
+pub(crate) fn instant(value: &Value) -> Timestamp {
+    let Some(text) = value.as_str() else {
+        panic!("no instant: {value}")
+    };
+    assert!(text.ends_with('Z'), "not UTC: {text}");
+    text.parse().unwrap()
+}
+
+/// P-44: what an error consists of, and that nothing of the inside is in it.
+#[track_caller]
+pub(crate) fn assert_error_shape(answer: &Answer, body: &Value) {
+    let fields = body.as_object().unwrap();
+    assert!(
+        fields["error"]
+            .as_str()
+            .is_some_and(|text| !text.is_empty()),
+        "{body}"
+    );
+    let code = fields["code"].as_str().unwrap();
+    assert!(
+        !code.is_empty()
+            && code
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte == b'_'),
+        "{body}"
+    );
+    for (name, value) in fields {
+        let fits = match name.as_str() {
+            "error" | "code" | "details" | "request_id" | "example" => value.is_string(),
+            "retry_after_seconds" => value.is_u64(),
+            "valid_values" => value.is_array(),
+            _ => panic!("`{name}` in {body}"),
+        };
+        assert!(fits, "`{name}` in {body}");
+    }
+    if answer.status == 500 {
+        assert_eq!(
+            fields["request_id"].as_str(),
+            answer.header("x-request-id"),
+            "{body}"
+        );
+    }
+    assert_no_internals(&answer.text());
+}
+
+/// P-13: nothing of how it is built.
+#[track_caller]
+pub(crate) fn assert_no_internals(text: &str) {
+    let lower = text.to_lowercase();
+    for inside in [
+        "sqlx",
+        "sqlite",
+        "select ",
+        "insert ",
+        ".rs",
+        "panicked",
+        "thread '",
+        "hooks_guard::",
+        "tokio",
+        "os error",
+        "no such table",
+        "/tmp/",
+        ".db",
+    ] {
+        assert!(!lower.contains(inside), "`{inside}` in {text}");
+    }
+}
+
+/// A value for a query.
+pub(crate) fn escaped(value: &str) -> String {
+    value.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+/// Every file below a folder.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else {
+                files.push(entry.path());
+            }
+        }
+    }
+    files
+}
+
+pub(crate) fn contains(bytes: &[u8], what: &str) -> bool {
+    bytes
+        .windows(what.len())
+        .any(|window| window == what.as_bytes())
+}
+
+/// A library that puts the clocks of a process forward or back, by the seconds that a file says.
+///
+/// `None` where there is no C compiler; then the reason has been told.
+pub(crate) struct ShiftedClock {
+    folder: tempfile::TempDir,
+}
+
+impl ShiftedClock {
+    #[track_caller]
+    pub(crate) fn new() -> Option<Self> {
+        if !cfg!(target_os = "linux") {
+            left_out("clocks are put forward by a library of Linux");
+            return None;
+        }
+        if !has("cc") {
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/shifted_clock.c");
+        let output = Command::new("cc")
+            .args(["-O1", "-shared", "-fPIC", "-o"])
+            .arg(folder.path().join("shifted_clock.so"))
+            .arg(source)
+            .arg("-ldl")
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let clock = Self { folder };
+        clock.shift(0);
+        Some(clock)
+    }
+
+    /// By how many seconds the date is another from now on.
+    pub(crate) fn shift(&self, seconds: i64) {
+        self.write(seconds, 0);
+    }
+
+    /// How many seconds have gone by, for timers too; never fewer than before.
+    pub(crate) fn forward(&self, seconds: i64) {
+        self.write(seconds, seconds);
+    }
+
+    fn write(&self, calendar: i64, steady: i64) {
+        // By a rename, so that nobody reads half a number.
+        let new = self.folder.path().join("new");
+        std::fs::write(&new, format!("{calendar} {steady}")).unwrap();
+        std::fs::rename(new, self.folder.path().join("seconds")).unwrap();
+    }
+
+    /// What a process needs in its environment.
+    pub(crate) fn environment(&self) -> [(&'static str, String); 2] {
+        let path = |name| self.folder.path().join(name).display().to_string();
+        [
+            ("LD_PRELOAD", path("shifted_clock.so")),
+            ("SHIFTED_CLOCK", path("seconds")),
+        ]
+    }
+
+    pub(crate) fn on(&self, mut setup: crate::daemon::Setup) -> crate::daemon::Setup {
+        for (name, value) in self.environment() {
+            setup.forget_environment(name);
+            setup = setup.environment(name, &value);
+        }
+        setup
+    }
+}

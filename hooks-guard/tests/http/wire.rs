@@ -1,0 +1,403 @@
+//! The protocol below the requests: what is malformed, slow, cut off, or merely unusual.
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::client::Connection;
+use crate::daemon::{Daemon, ask};
+
+const TARGET: &str = "/api/hooks/permission-request";
+
+fn host(daemon: &Daemon) -> String {
+    format!("127.0.0.1:{}", daemon.port)
+}
+
+/// Sends bytes on a connection of its own; what came back until it closed.
+#[track_caller]
+fn exchange(daemon: &Daemon, bytes: &[u8]) -> String {
+    let mut connection = daemon.connect();
+    // It may close before it has read everything.
+    let _ = connection.write(bytes);
+    String::from_utf8_lossy(&connection.rest().unwrap()).into_owned()
+}
+
+fn statuses(answers: &str) -> Vec<&str> {
+    answers
+        .split("HTTP/1.")
+        .skip(1)
+        .map(|answer| &answer[2..5])
+        .collect()
+}
+
+#[test]
+fn wire_what_is_no_http_gets_no_success() {
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    for bytes in [
+        "GARBAGE\r\n\r\n".to_owned(),
+        "\r\n\r\n\r\n".to_owned(),
+        "\0\0\0\0\0\0\0\0".to_owned(),
+        "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0".to_owned(),
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
+        format!("GET /health HTTP/9.9\r\nHost: {host}\r\n\r\n"),
+        format!("GET /health\r\nHost: {host}\r\n\r\n"),
+        format!("GET  HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET /health HTTP/1.1\r\nHost: {host}\r\nbroken\r\n\r\n"),
+        format!("GET /health HTTP/1.1\r\nHost: {host}\r\na b: c\r\n\r\n"),
+        format!("GET /he\0alth HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET /health HTTP/1.1\r\nHost: {host}\r\nX: a\0b\r\n\r\n"),
+    ] {
+        let answers = exchange(&daemon, bytes.as_bytes());
+        for status in statuses(&answers) {
+            assert!(
+                status.starts_with('4') || status == "505",
+                "{bytes:?}: {answers}"
+            );
+        }
+    }
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_lengths_that_are_none_or_two_are_refused() {
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    let body = r#"{"command":"ls"}"#;
+    for lengths in [
+        "Content-Length: x",
+        "Content-Length: -1",
+        "Content-Length: 16, 17",
+        "Content-Length: +16",
+        "Content-Length: 0x10",
+        "Content-Length: 18446744073709551615",
+        "Content-Length: 18446744073709551616",
+        "Content-Length: 16\r\nContent-Length: 17",
+        "Transfer-Encoding: identity, chunked\r\nContent-Length: 16",
+        "Transfer-Encoding: xchunked",
+    ] {
+        let bytes = format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\n{lengths}\r\n\r\n{body}");
+        let answers = exchange(&daemon, bytes.as_bytes());
+        for status in statuses(&answers) {
+            assert!(
+                status.starts_with('4') || status.starts_with("50"),
+                "{lengths}: {answers}"
+            );
+        }
+    }
+    let recorded = daemon.get("/api/hooks/decisions").ok();
+    assert_eq!(recorded["pagination"]["total"], 0);
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_a_request_within_a_body_is_not_one() {
+    // Both lengths: whoever reads the other one sees a second request.
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    let inner = format!("GET /api/hooks/stats HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    let bytes = format!(
+        "POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}",
+        inner.len() + 5
+    );
+    let answers = exchange(&daemon, bytes.as_bytes());
+    assert!(!answers.contains("total_decisions"), "{answers}");
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_heads_without_end_are_refused() {
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    let long = "a".repeat(2_000_000);
+    for bytes in [
+        format!("GET /health?{long} HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        format!("GET /health HTTP/1.1\r\nHost: {host}\r\nX: {long}\r\n\r\n"),
+        format!(
+            "GET /health HTTP/1.1\r\nHost: {host}\r\n{}\r\n",
+            "X: y\r\n".repeat(20_000)
+        ),
+    ] {
+        let answers = exchange(&daemon, bytes.as_bytes());
+        for status in statuses(&answers) {
+            assert!(["400", "414", "431"].contains(&status), "{status}");
+        }
+    }
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_a_chunked_body_is_read() {
+    let daemon = Daemon::plain();
+    let mut connection = daemon.connect();
+    let head = format!(
+        "POST {TARGET} HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\n\r\n",
+        host(&daemon)
+    );
+    connection.write(head.as_bytes()).unwrap();
+    for byte in br#"{"command":"mkdir out"}"# {
+        connection
+            .write(&[b"1\r\n", [*byte].as_slice(), b"\r\n"].concat())
+            .unwrap();
+    }
+    connection.write(b"0\r\n\r\n").unwrap();
+    let ruling = connection.read().unwrap().ok();
+    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    assert_eq!(daemon.record(&ruling["id"])["command"], "mkdir out");
+}
+
+#[test]
+fn wire_chunks_that_are_none_are_refused() {
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    for chunks in [
+        "zz\r\n{}\r\n0\r\n\r\n",
+        "-1\r\n{}\r\n",
+        "ffffffffffffffffff\r\n{}",
+        "10\r\n{}\r\n0\r\n\r\n",
+    ] {
+        let bytes = format!(
+            "POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"
+        );
+        let answers = exchange(&daemon, bytes.as_bytes());
+        for status in statuses(&answers) {
+            assert!(status.starts_with('4'), "{chunks:?}: {answers}");
+        }
+    }
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_chunks_without_end_are_cut_off() {
+    let mut daemon = Daemon::plain();
+    let mut connection = daemon.connect();
+    let head = format!(
+        "POST {TARGET} HTTP/1.1\r\nHost: {}\r\nTransfer-Encoding: chunked\r\n\r\n",
+        host(&daemon)
+    );
+    connection.write(head.as_bytes()).unwrap();
+    let chunk = format!("10000\r\n{}\r\n", "a".repeat(0x1_0000));
+    // 256 MB, if nobody stops it.
+    let stopped = (0..4_096).any(|_| connection.write(chunk.as_bytes()).is_err());
+    assert!(stopped, "256 MB were taken");
+    // The answer may have been lost with the connection.
+    if let Ok(answer) = connection.read() {
+        answer.error(413, "BODY_TOO_LARGE");
+    }
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_who_expects_to_be_told_to_continue_is_told() {
+    let daemon = Daemon::plain();
+    let body = r#"{"command":"ls"}"#;
+    let mut connection = daemon.connect();
+    let head = format!(
+        "POST {TARGET} HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\nExpect: 100-continue\r\n\r\n",
+        host(&daemon),
+        body.len()
+    );
+    connection.write(head.as_bytes()).unwrap();
+    let mut start = [0; 12];
+    connection.stream().read_exact(&mut start).unwrap();
+    assert_eq!(&start, b"HTTP/1.1 100");
+    connection.write(body.as_bytes()).unwrap();
+    let mut rest = [0; 25];
+    connection.stream().read_exact(&mut rest).unwrap();
+    assert_eq!(&rest, b" Continue\r\n\r\nHTTP/1.1 200");
+}
+
+#[test]
+fn wire_a_connection_serves_again_and_again() {
+    let daemon = Daemon::plain();
+    let mut connection = daemon.connect();
+    let host = host(&daemon);
+    for number in 0..50 {
+        let body = if number % 3 == 0 {
+            json!({})
+        } else {
+            json!({ "command": format!("ls {number}") })
+        };
+        connection.write(&ask(&body).bytes(&host)).unwrap();
+        let answer = connection.read().unwrap();
+        assert_eq!(answer.status, if number % 3 == 0 { 400 } else { 200 });
+    }
+}
+
+#[test]
+fn wire_pipelined_requests_are_answered_in_order() {
+    let daemon = Daemon::plain();
+    let host = host(&daemon);
+    let mut bytes = Vec::new();
+    for number in 0..30 {
+        bytes.extend(ask(&json!({ "command": format!("mkdir {number}") })).bytes(&host));
+        bytes.extend(format!("GET /nothing HTTP/1.1\r\nHost: {host}\r\n\r\n").bytes());
+    }
+    let mut connection = daemon.connect();
+    connection.write(&bytes).unwrap();
+    let mut last = 0;
+    for number in 0..30 {
+        let ruling = connection.read().unwrap().ok();
+        let id = ruling["id"].as_i64().unwrap();
+        assert!(id > last);
+        last = id;
+        let record = daemon.record(&ruling["id"]);
+        assert_eq!(record["command"], format!("mkdir {number}"));
+        connection.read().unwrap().error(404, "NOT_FOUND");
+    }
+}
+
+#[test]
+fn wire_http_1_0_is_answered_and_closed() {
+    let daemon = Daemon::plain();
+    let body = r#"{"command":"mkdir out"}"#;
+    let bytes = format!(
+        "POST {TARGET} HTTP/1.0\r\nHost: {}\r\nContent-Length: {}\r\n\r\n{body}",
+        host(&daemon),
+        body.len()
+    );
+    let mut connection = daemon.connect();
+    connection.write(bytes.as_bytes()).unwrap();
+    let answer = connection.read().unwrap();
+    assert_eq!(answer.ok()["decision"], "REQUIRES_CONFIRMATION");
+    assert!(answer.header("transfer-encoding").is_none());
+    assert!(connection.rest().unwrap().is_empty(), "it was not closed");
+}
+
+#[test]
+fn wire_http_1_0_without_a_host_is_no_way_around_the_check() {
+    let mut daemon = Daemon::plain();
+    let answers = exchange(&daemon, b"GET /api/hooks/decisions HTTP/1.0\r\n\r\n");
+    let all = statuses(&answers);
+    assert_eq!(all.len(), 1, "{answers}");
+    assert!(["200", "400", "403"].contains(&all[0]), "{answers}");
+    let evil = "GET /api/hooks/decisions HTTP/1.0\r\nHost: evil.example\r\n\r\n";
+    let answers = exchange(&daemon, evil.as_bytes());
+    assert_eq!(statuses(&answers), ["403"], "{answers}");
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_half_closed_after_the_request_still_ends() {
+    let mut daemon = Daemon::plain();
+    let request = ask(&json!({ "command": "ls" })).bytes(&host(&daemon));
+    let half_closed = |bytes: &[u8]| {
+        let mut connection = daemon.connect();
+        connection.write(bytes).unwrap();
+        // It may be closed already.
+        let _ = connection.stream().shutdown(Shutdown::Write);
+        String::from_utf8_lossy(&connection.rest().unwrap()).into_owned()
+    };
+    for _ in 0..20 {
+        let answers = half_closed(&request);
+        assert!(
+            answers.is_empty() || statuses(&answers) == ["200"],
+            "{answers}"
+        );
+    }
+    // In the middle of a head, of a body, and before either.
+    for length in [0, 10, request.len() - 3] {
+        let answers = half_closed(&request[..length]);
+        for status in statuses(&answers) {
+            assert!(status.starts_with('4'), "{answers}");
+        }
+    }
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_who_hangs_up_does_no_harm() {
+    let mut daemon = Daemon::plain();
+    let request = ask(&json!({ "command": "ls" })).bytes(&host(&daemon));
+    for number in 0..200 {
+        let mut connection = daemon.connect();
+        // Whole requests whose answers nobody reads, and parts of them.
+        connection
+            .write(&request[..request.len() - number % 4])
+            .unwrap();
+    }
+    daemon.assert_well();
+    let total = &daemon.get("/api/hooks/decisions").ok()["pagination"]["total"];
+    assert!(total.as_u64().unwrap() <= 50, "{total}");
+}
+
+/// Sends part of a request and stops: others are served meanwhile, and in the end it is cut off.
+#[track_caller]
+fn stops_after(bytes: impl Fn(&str) -> Vec<u8>) {
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    let mut slow: Vec<Connection> = (0..40)
+        .map(|_| {
+            let mut connection = daemon.connect();
+            connection.write(&bytes(&host)).unwrap();
+            connection
+        })
+        .collect();
+    for _ in 0..20 {
+        assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
+    }
+    for connection in &mut slow {
+        let rest = connection.rest().expect("it is held open for ever");
+        let rest = String::from_utf8_lossy(&rest).into_owned();
+        for status in statuses(&rest) {
+            assert!(status == "408" || status == "400", "{rest}");
+        }
+    }
+    daemon.assert_well();
+    let total = &daemon.get("/api/hooks/decisions").ok()["pagination"]["total"];
+    assert_eq!(*total, 20);
+}
+
+#[test]
+fn wire_a_slow_head_is_cut_off_in_the_end() {
+    stops_after(|host| format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nConte").into_bytes());
+}
+
+#[test]
+fn wire_a_slow_body_is_cut_off_in_the_end() {
+    stops_after(|host| {
+        format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{{\"com")
+            .into_bytes()
+    });
+}
+
+#[test]
+fn wire_a_head_in_drops_is_cut_off_in_the_end() {
+    // Never silent for long, never finished.
+    let mut daemon = Daemon::plain();
+    let mut connection = daemon.connect();
+    let head = format!("GET /health HTTP/1.1\r\nHost: {}\r\n", host(&daemon));
+    connection.write(head.as_bytes()).unwrap();
+    let cut_off = (0..120).any(|number| {
+        thread::sleep(Duration::from_secs(1));
+        let drop = format!("X-{number}: y\r\n");
+        connection.stream().write_all(drop.as_bytes()).is_err()
+    });
+    assert!(cut_off, "it waits for the end of a head for two minutes");
+    daemon.assert_well();
+}
+
+#[test]
+fn wire_an_answer_that_nobody_reads_holds_up_nobody() {
+    let mut daemon = Daemon::plain();
+    for number in 0..60 {
+        daemon.ask(&format!("echo {number} {}", "a".repeat(9_000)));
+    }
+    let get = format!(
+        "GET /api/hooks/decisions?limit=1000 HTTP/1.1\r\nHost: {}\r\n\r\n",
+        host(&daemon)
+    );
+    let mut deaf = Vec::new();
+    for _ in 0..20 {
+        let mut connection = daemon.connect();
+        connection.write(get.repeat(20).as_bytes()).unwrap();
+        deaf.push(connection);
+    }
+    for _ in 0..20 {
+        daemon.ask("mkdir out");
+    }
+    daemon.assert_well();
+}
