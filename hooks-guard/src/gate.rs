@@ -137,7 +137,6 @@ impl Gate {
     }
 
     /// What is registered where.
-    #[must_use]
     pub fn hooks(&self) -> &GateHooksSet<'static> {
         &self.hooks
     }

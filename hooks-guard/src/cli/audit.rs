@@ -211,7 +211,8 @@ async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Fa
     for record in &listing.records {
         let answer = match (record.user_response, record.decision_requires_confirmation) {
             (Some(said), _) => said.as_str(),
-            (None, true) => "waits",
+            (None, true) if record.deadline.is_some() => "waits",
+            (None, true) => "agent asks",
             (None, false) => "allowed",
         };
         table.add_row([

@@ -42,6 +42,15 @@ impl Modify for Details {
     fn modify(&self, document: &mut OpenApi) {
         document.info.license = Some(License::new("MIT OR Apache-2.0"));
         document.info.contact = None;
+        let paths = document.paths.paths.values_mut();
+        for operation in paths.flat_map(|path| {
+            [&mut path.get, &mut path.post, &mut path.delete]
+                .into_iter()
+                .flatten()
+        }) {
+            // Names of modules are no tags.
+            operation.tags = None;
+        }
         let components = document.components.get_or_insert_default();
         let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
         components.add_security_scheme("operator", scheme);

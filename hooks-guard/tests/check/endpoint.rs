@@ -31,10 +31,8 @@ impl Endpoint {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&requests);
         thread::spawn(move || {
-            for stream in listener.incoming() {
-                if let Ok(mut stream) = stream {
-                    answer(&mut stream, does, &seen);
-                }
+            for mut stream in listener.incoming().flatten() {
+                answer(&mut stream, does, &seen);
             }
         });
         Self { url, requests }

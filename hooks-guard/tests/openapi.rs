@@ -1,0 +1,17 @@
+//! The document in the repository is the one that is served.
+
+use hooks_guard::http::document;
+
+#[test]
+fn the_committed_document_is_the_one_that_is_served() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+    let served = serde_json::to_string_pretty(&document()).expect("a document") + "\n";
+    if std::env::var_os("HOOKS_WRITE").is_some() {
+        std::fs::write(path, &served).expect("the file is written");
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == served,
+        "`hooks-guard/openapi.json` is not what is served; write it anew with `HOOKS_WRITE=1 cargo test -p hooks-guard --test openapi`"
+    );
+}
