@@ -52,7 +52,7 @@ fn decision(n: i64, rows: i64) -> NewDecision {
     let mut request = PermissionRequest::new(command);
     request.agent = Some(["claude-code", "codex", "gemini"][(n % 3) as usize].to_owned());
     request.session_id = Some(format!("session-{}", n / 200));
-    request.cwd = Some("/home/ada/projects/app".into());
+    request.cwd = Some("/srv/ada/projects/app".into());
     let seconds = 90 * 24 * 3600 * (n - rows) / rows.max(1);
     NewDecision {
         request,

@@ -63,7 +63,8 @@ impl AuditStore {
 
     /// Whether a request need not be asked about again, because its command, in its directory and
     /// its session, was approved: by a remembered answer, if there may be one, or by an approval
-    /// that has not been used, whose time is not over, and which is used now.
+    /// that has not been used, whose time is not over, and which is used now. An answer that was
+    /// remembered stands in place of the approvals before it: revoked, it leaves none of them.
     ///
     /// # Errors
     ///
@@ -204,6 +205,8 @@ impl Take {
                             OR d.session_id = $3)
                         AND d.executed_at IS NULL
                         AND NOT EXISTS (SELECT 1 FROM used u WHERE u.decision = d.id)
+                        AND NOT EXISTS (SELECT 1 FROM remembered r
+                            WHERE r.command_hash = d.command_hash AND r.created_at >= d.at)
                       ORDER BY d.id LIMIT 1"
                 ),
                 &[

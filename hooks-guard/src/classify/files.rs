@@ -91,7 +91,7 @@ mod tests {
     fn reads_of_secrets_and_of_files_without_a_name_ask() {
         for paths in [
             &["/srv/project/.env"][..],
-            &["README.md", "/root/.ssh/id_ed25519"],
+            &["README.md", "/srv/dev/.ssh/id_ed25519"],
             &[],
         ] {
             let verdict = judge(Crud::Read, paths);

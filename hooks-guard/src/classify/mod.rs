@@ -141,8 +141,8 @@ impl Classifier {
     /// two seconds in all (P-08), as far as the tables leave of them.
     ///
     /// An answer of the second stage may raise the class and never lowers it,
-    /// and allows nothing. One that is late, malformed or missing leaves what
-    /// the tables say.
+    /// and allows nothing. One that is malformed or missing leaves what
+    /// the tables say; where it is late, what they do not know is the fallback.
     ///
     /// # Errors
     /// As [`classify_in`](Self::classify_in).

@@ -255,7 +255,7 @@ impl Stage {
                     error = &error as &dyn StdError,
                     "the semantic stage gives no answer"
                 );
-                without_answer(verdict, &error)
+                without_answer(verdict, unsure, &error)
             }
         }
     }
@@ -310,10 +310,13 @@ fn combine(verdict: Classification, answer: &Answer) -> Classification {
     }
 }
 
-fn without_answer(verdict: Classification, error: &SemanticError) -> Classification {
-    if verdict.method == Method::Fallback && matches!(error, SemanticError::Late) {
+fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) -> Classification {
+    // P-08; what the tables found to be stronger stays.
+    let open = verdict.method == Method::Fallback || unsure && verdict.crud <= Crud::Create;
+    if open && matches!(error, SemanticError::Late) {
         return Classification {
             context: verdict.context,
+            findings: verdict.findings,
             ..Classification::timed_out()
         };
     }
@@ -390,7 +393,7 @@ mod tests {
 
     #[test]
     fn p_08_too_late_where_nothing_was_found_out_gives_the_texts_of_a_timeout() {
-        let verdict = without_answer(nothing_found(), &SemanticError::Late);
+        let verdict = without_answer(nothing_found(), true, &SemanticError::Late);
         assert_eq!(verdict.crud, Crud::Create);
         assert_eq!(verdict.decision, Decision::RequiresConfirmation);
         assert_eq!(verdict.confidence, 0.0);
@@ -410,7 +413,7 @@ mod tests {
     #[test]
     fn p_07_an_error_where_nothing_was_found_out_leaves_the_fallback() {
         assert_eq!(
-            without_answer(nothing_found(), &SemanticError::Status(500)),
+            without_answer(nothing_found(), true, &SemanticError::Status(500)),
             nothing_found()
         );
     }

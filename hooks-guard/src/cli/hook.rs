@@ -156,7 +156,7 @@ impl Guard<'_> {
 
     async fn here(&self, request: &PermissionRequest) -> Result<Ruling, String> {
         let failed = |error: Failure| format!("hooks-guard cannot decide: {error}");
-        let gate = gate(self.config).map_err(failed)?;
+        let gate = gate(self.config, None).map_err(failed)?;
         let url = database(self.config).map_err(failed)?;
         let audit = AuditStore::open(&url).await;
         let audit = audit.map_err(|error| failed(error.into()))?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hooks_guard::config::Config;
-use hooks_guard::http::{AppState, Metrics, OperatorToken, Server};
+use hooks_guard::http::{AppState, Metrics, OperatorToken, Server, Sockets};
 use hooks_guard::service::PermissionService;
 use hooks_runtime::display::escape;
 use tokio::signal::unix::{SignalKind, signal};
@@ -42,15 +42,15 @@ pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
     config.rate_limit_per_minute = options.rate_limit.unwrap_or(config.rate_limit_per_minute);
     config.semantic = options.semantic.stage().or(config.semantic);
     config.check()?;
-    let token = match options.token_file {
-        Some(path) => token_of(&path)?,
+    let token = match &options.token_file {
+        Some(path) => token_of(path)?,
         None => OperatorToken::random(),
     };
     logs();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(run(config, token))?;
+    runtime.block_on(run(config, token, options.token_file))?;
     Ok(true)
 }
 
@@ -78,16 +78,21 @@ fn logs() {
         .init();
 }
 
-async fn run(config: Config, token: OperatorToken) -> Result<(), Failure> {
-    let gate = gate(&config)?;
+async fn run(
+    mut config: Config,
+    token: OperatorToken,
+    token_file: Option<PathBuf>,
+) -> Result<(), Failure> {
+    let sockets = Sockets::bind(&config).await?;
+    config.listen = sockets.local_addr()?;
+    let gate = gate(&config, token_file)?;
     let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
     let metrics = Metrics::install();
     let state = AppState::new(service, token.clone(), config.clone(), metrics);
-    let server = Server::bind(state).await?;
-    greet(&config, &token, server.local_addr()?)?;
+    greet(&config, &token, config.listen)?;
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    server
+    Server::new(sockets, state)
         .run(async {
             tokio::select! {
                 _ = interrupted.recv() => {}

@@ -76,7 +76,10 @@ fn file_url(path: &Path) -> String {
 
 /// The audit trail.
 pub(crate) async fn open(config: &Config) -> Result<AuditStore, Failure> {
-    Ok(AuditStore::open(&database(config)?).await?)
+    let url = database(config)?;
+    AuditStore::open(&url)
+        .await
+        .map_err(|error| Failure::Other(format!("{}: {error}", without_password(&url))))
 }
 
 /// Where a service of this configuration listens.
@@ -92,14 +95,19 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
-/// The gate of this configuration, with the user's and the projects' rules.
-pub(crate) fn gate(config: &Config) -> Result<Gate, Failure> {
+/// The gate of this configuration, with the user's and the projects' rules; `secret` is a file
+/// that is protected as well.
+pub(crate) fn gate(config: &Config, secret: Option<PathBuf>) -> Result<Gate, Failure> {
     let classifier = match config.semantic.clone() {
         Some(stage) => semantic::classifier(stage)?,
         None => Classifier::new(),
     };
     let places = places()?;
-    let book = RuleBook::new(&places, protected(&places, config));
+    let mut protected = protected(&places, config);
+    if let Some(secret) = secret {
+        protected.files.push(std::path::absolute(secret)?);
+    }
+    let book = RuleBook::new(&places, protected);
     Ok(Gate::new(classifier, config.policy()).with_rules(book))
 }
 
@@ -128,7 +136,8 @@ pub(crate) fn protected(places: &Places, config: &Config) -> Protected {
     if let Some(url) = &config.database {
         let path = url.strip_prefix("sqlite:").unwrap_or(url);
         if !url.contains("://") {
-            files.push(PathBuf::from(path));
+            let beside = ["", "-wal", "-shm", "-journal"];
+            files.extend(beside.map(|end| PathBuf::from(format!("{path}{end}"))));
         }
     }
     let mut protected = Protected::new(&places.home);

@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body as _;
 use serde_json::{Map, Value};
 
 use super::error::ApiError;
@@ -11,6 +12,9 @@ const MOST: usize = 512 * 1024;
 
 /// The object that a body holds (P-02).
 pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
+    if body.size_hint().lower() > MOST as u64 {
+        return Err(ApiError::too_large(MOST));
+    }
     let bytes = match Limited::new(body, MOST).collect().await {
         Ok(collected) => collected.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => return Err(ApiError::too_large(MOST)),

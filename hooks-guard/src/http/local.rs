@@ -40,11 +40,14 @@ impl Names {
         }
         for origin in headers.get_all(header::ORIGIN) {
             let site = origin.to_str().ok().and_then(|origin| {
-                origin
-                    .strip_prefix("http://")
-                    .or_else(|| origin.strip_prefix("https://"))
+                let secure = origin.strip_prefix("https://");
+                secure.or_else(|| origin.strip_prefix("http://"))
             });
-            if !site.is_some_and(|site| self.has(site)) {
+            // The very one that was called: another port is another site.
+            let own = site
+                .zip(host)
+                .is_some_and(|(site, host)| site.eq_ignore_ascii_case(host));
+            if !own {
                 return Err(ApiError::forbidden(
                     "FORBIDDEN_ORIGIN",
                     "Requests from other sites are not answered",
@@ -123,9 +126,12 @@ mod tests {
     #[test]
     fn p_14_a_page_of_another_site_is_not_answered() {
         assert!(allowed("localhost:3000", Some("http://localhost:3000")));
-        assert!(allowed("localhost:3000", Some("http://127.0.0.1:3000")));
+        assert!(allowed("127.0.0.1:3000", Some("http://127.0.0.1:3000")));
         for origin in [
             "http://evil.test",
+            "http://127.0.0.1:3000",
+            "http://localhost:3001",
+            "http://localhost",
             "null",
             "http://localhost.evil.test",
             "file://",

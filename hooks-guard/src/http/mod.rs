@@ -48,7 +48,7 @@ use tokio::time::Instant;
 pub use metrics::Metrics;
 pub use openapi::document;
 pub use operator::OperatorToken;
-pub use serve::{ServeError, Server};
+pub use serve::{ServeError, Server, Sockets};
 
 use error::{ApiError, REQUEST_ID, RequestId};
 use limit::RateLimit;

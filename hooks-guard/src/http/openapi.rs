@@ -40,6 +40,8 @@ struct Details;
 
 impl Modify for Details {
     fn modify(&self, document: &mut OpenApi) {
+        // Of the interface, not of the program (P-46).
+        document.info.version = "1.0.0".to_owned();
         document.info.license = Some(License::new("MIT OR Apache-2.0"));
         document.info.contact = None;
         let paths = document.paths.paths.values_mut();

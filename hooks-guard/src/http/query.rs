@@ -37,6 +37,11 @@ impl Query {
             .filter(|value| !value.is_empty())
     }
 
+    /// Whether a parameter is there, be it empty.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
+    }
+
     /// P-20: what is no number, or a negative one, is an error.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiError> {
         self.text(name)
@@ -90,7 +95,8 @@ impl Query {
             classification,
             response,
             since: self.date("since")?,
-            until: self.date("until")?,
+            // P-23.
+            until: Some(self.date("until")?.unwrap_or_else(Timestamp::now)),
             command: self.text("command_filter").map(str::to_owned),
             agent: self.text("agent").map(str::to_owned),
             session_id: self.text("session_id").map(str::to_owned),

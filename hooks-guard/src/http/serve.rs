@@ -24,6 +24,7 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
 use super::{AppState, Peer, app};
+use crate::config::Config;
 
 /// How long a client may take to send the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
@@ -52,6 +53,12 @@ pub enum ServeError {
         /// Why.
         source: io::Error,
     },
+    /// There is something else in the Unix socket's place.
+    #[error("`{path}` is no socket; move it away, or set `socket` to another path", path = .path.display())]
+    NoSocket {
+        /// Its path.
+        path: PathBuf,
+    },
     /// Another process listens on the Unix socket.
     #[error("another process listens on `{path}`; end it, or set `socket` to another path", path = .path.display())]
     SocketTaken {
@@ -69,11 +76,43 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
+/// The sockets of a service, on which nobody is answered yet.
+#[derive(Debug)]
+pub struct Sockets {
+    tcp: TcpListener,
+    unix: Option<Socket>,
+}
+
+impl Sockets {
+    /// Listens where the configuration says.
+    ///
+    /// # Errors
+    /// When an address is taken, or is none of this machine.
+    pub async fn bind(config: &Config) -> Result<Self, ServeError> {
+        let address = config.listen;
+        let tcp = TcpListener::bind(address).await;
+        let tcp = tcp.map_err(|source| ServeError::Listen { address, source })?;
+        let unix = match &config.socket {
+            Some(path) => Some(listen(path).await?),
+            None => None,
+        };
+        Ok(Self { tcp, unix })
+    }
+
+    /// The address that is listened on, with its port also where the configuration left that
+    /// open.
+    ///
+    /// # Errors
+    /// When the system does not say.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.tcp.local_addr()
+    }
+}
+
 /// The service on its sockets.
 #[derive(Debug)]
 pub struct Server {
-    tcp: TcpListener,
-    unix: Option<Socket>,
+    sockets: Sockets,
     state: AppState,
 }
 
@@ -91,34 +130,19 @@ impl Drop for Socket {
 }
 
 impl Server {
-    /// Listens where the configuration says.
-    ///
-    /// # Errors
-    /// When an address is taken, or is none of this machine.
-    pub async fn bind(state: AppState) -> Result<Self, ServeError> {
-        let address = state.inner.config.listen;
-        let tcp = TcpListener::bind(address).await;
-        let tcp = tcp.map_err(|source| ServeError::Listen { address, source })?;
-        let unix = match &state.inner.config.socket {
-            Some(path) => Some(listen(path).await?),
-            None => None,
-        };
-        Ok(Self { tcp, unix, state })
-    }
-
-    /// The address that is listened on, with its port also where the configuration left that
-    /// open.
-    ///
-    /// # Errors
-    /// When the system does not say.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.tcp.local_addr()
+    /// This service on these sockets.
+    #[must_use]
+    pub fn new(sockets: Sockets, state: AppState) -> Self {
+        Self { sockets, state }
     }
 
     /// Serves until `end` is ready. Then no connection is accepted any more, and requests that
     /// run have five seconds to end.
     pub async fn run(self, end: impl Future<Output = ()>) {
-        let Self { tcp, unix, state } = self;
+        let Self {
+            sockets: Sockets { tcp, unix },
+            state,
+        } = self;
         let permits = Arc::new(Semaphore::new(state.inner.config.max_connections));
         let router = app(state.clone());
         let graceful = GracefulShutdown::new();
@@ -222,6 +246,12 @@ async fn listen(path: &Path) -> Result<Socket, ServeError> {
         path: path.to_owned(),
         source,
     };
+    if let Ok(file) = path.symlink_metadata()
+        && !std::os::unix::fs::FileTypeExt::is_socket(&file.file_type())
+    {
+        let path = path.to_owned();
+        return Err(ServeError::NoSocket { path });
+    }
     match tokio::net::UnixStream::connect(path).await {
         Ok(_) => {
             return Err(ServeError::SocketTaken {

@@ -24,7 +24,7 @@
 //!     "guard.toml",
 //!     Origin::User,
 //!     None,
-//!     &Protected::new("/home/ada"),
+//!     &Protected::new("/srv/ada"),
 //! )?;
 //!
 //! let ask = |command: &str| {
@@ -386,9 +386,9 @@ fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
 /// Asserts what has to hold for a file of rules and a command, whatever they are: for a fuzzer.
 #[doc(hidden)]
 pub fn assert_holds(classifier: &crate::classify::Classifier, file: &str, command: &str) {
-    let places = Protected::new("/home/u");
+    let places = Protected::new("/srv/u");
     let origin = Origin::Project { trusted: false };
-    let folder = Path::new("/home/u/project");
+    let folder = Path::new("/srv/u/project");
     let Ok(found) = classifier.judge(command, None) else {
         return;
     };

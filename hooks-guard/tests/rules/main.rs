@@ -10,8 +10,8 @@ use hooks_guard::classify::{Classifier, Decision, Judgement};
 use hooks_guard::rules::{Effect, Origin, Protected, Rules, Verdict};
 use hooks_guard::{FileAccess, PermissionRequest};
 
-const HOME: &str = "/home/u";
-const PROJECT: &str = "/home/u/project";
+const HOME: &str = "/srv/u";
+const PROJECT: &str = "/srv/u/project";
 
 /// The places that the guard protects in these tests; none of them exists.
 fn places() -> Protected {
@@ -19,10 +19,10 @@ fn places() -> Protected {
     places.listen = Some(([127, 0, 0, 1], 3000).into());
     places.socket = Some("/run/user/1000/hooks-guard.sock".into());
     places.files = vec![
-        "/home/u/.config/hooks-guard".into(),
-        "/home/u/.local/share/hooks-guard".into(),
+        "/srv/u/.config/hooks-guard".into(),
+        "/srv/u/.local/share/hooks-guard".into(),
     ];
-    places.settings = vec!["/home/u/.claude/settings.json".into()];
+    places.settings = vec!["/srv/u/.claude/settings.json".into()];
     places.pid = Some(4242);
     places
 }

@@ -217,7 +217,7 @@ impl Semantic for Sleeps {
 }
 
 #[tokio::test(start_paused = true)]
-async fn p_08_after_two_seconds_what_the_tables_say_stays() {
+async fn p_08_after_two_seconds_what_is_not_known_is_a_timeout() {
     let dropped = Arc::new(AtomicBool::new(false));
     let before = Instant::now();
     let verdict = fully(Sleeps(Arc::clone(&dropped)), "frobnicate").await;
@@ -228,8 +228,14 @@ async fn p_08_after_two_seconds_what_the_tables_say_stays() {
         "{waited:?}"
     );
     assert_eq!(MOST_TIME.as_secs(), 2);
-    assert_eq!(verdict, by_tables("frobnicate"));
+    let expected = Classification::timed_out();
+    assert_eq!(verdict.reasoning, expected.reasoning);
+    assert_eq!((verdict.method, verdict.confidence), (expected.method, 0.0));
     assert!(dropped.load(Ordering::SeqCst));
+    // What the tables know to be stronger stays.
+    let known = "frobnicate; chmod 600 a";
+    let verdict = fully(Sleeps(Arc::default()), known).await;
+    assert_eq!(verdict, by_tables(known));
 }
 
 struct PanicsAtOnce;

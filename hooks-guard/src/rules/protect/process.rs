@@ -16,7 +16,12 @@ const NAMES: &[&str] = &[
 pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
     let words: Vec<&str> = part.words.iter().map(|word| word.text.as_str()).collect();
     let (first, rest) = words.split_first()?;
-    if !active(part) {
+    let looks = matches!(
+        base_name(first),
+        "gdb" | "lldb" | "strace" | "ltrace" | "reptyr" | "gcore" | "perf" | "bpftrace"
+    );
+    // Looking into it is enough.
+    if !looks && !active(part) {
         return None;
     }
     let operands = || rest.iter().filter(|word| !word.starts_with('-'));
@@ -46,11 +51,9 @@ pub(super) fn judge(part: &Part, pid: Option<u32>) -> Option<Matter> {
         "fuser" => rest
             .iter()
             .any(|word| matches!(*word, "-k" | "--kill") || word.starts_with("-k")),
-        "gdb" | "lldb" | "strace" | "ltrace" | "reptyr" | "gcore" | "perf" | "bpftrace" => {
-            unknown
-                || rest
-                    .iter()
-                    .any(|word| own(word) || joined(word).is_some_and(|w| own(&w)))
+        _ if looks => {
+            let own = |word: &&str| own(word) || joined(word).is_some_and(|word| own(&word));
+            unknown || rest.iter().any(own)
         }
         _ => false,
     };
