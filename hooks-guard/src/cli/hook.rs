@@ -7,7 +7,6 @@ use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use clap::Args;
-use hooks_guard::audit::AuditStore;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::config::Config;
@@ -21,7 +20,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Failure;
 use super::calls::{Call, Calls};
-use super::setup::{Setup, address, database, gate, runtime};
+use super::setup::{Setup, address, gate, open, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -157,9 +156,7 @@ impl Guard<'_> {
     async fn here(&self, request: &PermissionRequest) -> Result<Ruling, String> {
         let failed = |error: Failure| format!("hooks-guard cannot decide: {error}");
         let gate = gate(self.config, None).map_err(failed)?;
-        let url = database(self.config).map_err(failed)?;
-        let audit = AuditStore::open(&url).await;
-        let audit = audit.map_err(|error| failed(error.into()))?;
+        let audit = open(self.config).await.map_err(failed)?;
         let service = PermissionService::new(gate, audit, self.config.approval_ttl());
         // Nobody can answer a question of a process that ends.
         let request = PermissionRequest {
@@ -260,7 +257,7 @@ impl Guard<'_> {
         let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
             return Ok(());
         };
-        let audit = AuditStore::open(&database(self.config)?).await?;
+        let audit = open(self.config).await?;
         let gate = Gate::by_tables();
         let service = PermissionService::new(gate, audit, self.config.approval_ttl());
         let agent = self.agent.name();

@@ -1,0 +1,321 @@
+//! `hooks-guard hook`: the whole way from an agent's input to its answer, alone and with a service.
+
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const TOKEN: &str = "a token that nobody can guess";
+
+/// A home of its own.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn config(&self, text: &str) {
+        let folder = self.path().join(".config/hooks-guard");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("config.toml"), text).expect("a file");
+    }
+
+    fn database(&self) -> PathBuf {
+        self.path().join(".local/share/hooks-guard/audit.db")
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
+        command.env_clear().env("HOME", self.path());
+        command
+    }
+
+    /// What the hook answers to an input.
+    fn hook(&self, agent: &str, more: &[&str], input: &Value) -> Output {
+        let mut child = self
+            .command()
+            .args(["hook", agent])
+            .args(more)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin
+            .write_all(input.to_string().as_bytes())
+            .expect("it reads");
+        drop(stdin);
+        child.wait_with_output().expect("it ends")
+    }
+
+    /// The trail, newest first.
+    fn trail(&self) -> Vec<Value> {
+        let output = self
+            .command()
+            .args(["audit", "export"])
+            .output()
+            .expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let lines = text.lines().rev();
+        lines
+            .map(|line| serde_json::from_str(line).expect("an object"))
+            .collect()
+    }
+}
+
+fn before(command: &str, call: &str) -> Value {
+    json!({
+        "session_id": "s", "cwd": "/srv", "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_use_id": call,
+    })
+}
+
+fn after(command: &str, call: &str) -> Value {
+    let mut input = before(command, call);
+    input["hook_event_name"] = "PostToolUse".into();
+    input["tool_response"] = json!({"stdout": "", "stderr": "", "interrupted": false});
+    input
+}
+
+/// What Claude Code is told: `allow`, `ask` or `deny`, and why.
+fn told(output: &Output) -> (String, String) {
+    let value: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("an object in {output:?}"));
+    let said = &value["hookSpecificOutput"];
+    let text = |field: &str| said[field].as_str().unwrap_or("").to_owned();
+    (text("permissionDecision"), text("permissionDecisionReason"))
+}
+
+/// A service that runs, and ends with the test.
+struct Service {
+    child: Child,
+    port: u16,
+}
+
+impl Service {
+    fn start(home: &Home) -> Self {
+        let token = home.path().join("token");
+        std::fs::write(&token, TOKEN).expect("a file");
+        let mut child = home
+            .command()
+            .args(["serve", "--listen", "127.0.0.1:0", "--token-file"])
+            .arg(&token)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut line = String::new();
+        let stderr = child.stderr.take().expect("a pipe");
+        let mut stderr = BufReader::new(stderr);
+        stderr.read_line(&mut line).expect("it says where");
+        let port = line.trim().rsplit(':').next().expect("a port");
+        let port = port.parse().unwrap_or_else(|_| panic!("a port in {line}"));
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        home.config(&format!("listen = '127.0.0.1:{port}'"));
+        Self { child, port }
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+             Authorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+        serde_json::from_str(body).unwrap_or_else(|_| panic!("an object in {answer}"))
+    }
+
+    /// Answers the first question that comes.
+    fn answer(&self, response: &str) {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            let waiting = self.send("GET", "/api/hooks/pending", &Value::Null);
+            if let Some(question) = waiting["pending"].as_array().and_then(|all| all.first()) {
+                let answer = json!({"id": question["id"], "response": response});
+                let record = self.send("POST", "/api/hooks/permission-response", &answer);
+                assert_eq!(record["user_response"], response, "{record}");
+                return;
+            }
+            assert!(Instant::now() < until, "nothing was asked");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn alone_a_read_is_allowed_and_a_change_is_asked_about() {
+    let home = Home::new();
+    let read = home.hook("claude-code", &[], &before("git status", "1"));
+    assert_eq!(told(&read).0, "allow");
+    let change = home.hook("claude-code", &[], &before("rm -r build", "2"));
+    let (decision, reason) = told(&change);
+    assert_eq!(decision, "ask");
+    assert!(reason.starts_with("DELETE"), "{reason}");
+    let trail = home.trail();
+    assert_eq!(trail.len(), 2, "P-15");
+    assert_eq!(trail[0]["classification"], "DELETE");
+    assert_eq!(trail[0]["agent"], "claude-code");
+    assert_eq!(trail[0]["user_response"], Value::Null);
+}
+
+#[test]
+fn alone_that_it_ran_says_that_the_user_agreed() {
+    let home = Home::new();
+    home.hook("claude-code", &[], &before("mkdir a", "1"));
+    let ran = home.hook("claude-code", &[], &after("mkdir a", "1"));
+    assert!(ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
+    let record = home.trail().remove(0);
+    assert_eq!(record["execution_happened"], true);
+    assert_eq!(record["user_response"], "APPROVED");
+    // Another call's end is none of this one's.
+    home.hook("claude-code", &[], &before("mkdir b", "2"));
+    home.hook("claude-code", &[], &after("mkdir c", "3"));
+    assert_eq!(home.trail()[0]["execution_happened"], false);
+}
+
+#[test]
+fn what_goes_wrong_allows_nothing() {
+    let home = Home::new();
+    home.config("auto_alow_read = true");
+    let (decision, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
+    assert_eq!(decision, "deny");
+    assert!(reason.contains("auto_alow_read"), "{reason}");
+
+    let home = Home::new();
+    std::fs::create_dir_all(home.database()).expect("a folder in the trail's place");
+    let (decision, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
+    assert_eq!(decision, "ask", "{reason}");
+    assert!(reason.contains("audit.db"), "{reason}");
+
+    let home = Home::new();
+    let rules = home.path().join(".config/hooks-guard");
+    std::fs::create_dir_all(&rules).expect("a folder");
+    std::fs::write(rules.join("rules.toml"), "[[rule]]\neffect = 'perhaps'").expect("a file");
+    let (decision, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
+    assert_eq!(decision, "ask", "{reason}");
+
+    let home = Home::new();
+    let output = home.hook("claude-code", &[], &json!("no object"));
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn where_it_is_off_the_agent_decides() {
+    let home = Home::new();
+    home.config("enabled = false");
+    let output = home.hook("claude-code", &[], &before("rm -r /", "1"));
+    assert!(output.status.success() && output.stdout.is_empty());
+}
+
+#[test]
+fn rules_of_the_user_and_the_project_hold() {
+    let home = Home::new();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(&project).expect("a folder");
+    let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
+    std::fs::write(project.join(".hooks-guard.toml"), deny).expect("a file");
+    let mut input = before("make all", "1");
+    input["cwd"] = project.to_str().expect("text").into();
+    let (decision, reason) = told(&home.hook("claude-code", &[], &input));
+    assert_eq!(decision, "deny");
+    assert!(reason.contains("not here"), "{reason}");
+    let record = home.trail().remove(0);
+    assert_eq!(
+        (&record["denied"], &record["user_response"]),
+        (&true.into(), &"DENIED".into())
+    );
+}
+
+#[test]
+fn with_a_service_it_decides_and_hears_what_ran() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    let change = home.hook("claude-code", &[], &before("mkdir a", "1"));
+    assert_eq!(told(&change).0, "ask");
+    let pending = service.send("GET", "/api/hooks/pending", &Value::Null);
+    assert_eq!(
+        pending["pending"],
+        json!([]),
+        "the agent asks its user itself"
+    );
+    home.hook("claude-code", &[], &after("mkdir a", "1"));
+    let record = service.send("GET", "/api/hooks/decisions/1", &Value::Null);
+    assert_eq!(record["execution_happened"], true);
+    assert_eq!(record["user_response"], "APPROVED");
+}
+
+#[test]
+fn an_agent_that_asks_nobody_waits_for_the_operator() {
+    for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
+        let home = Home::new();
+        let service = Service::start(&home);
+        let mut input = before("mkdir a", "1");
+        input["permission_mode"] = "bypassPermissions".into();
+        let told = std::thread::scope(|scope| {
+            let asked =
+                scope.spawn(|| told(&home.hook("claude-code", &["--timeout", "60"], &input)));
+            service.answer(response);
+            asked.join().expect("no panic")
+        });
+        assert_eq!(told.0, decision, "{}", told.1);
+    }
+}
+
+#[test]
+fn nobody_who_answers_is_a_denial_within_the_agents_time() {
+    let home = Home::new();
+    let _service = Service::start(&home);
+    let mut input = before("mkdir a", "1");
+    input["permission_mode"] = "bypassPermissions".into();
+    let output = home.hook("claude-code", &["--timeout", "5"], &input);
+    let (decision, reason) = told(&output);
+    assert_eq!(decision, "deny");
+    assert!(reason.contains("nobody answered in time"), "{reason}");
+}
+
+#[test]
+fn what_listens_there_and_is_no_service_decides_nothing() {
+    let home = Home::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    home.config(&format!("listen = '127.0.0.1:{port}'"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let body = r#"{"decision":"AUTO_ALLOWED"}"#;
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    let (decision, _) = told(&home.hook("claude-code", &[], &before("rm -r build", "1")));
+    assert_eq!(decision, "ask", "decided in the process");
+    assert_eq!(home.trail().len(), 1);
+}
