@@ -4,9 +4,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
+use hooks_guard::PermissionRequest;
 use hooks_guard::audit::{
-    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, NewRemembered, Page,
-    Period, UserResponse, export,
+    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, NewRemembered,
+    Page, Period, Redeemed, UserResponse, export,
 };
 use hooks_guard::classify::{Classification, Crud, Decision, Method};
 use jiff::Timestamp;
@@ -96,6 +97,9 @@ contract! {
     pending_is_what_can_still_be_answered
     secrets_are_masked_before_they_are_stored
     remembered_answers_hold_where_they_were_given
+    an_approval_serves_once
+    an_approval_serves_once_between_stores
+    a_use_is_of_the_chain_and_goes_with_its_decision
     changes_are_told_in_order_and_by_everybody
     many_at_once_are_all_there
     export_is_all_of_it_and_harmless
@@ -815,6 +819,103 @@ async fn remembered_answers_hold_where_they_were_given(place: Place) {
     assert!(!trail.forget(for_good.id, "console").await.expect("revoked"));
     assert_eq!(look(command, Some("/srv/app"), None).await, None);
     assert_eq!(look(command, Some("/srv/app"), Some("s1")).await, Some(1));
+    intact(&trail).await;
+}
+
+/// A question about `command`, in a directory and a session, which is still open.
+async fn open_question(trail: &AuditStore, command: &str, session: &str) -> i64 {
+    let now = Timestamp::now();
+    let mut new = decision(command, Crud::Delete, now);
+    new.request.cwd = Some("/srv/app".into());
+    new.request.session_id = Some(session.to_owned());
+    new.deadline = Some(now + jiff::SignedDuration::from_mins(5));
+    trail.record(new).await.expect("recorded")
+}
+
+async fn approve(trail: &AuditStore, id: i64) {
+    let answer = says(UserResponse::Approved, Timestamp::now());
+    let answered = trail.answer(id, answer).await.expect("answered");
+    assert!(matches!(answered, Answered::Done(_)), "{answered:?}");
+}
+
+fn asked_again(command: &str, cwd: Option<&str>, session: Option<&str>) -> PermissionRequest {
+    PermissionRequest {
+        cwd: cwd.map(Into::into),
+        session_id: session.map(str::to_owned),
+        ..PermissionRequest::new(command)
+    }
+}
+
+async fn an_approval_serves_once(place: Place) {
+    let trail = place.open().await;
+    let id = open_question(&trail, "rm x", "s1").await;
+    let redeem = async |secret| trail.redeem(id, secret).await.expect("an answer");
+    assert!(matches!(redeem("secret").await, Redeemed::NotApproved(_)));
+    approve(&trail, id).await;
+    assert_eq!(redeem("guess").await, Redeemed::WrongSecret);
+    assert!(matches!(redeem("secret").await, Redeemed::Done(_)));
+    assert!(matches!(redeem("secret").await, Redeemed::Already(_)));
+    let unknown = trail.redeem(99, "secret").await.expect("an answer");
+    assert_eq!(unknown, Redeemed::Unknown);
+
+    let id = open_question(&trail, "rm x", "s1").await;
+    approve(&trail, id).await;
+    let grant = async |command, cwd, session| {
+        let request = asked_again(command, cwd, session);
+        let grant = trail.grant(hash(command), &request, true).await;
+        grant.expect("an answer")
+    };
+    let (here, session) = (Some("/srv/app"), Some("s1"));
+    assert_eq!(grant("rm y", here, session).await, None);
+    assert_eq!(grant("rm x", Some("/srv"), session).await, None);
+    assert_eq!(grant("rm x", None, session).await, None);
+    assert_eq!(grant("rm x", here, Some("s2")).await, None);
+    assert_eq!(grant("rm x", here, None).await, None);
+    assert_eq!(grant("rm x", here, session).await, Some(Grant::Once(id)));
+    assert_eq!(grant("rm x", here, session).await, None);
+    intact(&trail).await;
+}
+
+async fn an_approval_serves_once_between_stores(place: Place) {
+    let stores = [place.open().await, place.open().await];
+    for _ in 0..5 {
+        let id = open_question(&stores[0], "rm x", "s1").await;
+        approve(&stores[0], id).await;
+        let tries: Vec<_> = (0..8)
+            .map(|n| {
+                let store = stores[n % 2].clone();
+                tokio::spawn(async move {
+                    if n % 4 < 2 {
+                        let redeemed = store.redeem(id, "secret").await.expect("an answer");
+                        return matches!(redeemed, Redeemed::Done(_));
+                    }
+                    let request = asked_again("rm x", Some("/srv/app"), Some("s1"));
+                    let grant = store.grant(hash("rm x"), &request, true).await;
+                    grant.expect("an answer").is_some()
+                })
+            })
+            .collect();
+        let mut served = 0;
+        for attempt in tries {
+            served += usize::from(attempt.await.expect("no panic"));
+        }
+        assert_eq!(served, 1);
+    }
+    intact(&stores[1]).await;
+}
+
+async fn a_use_is_of_the_chain_and_goes_with_its_decision(place: Place) {
+    let trail = place.open().await;
+    for _ in 0..2 {
+        let id = open_question(&trail, "rm x", "s1").await;
+        approve(&trail, id).await;
+        trail.redeem(id, "secret").await.expect("redeemed");
+    }
+    let before = trail.head().await.expect("read").count;
+    assert_eq!(before, 6, "asked, answered, used");
+    let later = Timestamp::now() + jiff::SignedDuration::from_mins(1);
+    let cleanup = trail.cleanup(later, "test").await.expect("cleaned");
+    assert_eq!((cleanup.deleted, cleanup.remaining), (2, 0));
     intact(&trail).await;
 }
 
