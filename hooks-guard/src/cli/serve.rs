@@ -85,11 +85,12 @@ async fn run(
 ) -> Result<(), Failure> {
     let sockets = Sockets::bind(&config).await?;
     config.listen = sockets.local_addr()?;
+    let shown = token_file.is_none().then(|| token.clone());
     let gate = gate(&config, token_file)?;
     let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
     let metrics = Metrics::install();
     let state = AppState::new(service, token.clone(), config.clone(), metrics);
-    greet(&config, &token, config.listen)?;
+    greet(&config, shown.as_ref())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
     Server::new(sockets, state)
@@ -104,24 +105,25 @@ async fn run(
 }
 
 /// Says where the service is, and to the operator alone how to answer its questions.
-fn greet(config: &Config, token: &OperatorToken, address: SocketAddr) -> Result<(), Failure> {
+fn greet(config: &Config, token: Option<&OperatorToken>) -> Result<(), Failure> {
     let mut out = io::stderr().lock();
-    writeln!(out, "hooks-guard listens on http://{address}")?;
+    writeln!(out, "hooks-guard listens on http://{}", config.listen)?;
     if let Some(socket) = &config.socket {
         writeln!(out, "and on {}", escape(&socket.display().to_string()))?;
     }
     writeln!(out, "audit trail: {}", without_password(&database(config)?))?;
-    if out.is_terminal() {
-        writeln!(
+    match token {
+        // The operator has it.
+        None => {}
+        Some(token) if out.is_terminal() => writeln!(
             out,
             "operator's token, for `hooks-guard approve`: {}",
             token.reveal()
-        )?;
-    } else {
-        writeln!(
+        )?,
+        Some(_) => writeln!(
             out,
             "the operator's token is shown only on a terminal; start this in one, or give a token with `--token-file`"
-        )?;
+        )?,
     }
     for warning in config.warnings() {
         writeln!(out, "warning: {warning}")?;

@@ -18,7 +18,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
@@ -30,6 +30,8 @@ use crate::config::Config;
 const HEAD: Duration = Duration::from_secs(10);
 /// How long a request may take in all; a long poll takes at most a minute.
 const WHOLE: Duration = Duration::from_secs(75);
+/// How many connections may wait to be accepted, as far as the system allows.
+const WAITING: u32 = 16 * 1024;
 /// How long requests that run may go on when the service ends.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -90,8 +92,7 @@ impl Sockets {
     /// When an address is taken, or is none of this machine.
     pub async fn bind(config: &Config) -> Result<Self, ServeError> {
         let address = config.listen;
-        let tcp = TcpListener::bind(address).await;
-        let tcp = tcp.map_err(|source| ServeError::Listen { address, source })?;
+        let tcp = listener(address).map_err(|source| ServeError::Listen { address, source })?;
         let unix = match &config.socket {
             Some(path) => Some(listen(path).await?),
             None => None,
@@ -230,6 +231,8 @@ where
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
+        // A client may end what it sends before it reads.
+        .half_close(true)
         .max_buf_size(64 * 1024)
         .serve_connection(TokioIo::new(stream), service);
     let watched = graceful.watch(connection);
@@ -238,6 +241,18 @@ where
             tracing::debug!(%error, "a connection ended early");
         }
     }
+}
+
+/// Listens on an address; many may wait to be accepted.
+fn listener(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // What is left of connections of before is in nobody's way.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 /// Listens on a Unix socket that only this user can use.
