@@ -119,6 +119,7 @@ pub struct Verdict {
     pub remember: bool,
 }
 
+#[cfg(feature = "audit")]
 impl Verdict {
     /// Asks, because the rules cannot be read: one of them may forbid it.
     pub(crate) fn unreadable(why: &str) -> Self {
