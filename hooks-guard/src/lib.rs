@@ -28,7 +28,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod audit;
 pub mod classify;
 #[cfg(feature = "http")]
@@ -37,7 +37,7 @@ pub mod client;
 pub mod config;
 #[cfg(feature = "cli")]
 pub mod doctor;
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod gate;
 mod hook;
 #[cfg(feature = "http")]
@@ -47,11 +47,11 @@ pub mod install;
 mod mask;
 pub mod places;
 pub mod protocol;
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod random;
 mod request;
 pub mod rules;
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod service;
 
 pub use hook::ClassifierHook;

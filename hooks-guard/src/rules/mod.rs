@@ -119,7 +119,7 @@ pub struct Verdict {
     pub remember: bool,
 }
 
-#[cfg(feature = "audit")]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl Verdict {
     /// Asks, because the rules cannot be read: one of them may forbid it.
     pub(crate) fn unreadable(why: &str) -> Self {
