@@ -142,6 +142,13 @@ fn beside(page: &str) -> PathBuf {
     std::env::temp_dir().join(format!("hooks-guide-{:x}", hasher.finish()))
 }
 
+/// The profiles of the repository: what it has built is not built anew for the reader.
+fn profiles() -> String {
+    let manifest = fs::read_to_string(repository().join("Cargo.toml")).expect("the manifest");
+    let from = manifest.find("[profile.").expect("a profile");
+    manifest[from..].to_owned()
+}
+
 /// Follows the pages of one program.
 #[cfg(unix)]
 fn follow(pages: &[&str]) {
@@ -152,6 +159,8 @@ fn follow(pages: &[&str]) {
     }
     fs::create_dir(&beside).expect("a place for the reader");
     std::os::unix::fs::symlink(repository(), beside.join("hooks")).expect("a link");
+    fs::create_dir(beside.join(".cargo")).expect("a folder for the profile");
+    fs::write(beside.join(".cargo/config.toml"), profiles()).expect("the profile is written");
     let mut reader = Reader {
         place: beside,
         printed: None,

@@ -1,6 +1,6 @@
-//! What the macros refuse (`ui/fail`), and what they must let pass (`ui/pass`).
+//! What the macros refuse (`fail`), and what they must let pass (`pass`).
 //!
-//! A case of `ui/fail` is one mistake in at most fifteen lines. What the compiler says of it
+//! A case of `fail` is one mistake in at most fifteen lines. What the compiler says of it
 //! stands beside it and is compared, with the compiler that it was recorded with; run with
 //! `TRYBUILD=overwrite` to record it again. [`one_mistake_is_one_error`] holds the recorded
 //! texts to what is promised of every one of them.
@@ -15,14 +15,14 @@ const RECORDED_WITH: &str = "1.95.0";
 
 #[test]
 fn what_must_pass_passes() {
-    trybuild::TestCases::new().pass("ui/pass/*.rs");
+    trybuild::TestCases::new().pass("pass/*.rs");
 }
 
 #[test]
 fn a_mistake_is_refused_in_the_recorded_words() {
     let version = compiler_version();
     if version == RECORDED_WITH {
-        trybuild::TestCases::new().compile_fail("ui/fail/*.rs");
+        trybuild::TestCases::new().compile_fail("fail/*.rs");
         return;
     }
     let left_out = format!(
@@ -158,7 +158,7 @@ fn blames_the_attribute(source: &str, output: &str) -> bool {
 }
 
 fn cases() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/fail");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fail");
     let entries = fs::read_dir(folder).expect("the cases are there");
     let paths = entries.map(|entry| entry.expect("the folder can be read").path());
     let mut cases: Vec<_> = paths
