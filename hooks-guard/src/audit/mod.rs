@@ -285,6 +285,28 @@ impl AuditStore {
         verify::verify(&self.inner.backend).await
     }
 
+    /// When the oldest decision was made that is there.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn oldest(&self) -> Result<Option<Timestamp>, AuditError> {
+        let mut tx = self.inner.backend.read().await?;
+        let row = tx.one("SELECT min(at) FROM decisions", &[]).await?;
+        row.maybe_int(0)?.map(record::time_of).transpose()
+    }
+
+    /// Writes a copy of the trail as it is now into a new file, for its owner only, while others
+    /// read and write. On the disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// If there is such a file, if it cannot be written, or if the trail is in PostgreSQL, which
+    /// has tools of its own for that.
+    pub async fn backup(&self, file: &Path) -> Result<(), AuditError> {
+        self.inner.backend.backup(file).await
+    }
+
     /// Where the chain ends now, to be noted down elsewhere.
     ///
     /// # Errors

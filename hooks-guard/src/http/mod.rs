@@ -32,6 +32,7 @@ mod remembered;
 mod respond;
 mod serve;
 mod stats;
+mod upkeep;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -43,6 +44,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use futures_util::FutureExt;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 pub use metrics::Metrics;
@@ -74,6 +76,7 @@ struct Inner {
     limit: Option<RateLimit>,
     metrics: Metrics,
     latency: health::Latency,
+    ending: watch::Sender<bool>,
 }
 
 impl AppState {
@@ -91,6 +94,7 @@ impl AppState {
                 names: Names::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 latency: health::Latency::default(),
+                ending: watch::Sender::new(false),
                 service,
                 operator,
                 config,
@@ -103,6 +107,18 @@ impl AppState {
     #[must_use]
     pub fn service(&self) -> &PermissionService {
         &self.inner.service
+    }
+
+    /// Lets go whoever waits for something that may take long.
+    pub(crate) fn end(&self) {
+        self.inner.ending.send_replace(true);
+    }
+
+    /// Waits until the service ends.
+    pub(crate) async fn ended(&self) {
+        let mut ending = self.inner.ending.subscribe();
+        // The sender lives as long as this state.
+        let _ = ending.wait_for(|ending| *ending).await;
     }
 }
 
