@@ -147,7 +147,7 @@ impl Server {
         let permits = Arc::new(Semaphore::new(state.inner.config.max_connections));
         let router = app(state.clone());
         let graceful = GracefulShutdown::new();
-        let expiry = tokio::spawn(expire(state));
+        let expiry = tokio::spawn(expire(state.clone()));
         let mut end = std::pin::pin!(end);
         loop {
             let permit = tokio::select! {
@@ -180,6 +180,7 @@ impl Server {
             }
         }
         drop((tcp, unix));
+        state.inner.ending.begin();
         if timeout(GRACE, graceful.shutdown()).await.is_err() {
             tracing::warn!("requests that still ran were cut off");
         }

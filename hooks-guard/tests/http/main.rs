@@ -8,6 +8,7 @@ mod cleanup;
 mod client;
 mod daemon;
 mod decisions;
+mod events;
 mod general;
 mod load;
 mod once;
