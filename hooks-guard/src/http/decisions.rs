@@ -115,7 +115,7 @@ pub(crate) async fn one(
     let found = tokio::select! {
         biased;
         found = found => found,
-        () = state.ended(), if wait > 0 => return Err(ApiError::shutting_down()),
+        () = state.inner.ending.begun(), if wait > 0 => return Err(ApiError::shutting_down()),
     };
     let found = found.map_err(|error| failed(&id, &error))?;
     found.map(Json).ok_or_else(unknown)

@@ -182,7 +182,7 @@ impl Server {
         }
         drop((tcp, unix));
         tracing::info!("the service ends");
-        state.end();
+        state.inner.ending.begin();
         if timeout(GRACE, graceful.shutdown()).await.is_err() {
             tracing::warn!("requests that still ran were cut off");
         }
