@@ -49,23 +49,30 @@ pub enum Change {
     Missed(u64),
 }
 
+/// A change, and the number of its entry in the log; 0 for what has none.
+pub(crate) type Entry = (i64, Change);
+
+/// The changes from now on, with their numbers.
+pub(super) fn entries(
+    changes: broadcast::Receiver<Entry>,
+) -> impl Stream<Item = Entry> + Send + use<> {
+    stream::unfold(changes, |mut changes| async move {
+        match changes.recv().await {
+            Ok(entry) => Some((entry, changes)),
+            Err(broadcast::error::RecvError::Lagged(missed)) => {
+                Some(((0, Change::Missed(missed)), changes))
+            }
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    })
+}
+
 /// The changes from now on. It ends with the store.
 pub struct ChangeStream(Pin<Box<dyn Stream<Item = Change> + Send>>);
 
 impl ChangeStream {
-    pub(super) fn new(changes: broadcast::Receiver<Change>) -> Self {
-        Self(Box::pin(stream::unfold(
-            changes,
-            |mut changes| async move {
-                match changes.recv().await {
-                    Ok(change) => Some((change, changes)),
-                    Err(broadcast::error::RecvError::Lagged(missed)) => {
-                        Some((Change::Missed(missed), changes))
-                    }
-                    Err(broadcast::error::RecvError::Closed) => None,
-                }
-            },
-        )))
+    pub(super) fn new(changes: broadcast::Receiver<Entry>) -> Self {
+        Self(Box::pin(entries(changes).map(|(_, change)| change)))
     }
 
     /// The next one; none when the store is gone. Nothing is lost if the future is dropped.
@@ -101,7 +108,7 @@ pub(super) struct Written {
 pub(super) async fn follow(
     backend: Backend,
     written: Arc<Written>,
-    changes: broadcast::Sender<Change>,
+    changes: broadcast::Sender<Entry>,
     mut last: i64,
 ) {
     loop {
@@ -122,7 +129,7 @@ pub(super) async fn follow(
 async fn skip(
     backend: &Backend,
     written: &Written,
-    changes: &broadcast::Sender<Change>,
+    changes: &broadcast::Sender<Entry>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     let own = written.seq.load(Ordering::Acquire);
@@ -140,37 +147,65 @@ async fn skip(
 
 async fn tell(
     backend: &Backend,
-    changes: &broadcast::Sender<Change>,
+    changes: &broadcast::Sender<Entry>,
     last: &mut i64,
 ) -> Result<(), AuditError> {
     loop {
-        let rows = backend
-            .read()
-            .await?
-            .all(
-                "SELECT seq, kind, subject FROM log WHERE seq > $1 ORDER BY seq LIMIT $2",
-                &[(*last).into(), PAGE.into()],
-            )
-            .await?;
+        let rows = after(backend, *last, PAGE).await?;
         if rows.is_empty() {
             return Ok(());
         }
-        for row in &rows {
-            let subject = row.int(2)?;
-            *last = row.int(0)?;
-            let change = match Kind::of(row.int(1)?) {
-                Some(Kind::Decided) => Change::Asked(subject),
-                Some(Kind::Answered) => Change::Answered(subject),
-                Some(Kind::Executed) => Change::Executed(subject),
-                Some(Kind::Remembered) => Change::Remembered(subject),
-                Some(Kind::Revoked) => Change::Forgotten(subject),
-                Some(Kind::Cleaned) => Change::Cleaned,
-                Some(Kind::Used) | None => continue,
-            };
-            // Nobody listens any more.
-            let _ = changes.send(change);
+        for (seq, change) in rows {
+            *last = seq;
+            // An error is that nobody listens any more.
+            let _ = change.map(|change| changes.send((seq, change)));
         }
     }
+}
+
+/// The entries of the log behind one, and what they tell, if they tell anything.
+async fn after(
+    backend: &Backend,
+    last: i64,
+    most: i64,
+) -> Result<Vec<(i64, Option<Change>)>, AuditError> {
+    let rows = backend
+        .read()
+        .await?
+        .all(
+            "SELECT seq, kind, subject FROM log WHERE seq > $1 ORDER BY seq LIMIT $2",
+            &[last.into(), most.into()],
+        )
+        .await?;
+    rows.iter()
+        .map(|row| {
+            let subject = row.int(2)?;
+            let change = Kind::of(row.int(1)?).and_then(|kind| match kind {
+                Kind::Decided => Some(Change::Asked(subject)),
+                Kind::Answered => Some(Change::Answered(subject)),
+                Kind::Executed => Some(Change::Executed(subject)),
+                Kind::Remembered => Some(Change::Remembered(subject)),
+                Kind::Revoked => Some(Change::Forgotten(subject)),
+                Kind::Cleaned => Some(Change::Cleaned),
+                Kind::Used => None,
+            });
+            Ok((row.int(0)?, change))
+        })
+        .collect()
+}
+
+/// What happened behind an entry of the log; none if that is more than `most` entries.
+#[cfg(feature = "http")]
+pub(super) async fn since(
+    backend: &Backend,
+    last: i64,
+    most: i64,
+) -> Result<Option<Vec<Entry>>, AuditError> {
+    let rows = after(backend, last, most.saturating_add(1)).await?;
+    let all = i64::try_from(rows.len()).is_ok_and(|rows| rows <= most);
+    let told = rows.into_iter();
+    let told = told.filter_map(|(seq, change)| change.map(|change| (seq, change)));
+    Ok(all.then(|| told.collect()))
 }
 
 /// Notices what other processes write.

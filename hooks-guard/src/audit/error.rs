@@ -32,6 +32,9 @@ pub enum AuditError {
         /// What the system says.
         source: Arc<io::Error>,
     },
+    /// A copy is made with the tools of the database.
+    #[error("a trail in PostgreSQL is copied with `pg_dump`; see the page on operation")]
+    CopiedElsewhere,
     /// The file is something else.
     #[error("the file is no SQLite database, or is damaged; give another path, or restore it")]
     NotADatabase,

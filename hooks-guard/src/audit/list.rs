@@ -343,3 +343,37 @@ pub(super) async fn pending(backend: &Backend, now: i64) -> Result<Vec<AuditReco
     .map(|row| Stored::read(row, 0)?.record())
     .collect()
 }
+
+/// How many decisions are read at a time.
+#[cfg(feature = "http")]
+const AT_ONCE: usize = 16;
+
+/// The decisions of these numbers that there are.
+#[cfg(feature = "http")]
+pub(super) async fn several(
+    backend: &Backend,
+    ids: &[i64],
+) -> Result<Vec<AuditRecord>, AuditError> {
+    let mut records = Vec::with_capacity(ids.len());
+    let mut tx = backend.read().await?;
+    for some in ids.chunks(AT_ONCE) {
+        // One text for any number of them, so that it is prepared once.
+        let args: [Arg<'_>; AT_ONCE] =
+            std::array::from_fn(|at| some[at.min(some.len() - 1)].into());
+        let rows = tx
+            .all(
+                concat!(
+                    "SELECT ",
+                    columns!(),
+                    " FROM decisions d WHERE d.id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+                        $11, $12, $13, $14, $15, $16)"
+                ),
+                &args,
+            )
+            .await?;
+        for row in &rows {
+            records.push(Stored::read(row, 0)?.record()?);
+        }
+    }
+    Ok(records)
+}

@@ -99,7 +99,7 @@ pub struct AuditStore {
 struct Inner {
     backend: Backend,
     writer: Writer,
-    changes: broadcast::Sender<Change>,
+    changes: broadcast::Sender<changes::Entry>,
     tasks: [JoinHandle<()>; 2],
 }
 
@@ -285,6 +285,28 @@ impl AuditStore {
         verify::verify(&self.inner.backend).await
     }
 
+    /// When the oldest decision was made that is there.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn oldest(&self) -> Result<Option<Timestamp>, AuditError> {
+        let mut tx = self.inner.backend.read().await?;
+        let row = tx.one("SELECT min(at) FROM decisions", &[]).await?;
+        row.maybe_int(0)?.map(record::time_of).transpose()
+    }
+
+    /// Writes a copy of the trail as it is now into a new file, for its owner only, while others
+    /// read and write. On the disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// If there is such a file, if it cannot be written, or if the trail is in PostgreSQL, which
+    /// has tools of its own for that.
+    pub async fn backup(&self, file: &Path) -> Result<(), AuditError> {
+        self.inner.backend.backup(file).await
+    }
+
     /// Where the chain ends now, to be noted down elsewhere.
     ///
     /// # Errors
@@ -308,6 +330,28 @@ impl AuditStore {
     /// what others do to a SQLite file. It ends with the store.
     pub fn changes(&self) -> ChangeStream {
         ChangeStream::new(self.inner.changes.subscribe())
+    }
+
+    /// As [`changes`](Self::changes), each with the number of its entry in the log.
+    #[cfg(feature = "http")]
+    pub(crate) fn entries(&self) -> impl Stream<Item = changes::Entry> + Send + use<> {
+        changes::entries(self.inner.changes.subscribe())
+    }
+
+    /// What happened behind an entry of the log; none if that is more than `most` entries.
+    #[cfg(feature = "http")]
+    pub(crate) async fn since(
+        &self,
+        seq: i64,
+        most: i64,
+    ) -> Result<Option<Vec<changes::Entry>>, AuditError> {
+        changes::since(&self.inner.backend, seq, most).await
+    }
+
+    /// Several decisions at once, in no order; those that are gone are left out.
+    #[cfg(feature = "http")]
+    pub(crate) async fn several(&self, ids: &[i64]) -> Result<Vec<AuditRecord>, AuditError> {
+        list::several(&self.inner.backend, ids).await
     }
 
     /// Remembers an answer for the next time.

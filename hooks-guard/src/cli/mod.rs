@@ -4,6 +4,7 @@ mod approve;
 mod audit;
 mod calls;
 mod check;
+mod describe;
 mod doctor;
 mod hook;
 mod install;
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use hooks_guard::audit::AuditError;
 use hooks_guard::client::ClientError;
 use hooks_guard::config::ConfigError;
@@ -78,6 +80,13 @@ enum Action {
     Trust(rules::TrustOptions),
     /// Prints the OpenAPI document of the service.
     Openapi,
+    /// Prints a script with which a shell completes these commands.
+    Completions {
+        /// The shell that is to run it.
+        shell: Shell,
+    },
+    /// Prints the manual page of this program, or writes those of all its commands.
+    Man(describe::ManOptions),
 }
 
 /// Why a command of this program ended.
@@ -123,6 +132,8 @@ pub(crate) fn run() -> ExitCode {
         Action::TestRules(options) => rules::test(options),
         Action::Trust(options) => rules::trust(options),
         Action::Openapi => openapi(),
+        Action::Completions { shell } => describe::completions(Arguments::command(), shell),
+        Action::Man(options) => describe::man(Arguments::command(), options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

@@ -11,6 +11,7 @@
 //! | `POST /api/hooks/permission-response` | answers one; needs the operator's token |
 //! | `GET /api/hooks/remembered` | what was approved for longer |
 //! | `DELETE /api/hooks/remembered/{id}` | revokes it; needs the operator's token |
+//! | `GET /api/hooks/events` | what happens, as it happens (server-sent events) |
 //! | `GET /api/hooks/stats` | statistics (P-30, P-31) |
 //! | `DELETE /api/hooks/cleanup` | deletes old records (P-40 … P-42) |
 //! | `GET /api/hooks/openapi.json` | all of this, for programs |
@@ -19,7 +20,9 @@
 mod body;
 mod cleanup;
 mod decisions;
+mod ending;
 mod error;
+mod events;
 mod health;
 mod limit;
 mod local;
@@ -32,6 +35,7 @@ mod remembered;
 mod respond;
 mod serve;
 mod stats;
+mod upkeep;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -74,6 +78,8 @@ struct Inner {
     limit: Option<RateLimit>,
     metrics: Metrics,
     latency: health::Latency,
+    hub: events::Hub,
+    ending: ending::Ending,
 }
 
 impl AppState {
@@ -91,6 +97,8 @@ impl AppState {
                 names: Names::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 latency: health::Latency::default(),
+                hub: events::Hub::default(),
+                ending: ending::Ending::default(),
                 service,
                 operator,
                 config,
@@ -128,6 +136,7 @@ pub fn app(state: AppState) -> Router {
             post(decisions::executed),
         )
         .route("/api/hooks/decisions/{id}/redeem", post(decisions::redeem))
+        .route("/api/hooks/events", get(events::events))
         .route("/api/hooks/remembered", get(remembered::list))
         .route("/api/hooks/remembered/{id}", delete(remembered::revoke))
         .route("/api/hooks/stats", get(stats::stats))
@@ -181,11 +190,12 @@ async fn around(State(state): State<AppState>, mut request: Request, next: Next)
 /// The route that a request goes to, not its path: ids and whatever else a client makes up are
 /// no names of counters.
 fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 13] = [
+    const ROUTES: [&str; 14] = [
         "/api/hooks/permission-request",
         "/api/hooks/permission-response",
         "/api/hooks/pending",
         "/api/hooks/decisions",
+        "/api/hooks/events",
         "/api/hooks/remembered",
         "/api/hooks/stats",
         "/api/hooks/cleanup",

@@ -25,6 +25,7 @@ pub fn document() -> OpenApi {
         super::decisions::executed,
         super::decisions::redeem,
         super::decisions::pending,
+        super::events::events,
         super::remembered::list,
         super::remembered::revoke,
         super::stats::stats,
