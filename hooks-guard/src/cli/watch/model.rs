@@ -143,7 +143,9 @@ impl State {
                     self.pending.push((**record).clone());
                     self.pending.sort_by_key(|record| record.id);
                 } else if self.chosen == Some(record.id) {
-                    let said = record.user_response.map_or("answered", |said| said.as_str());
+                    let said = record
+                        .user_response
+                        .map_or("answered", |said| said.as_str());
                     let by = record.answered_by.as_deref().unwrap_or("somebody");
                     self.notice = format!("{}: {said}, by {}", record.id, escape(by));
                 }
@@ -159,8 +161,9 @@ impl State {
             Ok(()) => self.notice = format!("{id} was answered"),
             Err(ClientError::Refused { status: 401, .. }) => {
                 self.has_token = false;
-                self.notice =
-                    format!("{id} was not answered: this is not the operator's token; type it after t");
+                self.notice = format!(
+                    "{id} was not answered: this is not the operator's token; type it after t"
+                );
             }
             Err(error) => {
                 self.notice = format!("{id} was not answered: {}", escape(&error.to_string()));

@@ -25,8 +25,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
     let area = frame.area();
     state.seen = false;
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        let text = format!("at least {} × {}, please", LEAST.0, LEAST.1);
-        frame.render_widget(Paragraph::new(text), area);
+        let least = format!("at least {} × {}, please", LEAST.0, LEAST.1);
+        let text = vec![Line::from(least), said(state)];
+        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
         return;
     }
     let [head, inbox, details, happened, notice, keys] = Layout::vertical([
