@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 use super::error::ApiError;
 
 /// What has to be presented to answer a question, to take an answer back, or to delete records
-/// where that is bound to it. It lives in memory alone.
+/// where that is bound to it. It lives in memory alone (P-26).
 #[derive(Clone)]
 pub struct OperatorToken(String);
 
