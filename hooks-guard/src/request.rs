@@ -53,7 +53,7 @@ impl PermissionRequest {
     }
 }
 
-/// Access to files by a tool that is no shell.
+/// Access to files by a tool that is no shell (P-06).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileAccess {

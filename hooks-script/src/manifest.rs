@@ -74,7 +74,7 @@ pub struct Manifest {
     hash: Option<String>,
 }
 
-/// Why something is no manifest.
+/// Why something is no manifest (`S-05`, `S-06`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {

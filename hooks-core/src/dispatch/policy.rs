@@ -10,7 +10,7 @@ use crate::fault::Fault;
 
 /// The policy of one dispatch: how a hook is invoked, how its answer is absorbed,
 /// and what comes out at the end. The data live in the policy, so that an early stop
-/// loses nothing.
+/// loses nothing (`X-5`).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -161,7 +161,7 @@ pub trait Combine<H: ?Sized>: Sized {
     fn finish(self) -> Self::Outcome;
 }
 
-/// What a policy `C` wants next.
+/// What a policy `C` wants next (`X-4`).
 pub enum Step<C, W> {
     /// The next hook, if there is one.
     Next,

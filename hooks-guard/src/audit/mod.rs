@@ -77,7 +77,7 @@ pub use stats::{
 pub use used::{Grant, Redeemed};
 pub use verify::{Broken, ChainHead, Verification};
 
-/// The audit trail. A clone is the same one; several processes may have the same open.
+/// The audit trail (P-15). A clone is the same one; several processes may have the same open.
 ///
 /// Needs a Tokio runtime with time, and with PostgreSQL with I/O.
 ///

@@ -7,7 +7,7 @@ use hooks_runtime::display::escape;
 use super::{Classification, Judged, Parts};
 
 /// What would run, as a tree with effects and reasons, which a terminal can show: control
-/// characters and what else hides text are escaped; see
+/// characters and what else hides text are escaped (P-05); see
 /// [`Classifier::explain`](super::Classifier::explain).
 #[derive(Clone, Debug)]
 pub struct Explanation {

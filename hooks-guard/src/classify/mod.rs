@@ -38,7 +38,7 @@ pub const MOST_CHARACTERS: usize = 10_000;
 /// The longest context, in characters (P-01).
 pub const MOST_CONTEXT: usize = 100;
 
-/// A command that is none.
+/// A command that is none (P-03, P-04).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputError {
@@ -63,7 +63,7 @@ pub enum InputError {
     Encoding,
 }
 
-/// Says of commands what they would do.
+/// Says of commands what they would do (P-07, P-09).
 ///
 /// Cheap to make and to share: the table of a program is read once for the
 /// process, when a command first names it.

@@ -18,7 +18,7 @@ const MOST_PARTS: usize = 2000;
 /// More bytes of words than this are not recorded.
 const MOST_BYTES: usize = 1 << 20;
 
-/// A classification, and the parts it came from.
+/// A classification, and the parts it came from (P-05).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Judgement {
@@ -45,7 +45,7 @@ impl From<Classification> for Judgement {
     }
 }
 
-/// What a command is made of.
+/// What a command is made of (P-09).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Parts {
@@ -64,7 +64,7 @@ pub struct Parts {
 }
 
 /// A command that would run: a program with its words; or, without words, what stands around
-/// others or alone: a group with redirections, an assignment.
+/// others or alone: a group with redirections, an assignment (P-09).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Part {
@@ -104,7 +104,7 @@ pub struct Part {
     pub code: bool,
 }
 
-/// A word after quotes and expansions, as far as these are known.
+/// A word after quotes and expansions, as far as these are known (P-09).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Word {
@@ -121,7 +121,7 @@ pub struct Word {
     pub end: usize,
 }
 
-/// A command as its table reads it.
+/// A command as its table reads it (P-09).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PartCall {
@@ -135,7 +135,7 @@ pub struct PartCall {
     pub understood: bool,
 }
 
-/// A file that is named.
+/// A file that is named (P-09).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Touch {
@@ -145,7 +145,7 @@ pub struct Touch {
     pub effect: Crud,
 }
 
-/// A variable that is set.
+/// A variable that is set (P-09).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartAssignment {

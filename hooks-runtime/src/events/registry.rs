@@ -299,7 +299,7 @@ impl fmt::Debug for HookRegistry {
     }
 }
 
-/// What an emission is given besides its data.
+/// What an emission is given besides its data (`E-39`).
 ///
 /// ```
 /// use std::time::Duration;

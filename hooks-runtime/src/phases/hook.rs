@@ -10,7 +10,7 @@ use hooks_core::Answer;
 use super::response::HookResponse;
 use crate::HookError;
 
-/// A hook before a call, given the request.
+/// A hook before a call, given the request (`R-10` to `R-13`).
 ///
 /// ```
 /// use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
@@ -156,7 +156,8 @@ impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
     }
 }
 
-/// A function as a PRE hook. It answers at once, and costs no future.
+/// A function as a PRE hook. It answers at once, and costs no future; its priority is that of
+/// the registration, else 100 (`R-02`).
 ///
 /// ```
 /// use hooks_runtime::phases::PreFn;
@@ -226,7 +227,7 @@ impl<F, M> fmt::Debug for PreFn<F, M> {
 }
 
 /// A function as a POST hook. It answers at once, and costs no future. It is given the result,
-/// and the id of the request where the host has one.
+/// and the id of the request where the host has one (`R-18`).
 ///
 /// ```
 /// use hooks_runtime::phases::PostFn;
