@@ -70,6 +70,21 @@ pub struct FileAccess {
     pub input_hash: Option<String>,
 }
 
+/// A part of a command, and what it does. Positions are in characters.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandPart {
+    /// Where it begins.
+    pub start: u32,
+    /// Where it ends: the first character behind it.
+    pub end: u32,
+    /// What it does.
+    pub effect: Crud,
+    /// Whether the class of the whole command is due to it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub decided: bool,
+}
+
 /// What was decided about a [`PermissionRequest`] (P-05).
 ///
 /// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied` and `rule` are

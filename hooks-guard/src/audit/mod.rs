@@ -40,6 +40,7 @@ pub mod export;
 mod list;
 mod record;
 mod remember;
+mod series;
 mod stats;
 mod tally;
 mod used;
@@ -69,6 +70,7 @@ pub use record::{
     Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, UserResponse,
 };
 pub use remember::{NewRemembered, Remembered};
+pub use series::{Count, Point, Series};
 pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
@@ -263,6 +265,15 @@ impl AuditStore {
         stats::stats(&self.inner.backend, period, Timestamp::now()).await
     }
 
+    /// How a period went on, in hours, days or weeks of which each counts as a whole.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn series(&self, period: &Period) -> Result<Series, AuditError> {
+        series::series(&self.inner.backend, period, Timestamp::now()).await
+    }
+
     /// Takes away the decisions strictly older than that (P-42), with their answers, and leaves an
     /// entry that says so, by whom. Remembered answers stay.
     ///
@@ -433,6 +444,7 @@ mod tests {
                 rule: None,
             },
             response_time: Duration::ZERO,
+            parts: Vec::new(),
             deadline: None,
             error: None,
             secret_hash: None,

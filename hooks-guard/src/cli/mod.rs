@@ -12,6 +12,7 @@ mod rules;
 mod semantic;
 mod serve;
 mod setup;
+mod watch;
 
 use std::io;
 use std::process::ExitCode;
@@ -60,6 +61,8 @@ enum Action {
     Serve(serve::Options),
     /// Answers the questions of a service that runs; asks for the operator's token.
     Approve(approve::Options),
+    /// Shows what waits for an answer and what happens, and takes answers.
+    Watch(watch::Options),
     /// Reads, checks and cleans up the audit trail.
     Audit(audit::Options),
     /// Answers an agent's hook: reads its input, prints its answer.
@@ -125,6 +128,7 @@ pub(crate) fn run() -> ExitCode {
         Action::Explain { command } => check::explain(&command),
         Action::Serve(options) => serve::serve(options),
         Action::Approve(options) => approve::approve(options),
+        Action::Watch(options) => watch::watch(options),
         Action::Audit(options) => audit::audit(options),
         Action::Hook(options) => return ExitCode::from(hook::hook(options)),
         Action::Install(options) => install::install(options),
