@@ -217,7 +217,7 @@ impl Drop for Connection {
     }
 }
 
-/// What happens, as it happens; see the service's `GET /api/hooks/events`.
+/// What happens, as it happens; see the service's `GET /api/hooks/events` (P-15).
 #[derive(Debug)]
 pub struct Events {
     body: Incoming,
@@ -226,7 +226,7 @@ pub struct Events {
     _connection: Connection,
 }
 
-/// Something that happened.
+/// Something that happened (P-15).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
     /// Its number, for who comes back; `hello` has that of the event before.

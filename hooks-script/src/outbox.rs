@@ -10,7 +10,7 @@ use crate::hook::ScriptHook;
 #[cfg(feature = "fetch")]
 pub use self::send::{OutboxSender, OutboxSenderBuilder, SendError};
 
-/// The capability of making requests, as consents name it.
+/// The capability of making requests, as consents name it (`S-21`).
 pub const HTTP: &str = "http";
 
 /// A `POST` that a hook asks for, with `context.http.post(url, body)` (`S-01`). Nobody has

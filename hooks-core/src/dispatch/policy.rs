@@ -133,12 +133,19 @@ pub trait Combine<H: ?Sized>: Sized {
 
     /// Tells an answer that is one from one that says what went wrong, where the policy is
     /// [`GUARDED`](Self::GUARDED).
+    ///
+    /// # Errors
+    /// With what went wrong, which [`fault`](Self::fault) is then given (`X-2`).
     #[inline(always)]
     fn check(&mut self, answer: Self::Yield) -> Result<Self::Yield, Fault> {
         Ok(answer)
     }
 
-    /// Takes what went wrong in a hook, where the policy is [`GUARDED`](Self::GUARDED).
+    /// Takes what went wrong in a hook, where the policy is [`GUARDED`](Self::GUARDED) (`X-2`).
+    ///
+    /// # Panics
+    /// As long as it is not implemented: a guarded policy has to say what a fault means. The
+    /// others are not told of any.
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Self::Wait> {
         unreachable!("`{}` {fault}, which no policy asked for", entry.name())
     }

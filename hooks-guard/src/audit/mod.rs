@@ -328,7 +328,7 @@ impl AuditStore {
     }
 
     /// All decisions that a filter finds, the oldest first, few of them in memory at a time. What
-    /// is recorded meanwhile may be among them.
+    /// is recorded meanwhile may be among them. It ends after the first error.
     pub fn export(
         &self,
         filter: &Filter,

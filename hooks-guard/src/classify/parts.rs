@@ -10,7 +10,7 @@ use super::shell::Span;
 use super::tables::{Call, Role};
 use super::{Classification, Crud};
 
-/// Stands in the text of a [`Word`] for what is only known when the command runs.
+/// Stands in the text of a [`Word`] for what is only known when the command runs (P-09).
 pub const UNKNOWN: char = MARK;
 
 /// More than this is not recorded; a loop's commands count each time they are followed.

@@ -50,9 +50,9 @@ pub use reply::{Reply, answer, done, failed};
 #[cfg(feature = "cli")]
 pub(crate) use tools::{Tool, names};
 
-/// The longest input that is read, in bytes.
+/// The longest input that is read, in bytes (P-02).
 pub const MOST_BYTES: usize = 10 << 20;
-/// The longest text in a reply, in characters.
+/// The longest text in a reply, in characters.
 pub const MOST_TEXT: usize = 4_000;
 
 /// What an agent says by calling its hook (P-01, P-26).

@@ -146,7 +146,7 @@ struct Inner {
     project: Option<Folder>,
 }
 
-/// The largest file of rules, in bytes.
+/// The largest file of rules, in bytes (P-06).
 pub const MOST_BYTES: usize = 256 << 10;
 
 impl Rules {

@@ -11,7 +11,7 @@ use super::error::EngineError;
 use super::files;
 use crate::digest;
 
-/// The file that names what no intent may change, in the syntax of a `.gitignore`.
+/// The file that names what no intent may change, in the syntax of a `.gitignore` (`R-28`).
 pub const IGNORE_FILE: &str = ".intentignore";
 
 /// The folder that the agent works in (`R-28`). A clone is the same.

@@ -49,6 +49,10 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     }
 
     /// Looks at the request. Written as an `async fn`.
+    ///
+    /// # Errors
+    /// Where the hook cannot answer: the call must not happen, and no later hook is asked, unless
+    /// the registration says otherwise (`R-13`).
     fn execute(
         &self,
         request: &Req,
@@ -105,6 +109,9 @@ pub trait PostHook<Res: ?Sized>: Send + Sync {
     fn id(&self) -> &str;
 
     /// Looks at the result. Written as an `async fn`.
+    ///
+    /// # Errors
+    /// They are logged, and keep no other hook from running (`R-14`).
     fn execute(
         &self,
         result: &Res,

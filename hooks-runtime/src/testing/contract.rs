@@ -44,7 +44,7 @@ use trial::Trial;
 
 pub use stop::Stop;
 
-/// The time that a hook has for one call unless [`Subject::time_limit`] says otherwise.
+/// The time that a hook has for one call unless [`Subject::time_limit`] says otherwise (`E-160`).
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// One thing that every hook has to hold (`E-160`).
