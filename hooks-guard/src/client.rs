@@ -20,7 +20,7 @@ use tokio::time::timeout;
 /// The longest answer that is read, in bytes: a page of the trail has at most 1000 records.
 const MOST: usize = 64 << 20;
 
-/// Where a service listens.
+/// Where a service listens (P-16).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// On an address of this machine.
@@ -29,14 +29,14 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// Speaks to a service that runs; a connection for each request.
+/// Speaks to a service that runs (P-16); a connection for each request.
 #[derive(Clone, Debug)]
 pub struct Client {
     address: Address,
     token: Option<String>,
 }
 
-/// Why there is no answer.
+/// Why there is no answer (P-16).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -217,7 +217,7 @@ impl Drop for Connection {
     }
 }
 
-/// What happens, as it happens; see the service's `GET /api/hooks/events`.
+/// What happens, as it happens; see the service's `GET /api/hooks/events` (P-15).
 #[derive(Debug)]
 pub struct Events {
     body: Incoming,
@@ -226,7 +226,7 @@ pub struct Events {
     _connection: Connection,
 }
 
-/// Something that happened.
+/// Something that happened (P-15).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
     /// Its number, for who comes back; `hello` has that of the event before.

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::gate::Policy;
 
-/// Everything that can be set; each field's default is what an absent key means.
+/// Everything that can be set; each field's default is what an absent key means (P-16).
 ///
 /// A key that does not exist is an error, so that a misspelt one cannot leave a default in its
 /// place unseen.
@@ -65,7 +65,7 @@ pub struct Config {
     pub semantic: Option<SemanticConfig>,
 }
 
-/// Who may delete old records over HTTP.
+/// Who may delete old records over HTTP (P-41).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CleanupAccess {
@@ -111,7 +111,7 @@ impl Default for Config {
     }
 }
 
-/// A configuration that cannot be used.
+/// A configuration that cannot be used (P-16).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {

@@ -9,11 +9,12 @@ use hooks_runtime::{FirstSuccess, hooks, impl_hooks};
 use jiff::Timestamp;
 use tokio::time::{Instant, timeout};
 
-use crate::classify::{Classification, Classifier, Crud, Decision, Judgement, MOST_TIME};
-use crate::request::{PermissionRequest, Ruling};
+use crate::classify::{Classification, Classifier, Crud, Decision, Judgement, MOST_TIME, Method};
+use crate::dispatches::{Step, StepRun};
+use crate::request::{CommandPart, PermissionRequest, Ruling};
 use crate::rules::{Effect, RuleBook, Verdict};
 
-/// The extension points of the gate.
+/// The extension points of the gate (P-07).
 #[hooks]
 pub trait GateHooks {
     /// Says what a request would do (P-07). The first hook that knows decides; if none does, the
@@ -40,7 +41,7 @@ impl GateHooks for Classifier {
     }
 }
 
-/// How the gate makes a decision of a class.
+/// How the gate makes a decision of a class (P-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// See [`Config::auto_allow_read`](crate::config::Config::auto_allow_read).
@@ -62,24 +63,30 @@ impl Default for Policy {
     }
 }
 
-/// Judges requests: the classifiers, then the rules, then the decision. It keeps no record of
-/// them.
+/// Judges requests: the classifiers, then the rules, then the decision (P-06, P-07). It keeps
+/// no record of them.
 #[derive(Clone, Debug)]
 pub struct Gate {
     hooks: GateHooksSet<'static>,
+    /// The names of the hooks that classify.
+    names: Arc<[String]>,
     policy: Policy,
     rules: Option<Arc<RuleBook>>,
     /// The one that may ask a language model.
     classifier: Option<Classifier>,
 }
 
-/// What the gate makes of a request.
+/// What the gate makes of a request (P-05).
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The decision, without an id.
     pub ruling: Ruling,
     /// How long it took.
     pub response_time: Duration,
+    /// The parts of the command, the strongest of any two that are the same; at most 32.
+    pub parts: Vec<CommandPart>,
+    /// How it went.
+    pub steps: Vec<Step>,
     /// Whether an answer of "always" may be remembered for it.
     pub may_be_remembered: bool,
     /// What went wrong, if something did.
@@ -90,18 +97,20 @@ impl Gate {
     /// A gate with this classifier, without rules.
     #[must_use]
     pub fn new(classifier: Classifier, policy: Policy) -> Self {
+        let hooks = GateHooksSet::new().with_hooks(classifier.clone());
         Self {
-            hooks: GateHooksSet::new().with_hooks(classifier.clone()),
-            policy,
-            rules: None,
             classifier: Some(classifier),
+            ..Self::with_hooks(hooks, policy)
         }
     }
 
     /// A gate with these classifiers, which may be none, without rules.
     #[must_use]
     pub fn with_hooks(hooks: GateHooksSet<'static>, policy: Policy) -> Self {
+        let slots = hooks.describe().slots;
+        let entries = slots.into_iter().flat_map(|slot| slot.entries);
         Self {
+            names: entries.map(|entry| entry.name).collect(),
             hooks,
             policy,
             rules: None,
@@ -132,13 +141,20 @@ impl Gate {
     /// Whether there is anything that could judge (P-12).
     #[must_use]
     pub fn has_classifier(&self) -> bool {
-        let slots = self.hooks.describe().slots;
-        slots.iter().any(|slot| !slot.entries.is_empty())
+        !self.names.is_empty()
     }
 
     /// What is registered where.
     pub fn hooks(&self) -> &GateHooksSet<'static> {
         &self.hooks
+    }
+
+    /// Who classified, where there is only one who could.
+    fn only_hook(&self) -> Option<&str> {
+        match &*self.names {
+            [only] => Some(only),
+            _ => None,
+        }
     }
 
     /// Judges a request. Whatever goes wrong asks for confirmation.
@@ -147,6 +163,14 @@ impl Gate {
     pub async fn judge(&self, request: &PermissionRequest) -> Judged {
         let began = Instant::now();
         let (found, mut error) = self.found(request).await;
+        let classified = began.elapsed();
+        let run = match &error {
+            Some(_) => StepRun::Failed,
+            None => StepRun::Decided,
+        };
+        let by = || self.only_hook().map(str::to_owned);
+        let mut steps =
+            vec![Step::new("classify", run, classified).detail(error.clone().or_else(by))];
         let verdict =
             self.rules
                 .as_ref()
@@ -159,10 +183,21 @@ impl Gate {
                         Some(verdict)
                     }
                 });
+        let run = match (&self.rules, &verdict) {
+            (None, _) => StepRun::Skipped,
+            (Some(_), None) => StepRun::Ran,
+            (Some(_), Some(_)) if error.is_some() && run != StepRun::Failed => StepRun::Failed,
+            (Some(_), Some(_)) => StepRun::Decided,
+        };
+        let rule = verdict.as_ref().map(|verdict| verdict.rule.clone());
+        let took = began.elapsed().saturating_sub(classified);
+        steps.push(Step::new("rules", run, took).detail(rule));
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         Judged {
+            parts: parts(&found.classification),
             ruling: self.decide(found.classification, verdict),
             response_time: began.elapsed(),
+            steps,
             may_be_remembered,
             error,
         }
@@ -236,6 +271,31 @@ impl Gate {
             rule: verdict.map(|verdict| verdict.rule),
         }
     }
+}
+
+/// How many parts of a command are told.
+const MOST_PARTS: usize = 32;
+
+/// The parts of a command. Where a language model decided, or nothing did, none of them is what
+/// the class is due to.
+fn parts(found: &Classification) -> Vec<CommandPart> {
+    let mut parts: Vec<CommandPart> = Vec::new();
+    for (at, finding) in found.findings.iter().enumerate() {
+        let character = |character: usize| u32::try_from(character).unwrap_or(u32::MAX);
+        let part = CommandPart {
+            start: character(finding.start_character),
+            end: character(finding.end_character),
+            effect: finding.effect,
+            decided: at == 0 && found.method == Method::PatternMatch,
+        };
+        let place = |had: &CommandPart| (had.start, had.end) == (part.start, part.end);
+        match parts.iter().position(place) {
+            Some(same) => parts[same].effect = parts[same].effect.max(part.effect),
+            None if part.start < part.end && parts.len() < MOST_PARTS => parts.push(part),
+            None => {}
+        }
+    }
+    parts
 }
 
 /// From which confidence on a class is one that was understood.

@@ -35,6 +35,8 @@ pub mod classify;
 pub mod client;
 #[cfg(feature = "http")]
 pub mod config;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod dispatches;
 #[cfg(feature = "cli")]
 pub mod doctor;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
@@ -55,7 +57,7 @@ pub mod rules;
 pub mod service;
 
 pub use hook::ClassifierHook;
-pub use request::{FileAccess, PermissionRequest, Ruling};
+pub use request::{CommandPart, FileAccess, PermissionRequest, Ruling};
 
 /// The page of the book, whose Rust blocks are tests of this crate.
 #[cfg(all(doctest, feature = "semantic"))]

@@ -53,7 +53,7 @@ impl PermissionRequest {
     }
 }
 
-/// Access to files by a tool that is no shell.
+/// Access to files by a tool that is no shell (P-06).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileAccess {
@@ -68,6 +68,21 @@ pub struct FileAccess {
     /// alone. Without it, an approval holds for whatever the tool does to these files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_hash: Option<String>,
+}
+
+/// A part of a command, and what it does (P-09). Positions are in characters.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandPart {
+    /// Where it begins.
+    pub start: u32,
+    /// Where it ends: the first character behind it.
+    pub end: u32,
+    /// What it does.
+    pub effect: Crud,
+    /// Whether the class of the whole command is due to it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub decided: bool,
 }
 
 /// What was decided about a [`PermissionRequest`] (P-05).

@@ -13,9 +13,12 @@ use crate::audit::{
     NewAnswer, NewDecision, NewRemembered, Redeemed, UserResponse,
 };
 use crate::classify::Decision;
+use crate::dispatches::Dispatches;
 use crate::gate::{Gate, Judged};
 use crate::random::random;
 use crate::request::{PermissionRequest, Ruling};
+
+pub use crate::dispatches::{Dispatch, Runs, Step, StepRun};
 
 /// Judges requests, has every decision on disk before it is given out (P-15), and keeps the
 /// questions that wait for an answer.
@@ -31,9 +34,10 @@ struct Inner {
     gate: Gate,
     audit: AuditStore,
     ttl: Duration,
+    dispatches: Dispatches,
 }
 
-/// Why a request got no decision.
+/// Why a request got no decision (P-12, P-15).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServiceError {
@@ -45,7 +49,7 @@ pub enum ServiceError {
     Audit(#[from] AuditError),
 }
 
-/// What a person says to a question.
+/// What a person says to a question (P-26).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Whether it may happen.
@@ -56,7 +60,7 @@ pub struct Reply {
     pub note: Option<String>,
 }
 
-/// What came of a person's answer.
+/// What came of a person's answer (P-26).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Responded {
     /// It was taken to the trail.
@@ -66,7 +70,7 @@ pub enum Responded {
     NotRemembered,
 }
 
-/// For how long an approval holds.
+/// For how long an approval holds (P-26).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -85,7 +89,12 @@ impl PermissionService {
     #[must_use]
     pub fn new(gate: Gate, audit: AuditStore, ttl: Duration) -> Self {
         Self {
-            inner: Arc::new(Inner { gate, audit, ttl }),
+            inner: Arc::new(Inner {
+                gate,
+                audit,
+                ttl,
+                dispatches: Dispatches::default(),
+            }),
         }
     }
 
@@ -101,6 +110,18 @@ impl PermissionService {
         &self.inner.audit
     }
 
+    /// How the last hundred requests of this process went, the newest first.
+    #[must_use]
+    pub fn dispatches(&self) -> Vec<Dispatch> {
+        self.inner.dispatches.read().0
+    }
+
+    /// How its classifiers did since this process began.
+    #[must_use]
+    pub fn runs(&self) -> Runs {
+        self.inner.dispatches.read().1
+    }
+
     /// Decides about a request. The decision is on disk when this returns.
     ///
     /// What a person approved before is allowed: once, where the approval has not been used
@@ -111,39 +132,68 @@ impl PermissionService {
     /// # Errors
     /// When nothing can judge, or the trail cannot be written.
     pub async fn request(&self, request: PermissionRequest) -> Result<Ruling, ServiceError> {
-        let Inner { gate, audit, ttl } = &*self.inner;
+        let Inner {
+            gate,
+            audit,
+            ttl,
+            dispatches,
+        } = &*self.inner;
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
         let Judged {
             mut ruling,
             response_time,
+            parts,
+            mut steps,
             may_be_remembered,
             error,
         } = gate.judge(&request).await;
         let command_hash = command_hash(&request);
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
-        if asks
-            && let Some(grant) = audit
-                .grant(command_hash, &request, may_be_remembered)
-                .await?
-        {
-            ruling.decision = Decision::AutoAllowed;
-            ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
+        let began = Instant::now();
+        let mut approvals = StepRun::Skipped;
+        let mut granted = None;
+        if asks {
+            let grant = audit.grant(command_hash, &request, may_be_remembered);
+            approvals = StepRun::Ran;
+            if let Some(grant) = grant.await? {
+                approvals = StepRun::Decided;
+                ruling.decision = Decision::AutoAllowed;
+                ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
+                granted = Some(grant.to_string());
+            }
         }
+        steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
         let asks = asks && ruling.decision == Decision::RequiresConfirmation;
         let secret = random::<16>();
-        let id = audit
+        let began = Instant::now();
+        let recorded = audit
             .record(NewDecision {
                 deadline: (asks && !request.asks_itself).then(|| ruling.timestamp + *ttl),
                 request,
                 ruling: ruling.clone(),
                 response_time,
+                parts,
                 error,
                 secret_hash: Some(Sha256::digest(&secret).into()),
                 command_hash,
             })
-            .await?;
+            .await;
+        let (run, fault) = match &recorded {
+            Ok(_) => (StepRun::Ran, None),
+            Err(error) => (StepRun::Failed, Some(error.to_string())),
+        };
+        steps.push(Step::new("trail", run, began.elapsed()).detail(fault));
+        dispatches.push(Dispatch {
+            at: ruling.timestamp,
+            id: recorded.as_ref().ok().copied(),
+            decision: ruling.decision,
+            classification: ruling.classification,
+            denied: ruling.denied,
+            steps,
+        });
+        let id = recorded?;
         ruling.id = Some(id);
         ruling.secret = Some(secret);
         Ok(ruling)

@@ -75,6 +75,7 @@ fn decision(n: i64, rows: i64) -> NewDecision {
             rule: None,
         },
         response_time: Duration::from_micros((n * 7919 % 40_000).unsigned_abs()),
+        parts: Vec::new(),
         deadline: None,
         error: None,
         secret_hash: Some([7; 32]),

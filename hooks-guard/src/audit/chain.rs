@@ -105,7 +105,7 @@ impl Content {
 }
 
 pub(super) fn decided(row: &Stored) -> [u8; 32] {
-    Content::new(Kind::Decided, row.id)
+    let content = Content::new(Kind::Decided, row.id)
         .int(row.at)
         .text(&row.command)
         .bytes(&row.command_hash)
@@ -126,8 +126,12 @@ pub(super) fn decided(row: &Stored) -> [u8; 32] {
         .maybe_text(&row.rule)
         .maybe_text(&row.error)
         .maybe_int(row.deadline)
-        .maybe(row.secret_hash, |content, hash| content.bytes(&hash))
-        .hash()
+        .maybe(row.secret_hash, |content, hash| content.bytes(&hash));
+    // Nothing where there are none: so it was before there were parts.
+    match &row.parts {
+        Some(parts) => content.text(parts).hash(),
+        None => content.hash(),
+    }
 }
 
 pub(super) fn answered(row: &Stored) -> [u8; 32] {

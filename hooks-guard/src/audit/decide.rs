@@ -50,9 +50,9 @@ impl Work for Record {
                     confidence, method, timed_out, reasoning, explanation, context, agent,
                     session_id, cwd, call_id, denied, rule, error, deadline, secret_hash,
                     decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at,
-                    exit_status, executed_seq)
+                    exit_status, executed_seq, parts)
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)",
+                    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)",
                 &row.args(),
             )
             .await?;

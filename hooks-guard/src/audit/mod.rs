@@ -40,6 +40,7 @@ pub mod export;
 mod list;
 mod record;
 mod remember;
+mod series;
 mod stats;
 mod tally;
 mod used;
@@ -69,13 +70,14 @@ pub use record::{
     Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, UserResponse,
 };
 pub use remember::{NewRemembered, Remembered};
+pub use series::{Count, Point, Series};
 pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
 pub use used::{Grant, Redeemed};
 pub use verify::{Broken, ChainHead, Verification};
 
-/// The audit trail. A clone is the same one; several processes may have the same open.
+/// The audit trail (P-15). A clone is the same one; several processes may have the same open.
 ///
 /// Needs a Tokio runtime with time, and with PostgreSQL with I/O.
 ///
@@ -263,6 +265,15 @@ impl AuditStore {
         stats::stats(&self.inner.backend, period, Timestamp::now()).await
     }
 
+    /// How a period went on, in hours, days or weeks of which each counts as a whole.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn series(&self, period: &Period) -> Result<Series, AuditError> {
+        series::series(&self.inner.backend, period, Timestamp::now()).await
+    }
+
     /// Takes away the decisions strictly older than that (P-42), with their answers, and leaves an
     /// entry that says so, by whom. Remembered answers stay.
     ///
@@ -317,7 +328,7 @@ impl AuditStore {
     }
 
     /// All decisions that a filter finds, the oldest first, few of them in memory at a time. What
-    /// is recorded meanwhile may be among them.
+    /// is recorded meanwhile may be among them. It ends after the first error.
     pub fn export(
         &self,
         filter: &Filter,
@@ -433,6 +444,7 @@ mod tests {
                 rule: None,
             },
             response_time: Duration::ZERO,
+            parts: Vec::new(),
             deadline: None,
             error: None,
             secret_hash: None,

@@ -10,7 +10,7 @@ use super::backend::{Arg, Row};
 use super::error::AuditError;
 use crate::classify::{Classification, Crud, Decision, Method};
 use crate::mask::Masked;
-use crate::request::{PermissionRequest, Ruling};
+use crate::request::{CommandPart, PermissionRequest, Ruling};
 
 /// What became of a question (P-25).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
@@ -103,6 +103,10 @@ pub struct AuditRecord {
     pub exit_status: Option<i32>,
     /// How long the decision took, in microseconds.
     pub response_time_us: u64,
+    /// The parts of the command, as far as they are known; none where secrets were masked, since
+    /// that moves what stands behind them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<CommandPart>,
     /// SHA-256 of the command before its secrets were masked. Not shown: who can guess the rest
     /// of the command could try what was masked.
     #[serde(skip)]
@@ -116,6 +120,8 @@ pub struct NewDecision {
     pub request: PermissionRequest,
     /// What was decided; its `id` and `secret` are not looked at.
     pub ruling: Ruling,
+    /// The parts of the command.
+    pub parts: Vec<CommandPart>,
     /// How long that took.
     pub response_time: Duration,
     /// Until when it can be answered; without one it can be for ever, and is not
@@ -129,7 +135,7 @@ pub struct NewDecision {
     pub command_hash: [u8; 32],
 }
 
-/// An answer to be recorded.
+/// An answer to be recorded (P-26).
 #[derive(Clone, Debug)]
 pub struct NewAnswer {
     /// What was said.
@@ -143,7 +149,7 @@ pub struct NewAnswer {
 }
 
 /// What came of an answer. Exactly one answer to a question is [`Done`](Self::Done), whoever else
-/// answers in whichever process.
+/// answers in whichever process (P-26).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answered {
     /// It counts.
@@ -157,7 +163,7 @@ pub enum Answered {
     Unknown,
 }
 
-/// That a command ran.
+/// That a command ran (P-26).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
     /// How it ended, if that is known.
@@ -166,7 +172,7 @@ pub struct Execution {
     pub at: Timestamp,
 }
 
-/// What came of a report that a command ran.
+/// What came of a report that a command ran (P-26).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Executed {
     /// It is recorded. Also for a command that nobody allowed: the trail says what happened.
@@ -232,6 +238,34 @@ fn method_of(code: i64) -> Result<Method, AuditError> {
     })
 }
 
+/// Parts as they are stored: a list of `[start, end, class, decided]`.
+fn written(parts: &[CommandPart]) -> Option<String> {
+    let parts: Vec<_> = parts
+        .iter()
+        .map(|part| {
+            let decided = u8::from(part.decided);
+            (part.start, part.end, class_code(part.effect), decided)
+        })
+        .collect();
+    (!parts.is_empty()).then(|| serde_json::json!(parts).to_string())
+}
+
+fn read(text: &str) -> Result<Vec<CommandPart>, AuditError> {
+    let damaged = |_| AuditError::Damaged { column: "parts" };
+    let parts: Vec<(u32, u32, i64, u8)> = serde_json::from_str(text).map_err(damaged)?;
+    parts
+        .into_iter()
+        .map(|(start, end, class, decided)| {
+            Ok(CommandPart {
+                start,
+                end,
+                effect: class_of(class)?,
+                decided: decided != 0,
+            })
+        })
+        .collect()
+}
+
 /// Microseconds since 1970, rounded down.
 pub(super) fn floor_us(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond().div_euclid(1000)).unwrap_or(i64::MAX)
@@ -271,7 +305,7 @@ macro_rules! columns {
          d.response_time_us, d.confidence, d.method, d.timed_out, d.reasoning, d.explanation, \
          d.context, d.agent, d.session_id, d.cwd, d.call_id, d.denied, d.rule, d.error, \
          d.deadline, d.secret_hash, d.decided_seq, d.answered_at, d.answered_by, d.answer_note, \
-         d.answered_seq, d.executed_at, d.exit_status, d.executed_seq"
+         d.answered_seq, d.executed_at, d.exit_status, d.executed_seq, d.parts"
     };
 }
 pub(super) use columns;
@@ -310,6 +344,8 @@ pub(super) struct Stored {
     pub(super) executed_at: Option<i64>,
     pub(super) exit_status: Option<i64>,
     pub(super) executed_seq: Option<i64>,
+    /// See [`written`].
+    pub(super) parts: Option<String>,
 }
 
 impl Stored {
@@ -319,6 +355,7 @@ impl Stored {
             request,
             ruling,
             response_time,
+            parts,
             deadline,
             error,
             secret_hash,
@@ -372,6 +409,9 @@ impl Stored {
             executed_at: None,
             exit_status: None,
             executed_seq: None,
+            parts: (masked.text == request.command)
+                .then(|| written(&parts))
+                .flatten(),
         }
     }
 
@@ -409,11 +449,12 @@ impl Stored {
             executed_at: row.maybe_int(from + 28)?,
             exit_status: row.maybe_int(from + 29)?,
             executed_seq: row.maybe_int(from + 30)?,
+            parts: row.maybe_text(from + 31)?,
         })
     }
 
     /// The values of [`columns`].
-    pub(super) fn args(&self) -> [Arg<'_>; 31] {
+    pub(super) fn args(&self) -> [Arg<'_>; 32] {
         [
             self.id.into(),
             self.at.into(),
@@ -446,6 +487,7 @@ impl Stored {
             self.executed_at.into(),
             self.exit_status.into(),
             self.executed_seq.into(),
+            (&self.parts).into(),
         ]
     }
 
@@ -477,6 +519,12 @@ impl Stored {
                     column: "exit_status",
                 })?,
             response_time_us: self.response_time_us.unsigned_abs(),
+            parts: self
+                .parts
+                .as_deref()
+                .map(read)
+                .transpose()?
+                .unwrap_or_default(),
             command: self.command,
             error: self.error,
             reasoning: self.reasoning,

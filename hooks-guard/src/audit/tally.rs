@@ -6,8 +6,8 @@ use super::backend::Tx;
 use super::error::AuditError;
 use super::record::Stored;
 
-const HOUR_US: i64 = 3_600_000_000;
-const DAY_US: i64 = 24 * HOUR_US;
+pub(super) const HOUR_US: i64 = 3_600_000_000;
+pub(super) const DAY_US: i64 = 24 * HOUR_US;
 
 pub(super) const UNIT_ALL: i64 = 0;
 pub(super) const UNIT_DAY: i64 = 1;

@@ -118,12 +118,12 @@ fn greet(config: &Config, token: Option<&OperatorToken>) -> Result<(), Failure> 
     }
     match token {
         // The operator has it.
-        None => {}
-        Some(token) if out.is_terminal() => writeln!(
-            out,
-            "operator's token, for `hooks-guard approve`: {}",
-            token.reveal()
-        )?,
+        None => writeln!(out, "console: http://{}/", config.listen)?,
+        Some(token) if out.is_terminal() => {
+            let (address, token) = (config.listen, token.reveal());
+            writeln!(out, "operator's token, for `hooks-guard approve`: {token}")?;
+            writeln!(out, "console, signed in: http://{address}/#token={token}")?;
+        }
         Some(_) => writeln!(
             out,
             "the operator's token is shown only on a terminal; start this in one, or give a token with `--token-file`"

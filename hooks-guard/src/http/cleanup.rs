@@ -35,10 +35,7 @@ pub(crate) async fn cleanup(
 ) -> Result<Json<Cleanup>, ApiError> {
     let by = match state.inner.config.cleanup {
         CleanupAccess::Open => "anybody, over HTTP",
-        CleanupAccess::Operator => {
-            state.inner.operator.check(&headers)?;
-            "operator"
-        }
+        CleanupAccess::Operator => state.inner.operator.check(&headers)?,
         CleanupAccess::Off => {
             return Err(ApiError::forbidden(
                 "CLEANUP_IS_OFF",

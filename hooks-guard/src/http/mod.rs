@@ -13,16 +13,23 @@
 //! | `DELETE /api/hooks/remembered/{id}` | revokes it; needs the operator's token |
 //! | `GET /api/hooks/events` | what happens, as it happens (server-sent events) |
 //! | `GET /api/hooks/stats` | statistics (P-30, P-31) |
+//! | `GET /api/hooks/series` | the same over time |
+//! | `GET /api/hooks/export` | the trail as JSON lines or a table |
+//! | `GET /api/hooks/registered` | which hooks judge, and how they did |
 //! | `DELETE /api/hooks/cleanup` | deletes old records (P-40 … P-42) |
 //! | `GET /api/hooks/openapi.json` | all of this, for programs |
+//! | `GET`, `POST`, `DELETE /api/console/session` | signs the operator in and out in a browser |
+//! | `GET /`, `/trail`, … | the console, for people |
 //! | `GET /health`, `GET /metrics` | how the service is (P-43), and Prometheus' view of it |
 
 mod body;
 mod cleanup;
+mod console;
 mod decisions;
 mod ending;
 mod error;
 mod events;
+mod export;
 mod health;
 mod limit;
 mod local;
@@ -31,9 +38,11 @@ mod openapi;
 mod operator;
 mod permission;
 mod query;
+mod registered;
 mod remembered;
 mod respond;
 mod serve;
+mod session;
 mod stats;
 mod upkeep;
 
@@ -57,11 +66,13 @@ pub use serve::{ServeError, Server, Sockets};
 use error::{ApiError, REQUEST_ID, RequestId};
 use limit::RateLimit;
 use local::Names;
+use operator::Operator;
+use session::Sessions;
 
 use crate::config::Config;
 use crate::service::PermissionService;
 
-/// What [`app`] needs: the service, who may answer, and how it is set up.
+/// What [`app`] needs: the service, who may answer, and how it is set up (P-16).
 ///
 /// Cheap to clone.
 #[derive(Clone, Debug)]
@@ -72,7 +83,7 @@ pub struct AppState {
 #[derive(Debug)]
 struct Inner {
     service: PermissionService,
-    operator: OperatorToken,
+    operator: Operator,
     config: Config,
     names: Names,
     limit: Option<RateLimit>,
@@ -99,8 +110,11 @@ impl AppState {
                 latency: health::Latency::default(),
                 hub: events::Hub::default(),
                 ending: ending::Ending::default(),
+                operator: Operator {
+                    token: operator,
+                    sessions: Sessions::new(config.listen.port()),
+                },
                 service,
-                operator,
                 config,
                 metrics,
             }),
@@ -115,7 +129,7 @@ impl AppState {
 }
 
 /// From where a connection comes; none for the Unix socket. [`Server`] puts it with every
-/// request; without it a client counts as one of the Unix socket.
+/// request; without it a client counts as one of the Unix socket (P-11).
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub Option<SocketAddr>);
 
@@ -123,7 +137,7 @@ pub struct Peer(pub Option<SocketAddr>);
 /// asked without any.
 ///
 /// No answer tells of the inside of the service: what goes wrong is in the log, under the
-/// request's id, which every answer has as `X-Request-Id`.
+/// request's id, which every answer has as `X-Request-Id` (P-13).
 pub fn app(state: AppState) -> Router {
     Router::new()
         .route("/api/hooks/permission-request", post(permission::request))
@@ -140,8 +154,18 @@ pub fn app(state: AppState) -> Router {
         .route("/api/hooks/remembered", get(remembered::list))
         .route("/api/hooks/remembered/{id}", delete(remembered::revoke))
         .route("/api/hooks/stats", get(stats::stats))
+        .route("/api/hooks/series", get(stats::series))
+        .route("/api/hooks/export", get(export::export))
+        .route("/api/hooks/registered", get(registered::registered))
         .route("/api/hooks/cleanup", delete(cleanup::cleanup))
         .route("/api/hooks/openapi.json", get(openapi::served))
+        .merge(console::pages())
+        .route(
+            "/api/console/session",
+            get(session::state)
+                .post(session::begin)
+                .delete(session::end),
+        )
         .route("/health", get(health::health))
         .route("/metrics", get(metrics::served))
         .fallback(no_such_path)
@@ -190,7 +214,12 @@ async fn around(State(state): State<AppState>, mut request: Request, next: Next)
 /// The route that a request goes to, not its path: ids and whatever else a client makes up are
 /// no names of counters.
 fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 14] = [
+    const ROUTES: [&str; 19] = [
+        "/api/hooks/series",
+        "/api/hooks/export",
+        "/api/hooks/registered",
+        "/",
+        "/api/console/session",
         "/api/hooks/permission-request",
         "/api/hooks/permission-response",
         "/api/hooks/pending",

@@ -5,7 +5,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{License, OpenApi};
 use utoipa::{Modify, OpenApi as _};
 
-/// The document, in OpenAPI 3.1.
+/// The document, in OpenAPI 3.1 (P-46).
 #[must_use]
 pub fn document() -> OpenApi {
     Document::openapi()
@@ -28,7 +28,13 @@ pub fn document() -> OpenApi {
         super::events::events,
         super::remembered::list,
         super::remembered::revoke,
+        super::session::state,
+        super::session::begin,
+        super::session::end,
         super::stats::stats,
+        super::stats::series,
+        super::export::export,
+        super::registered::registered,
         super::cleanup::cleanup,
         super::health::health,
         super::metrics::served,

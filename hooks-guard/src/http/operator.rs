@@ -6,9 +6,10 @@ use axum::http::{HeaderMap, header};
 use subtle::ConstantTimeEq;
 
 use super::error::ApiError;
+use super::session::Sessions;
 
 /// What has to be presented to answer a question, to take an answer back, or to delete records
-/// where that is bound to it. It lives in memory alone.
+/// where that is bound to it. It lives in memory alone (P-26).
 #[derive(Clone)]
 pub struct OperatorToken(String);
 
@@ -35,6 +36,13 @@ impl OperatorToken {
 
     /// Whether a request presents it; compares in a time that tells nothing.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        match self.presented(headers) {
+            true => Ok(()),
+            false => Err(ApiError::unauthorized()),
+        }
+    }
+
+    fn presented(&self, headers: &HeaderMap) -> bool {
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
         let given = values
             .next()
@@ -43,8 +51,28 @@ impl OperatorToken {
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| token.trim());
         match (given, values.next()) {
-            (Some(given), None) if bool::from(given.as_bytes().ct_eq(self.0.as_bytes())) => Ok(()),
-            _ => Err(ApiError::unauthorized()),
+            (Some(given), None) => given.as_bytes().ct_eq(self.0.as_bytes()).into(),
+            _ => false,
+        }
+    }
+}
+
+/// Who may answer: whoever presents the token, or is signed in with it in a browser.
+#[derive(Debug)]
+pub(crate) struct Operator {
+    pub(crate) token: OperatorToken,
+    pub(crate) sessions: Sessions,
+}
+
+impl Operator {
+    /// Says by which way the operator came.
+    ///
+    /// # Errors
+    /// If it is not the operator.
+    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<&'static str, ApiError> {
+        match headers.contains_key(header::AUTHORIZATION) {
+            true => self.token.check(headers).map(|()| "operator"),
+            false => self.sessions.check(headers).map(|()| "console"),
         }
     }
 }

@@ -105,7 +105,7 @@ impl Query {
     }
 
     /// P-22: exactly one of the names.
-    fn choice<T: Copy, const N: usize>(
+    pub(crate) fn choice<T: Copy, const N: usize>(
         &self,
         name: &str,
         values: &[T; N],

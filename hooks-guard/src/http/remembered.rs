@@ -50,7 +50,7 @@ pub(crate) async fn revoke(
     Path(remembered): Path<String>,
     headers: HeaderMap,
 ) -> Result<Json<Remembered>, ApiError> {
-    state.inner.operator.check(&headers)?;
+    let by = state.inner.operator.check(&headers)?;
     let audit = state.service().audit();
     let failed = |error| failed(&id, &error);
     let number = number(&remembered)?;
@@ -60,7 +60,7 @@ pub(crate) async fn revoke(
         .into_iter()
         .find(|one| one.id == number)
         .ok_or_else(gone)?;
-    match audit.forget(number, "operator").await.map_err(failed)? {
+    match audit.forget(number, by).await.map_err(failed)? {
         true => Ok(Json(found)),
         false => Err(gone()),
     }

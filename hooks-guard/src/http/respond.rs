@@ -49,7 +49,7 @@ pub(crate) async fn respond(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<AuditRecord>, ApiError> {
-    state.inner.operator.check(&headers)?;
+    let by = state.inner.operator.check(&headers)?;
     let mut map = body::object(body).await?;
     let decision = match map.remove("id") {
         None | Some(Value::Null) => return Err(ApiError::missing("id")),
@@ -73,7 +73,7 @@ pub(crate) async fn respond(
         },
         note: body::text(&mut map, "note", MOST_NOTE)?,
     };
-    let answered = state.service().respond(decision, reply, "operator").await;
+    let answered = state.service().respond(decision, reply, by).await;
     let answered = match answered.map_err(|error| failed(&id, &error))? {
         Responded::Answered(answered) => answered,
         Responded::NotRemembered => {

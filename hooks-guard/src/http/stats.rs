@@ -1,4 +1,4 @@
-//! `GET /api/hooks/stats` (P-30, P-31).
+//! `GET /api/hooks/stats` (P-30, P-31), and `GET /api/hooks/series`: the same over time.
 
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -7,7 +7,7 @@ use super::AppState;
 use super::decisions::failed;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
-use crate::audit::{Period, Stats};
+use crate::audit::{Period, Series, Stats};
 
 /// Statistics about all decisions of a period.
 #[utoipa::path(
@@ -27,10 +27,35 @@ pub(crate) async fn stats(
     Extension(id): Extension<RequestId>,
     query: Query,
 ) -> Result<Json<Stats>, ApiError> {
-    let period = Period {
+    let stats = state.service().audit().stats(&period(&query)?).await;
+    stats.map(Json).map_err(|error| failed(&id, &error))
+}
+
+/// The statistics over time: in hours, days or weeks, of which each counts as a whole.
+#[utoipa::path(
+    get,
+    path = "/api/hooks/series",
+    params(
+        ("since" = Option<String>, Query, description = "From the hour, day or week of this time on"),
+        ("until" = Option<String>, Query, description = "Up to the hour, day or week of this time"),
+    ),
+    responses(
+        (status = 200, description = "The points", body = Series),
+        (status = 400, description = "INVALID_DATE", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn series(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    query: Query,
+) -> Result<Json<Series>, ApiError> {
+    let series = state.service().audit().series(&period(&query)?).await;
+    series.map(Json).map_err(|error| failed(&id, &error))
+}
+
+fn period(query: &Query) -> Result<Period, ApiError> {
+    Ok(Period {
         since: query.date("since")?,
         until: query.date("until")?,
-    };
-    let stats = state.service().audit().stats(&period).await;
-    stats.map(Json).map_err(|error| failed(&id, &error))
+    })
 }

@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
-use hooks_guard::PermissionRequest;
 use hooks_guard::audit::{
     Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, NewRemembered,
     Page, Period, Redeemed, UserResponse, export,
 };
 use hooks_guard::classify::{Classification, Crud, Decision, Method};
+use hooks_guard::{CommandPart, PermissionRequest};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -131,6 +131,12 @@ async fn p_15_a_decision_is_there_with_all_that_was_said(place: Place) {
     new.request.call_id = Some("toolu_1".to_owned());
     new.ruling.rule = Some("guard.toml:3".to_owned());
     new.deadline = Some(minute(5));
+    new.parts = vec![CommandPart {
+        start: 0,
+        end: 10,
+        effect: Crud::Update,
+        decided: true,
+    }];
     new.error = Some("the model did not answer".to_owned());
     let id = trail.record(new).await.expect("recorded");
     drop(trail);
@@ -164,6 +170,12 @@ async fn p_15_a_decision_is_there_with_all_that_was_said(place: Place) {
         executed_at: None,
         exit_status: None,
         response_time_us: 1500,
+        parts: vec![CommandPart {
+            start: 0,
+            end: 10,
+            effect: Crud::Update,
+            decided: true,
+        }],
         command_hash: hash("git commit"),
     };
     assert_eq!(record, want);

@@ -42,6 +42,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
             rule: None,
         },
         response_time: Duration::from_micros(1500),
+        parts: Vec::new(),
         deadline: None,
         error: None,
         secret_hash: Some(hash("secret")),

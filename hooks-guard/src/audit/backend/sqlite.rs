@@ -27,11 +27,18 @@ const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "audit",
-    include_str!("../../../migrations/sqlite/0001_audit.sql"),
-)];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "audit",
+        include_str!("../../../migrations/sqlite/0001_audit.sql"),
+    ),
+    (
+        2,
+        "parts",
+        include_str!("../../../migrations/sqlite/0002_parts.sql"),
+    ),
+];
 
 /// What `sqlite::memory:` and its like name.
 const MEMORY: &str = ":memory:";

@@ -1,0 +1,57 @@
+// A command, with its parts highlighted by what they do, and the part that decided marked.
+
+import { el, words } from "./dom.js";
+import { shown } from "./escape.js";
+
+const STRENGTH = ["READ", "CREATE", "UPDATE", "DELETE"];
+
+/** The class of a command, as a word in its colour. */
+export function badge(effect) {
+  return el("span", { class: "badge", "data-effect": effect }, effect);
+}
+
+/** The command of a record. Positions are in characters, which are no units of a string. */
+export function command(record, { oneLine = false } = {}) {
+  const characters = Array.from(record.command);
+  const effects = characters.map(() => -1);
+  const decided = characters.map(() => false);
+  for (const part of record.parts ?? []) {
+    for (let at = part.start; at < Math.min(part.end, characters.length); at += 1) {
+      effects[at] = Math.max(effects[at], STRENGTH.indexOf(part.effect));
+      decided[at] ||= part.decided === true;
+    }
+  }
+  const code = el("code", { class: "command" });
+  let from = 0;
+  for (let at = 1; at <= characters.length; at += 1) {
+    if (at < characters.length && effects[at] === effects[from] && decided[at] === decided[from]) continue;
+    code.append(piece(pieces(characters.slice(from, at), oneLine), effects[from], decided[from]));
+    from = at;
+  }
+  return code;
+}
+
+function piece(content, effect, decided) {
+  if (effect < 0) return el("span", {}, ...content);
+  const name = STRENGTH[effect];
+  const title = decided ? `This part decided: ${words(name)}` : words(name);
+  return el(decided ? "mark" : "span", { "data-effect": name, title }, ...content);
+}
+
+/** What had to be written out stands apart from what was written so. */
+function pieces(characters, oneLine) {
+  const all = [];
+  let plain = "";
+  for (const character of characters) {
+    const text = shown(character);
+    if (text === character) {
+      plain += character;
+      continue;
+    }
+    if (plain) all.push(plain);
+    plain = "";
+    all.push(el("span", { class: "hidden-character" }, text));
+    if (character === "\n" && !oneLine) all.push("\n");
+  }
+  return plain ? [...all, plain] : all;
+}

@@ -1,0 +1,295 @@
+// The inbox: what waits for an answer, and what was decided last.
+
+import { act, get, isSignedIn } from "./api.js";
+import { badge, command } from "./command.js";
+import { el, say, told } from "./dom.js";
+import { escape } from "./escape.js";
+import { confidence, outcome } from "./record.js";
+import { clock, when } from "./time.js";
+
+const ANSWERS = [
+  { key: "y", name: "Approve", body: { response: "APPROVED" }, primary: true },
+  { key: "s", name: "This session", body: { response: "APPROVED", remember: "session" } },
+  { key: "a", name: "Always", body: { response: "APPROVED", remember: "always" } },
+  { key: "n", name: "Deny", body: { response: "DENIED" }, deny: true },
+];
+/** For how long a question has to have the focus before a key answers it, in milliseconds. */
+const LOOKED_AT = 500;
+/** How many decisions are shown below. */
+const LAST = 12;
+/** How long what was answered stays to be seen, in milliseconds. */
+const STAYS = 2500;
+
+/** Shows the page; `questions` is what waits, by its number, and is kept by others. */
+export function inbox(main, questions) {
+  const cards = new Map();
+  const list = el("div", { class: "cards" });
+  const empty = el(
+    "div",
+    { class: "empty" },
+    el("p", { class: "large" }, "Nothing waits for an answer."),
+    el("p", {}, "Questions of agents appear here the moment they are asked."),
+  );
+  const last = el("tbody");
+  let decisions = [];
+  let stale = false;
+  main.append(
+    el("h1", {}, "Inbox"),
+    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards) }, empty, list),
+    el("p", { class: "hint keys" }, ...keyHelp()),
+    el(
+      "section",
+      { class: "feed", "aria-labelledby": "feed" },
+      el("h2", { id: "feed" }, "Decided last"),
+      el(
+        "table",
+        {},
+        el("thead", { class: "unseen" }, el("tr", {}, ...["Time", "Class", "Command", "Agent", "Outcome"].map((name) => el("th", { scope: "col" }, name)))),
+        last,
+      ),
+    ),
+  );
+
+  /** Makes the cards what `questions` says; what was answered fades out. */
+  function draw() {
+    for (const [id, record] of [...questions].sort(([one], [other]) => one - other)) {
+      if (!cards.has(id)) {
+        const made = card(record);
+        cards.set(id, made);
+        list.append(made.element);
+      }
+    }
+    for (const [id, made] of cards) {
+      if (!questions.has(id) && !made.over) close(id, made);
+    }
+    empty.hidden = cards.size > 0;
+  }
+
+  function close(id, made, record) {
+    made.finish(record);
+    setTimeout(() => {
+      const focused = made.element.contains(document.activeElement);
+      const next = made.element.nextElementSibling ?? made.element.previousElementSibling;
+      made.element.remove();
+      cards.delete(id);
+      if (focused) (next ?? main).focus();
+      empty.hidden = cards.size > 0;
+    }, STAYS);
+  }
+
+  function drawLast() {
+    stale = false;
+    last.replaceChildren(...decisions.map(line));
+  }
+
+  /** Many may come at once; the eye reads few. */
+  function soon() {
+    if (stale) return;
+    stale = true;
+    setTimeout(drawLast, 250);
+  }
+
+  async function readLast() {
+    try {
+      decisions = (await get("/api/hooks/decisions", { limit: LAST })).decisions;
+      drawLast();
+    } catch {
+      // Read again when the service is there.
+    }
+  }
+
+  const ticking = setInterval(() => {
+    for (const made of cards.values()) made.tick();
+    draw();
+  }, 1000);
+  addEventListener("pagehide", () => clearInterval(ticking));
+  // Nobody else keeps a list of these.
+  addEventListener("keydown", (event) => {
+    if (event.target === document.body || event.target === main) keys(event, cards);
+  });
+
+  return {
+    answers: true,
+    pending: draw,
+    anew: readLast,
+    session(signedIn) {
+      for (const made of cards.values()) made.enable(signedIn);
+    },
+    event(kind, data) {
+      if (kind === "asked") decisions = [data, ...decisions].slice(0, LAST);
+      else if (kind === "answered" || kind === "executed") {
+        decisions = decisions.map((record) => (record.id === data.id ? data : record));
+        const made = cards.get(data.id);
+        if (made && !made.over) close(data.id, made, data);
+      } else return;
+      draw();
+      soon();
+    },
+  };
+}
+
+/** A question with its answers. */
+function card(record) {
+  const asked = Date.parse(record.timestamp);
+  const deadline = Date.parse(record.deadline);
+  const left = el("span", { class: "left" });
+  const bar = el("div", { class: "bar-inside" });
+  const problem = el("p", { class: "problem", role: "alert" });
+  const heading = `question-${record.id}`;
+  const buttons = ANSWERS.map((answer) =>
+    el(
+      "button",
+      {
+        type: "button",
+        class: answer.primary ? "primary" : answer.deny ? "deny" : "",
+        "data-key": answer.key,
+        "aria-keyshortcuts": answer.key,
+        click: () => send(answer),
+      },
+      answer.name,
+      el("kbd", { "aria-hidden": "true" }, answer.key),
+    ),
+  );
+  const actions = el("div", { class: "actions" }, ...buttons);
+  const element = el(
+    "article",
+    {
+      class: "card",
+      tabindex: "-1",
+      "data-id": String(record.id),
+      "data-effect": record.classification,
+      "aria-labelledby": heading,
+      focusin: () => {
+        made.since ??= performance.now();
+      },
+      focusout: (event) => {
+        if (!element.contains(event.relatedTarget)) made.since = null;
+      },
+    },
+    el("div", { class: "time-left", "aria-hidden": "true" }, bar),
+    el(
+      "header",
+      {},
+      el("h2", { id: heading }, badge(record.classification), el("span", { class: "unseen" }, ` question ${record.id}`)),
+      told("span", record.agent, { class: "agent" }, "unknown agent"),
+      record.cwd && told("span", record.cwd, { class: "directory" }),
+      left,
+    ),
+    el("div", { class: "box" }, command(record)),
+    el("p", { class: "reasoning" }, escape(record.reasoning), el("span", { class: "quiet-text" }, ` · ${confidence(record)}`)),
+    el(
+      "details",
+      {},
+      el("summary", {}, "More"),
+      told("p", record.explanation),
+      el(
+        "dl",
+        {},
+        el("dt", {}, "Asked"),
+        el("dd", {}, when(record.timestamp)),
+        el("dt", {}, "Session"),
+        told("dd", record.session_id),
+        el("dt", {}, "Rule"),
+        told("dd", record.rule),
+        el("dt", {}, "Number"),
+        el("dd", {}, String(record.id)),
+      ),
+    ),
+    actions,
+    problem,
+  );
+
+  async function send(answer) {
+    if (made.busy || made.over) return;
+    made.busy = true;
+    made.enable(isSignedIn());
+    problem.textContent = "";
+    try {
+      await act("POST", "/api/hooks/permission-response", { id: record.id, ...answer.body });
+      // The stream tells that it is answered, here as in every other window.
+    } catch (error) {
+      problem.textContent = said(error);
+    }
+    made.busy = false;
+    made.enable(isSignedIn());
+  }
+
+  const made = {
+    element,
+    send,
+    /** Since when it has the focus. */
+    since: null,
+    busy: false,
+    over: false,
+    enable(signedIn) {
+      for (const button of buttons) button.disabled = !signedIn || made.busy || made.over;
+    },
+    tick() {
+      if (made.over) return;
+      const seconds = (deadline - Date.now()) / 1000;
+      left.textContent = seconds > 0 ? `${clock(seconds)} left` : "time is up";
+      bar.style.inlineSize = `${Math.max(0, Math.min(1, (seconds * 1000) / (deadline - asked))) * 100}%`;
+      element.classList.toggle("urgent", seconds < 30);
+    },
+    finish(now) {
+      made.over = true;
+      made.enable(false);
+      element.classList.add("over");
+      const text = now ? outcome(now) : el("span", { class: "outcome", "data-outcome": "timeout" }, "no longer waiting");
+      const by = now?.answered_by ? ` by ${escape(now.answered_by)}` : "";
+      actions.replaceChildren(text, el("span", { class: "quiet-text" }, by));
+      left.textContent = "";
+      say(`Question ${record.id}: ${text.textContent}${by}`);
+    },
+  };
+  made.tick();
+  made.enable(isSignedIn());
+  return made;
+}
+
+function said(error) {
+  if (error.status === 401 || error.code === "CSRF_REQUIRED") return "You are no longer signed in.";
+  if (error.code === "ALREADY_ANSWERED") return "Somebody else was faster.";
+  return error.status ? error.message : "The service does not answer.";
+}
+
+/** Keys answer the question that has the focus, once it has been looked at. */
+function keys(event, cards) {
+  if (event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.closest?.("input, select, textarea, dialog")) return;
+  const open = [...cards.values()];
+  const at = open.findIndex((made) => made.element.contains(document.activeElement));
+  const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+  if (step !== undefined && open.length > 0) {
+    event.preventDefault();
+    const next = at < 0 ? (step > 0 ? 0 : open.length - 1) : Math.min(open.length - 1, Math.max(0, at + step));
+    open[next].element.focus();
+    return;
+  }
+  const answer = ANSWERS.find(({ key }) => key === event.key);
+  if (!answer || at < 0) return;
+  event.preventDefault();
+  const made = open[at];
+  if (!isSignedIn() || made.since === null || performance.now() - made.since < LOOKED_AT) return;
+  made.send(answer);
+}
+
+function keyHelp() {
+  const keys = [["j", "k", "move"], ["y", "approve"], ["s", "for this session"], ["a", "always"], ["n", "deny"]];
+  return keys.flatMap((parts) => [
+    el("span", {}, ...parts.slice(0, -1).flatMap((key) => [el("kbd", {}, key), " "]), parts.at(-1)),
+    " ",
+  ]);
+}
+
+function line(record) {
+  return el(
+    "tr",
+    {},
+    el("td", { class: "time" }, when(record.timestamp)),
+    el("td", {}, badge(record.classification)),
+    el("td", { class: "wide" }, el("a", { class: "one-line", href: `/trail?id=${record.id}` }, command(record, { oneLine: true }))),
+    told("td", record.agent, { class: "agent" }),
+    el("td", {}, outcome(record)),
+  );
+}

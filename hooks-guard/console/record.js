@@ -1,0 +1,59 @@
+// One decision: what became of it, and everything that is known about it.
+
+import { badge, command } from "./command.js";
+import { el, told, words } from "./dom.js";
+import { percent, took, when } from "./time.js";
+
+/** What became of it, in a word. */
+export function outcome(record) {
+  const [name, text] = known(record);
+  return el("span", { class: "outcome", "data-outcome": name }, text);
+}
+
+function known(record) {
+  if (record.denied) return ["denied", "forbidden"];
+  if (record.user_response === "APPROVED") return ["approved", "approved"];
+  if (record.user_response === "DENIED") return ["denied", "denied"];
+  if (record.user_response === "TIMEOUT") return ["timeout", "timed out"];
+  if (!record.decision_requires_confirmation) return ["allowed", "allowed"];
+  if (!record.deadline) return ["waiting", "asked by the agent"];
+  return Date.parse(record.deadline) > Date.now() ? ["waiting", "waiting"] : ["timeout", "timed out"];
+}
+
+/** How sure the class is, and how it was found. */
+export function confidence(record) {
+  return `${percent(record.confidence)} sure, by ${words(record.classification_method)}`;
+}
+
+/** Everything about it. */
+export function details(record) {
+  const row = (name, value) => [el("dt", {}, name), value instanceof Node ? el("dd", {}, value) : told("dd", value)];
+  const time = (iso) => (iso ? when(iso) : undefined);
+  return el(
+    "div",
+    { class: "record" },
+    el("p", { class: "line" }, badge(record.classification), " ", outcome(record), " ", el("span", { class: "quiet-text" }, confidence(record))),
+    el("div", { class: "box" }, command(record)),
+    told("p", record.reasoning, { class: "reasoning" }),
+    told("p", record.explanation, { class: "explanation" }),
+    el(
+      "dl",
+      {},
+      row("Asked", when(record.timestamp)),
+      row("Agent", record.agent),
+      row("Session", record.session_id),
+      row("Directory", record.cwd),
+      row("Context", record.context),
+      row("Rule", record.rule),
+      row("Answered", time(record.answered_at)),
+      row("By", record.answered_by),
+      row("Note", record.answer_note),
+      row("Deadline", time(record.deadline)),
+      row("Ran", time(record.executed_at)),
+      row("Exit status", record.exit_status === null ? undefined : String(record.exit_status)),
+      row("Took", took(record.response_time_us)),
+      row("Call", record.call_id),
+      row("Error", record.error),
+    ),
+  );
+}

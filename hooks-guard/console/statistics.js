@@ -1,0 +1,130 @@
+// Statistics: what was decided in a period, as plots with their tables.
+
+import { get } from "./api.js";
+import { el } from "./dom.js";
+import { escape } from "./escape.js";
+import { bars, legend, lines, short, stacked, table } from "./plot.js";
+import { number, percent } from "./time.js";
+
+const HOUR = 3600_000;
+const PERIODS = [
+  ["day", "24 hours", 24 * HOUR],
+  ["week", "7 days", 7 * 24 * HOUR],
+  ["month", "30 days", 30 * 24 * HOUR],
+  ["all", "Everything", null],
+];
+const CLASSES = ["READ", "CREATE", "UPDATE", "DELETE"];
+
+export function statistics(main) {
+  const chosen = new URLSearchParams(location.search).get("period") ?? "week";
+  const [name, , length] = PERIODS.find(([key]) => key === chosen) ?? PERIODS[1];
+  const content = el("div", { "aria-busy": "true" });
+  main.append(
+    el("h1", {}, "Statistics"),
+    el(
+      "nav",
+      { class: "line", "aria-label": "Period" },
+      el("div", { class: "segments" }, ...PERIODS.map(([key, text]) => el("a", { href: `/statistics?period=${key}`, "aria-current": key === name && "true" }, text))),
+    ),
+    content,
+  );
+
+  async function read() {
+    const query = length ? { since: new Date(Date.now() - length).toISOString() } : {};
+    try {
+      const [stats, series] = await Promise.all([get("/api/hooks/stats", query), get("/api/hooks/series", query)]);
+      // What is open stays open, and the page does not jump.
+      const open = [...content.querySelectorAll("details")].map((details) => details.open);
+      content.replaceChildren(tiles(stats), plots(stats, series));
+      content.querySelectorAll("details").forEach((details, at) => (details.open = open[at] ?? false));
+    } catch (error) {
+      content.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : "The service does not answer."));
+    }
+    content.removeAttribute("aria-busy");
+  }
+  read();
+
+  let due = null;
+  return {
+    anew: read,
+    // Counts grow with what is decided; once in a while is often enough to look.
+    event() {
+      due ??= setTimeout(() => {
+        due = null;
+        read();
+      }, 5000);
+    },
+  };
+}
+
+function tile(name, value) {
+  return el("div", { class: "tile" }, el("span", { class: "value" }, value), el("span", { class: "name" }, name));
+}
+
+function tiles(stats) {
+  const answered = stats.user_responses.approved + stats.user_responses.denied;
+  return el(
+    "section",
+    { class: "tiles", "aria-label": "In short" },
+    tile("decisions", number(stats.total_decisions)),
+    tile("only read", stats.total_decisions ? percent(stats.classifications.read / stats.total_decisions) : "–"),
+    tile("approved of those answered", answered ? percent(stats.user_responses.approved / answered) : "–"),
+    tile("95 of 100 took at most", `${stats.performance.p95_response_time_ms}\u00a0ms`),
+    tile("mean confidence", stats.total_decisions ? percent(stats.confidence.avg_confidence) : "–"),
+  );
+}
+
+function panel(title, hint, ...children) {
+  return el("section", { class: "panel", "aria-label": title }, el("h2", {}, title), hint && el("p", { class: "hint" }, hint), ...children);
+}
+
+function plots(stats, series) {
+  const { points } = series;
+  const hourly = series.step_seconds === 3600;
+  const format = new Intl.DateTimeFormat(undefined, hourly ? { hour: "2-digit", minute: "2-digit", hour12: false } : { month: "short", day: "numeric", timeZone: "UTC" });
+  const full = new Intl.DateTimeFormat(undefined, hourly ? { dateStyle: "medium", timeStyle: "short", hour12: false } : { dateStyle: "medium", timeZone: "UTC" });
+  const labels = points.map((point) => format.format(new Date(point.start)));
+  const rows = points.map((point) => full.format(new Date(point.start)));
+  const each = { 3600: "each hour", 86400: "each day", 604800: "each week" }[series.step_seconds];
+  const column = (name, tone, value) => ({ name, tone, values: points.map(value) });
+
+  const classes = CLASSES.map((name) => column(name, name, (point) => point.classifications[name.toLowerCase()]));
+  const answers = [
+    column("approved", "good", (point) => point.approved),
+    column("denied", "DELETE", (point) => point.denied),
+    column("timed out", "UPDATE", (point) => point.expired),
+  ];
+  const latency = [
+    column("50 of 100", "good", (point) => point.p50_response_time_ms),
+    column("95 of 100", "accent", (point) => point.p95_response_time_ms),
+    column("99 of 100", "UPDATE", (point) => point.p99_response_time_ms),
+  ];
+  const total = (point) => Object.values(point.classifications).reduce((sum, count) => sum + count, 0);
+  const sure = [column("mean confidence", "accent", (point) => (total(point) ? point.avg_confidence : null))];
+  const { high_confidence_count: high, low_confidence_count: low } = stats.confidence;
+  const middle = stats.total_decisions - high - low;
+  const numbers = (all) => rows.map((row, at) => [row, ...all.map((one) => (one.values[at] === null ? "–" : number(one.values[at])))]);
+  const counts = (all) => all.map(({ name, count }) => ({ name: escape(name), value: count }));
+  const counted = (all) => all.map(({ name, value }) => [name, number(value)]);
+  const programs = counts(series.programs);
+  const agents = counts(series.agents);
+  const confidence = [
+    { name: "90 % and more", value: high, tone: "good" },
+    { name: "80 % to 90 %", value: middle, tone: "accent" },
+    { name: "less than 80 %", value: low, tone: "UPDATE" },
+  ];
+
+  const classesPanel = panel("Decisions by class", `What was asked, ${each}`, stacked("Decisions by class over time", labels, classes), legend(classes), table(["Begin", ...CLASSES], numbers(classes)));
+  classesPanel.classList.add("broad");
+  return el(
+    "div",
+    { class: "plots" },
+    classesPanel,
+    panel("Answers", `What became of the questions, ${each}`, stacked("Answers over time", labels, answers), legend(answers), table(["Begin", ...answers.map((one) => one.name)], numbers(answers))),
+    panel("Time to decide", "In milliseconds: so many of a hundred took no longer", lines("Percentiles of the time to decide", labels, latency, short), legend(latency), table(["Begin", ...latency.map((one) => one.name)], numbers(latency))),
+    panel("Confidence over time", "The mean of what was decided", lines("Mean confidence over time", labels, sure, percent, 1), table(["Begin", "Mean"], rows.map((row, at) => [row, sure[0].values[at] === null ? "–" : percent(sure[0].values[at])]))),
+    panel("Confidence", "How many decisions were how sure", bars("Decisions by confidence", confidence), table(["Confidence", "Decisions"], counted(confidence))),
+    panel("Programs", `By the first word of the last ${number(series.programs_of)} commands`, programs.length ? bars("Top programs", programs) : el("p", {}, "None yet."), table(["Program", "Commands"], counted(programs))),
+    panel("Agents", "Who asked", agents.length ? bars("Decisions by agent", agents) : el("p", {}, "None has said its name."), table(["Agent", "Decisions"], counted(agents))),
+  );
+}

@@ -1,0 +1,246 @@
+// The trail: what was decided, newest first, with filters that stand in the address.
+
+import { get } from "./api.js";
+import { badge, command } from "./command.js";
+import { el, say, told } from "./dom.js";
+import { details, outcome } from "./record.js";
+import { number, when } from "./time.js";
+
+const ROWS = 50;
+/** The filters, by their names in the address and in the interface. */
+const FILTERS = ["classification", "response", "command_filter", "agent", "session_id", "since", "until"];
+
+export function trail(main) {
+  const address = new URLSearchParams(location.search);
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, address.get(name) ?? ""]));
+  // How far back, and by which steps.
+  const before = address.get("before") ?? "";
+  const body = el("tbody");
+  const status = el("p", { class: "quiet-text", id: "found" });
+  const fresh = el("button", { type: "button", hidden: true, click: () => location.assign(to({ before: "" })) }, "Show what is new");
+  const dialog = el("dialog", { "aria-labelledby": "record-title", close: () => mirror("id", "") });
+  const pages = el("nav", { class: "line", "aria-label": "Pages of the trail" });
+  let records = [];
+  let unseen = 0;
+
+  main.append(
+    el("h1", {}, "Trail"),
+    form(),
+    el("div", { class: "line" }, status, fresh, el("span", { class: "end" }, download("csv", "CSV"), download("jsonl", "JSON lines"))),
+    el(
+      "table",
+      { class: "stacked", "aria-describedby": "found" },
+      el("caption", { class: "unseen" }, "Decisions, newest first"),
+      el("thead", {}, el("tr", {}, ...["Time", "Class", "Command", "Agent", "Outcome"].map((name) => el("th", { scope: "col" }, name)))),
+      body,
+    ),
+    pages,
+    dialog,
+  );
+
+  /** This page with other parameters. */
+  function to(change) {
+    const query = new URLSearchParams(location.search);
+    query.delete("id");
+    for (const [name, value] of Object.entries(change)) {
+      if (value) query.set(name, value);
+      else query.delete(name);
+    }
+    const text = query.toString();
+    return text ? `/trail?${text}` : "/trail";
+  }
+
+  function mirror(name, value) {
+    const query = new URLSearchParams(location.search);
+    if (value) query.set(name, value);
+    else query.delete(name);
+    const text = query.toString();
+    history.replaceState(null, "", text ? `/trail?${text}` : "/trail");
+  }
+
+  function field(name, label, control, wide) {
+    return el("div", { class: wide ? "field search" : "field" }, el("label", { for: name }, label), control);
+  }
+
+  function choice(name, values) {
+    return el(
+      "select",
+      { id: name, name },
+      ...[["", "any"], ...values].map(([value, text]) => el("option", { value, selected: filters[name] === value }, text)),
+    );
+  }
+
+  function text(name, type = "text", attributes = {}) {
+    return el("input", { id: name, name, type, value: type === "datetime-local" ? local(filters[name]) : filters[name], autocomplete: "off", spellcheck: "false", ...attributes });
+  }
+
+  function form() {
+    return el(
+      "form",
+      {
+        class: "filters",
+        role: "search",
+        "aria-label": "Filters",
+        submit(event) {
+          event.preventDefault();
+          apply(event.target);
+        },
+        change(event) {
+          if (event.target.matches("select")) apply(event.currentTarget);
+        },
+      },
+      field("command_filter", "Command contains", text("command_filter", "search"), true),
+      field("classification", "Class", choice("classification", ["READ", "CREATE", "UPDATE", "DELETE"].map((name) => [name, name]))),
+      field("response", "Answer", choice("response", [["APPROVED", "approved"], ["DENIED", "denied"], ["TIMEOUT", "timed out"]])),
+      field("agent", "Agent", text("agent")),
+      field("session_id", "Session", text("session_id")),
+      field("since", "After", text("since", "datetime-local")),
+      field("until", "Before", text("until", "datetime-local")),
+      el("div", { class: "buttons" }, el("button", { type: "submit", class: "primary" }, "Filter"), el("a", { class: "button", href: "/trail" }, "Clear")),
+    );
+  }
+
+  function apply(form) {
+    const values = Object.fromEntries(new FormData(form));
+    for (const name of ["since", "until"]) values[name] = values[name] ? new Date(values[name]).toISOString() : "";
+    location.assign(to({ ...values, before: "" }));
+  }
+
+  function download(format, name) {
+    const query = new URLSearchParams({ format });
+    for (const [key, value] of Object.entries(filters)) if (value) query.set(key, value);
+    return el("a", { class: "button", href: `/api/hooks/export?${query}`, download: `decisions.${format}` }, `Export ${name}`);
+  }
+
+  /**
+   * The page behind `before`, which is `TIME~ID`: pages go by time and not by how many there were,
+   * so that the last of a million is as near as the first. Records of the same microsecond are told
+   * apart by their number.
+   */
+  async function read() {
+    const query = { ...filters, limit: ROWS + 1 };
+    const [time, id] = before.split("~");
+    if (time) query.until = after(time);
+    let found = await get("/api/hooks/decisions", query);
+    if (time) {
+      const behind = (record) => compare(record.timestamp, time) < 0 || (compare(record.timestamp, time) === 0 && record.id < Number(id));
+      // Whatever shares its time with the last one stands before: there may be more than a page.
+      while (found.decisions.length > query.limit - 1 && found.decisions.filter(behind).length <= ROWS && query.limit < 1000) {
+        query.limit = Math.min(1000, query.limit * 4);
+        found = await get("/api/hooks/decisions", query);
+      }
+      const seen = found.decisions.filter((record) => !behind(record)).length;
+      found.pagination.total -= seen;
+      found.decisions = found.decisions.filter(behind);
+    }
+    records = found.decisions.slice(0, ROWS);
+    draw();
+    paging(found.decisions.length > ROWS);
+    const all = found.pagination.total;
+    const filtered = Object.values(filters).some(Boolean);
+    status.textContent = records.length === 0 ? "Nothing found." : `${number(all)} ${all === 1 ? "decision" : "decisions"}${before ? " from here back" : filtered ? " found" : ""}`;
+    say(status.textContent);
+  }
+
+  function paging(more) {
+    const last = records.at(-1);
+    pages.replaceChildren(
+      ...(before ? [el("a", { class: "button", href: to({ before: "" }) }, "Newest")] : []),
+      ...(before && history.state?.paged ? [el("button", { type: "button", click: () => history.back() }, "Newer")] : []),
+      ...(more ? [el("a", { class: "button", rel: "next", href: to({ before: `${last.timestamp}~${last.id}` }), click: older }, "Older")] : []),
+    );
+  }
+
+  function older(event) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    sessionStorage.setItem("hooks-guard paged", "1");
+    location.assign(event.currentTarget.href);
+  }
+
+  function draw() {
+    body.replaceChildren(...records.map(row));
+    if (records.length === 0) body.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "No decision is like that.")));
+  }
+
+  function row(record) {
+    return el(
+      "tr",
+      { "data-id": String(record.id) },
+      el("td", { class: "time" }, when(record.timestamp)),
+      el("td", {}, badge(record.classification)),
+      el("td", { class: "wide" }, el("button", { type: "button", class: "row-button", "aria-haspopup": "dialog", click: () => show(record) }, command(record, { oneLine: true }))),
+      told("td", record.agent, { class: "agent" }),
+      el("td", { class: "outcome-cell" }, outcome(record)),
+    );
+  }
+
+  function show(record) {
+    dialog.replaceChildren(
+      el(
+        "div",
+        { class: "inside" },
+        el(
+          "div",
+          { class: "head" },
+          el("h2", { id: "record-title" }, `Decision ${record.id}`),
+          el("button", { type: "button", class: "quiet", click: () => dialog.close() }, "Close"),
+        ),
+        details(record),
+      ),
+    );
+    if (!dialog.open) dialog.showModal();
+    mirror("id", String(record.id));
+  }
+
+  dialog.addEventListener("click", (event) => {
+    // Beside what is in it.
+    if (event.target === dialog) dialog.close();
+  });
+
+  if (sessionStorage.getItem("hooks-guard paged")) {
+    sessionStorage.removeItem("hooks-guard paged");
+    history.replaceState({ paged: true }, "");
+  }
+  read().catch((error) => {
+    status.textContent = error.status ? error.message : "The service does not answer.";
+  });
+  const wanted = address.get("id");
+  if (wanted) get(`/api/hooks/decisions/${encodeURIComponent(wanted)}`).then(show, () => {});
+
+  return {
+    event(kind, data) {
+      if (kind === "asked" && !before) {
+        unseen += 1;
+        fresh.hidden = false;
+        fresh.textContent = unseen === 1 ? "1 new decision" : `${number(unseen)} new decisions`;
+      }
+      const at = records.findIndex((record) => record.id === data.id);
+      if ((kind === "answered" || kind === "executed") && at >= 0) {
+        records[at] = data;
+        body.children[at].replaceWith(row(data));
+      }
+    },
+  };
+}
+
+/** Times of the service, which have up to nine digits behind the point and no trailing zeros. */
+function compare(one, other) {
+  const parts = (iso) => [Date.parse(`${iso.slice(0, 19)}Z`), (iso.slice(20).replace("Z", "") || "0").padEnd(9, "0")];
+  const [[seconds, rest], [otherSeconds, otherRest]] = [parts(one), parts(other)];
+  return seconds - otherSeconds || rest.localeCompare(otherRest);
+}
+
+/** The next microsecond, so that "before" it is up to this one. */
+function after(iso) {
+  const micros = Number((iso.slice(20).replace("Z", "") || "0").padEnd(6, "0").slice(0, 6)) + 1;
+  const seconds = Date.parse(`${iso.slice(0, 19)}Z`) + (micros === 1_000_000 ? 1000 : 0);
+  return `${new Date(seconds).toISOString().slice(0, 19)}.${String(micros % 1_000_000).padStart(6, "0")}Z`;
+}
+
+/** A time as its field shows it. */
+function local(iso) {
+  if (!iso || Number.isNaN(Date.parse(iso))) return "";
+  const date = new Date(iso);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}

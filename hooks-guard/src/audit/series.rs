@@ -1,0 +1,321 @@
+//! How the trail went on over time, from the running counts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::backend::{Backend, Tx};
+use super::error::AuditError;
+use super::record::{ceil_us, floor_us, time_of};
+use super::stats::{Classifications, Period};
+use super::tally::{DAY_US, HOUR_US, UNIT_DAY, UNIT_HOUR};
+
+/// Up to which length of a period its hours are told, not its days.
+const HOURS: i64 = 72;
+/// Up to how many days are told one by one, not seven at a time.
+const DAYS: i64 = 400;
+/// How many of the last commands are looked at for their programs.
+const LOOKED_AT: i64 = 5000;
+/// How many programs and agents are told.
+const TOP: usize = 12;
+
+/// How the trail went on over time: in hours, days or weeks that a period touches, by UTC (P-30).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// How long each point lasts, in seconds: 3600, 86 400, or 604 800.
+    pub step_seconds: u64,
+    /// The points in their order, also those in which nothing happened.
+    pub points: Vec<Point>,
+    /// Who asked, the most first; at most twelve.
+    pub agents: Vec<Count>,
+    /// Which programs, the most first; at most twelve. By the first word of the last commands.
+    pub programs: Vec<Count>,
+    /// Of how many commands the programs were counted.
+    pub programs_of: u64,
+}
+
+/// What happened in one step (P-30).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// When it began.
+    #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
+    pub start: Timestamp,
+    /// Decisions by class.
+    pub classifications: Classifications,
+    /// Records that say APPROVED.
+    pub approved: u64,
+    /// Records that say DENIED.
+    pub denied: u64,
+    /// Records that say TIMEOUT.
+    pub expired: u64,
+    /// The mean confidence; 0 without a record.
+    pub avg_confidence: f64,
+    /// Half of the decisions took no longer, in milliseconds.
+    pub p50_response_time_ms: u64,
+    /// 95 of 100 took no longer.
+    pub p95_response_time_ms: u64,
+    /// 99 of 100 took no longer.
+    pub p99_response_time_ms: u64,
+}
+
+/// How often something was (P-30).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// What.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    classes: [u64; 4],
+    responses: [u64; 3],
+    n: u64,
+    confidence: i64,
+    times: BTreeMap<i64, u64>,
+}
+
+impl Sums {
+    fn point(&self, start: Timestamp) -> Point {
+        Point {
+            start,
+            classifications: Classifications {
+                read: self.classes[0],
+                create: self.classes[1],
+                update: self.classes[2],
+                delete: self.classes[3],
+            },
+            approved: self.responses[0],
+            denied: self.responses[1],
+            expired: self.responses[2],
+            avg_confidence: match self.n {
+                0 => 0.0,
+                n => self.confidence as f64 / 1e9 / n as f64,
+            },
+            p50_response_time_ms: self.percentile(50),
+            p95_response_time_ms: self.percentile(95),
+            p99_response_time_ms: self.percentile(99),
+        }
+    }
+
+    fn percentile(&self, percent: u64) -> u64 {
+        let rank = (self.times.values().sum::<u64>() * percent).div_ceil(100);
+        let mut seen = 0;
+        let mut times = self.times.iter();
+        let found = times.find(|(_, n)| {
+            seen += **n;
+            seen >= rank.max(1)
+        });
+        found.map_or(0, |(ms, _)| ms.max(&0).unsigned_abs())
+    }
+}
+
+/// The steps of a period.
+struct Steps {
+    unit: i64,
+    /// Of the unit, in microseconds.
+    length: i64,
+    /// How many units a step has.
+    units: i64,
+    first: i64,
+    last: i64,
+}
+
+impl Steps {
+    /// Of the times from one to the other, both inclusive.
+    fn of(from: i64, to: i64) -> Self {
+        let span = to.saturating_sub(from).max(0);
+        let (unit, length, units) = match span {
+            span if span <= HOURS * HOUR_US => (UNIT_HOUR, HOUR_US, 1),
+            span if span <= DAYS * DAY_US => (UNIT_DAY, DAY_US, 1),
+            _ => (UNIT_DAY, DAY_US, 7),
+        };
+        let step = length * units;
+        Self {
+            unit,
+            length,
+            units,
+            first: from.div_euclid(step),
+            last: to.div_euclid(step).max(from.div_euclid(step)),
+        }
+    }
+
+    fn step(&self) -> i64 {
+        self.length * self.units
+    }
+
+    /// The units that are read: the first, and the last.
+    fn read(&self) -> (i64, i64) {
+        (self.first * self.units, (self.last + 1) * self.units - 1)
+    }
+}
+
+pub(super) async fn series(
+    backend: &Backend,
+    period: &Period,
+    now: Timestamp,
+) -> Result<Series, AuditError> {
+    let mut tx = backend.read().await?;
+    let ends = tx
+        .one("SELECT min(at), max(at) FROM decisions", &[])
+        .await?;
+    let now = floor_us(now);
+    // Nothing before the first record, and nothing that is still to come.
+    let first = ends.maybe_int(0)?.unwrap_or(now);
+    let end = ends.maybe_int(1)?.unwrap_or(now).max(now);
+    let from = period.since.map_or(first, floor_us).max(first).min(end);
+    let to = period.until.map_or(end, ceil_us).min(end).max(from);
+    let steps = Steps::of(from, to);
+    let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
+    let mut agents: HashMap<String, u64> = HashMap::new();
+    counts(&mut tx, &steps, &mut sums, &mut agents).await?;
+    times(&mut tx, &steps, &mut sums).await?;
+    let programs = programs(&mut tx, from, to).await?;
+    let nothing = Sums::default();
+    let points = (steps.first..=steps.last).map(|step| {
+        let start = time_of(step.saturating_mul(steps.step()))?;
+        Ok(sums.get(&step).unwrap_or(&nothing).point(start))
+    });
+    Ok(Series {
+        step_seconds: steps.step().unsigned_abs() / 1_000_000,
+        points: points.collect::<Result<_, AuditError>>()?,
+        agents: top(agents),
+        programs_of: programs.values().sum(),
+        programs: top(programs),
+    })
+}
+
+async fn counts(
+    tx: &mut Tx,
+    steps: &Steps,
+    sums: &mut BTreeMap<i64, Sums>,
+    agents: &mut HashMap<String, u64>,
+) -> Result<(), AuditError> {
+    let (first, last) = steps.read();
+    let rows = tx
+        .all(
+            "SELECT start, class, response, agent, CAST(sum(n) AS BIGINT),
+                CAST(sum(confidence) AS BIGINT)
+             FROM tallies WHERE unit = $1 AND start >= $2 AND start <= $3
+             GROUP BY start, class, response, agent",
+            &[steps.unit.into(), first.into(), last.into()],
+        )
+        .await?;
+    for row in rows {
+        let sums = sums.entry(row.int(0)?.div_euclid(steps.units)).or_default();
+        let n = row.int(4)?.max(0).unsigned_abs();
+        let slot = |code: i64| usize::try_from(code - 1).ok();
+        if let Some(count) = slot(row.int(1)?).and_then(|at| sums.classes.get_mut(at)) {
+            *count += n;
+        }
+        if let Some(count) = slot(row.int(2)?).and_then(|at| sums.responses.get_mut(at)) {
+            *count += n;
+        }
+        sums.n += n;
+        sums.confidence += row.int(5)?;
+        *agents.entry(row.text(3)?).or_default() += n;
+    }
+    Ok(())
+}
+
+async fn times(
+    tx: &mut Tx,
+    steps: &Steps,
+    sums: &mut BTreeMap<i64, Sums>,
+) -> Result<(), AuditError> {
+    let (first, last) = steps.read();
+    let rows = tx
+        .all(
+            "SELECT start, ms, n FROM times WHERE unit = $1 AND start >= $2 AND start <= $3",
+            &[steps.unit.into(), first.into(), last.into()],
+        )
+        .await?;
+    for row in rows {
+        let step = row.int(0)?.div_euclid(steps.units);
+        let times = &mut sums.entry(step).or_default().times;
+        *times.entry(row.int(1)?).or_default() += row.int(2)?.max(0).unsigned_abs();
+    }
+    Ok(())
+}
+
+async fn programs(tx: &mut Tx, from: i64, to: i64) -> Result<HashMap<String, u64>, AuditError> {
+    let rows = tx
+        .all(
+            "SELECT command FROM decisions WHERE at >= $1 AND at <= $2
+             ORDER BY at DESC, id DESC LIMIT $3",
+            &[from.into(), to.into(), LOOKED_AT.into()],
+        )
+        .await?;
+    let mut programs = HashMap::new();
+    for row in rows {
+        if let Some(program) = program(&row.text(0)?) {
+            *programs.entry(program).or_default() += 1;
+        }
+    }
+    Ok(programs)
+}
+
+/// The first word that is no assignment, without its folder and its quotes.
+fn program(command: &str) -> Option<String> {
+    let assigns = |word: &str| {
+        let name = word.split('=').next().unwrap_or_default();
+        let named = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        word.contains('=') && !name.is_empty() && name.chars().all(named)
+    };
+    let word = command.split_whitespace().find(|word| !assigns(word))?;
+    let word = word.trim_matches(['"', '\'', '(', '{', ';', '&', '|']);
+    let name = word.rsplit('/').next().unwrap_or(word);
+    (!name.is_empty()).then(|| name.chars().take(40).collect())
+}
+
+/// The most first; those of as many by their name.
+fn top(counts: HashMap<String, u64>) -> Vec<Count> {
+    let named = counts.into_iter().filter(|(name, _)| !name.is_empty());
+    let mut counts: Vec<Count> = named.map(|(name, count)| Count { name, count }).collect();
+    counts.sort_by(|one, other| (other.count, &one.name).cmp(&(one.count, &other.name)));
+    counts.truncate(TOP);
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_has_few_steps_and_all_of_its_time() {
+        for (span, step) in [
+            (0, HOUR_US),
+            (HOURS * HOUR_US, HOUR_US),
+            (HOURS * HOUR_US + 1, DAY_US),
+            (DAYS * DAY_US + 1, 7 * DAY_US),
+            (3000 * DAY_US, 7 * DAY_US),
+        ] {
+            let from = 1_763_374_200_000_000;
+            let steps = Steps::of(from, from + span);
+            assert_eq!(steps.step(), step);
+            assert!(steps.first * step <= from && from + span < (steps.last + 1) * step);
+            assert!(steps.last - steps.first <= 430, "{span}");
+        }
+    }
+
+    #[test]
+    fn a_program_is_the_first_word() {
+        for (command, name) in [
+            ("git push", "git"),
+            ("A=1 B_2=x /usr/bin/env python", "env"),
+            ("(cd x && ls)", "cd"),
+            ("'my tool' x", "my"),
+            ("  ls", "ls"),
+            ("Write src/main.rs", "Write"),
+        ] {
+            assert_eq!(program(command).as_deref(), Some(name), "{command}");
+        }
+        assert_eq!(program(" "), None);
+        assert_eq!(program("A=1"), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! The console: pages for people, which read what programs read, and answer as the operator.
+//!
+//! What they consist of is part of this program. Nothing is loaded from elsewhere, and nothing
+//! may be: the policy that comes with every page forbids scripts and styles that are not files of
+//! this service, and being shown within another page.
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use sha2::{Digest, Sha256};
+
+use super::AppState;
+use super::error::ApiError;
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+    img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; \
+    require-trusted-types-for 'script'; trusted-types 'none'";
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const JS: &str = "text/javascript; charset=utf-8";
+const SVG: &str = "image/svg+xml";
+
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+macro_rules! assets {
+    ($($kind:ident $name:literal),* $(,)?) => {
+        [$(Asset {
+            name: $name,
+            kind: $kind,
+            text: include_str!(concat!("../../console/", $name)),
+        }),*]
+    };
+}
+
+static ASSETS: [Asset; 16] = assets![
+    HTML "index.html",
+    CSS "style.css",
+    SVG "icon.svg",
+    JS "app.js",
+    JS "api.js",
+    JS "command.js",
+    JS "dom.js",
+    JS "escape.js",
+    JS "events.js",
+    JS "hooks.js",
+    JS "inbox.js",
+    JS "plot.js",
+    JS "record.js",
+    JS "statistics.js",
+    JS "time.js",
+    JS "trail.js",
+];
+
+static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
+    std::array::from_fn(|at| {
+        let hash: [u8; 32] = Sha256::digest(ASSETS[at].text).into();
+        let short = hash[..12].iter().map(|byte| format!("{byte:02x}"));
+        format!("\"{}\"", short.collect::<String>())
+    })
+});
+
+/// The pages, which are one document that looks at its address, and the files that it needs.
+pub(crate) fn pages() -> Router<AppState> {
+    let page = |headers: HeaderMap| async move { serve("index.html", &headers) };
+    Router::new()
+        .route("/", get(page))
+        .route("/trail", get(page))
+        .route("/statistics", get(page))
+        .route("/hooks", get(page))
+        .route("/console/{name}", get(file))
+}
+
+async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    serve(&name, &headers)
+}
+
+fn serve(name: &str, headers: &HeaderMap) -> Response {
+    let Some(at) = ASSETS.iter().position(|asset| asset.name == name) else {
+        return ApiError::not_found("There is nothing at this path").into_response();
+    };
+    let tag = &TAGS[at];
+    let known = headers
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|tags| tags.to_str().ok())
+        .flat_map(|tags| tags.split(','))
+        .any(|known| known.trim().trim_start_matches("W/") == tag);
+    let mut response = match known {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => Body::from(ASSETS[at].text).into_response(),
+    };
+    let fixed = [
+        (header::CONTENT_TYPE, ASSETS[at].kind),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        // Asked about every time: another version of the program has other files.
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    let all = response.headers_mut();
+    for (name, value) in fixed {
+        all.insert(name, HeaderValue::from_static(value));
+    }
+    all.insert(
+        "cross-origin-opener-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    all.insert(
+        "cross-origin-resource-policy",
+        HeaderValue::from_static("same-origin"),
+    );
+    if let Ok(tag) = HeaderValue::from_str(tag) {
+        all.insert(header::ETAG, tag);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ASSETS;
+
+    #[test]
+    fn every_file_of_the_console_is_served() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/console");
+        let mut there: Vec<String> = std::fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .into_string()
+                    .expect("a name")
+            })
+            .collect();
+        let mut served: Vec<&str> = ASSETS.iter().map(|asset| asset.name).collect();
+        there.sort_unstable();
+        served.sort_unstable();
+        assert_eq!(there, served);
+    }
+
+    #[test]
+    fn nothing_in_the_console_writes_markup_or_comes_from_elsewhere() {
+        for asset in &ASSETS {
+            for bad in [
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+                "new Function",
+                "https://",
+                "style=\"",
+                "onclick=",
+            ] {
+                assert!(!asset.text.contains(bad), "`{bad}` in {}", asset.name);
+            }
+            // The only address of elsewhere names a language.
+            let addresses = asset.text.matches("http://").count();
+            let names = asset.text.matches("http://www.w3.org/").count();
+            assert_eq!(addresses, names, "{}", asset.name);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `GET /api/hooks/export`: the trail as JSON lines or as a table.
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
+
+use super::AppState;
+use super::error::{ApiError, RequestId};
+use super::query::Query;
+use crate::audit::export;
+
+#[derive(Clone, Copy)]
+enum Format {
+    Csv,
+    Jsonl,
+}
+
+/// What the filters find, the oldest first, as a file; few records are in memory at a time.
+///
+/// A cell that a spreadsheet would calculate begins with an apostrophe. Where reading fails in the
+/// middle the connection is cut, so that half a file is not taken for a whole one.
+#[utoipa::path(
+    get,
+    path = "/api/hooks/export",
+    params(
+        ("format" = String, Query, description = "`csv` or `jsonl`; `csv` unless given"),
+        ("classification" = Option<crate::classify::Crud>, Query, description = "Only this class"),
+        ("response" = Option<crate::audit::UserResponse>, Query, description = "Only what was answered so"),
+        ("since" = Option<String>, Query, description = "Only what was decided after this time"),
+        ("until" = Option<String>, Query, description = "Only what was decided before this time"),
+        ("command_filter" = Option<String>, Query, description = "Only commands with this text in them, in any case"),
+        ("agent" = Option<String>, Query, description = "Only what this agent asked"),
+        ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
+    ),
+    responses(
+        (status = 200, description = "The file", body = String, content_type = "text/csv"),
+        (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn export(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let formats = [Format::Csv, Format::Jsonl];
+    let format = query.choice("format", &formats, &["csv", "jsonl"])?;
+    let format = format.unwrap_or(Format::Csv);
+    let records = state.service().audit().export(&query.filter()?);
+    let lines = records.map(move |record| match record {
+        Ok(record) => Ok(match format {
+            Format::Csv => export::csv(&record),
+            Format::Jsonl => export::jsonl(&record),
+        }),
+        Err(error) => {
+            tracing::error!(request_id = id.0, %error, "an export was cut off");
+            Err(error)
+        }
+    });
+    let head = match format {
+        Format::Csv => export::csv_header(),
+        Format::Jsonl => String::new(),
+    };
+    let (kind, disposition) = match format {
+        Format::Csv => (
+            "text/csv; charset=utf-8",
+            "attachment; filename=\"decisions.csv\"",
+        ),
+        Format::Jsonl => (
+            "application/jsonl; charset=utf-8",
+            "attachment; filename=\"decisions.jsonl\"",
+        ),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_DISPOSITION, disposition),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    let whole = stream::iter([Ok(head)]).chain(lines);
+    Ok((headers, Body::from_stream(whole)).into_response())
+}
