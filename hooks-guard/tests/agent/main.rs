@@ -134,7 +134,9 @@ impl Service {
 
     /// Ends as it is told to, and starts anew in its place.
     fn again(mut self, home: &Home) -> Self {
-        let told = Command::new("kill").arg(self.child.id().to_string()).status();
+        let told = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status();
         assert!(told.expect("`kill` runs").success());
         assert!(self.child.wait().expect("it ends").success());
         Self::at(home, &format!("127.0.0.1:{}", self.port))
