@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use hooks_guard::classify::{Classifier, Explanation, Run, Word};
+use hooks_guard::classify::{Classifier, Explanation, Part, Word};
 
 /// Where the project lay when the sessions were recorded.
 const RECORDED_ROOT: &str = "/workspace/tally";
@@ -16,8 +16,10 @@ pub(crate) fn relocate_path(path: &str) -> Option<String> {
 /// `command` with every word that names the project's recorded place made relative.
 pub(crate) fn relocate_command(command: &str) -> Option<String> {
     let explanation = Classifier::new().explain(command).ok()?;
-    let words = explanation.runs().iter().flat_map(|run| &run.words);
-    let places = words.chain(explanation.files()).filter_map(|word| {
+    let parts = explanation.parts();
+    let files = parts.redirections().map(|file| &file.path);
+    let words = parts.runs().flat_map(|run| &run.words);
+    let places = words.chain(files).filter_map(|word| {
         let source = command.get(word.start..word.end)?;
         let quote = usize::from(source.starts_with(['"', '\'']));
         let rest = source[quote..].strip_prefix(RECORDED_ROOT)?;
@@ -39,7 +41,7 @@ pub(crate) fn end_tail(command: &str, explanation: &Explanation) -> Option<Strin
         "--follow=descriptor",
         "--retry",
     ];
-    let tails = explanation.runs().iter().filter(|run| is(run, "tail"));
+    let tails = explanation.parts().runs().filter(|run| is(run, "tail"));
     let options = tails
         .flat_map(|run| &run.words)
         .filter_map(|Word { start, end, .. }| {
@@ -52,7 +54,7 @@ pub(crate) fn end_tail(command: &str, explanation: &Explanation) -> Option<Strin
 }
 
 /// Whether it is this program that would run.
-pub(crate) fn is(run: &Run, program: &str) -> bool {
+pub(crate) fn is(run: &Part, program: &str) -> bool {
     run.program() == Some(program)
 }
 

@@ -9,7 +9,7 @@ use tracing::{Instrument, Span};
 
 use crate::bounds::{BoxFuture, MaybeSend};
 
-/// What a started hook gives back.
+/// What a started hook gives back (`E-13`).
 pub enum Answer<'a, T> {
     /// The answer: costs no allocation, and no future.
     Ready(T),

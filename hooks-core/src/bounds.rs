@@ -20,7 +20,7 @@ mod rules {
     pub trait MaybeSync: Sync {}
     impl<T: Sync + ?Sized> MaybeSync for T {}
 
-    /// A hook's answer that is not there yet.
+    /// A hook's answer that is not there yet (`T-51`).
     pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
     pub(crate) type AnyObject = dyn std::any::Any + Send + Sync;
@@ -38,7 +38,7 @@ mod rules {
     pub trait MaybeSync {}
     impl<T: ?Sized> MaybeSync for T {}
 
-    /// A hook's answer that is not there yet.
+    /// A hook's answer that is not there yet (`T-51`).
     pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
     pub(crate) type AnyObject = dyn std::any::Any;
@@ -48,7 +48,7 @@ pub(crate) use rules::AnyObject;
 pub use rules::{BoxFuture, MaybeSend, MaybeSync};
 
 /// What a value must be to be stored in a slot; every hook trait has it as its
-/// supertrait. Implemented for everything that fits.
+/// supertrait (`T-51`). Implemented for everything that fits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in a hook set, which threads share; hold an `Arc` in place of an `Rc`, and a lock or an atomic in place of a `Cell`",
     label = "not `Send` and `Sync`"

@@ -35,7 +35,7 @@ pub struct SetDescription {
     pub nested: Vec<NestedDescription>,
 }
 
-/// A set within a set.
+/// A set within a set (`T-41`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -46,7 +46,7 @@ pub struct NestedDescription {
     pub set: SetDescription,
 }
 
-/// One slot of a set.
+/// One slot of a set (`X-9`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -61,7 +61,7 @@ pub struct SlotDescription {
     pub entries: Vec<EntryDescription>,
 }
 
-/// A companion of a slot.
+/// A companion of a slot (`T-32`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -72,7 +72,7 @@ pub struct CompanionDescription {
     pub name: String,
 }
 
-/// One registration of a slot.
+/// One registration of a slot (`X-9`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

@@ -31,7 +31,7 @@ pub use policy::{Combine, Step};
 use course::{Course, Pause, Unanswered, drop_quietly, take};
 
 pin_project! {
-    /// A dispatch: lazy, and done with everything the moment it is dropped.
+    /// A dispatch: lazy, and done with everything the moment it is dropped (`E-42`).
     #[must_use = "a dispatch does nothing unless it is awaited"]
     pub struct Dispatch<'a, H: ?Sized, C: Combine<H>> {
         // What is waited for is dropped before what it was made from.

@@ -126,7 +126,7 @@ impl<H> Entry<H> {
     }
 }
 
-/// The conditions of one registration, as the slot knows them.
+/// The conditions of one registration, as the slot knows them (`X-3`).
 #[derive(Debug, Clone)]
 pub struct EntryMeta {
     id: EntryId,
@@ -264,7 +264,7 @@ impl EntryMeta {
     }
 }
 
-/// Identifies one registration in this process; never reused.
+/// Identifies one registration in this process; never reused (`X-3`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct EntryId(NonZeroU64);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::bounds::{AnyObject, HookObject};
 
-/// Typed values attached to one request: at most one of each type.
+/// Typed values attached to one request: at most one of each type (`T-74`).
 ///
 /// A request's own values lie over layers of defaults; a value of the request hides
 /// the default of the same type, everything else shows through. Clones are cheap:

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 /// A future that cannot exist: the [`Wait`](crate::Combine::Wait) of a policy that has
-/// no asynchronous work of its own.
+/// no asynchronous work of its own (`T-32`).
 pub struct Never<T> {
     never: Infallible,
     output: PhantomData<fn() -> T>,

@@ -17,7 +17,7 @@ pub struct Registration {
 }
 
 /// A registry that entries can be taken out of. What is behind a [`Registration`]; it does
-/// not keep the registry alive.
+/// not keep the registry alive (`E-07`).
 pub trait Unregister: MaybeSend + MaybeSync {
     /// Removes this entry, and says whether it was there.
     fn unregister(&self, id: EntryId) -> bool;
@@ -57,7 +57,7 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// A [`Registration`] that unregisters its entry when it is dropped.
+/// A [`Registration`] that unregisters its entry when it is dropped (`E-07`).
 #[derive(Debug)]
 #[must_use = "dropping it unregisters the hook"]
 pub struct RegistrationGuard(Registration);

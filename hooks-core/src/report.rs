@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::slot::Slot;
 
 /// What became of each hook of a dispatch: which ran, which was skipped, which failed, which
-/// one stopped it, and how long each took. Costs nothing where nobody asks for it.
+/// one stopped it, and how long each took (`X-2`). Costs nothing where nobody asks for it.
 ///
 /// Prints as a table.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +22,7 @@ pub struct Report {
     pub entries: Vec<ReportEntry>,
 }
 
-/// What became of one hook.
+/// What became of one hook (`X-2`).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReportEntry {
@@ -41,7 +41,7 @@ pub struct ReportEntry {
     pub took: Option<Duration>,
 }
 
-/// What became of a hook.
+/// What became of a hook (`X-2`).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum Run {
@@ -124,7 +124,7 @@ fn now() -> Option<Instant> {
 }
 
 /// A policy that is watched: does what the other does, and writes down what becomes of the
-/// hooks.
+/// hooks (`X-4`).
 pub struct Reported<C: Combine<H>, H: ?Sized> {
     policy: C,
     report: Report,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::bounds::{BoxFuture, MaybeSend, MaybeSync};
 
-/// Waits. A host supplies it, so that hooks can be given a time limit under any executor.
+/// Waits. A host supplies it, so that hooks can be given a time limit under any executor
+/// (`E-39`, `R-17`).
 ///
 /// ```
 /// use std::time::Duration;

@@ -4,12 +4,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::gate::Policy;
 
-/// Everything that can be set; each field's default is what an absent key means.
+/// Everything that can be set; each field's default is what an absent key means (P-16).
 ///
 /// A key that does not exist is an error, so that a misspelt one cannot leave a default in its
 /// place unseen.
@@ -22,7 +22,7 @@ use crate::gate::Policy;
 /// assert!(Config::parse("auto_alow_read = false").is_err());
 /// # Ok::<(), hooks_guard::config::ConfigError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Config {
@@ -50,6 +50,9 @@ pub struct Config {
     pub rate_limit_per_minute: u32,
     /// Who may delete old records over HTTP (P-41).
     pub cleanup: CleanupAccess,
+    /// After how many days the service deletes a record by itself: 1 to 36 500. Unless given, it
+    /// deletes none.
+    pub retention_days: Option<u32>,
     /// Whether an address that others can reach may be listened on: everybody who reaches it can
     /// read the audit trail.
     pub allow_remote: bool,
@@ -62,8 +65,8 @@ pub struct Config {
     pub semantic: Option<SemanticConfig>,
 }
 
-/// Who may delete old records over HTTP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// Who may delete old records over HTTP (P-41).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CleanupAccess {
     /// Everybody who reaches the service, as the seed has it.
@@ -75,7 +78,7 @@ pub enum CleanupAccess {
 }
 
 /// An OpenAI-compatible chat endpoint (P-07).
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SemanticConfig {
     /// Its address, such as `http://127.0.0.1:11434/v1`.
@@ -99,6 +102,7 @@ impl Default for Config {
             approval_ttl_seconds: 300,
             rate_limit_per_minute: 100,
             cleanup: CleanupAccess::Open,
+            retention_days: None,
             allow_remote: false,
             allowed_hosts: Vec::new(),
             max_connections: 1024,
@@ -107,7 +111,7 @@ impl Default for Config {
     }
 }
 
-/// A configuration that cannot be used.
+/// A configuration that cannot be used (P-16).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -189,6 +193,12 @@ impl Config {
                 &self.approval_ttl_seconds,
                 remedy,
             ));
+        }
+        if let Some(days) = self.retention_days
+            && !(1..=36_500).contains(&days)
+        {
+            let remedy = "give 1 to 36500 days, or leave it out to keep everything";
+            return Err(range("retention_days", &days, remedy));
         }
         if self.max_connections == 0 {
             let remedy = "give at least 1";

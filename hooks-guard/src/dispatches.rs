@@ -12,7 +12,7 @@ use crate::classify::{Crud, Decision};
 /// How many are kept.
 const KEPT: usize = 100;
 
-/// One request on its way through the gate.
+/// One request on its way through the gate (P-07).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -32,7 +32,7 @@ pub struct Dispatch {
     pub steps: Vec<Step>,
 }
 
-/// One step on the way.
+/// One step on the way (P-07).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -47,7 +47,7 @@ pub struct Step {
     pub detail: Option<String>,
 }
 
-/// What became of a step.
+/// What became of a step (P-07).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -78,7 +78,7 @@ impl Step {
     }
 }
 
-/// How the classifiers of this process did since it began.
+/// How the classifiers of this process did since it began (P-43).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::install::Homes;
 
-/// What one check found.
+/// What one check found (P-43).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
     /// What was looked at, such as `daemon`.
@@ -30,7 +30,7 @@ pub struct Check {
     pub remedy: Option<String>,
 }
 
-/// How something is; the worst is the greatest.
+/// How something is; the worst is the greatest (P-43).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -53,7 +53,7 @@ impl Check {
     }
 }
 
-/// Where to look.
+/// Where to look (P-43).
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The directories of the agents' settings.
@@ -70,7 +70,7 @@ pub struct Surroundings<'a> {
     pub now: Timestamp,
 }
 
-/// What the other parts of the program find. An error is a line that says what is wrong.
+/// What the other parts of the program find (P-43). An error is a line that says what is wrong.
 pub trait Service {
     /// The daemon at its address; none if nothing listens there.
     fn daemon(&self) -> Result<Option<Daemon>, String>;
@@ -82,7 +82,7 @@ pub trait Service {
     fn configuration(&self) -> Result<Vec<String>, String>;
 }
 
-/// A daemon that answers.
+/// A daemon that answers (P-43).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Daemon {
     /// Where it listens.
@@ -91,7 +91,7 @@ pub struct Daemon {
     pub version: String,
 }
 
-/// An audit trail that can be opened.
+/// An audit trail that can be opened (P-15).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audit {
     /// The file, or the server without its password.
@@ -102,7 +102,7 @@ pub struct Audit {
     pub newest: Option<Timestamp>,
 }
 
-/// A file of rules.
+/// A file of rules (P-06).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFile {
     /// Which.
@@ -113,7 +113,7 @@ pub struct RuleFile {
     pub trusted: Option<bool>,
 }
 
-/// Looks at everything.
+/// Looks at everything, and changes nothing; what is well is among the checks, too (P-43).
 pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> {
     let mut checks = vec![binary(around)];
     checks.extend(agents::checks(around));
@@ -127,7 +127,7 @@ pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> 
     checks
 }
 
-/// How the worst of them is.
+/// How the worst of them is (P-43). Without any, all is well.
 #[must_use]
 pub fn worst(checks: &[Check]) -> State {
     checks

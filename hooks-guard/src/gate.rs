@@ -14,7 +14,7 @@ use crate::dispatches::{Step, StepRun};
 use crate::request::{CommandPart, PermissionRequest, Ruling};
 use crate::rules::{Effect, RuleBook, Verdict};
 
-/// The extension points of the gate.
+/// The extension points of the gate (P-07).
 #[hooks]
 pub trait GateHooks {
     /// Says what a request would do (P-07). The first hook that knows decides; if none does, the
@@ -41,7 +41,7 @@ impl GateHooks for Classifier {
     }
 }
 
-/// How the gate makes a decision of a class.
+/// How the gate makes a decision of a class (P-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// See [`Config::auto_allow_read`](crate::config::Config::auto_allow_read).
@@ -63,8 +63,8 @@ impl Default for Policy {
     }
 }
 
-/// Judges requests: the classifiers, then the rules, then the decision. It keeps no record of
-/// them.
+/// Judges requests: the classifiers, then the rules, then the decision (P-06, P-07). It keeps
+/// no record of them.
 #[derive(Clone, Debug)]
 pub struct Gate {
     hooks: GateHooksSet<'static>,
@@ -76,7 +76,7 @@ pub struct Gate {
     classifier: Option<Classifier>,
 }
 
-/// What the gate makes of a request.
+/// What the gate makes of a request (P-05).
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The decision, without an id.

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The directories of one user.
+/// The directories of one user (P-15).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The user's home.

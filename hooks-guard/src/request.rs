@@ -53,7 +53,7 @@ impl PermissionRequest {
     }
 }
 
-/// Access to files by a tool that is no shell.
+/// Access to files by a tool that is no shell (P-06).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileAccess {
@@ -70,7 +70,7 @@ pub struct FileAccess {
     pub input_hash: Option<String>,
 }
 
-/// A part of a command, and what it does. Positions are in characters.
+/// A part of a command, and what it does (P-09). Positions are in characters.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandPart {

@@ -37,7 +37,7 @@ struct Inner {
     dispatches: Dispatches,
 }
 
-/// Why a request got no decision.
+/// Why a request got no decision (P-12, P-15).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServiceError {
@@ -49,7 +49,7 @@ pub enum ServiceError {
     Audit(#[from] AuditError),
 }
 
-/// What a person says to a question.
+/// What a person says to a question (P-26).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Whether it may happen.
@@ -60,7 +60,7 @@ pub struct Reply {
     pub note: Option<String>,
 }
 
-/// What came of a person's answer.
+/// What came of a person's answer (P-26).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Responded {
     /// It was taken to the trail.
@@ -70,7 +70,7 @@ pub enum Responded {
     NotRemembered,
 }
 
-/// For how long an approval holds.
+/// For how long an approval holds (P-26).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]

@@ -1,6 +1,6 @@
 //! What an explanation says of the programs that would run.
 
-use hooks_guard::classify::{Classifier, Crud, Explanation};
+use hooks_guard::classify::{Classifier, Crud, Explanation, Word};
 
 fn explain(command: &str) -> Explanation {
     Classifier::new().explain(command).unwrap()
@@ -9,8 +9,8 @@ fn explain(command: &str) -> Explanation {
 /// The words of each program; `?` for what is not known.
 fn runs(command: &str) -> Vec<String> {
     let explanation = explain(command);
-    let runs = explanation.runs().iter().map(|run| {
-        let words = run.words.iter().map(|word| word.text.as_deref());
+    let runs = explanation.parts().runs().map(|run| {
+        let words = run.words.iter().map(Word::value);
         words.map(|word| word.unwrap_or("?")).collect::<Vec<_>>()
     });
     runs.map(|words| words.join(" ")).collect()
@@ -53,7 +53,7 @@ fn every_program_is_named_wherever_it_stands() {
 fn words_have_their_places_and_what_is_not_known_of_them() {
     let command = "/usr/bin/cat 'ä b' \"$x\" *.rs";
     let explanation = explain(command);
-    let [run] = explanation.runs() else {
+    let [run] = &explanation.parts().all[..] else {
         panic!("{explanation:?}");
     };
     assert_eq!(run.program(), Some("cat"));
@@ -64,7 +64,7 @@ fn words_have_their_places_and_what_is_not_known_of_them() {
         .map(|word| &command[word.start..word.end])
         .collect();
     assert_eq!(words, ["/usr/bin/cat", "'ä b'", "\"$x\"", "*.rs"]);
-    let texts: Vec<_> = run.words.iter().map(|word| word.text.as_deref()).collect();
+    let texts: Vec<_> = run.words.iter().map(Word::value).collect();
     assert_eq!(
         texts,
         [Some("/usr/bin/cat"), Some("ä b"), None, Some("*.rs")]
@@ -72,17 +72,17 @@ fn words_have_their_places_and_what_is_not_known_of_them() {
     let patterns: Vec<_> = run.words.iter().map(|word| word.pattern).collect();
     assert_eq!(patterns, [false, false, false, true]);
     assert_eq!(run.arguments().collect::<Vec<_>>(), ["ä b", "*.rs"]);
-    assert_eq!(explain("$x y").runs()[0].program(), None);
-    assert_eq!(explain("./rm y").runs()[0].program(), Some("./rm"));
+    assert_eq!(explain("$x y").parts().all[0].program(), None);
+    assert_eq!(explain("./rm y").parts().all[0].program(), Some("./rm"));
 }
 
 #[test]
 fn an_effect_includes_that_of_what_is_run_in_turn() {
     let explanation = explain("find . -exec rm x ;; mkdir a; ls");
     let effects: Vec<_> = explanation
+        .parts()
         .runs()
-        .iter()
-        .map(|run| (run.program(), run.effect))
+        .map(|run| (run.program(), run.effect_in_all))
         .collect();
     assert_eq!(
         effects,
@@ -99,9 +99,9 @@ fn an_effect_includes_that_of_what_is_run_in_turn() {
 fn files_of_redirections_are_named() {
     let explanation = explain("a < in > out 2>> log 2>&1 <<< text; { b; } > \"$x\"");
     let files: Vec<_> = explanation
-        .files()
-        .iter()
-        .map(|word| word.text.as_deref())
+        .parts()
+        .redirections()
+        .map(|file| file.path.value())
         .collect();
     assert_eq!(files, [Some("in"), Some("out"), Some("log"), None]);
 }

@@ -83,7 +83,7 @@ fn r_10_no_classifier_allows_what_another_one_does_not() {
 fn a_rule_of_the_place_denies_with_its_reason() {
     let registry = Registry::new();
     let rule = |_: &str, explanation: &Explanation| {
-        let mut runs = explanation.runs().iter();
+        let mut runs = explanation.parts().runs();
         let listed = runs.any(|run| run.program() == Some("ls"));
         listed.then(|| "there is nothing to list".to_owned())
     };

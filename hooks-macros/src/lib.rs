@@ -35,10 +35,10 @@ mod unfinished;
 
 use proc_macro::TokenStream;
 
-/// Declares a hook set: one slot a method.
+/// Declares a hook set: one slot a method (`T-01`).
 ///
 /// Every method is an `async fn` with a default body, without a receiver, and carries
-/// one `#[hook(always | fallback | singleton, …)]`. See the crate `hooks-core` for what
+/// one `#[hook(always | fallback | singleton, …)]` (`T-02`). See the crate `hooks-core` for what
 /// is generated and how slots are dispatched.
 #[proc_macro_attribute]
 pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -46,21 +46,22 @@ pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes the methods of one `impl` block of a hook trait registrable as a whole:
-/// `#[impl_hooks(AppHooksSet)] impl AppHooks for Policy { … }`.
+/// `#[impl_hooks(AppHooksSet)] impl AppHooks for Policy { … }`. Only methods that stand
+/// in the block are registered (`T-20`).
 #[proc_macro_attribute]
 pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
     impl_hooks::entry(args.into(), item.into()).into()
 }
 
 /// Makes a hook of one `async fn`: `#[impl_hook(ValidatePrompt)]` generates a unit
-/// struct, named like the function in UpperCamelCase, that implements the slot's trait.
+/// struct, named like the function in UpperCamelCase, that implements the slot's trait (`T-25`).
 #[proc_macro_attribute]
 pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
     impl_hook::entry(args.into(), item.into()).into()
 }
 
 /// Generates the hook set of an enum of tools: `#[derive(ToolSet)] enum Tools { … }` makes
-/// `ToolsHooks` and `ToolsHooksSet`, one slot a variant. See `hooks_runtime::toolset`.
+/// `ToolsHooks` and `ToolsHooksSet`, one slot a variant (`T-75`). See `hooks_runtime::toolset`.
 #[proc_macro_derive(ToolSet, attributes(tool))]
 pub fn tool_set(item: TokenStream) -> TokenStream {
     toolset::entry(item.into()).into()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{ContextRole, Injection, Map, Provenance};
 
 /// The messages of a conversation: a history that is kept, and what hooks add for the next
-/// call of the model only.
+/// call of the model only (`E-110`, `E-111`).
 ///
 /// ```
 /// use hooks_runtime::{Conversation, Message};
@@ -29,7 +29,7 @@ pub struct Conversation {
     dropped: u64,
 }
 
-/// One message.
+/// One message (`E-110`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
@@ -48,7 +48,7 @@ pub struct Message {
     pub extra: Map,
 }
 
-/// Who says a message.
+/// Who says a message (`E-110`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -76,7 +76,7 @@ pub struct InjectionRecord {
     pub fate: InjectionFate,
 }
 
-/// What became of an injection.
+/// What became of an injection (`E-115`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Does what an [`Emission`] says: shows the messages, injects into the conversation, asks the
-/// user, and says whether what the event announces may happen.
+/// user, and says whether what the event announces may happen (`E-110`, `E-130`, `E-151`).
 ///
 /// One serves [one session](CoordinatorBuilder::session), or several that have a `session_id` in
 /// their events' data. A clone is the same one.
@@ -51,7 +51,7 @@ struct Inner {
     session: Option<Arc<str>>,
 }
 
-/// What came of an emission.
+/// What came of an emission (`E-136`, `E-137`).
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial"]
 #[non_exhaustive]
@@ -64,7 +64,7 @@ pub struct Applied {
     pub approval: Option<Approval>,
 }
 
-/// How far an emission could be applied without asking.
+/// How far an emission could be applied without asking (`E-33`).
 #[derive(Debug, Clone)]
 #[must_use = "it may be a denial, or a question"]
 pub enum Begun {
@@ -74,7 +74,7 @@ pub enum Begun {
     Ask(Box<ApprovalRequest>),
 }
 
-/// An emission could not be applied. What the event announces must not happen.
+/// An emission could not be applied. What the event announces must not happen (`E-114`).
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
@@ -329,7 +329,7 @@ impl fmt::Debug for Coordinator {
     }
 }
 
-/// The parts of a [`Coordinator`].
+/// The parts of a [`Coordinator`] (`E-113`, `E-135`).
 #[derive(Default)]
 #[must_use = "a coordinator is made by `build`"]
 pub struct CoordinatorBuilder {

@@ -42,7 +42,8 @@ impl<F: Fn(&UserMessage) + Send + Sync> UserDisplay for F {
     }
 }
 
-/// Shows messages and the output of hooks on standard error, a line each, escaped.
+/// Shows messages and the output of hooks on standard error, a line each, escaped (`E-150`,
+/// `E-151`).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StderrDisplay;
 
@@ -70,7 +71,7 @@ fn print(line: fmt::Arguments<'_>) {
 
 /// `text` on one line, safe for a terminal, a table and a log: control
 /// characters (ANSI sequences among them), bidirectional marks, zero-width and
-/// other invisible characters become `\n`, `\t` or `\u{…}`; all else stays.
+/// other invisible characters become `\n`, `\t` or `\u{…}`; all else stays (`E-151`).
 pub fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -87,7 +88,8 @@ pub fn escape(text: &str) -> String {
     shown
 }
 
-/// `shown`, which is escaped already, in at most `limit` characters.
+/// `shown`, which is escaped already, in at most `limit` characters (`E-151`). Of a longer
+/// text, the last of them is an ellipsis.
 pub fn shorten(shown: &str, limit: usize) -> String {
     if shown.chars().count() <= limit {
         return shown.to_owned();
@@ -98,7 +100,7 @@ pub fn shorten(shown: &str, limit: usize) -> String {
 }
 
 /// Whether `text` holds characters that make it look like another one. Line breaks
-/// and tabs are not among them, nor are accents, though [`escape`] rewrites both.
+/// and tabs are not among them, nor are accents, though [`escape`] rewrites both (`E-151`).
 pub fn hides_text(text: &str) -> bool {
     text.chars()
         .any(|character| !matches!(character, '\n' | '\t') && is_deceptive(character))

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use hooks_core::Fault;
 
-/// What went wrong in a hook: any error, by `?` or `.into()`, or a panic or a timeout.
+/// What went wrong in a hook: any error, by `?` or `.into()`, or a panic or a timeout (`R-13`,
+/// `R-14`).
 ///
 /// It is no [`Error`] itself, so that every error can become one; as a
 /// `Box<dyn Error + Send + Sync>` it is.

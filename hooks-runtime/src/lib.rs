@@ -113,5 +113,5 @@ pub use phases::{
 };
 pub use timer::HostTimer;
 
-/// The fields of an event: a JSON object that keeps the order of its keys.
+/// The fields of an event: a JSON object that keeps the order of its keys (`E-41`).
 pub type Map = serde_json::Map<String, serde_json::Value>;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use hooks_core::{Entry, FailurePolicy};
 
-/// The conditions under which a hook is registered; each has a default of the registry's.
+/// The conditions under which a hook is registered; each has a default of the registry's
+/// (`E-01`, `R-02`).
 ///
 /// ```
 /// use std::time::Duration;

@@ -6,7 +6,8 @@ use futures_timer::Delay;
 use hooks_core::{BoxFuture, Timer};
 use tokio::runtime::Handle;
 
-/// Waits by tokio's clock within a tokio runtime, and by a thread of its own anywhere else.
+/// Waits by tokio's clock within a tokio runtime, and by a thread of its own anywhere else
+/// (`E-39`, `E-51`).
 ///
 /// Within a tokio runtime its time driver has to be enabled, as for every use of
 /// `tokio::time`.

@@ -20,7 +20,7 @@ use crate::scope::Scope;
 use crate::store::StoreError;
 
 /// What is asked for: that this version of a hook may use a capability, for somebody and
-/// somewhere.
+/// somewhere (`S-21`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentRequest {
     hook: String,
@@ -41,7 +41,7 @@ pub enum Consent {
     Missing(Missing),
 }
 
-/// Why nobody's word counts.
+/// Why nobody's word counts (`S-21`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Missing {
@@ -53,7 +53,7 @@ pub enum Missing {
     Revoked,
 }
 
-/// What somebody decided.
+/// What somebody decided (`S-21`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
@@ -65,7 +65,7 @@ pub enum Decision {
     Revoke,
 }
 
-/// One entry of the store's history.
+/// One entry of the store's history (`S-21`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConsentChange {
@@ -87,7 +87,7 @@ pub struct ConsentChange {
     pub scope: Scope,
 }
 
-/// Why a consent cannot be recorded.
+/// Why a consent cannot be recorded (`S-21`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConsentError {
@@ -99,7 +99,7 @@ pub enum ConsentError {
     Everything,
 }
 
-/// Why a permit is void.
+/// Why a permit is void (`S-21`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PermitVoid {
@@ -151,7 +151,7 @@ enum Backend {
     Sqlite(crate::store::Database),
 }
 
-/// A consent that was found, to be looked at again right before it is used.
+/// A consent that was found, to be looked at again right before it is used (`S-21`).
 #[derive(Debug, Clone)]
 #[must_use = "a permit that nobody checks holds nothing back"]
 pub struct Permit {

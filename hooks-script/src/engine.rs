@@ -16,7 +16,7 @@ use crate::run::Failure;
 use crate::sandbox::{self, Allowance, Ended, Load, Pool, Sandbox, Status};
 use crate::source;
 
-/// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly.
+/// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly (`S-01`, `S-02`).
 ///
 /// A clone is the same engine. Its worker threads end when the last clone and the last hook
 /// are gone.
@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     random: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// The settings of a [`ScriptEngine`].
+/// The settings of a [`ScriptEngine`] (`S-02`, `S-10`, `S-22`).
 #[must_use]
 pub struct ScriptEngineBuilder {
     limits: Limits,

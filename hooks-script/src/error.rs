@@ -3,7 +3,7 @@
 use crate::manifest::ManifestError;
 use crate::run::{Failure, Position};
 
-/// Why there is no engine.
+/// Why there is no engine (`S-22`).
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -27,7 +27,7 @@ pub enum BuildError {
     Engine(String),
 }
 
-/// Why a hook is refused, with the place in its source where there is one.
+/// Why a hook is refused, with the place in its source where there is one (`S-03`, `S-05`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {

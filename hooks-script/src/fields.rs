@@ -26,7 +26,7 @@ pub struct PublicFields {
     of: [Vec<Field>; ContextKey::ALL.len()],
 }
 
-/// One public field.
+/// One public field (`S-10`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     name: String,
@@ -140,7 +140,7 @@ impl PublicFields {
 }
 
 /// What a run is about: the user, the channel and the guild, as the host holds them. Only
-/// their [`PublicFields`] reach a hook.
+/// their [`PublicFields`] reach a hook (`S-10`).
 ///
 /// ```
 /// use hooks_script::ContextData;
@@ -158,7 +158,7 @@ pub struct ContextData {
     of: [Option<Map>; ContextKey::ALL.len()],
 }
 
-/// Why something cannot be context data.
+/// Why something cannot be context data (`S-10`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {

@@ -85,7 +85,8 @@ pub use store::StoreError;
 /// (`S-15`). The engine runs this very text.
 pub const HOOK_STOP: &str = include_str!("../js/hook-stop.js");
 
-/// `hook.d.ts`: the types of what a hook is given and answers, for authors who use TypeScript.
+/// `hook.d.ts`: the types of what a hook is given and answers (`S-08`, `S-11`), for authors who
+/// use TypeScript.
 pub const HOOK_TYPES: &str = include_str!("../js/hook.d.ts");
 
 /// The page of the book, whose Rust blocks are tests of this crate.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The schema of a manifest: JSON Schema, draft 2020-12. It says what [`Manifest::parse`]
-/// accepts.
+/// accepts (`S-05`).
 pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
 
 /// The most characters of a manifest's `source` and `name`.
@@ -74,7 +74,7 @@ pub struct Manifest {
     hash: Option<String>,
 }
 
-/// Why something is no manifest.
+/// Why something is no manifest (`S-05`, `S-06`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {

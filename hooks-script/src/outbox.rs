@@ -10,11 +10,11 @@ use crate::hook::ScriptHook;
 #[cfg(feature = "fetch")]
 pub use self::send::{OutboxSender, OutboxSenderBuilder, SendError};
 
-/// The capability of making requests, as consents name it.
+/// The capability of making requests, as consents name it (`S-21`).
 pub const HTTP: &str = "http";
 
-/// A `POST` that a hook asks for, with `context.http.post(url, body)`. Nobody has looked at it:
-/// it is what a script says.
+/// A `POST` that a hook asks for, with `context.http.post(url, body)` (`S-01`). Nobody has
+/// looked at it: it is what a script says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboundRequest {

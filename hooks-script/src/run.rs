@@ -28,7 +28,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// One run of a hook.
+/// One run of a hook (`S-20`).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
@@ -55,7 +55,7 @@ pub struct Run {
     pub duration: Duration,
 }
 
-/// How a run ended.
+/// How a run ended (`S-11`, `S-15`, `S-16`).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -69,7 +69,7 @@ pub enum Verdict {
     Failed(Failure),
 }
 
-/// What a hook stopped with.
+/// What a hook stopped with (`S-15`, `S-19`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stop {
@@ -160,7 +160,7 @@ impl Failure {
     }
 }
 
-/// A place in the source of a hook, both numbers from 1.
+/// A place in the source of a hook, both numbers from 1 (`S-03`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Position {
     /// The line.
@@ -175,7 +175,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// A line of the console.
+/// A line of the console (`S-02`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsoleLine {
@@ -192,7 +192,7 @@ impl fmt::Display for ConsoleLine {
     }
 }
 
-/// A function of the console.
+/// A function of the console (`S-02`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConsoleLevel {
     /// `console.log`.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The user, guild and channel that something is about, by the host's own ids. An id that is
-/// not given stands for all of its kind.
+/// The user, guild and channel that something is about, by the host's own ids (`S-21`). An id
+/// that is not given stands for all of its kind.
 ///
 /// ```
 /// use hooks_script::Scope;

@@ -30,7 +30,7 @@ const MAX_BYTES: usize = 256 << 10;
 /// The longest that a server can keep its answer from being looked at again.
 const LONGEST_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where the code of a hook is.
+/// Where the code of a hook is (`S-05`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
@@ -47,7 +47,7 @@ pub enum Source {
     Url(String),
 }
 
-/// The code of a hook, and how it came.
+/// The code of a hook, and how it came (`S-05`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
@@ -59,7 +59,7 @@ pub struct Loaded {
     pub freshness: Freshness,
 }
 
-/// How new a source is.
+/// How new a source is (`S-05`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Freshness {
@@ -78,7 +78,7 @@ pub enum Freshness {
     },
 }
 
-/// Why there is no source.
+/// Why there is no source (`S-05`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
@@ -121,7 +121,7 @@ pub enum SourceError {
     Store(#[from] StoreError),
 }
 
-/// Reads sources, and keeps every version that it sees. A clone is the same.
+/// Reads sources, and keeps every version that it sees (`S-05`). A clone is the same.
 ///
 /// ```
 /// use hooks_script::{Source, Sources, Versions};

@@ -31,8 +31,8 @@ use self::turn::{Done, Turns};
 const FUEL: u64 = 1_000_000_000;
 const WALL: Duration = Duration::from_secs(5);
 
-/// Hooks that run before and after the actions of a server, in an order. A clone is the same
-/// stack; a run goes by the hooks and the order that it began with.
+/// Hooks that run before and after the actions of a server, in an order (`S-11`, `S-14`). A
+/// clone is the same stack; a run goes by the hooks and the order that it began with.
 ///
 /// Every hook has an equal share of what is left of the stack's fuel and time, at most what the
 /// engine allows it: whatever one of them does, those behind it have theirs.
@@ -74,7 +74,7 @@ pub(crate) struct Inner {
     pub(crate) consent: Option<ConsentStore>,
 }
 
-/// The settings of a [`ScriptStack`].
+/// The settings of a [`ScriptStack`] (`S-22`).
 #[must_use]
 pub struct ScriptStackBuilder {
     fuel: u64,
@@ -86,7 +86,7 @@ pub struct ScriptStackBuilder {
 }
 
 /// What a run of the stack is about, besides the message: in which order, for the records, and
-/// for the consents.
+/// for the consents (`S-20`, `S-21`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Occasion {
     pub(crate) order: Option<String>,
@@ -94,7 +94,7 @@ pub struct Occasion {
     pub(crate) scope: Scope,
 }
 
-/// An action that no hook stopped.
+/// An action that no hook stopped (`S-11`).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PreOutcome {
@@ -113,7 +113,7 @@ pub struct PostOutcome {
     pub runs: Vec<StackRun>,
 }
 
-/// What became of one hook of a stack.
+/// What became of one hook of a stack (`S-20`).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StackRun {

@@ -16,7 +16,7 @@ pub use database::Database;
 #[cfg(feature = "sqlite")]
 pub(crate) use database::{from_db_time, to_db_time};
 
-/// Why a store cannot answer.
+/// Why a store cannot answer (`S-20`, `S-21`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

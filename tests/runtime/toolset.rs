@@ -472,7 +472,7 @@ fn t_73_a_runner_takes_further_hooks() {
     assert!(plain.executor().0.lines().len() > 2);
 }
 
-/// T-75, T-52: a runner may borrow its hooks and its executor
+/// T-75, T-50: a runner may borrow its hooks and its executor
 #[test]
 fn t_75_a_runner_borrows_hooks_and_executor() {
     let log = Log::new();

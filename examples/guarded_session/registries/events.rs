@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hooks_guard::classify::{Classifier, Explanation, InputError, Run};
+use hooks_guard::classify::{Classifier, Explanation, InputError, Part};
 use hooks_runtime::{
     Event, EventHook, FailurePolicy, HookError, HookRegistry, HookResult, Map, MessageLevel,
     RegisterOptions, impl_hook,
@@ -88,11 +88,11 @@ fn long_sleep(event: Event<'_>, limit: u64) -> Result<HookResult, InputError> {
         return Ok(HookResult::proceed());
     };
     let seconds = |text: &str| text.parse::<f64>().ok();
-    let is_long = |run: &Run| {
+    let is_long = |run: &Part| {
         rewrites::is(run, "sleep")
             && run.arguments().filter_map(seconds).sum::<f64>() > limit as f64
     };
-    Ok(if explain(command)?.runs().iter().any(is_long) {
+    Ok(if explain(command)?.parts().runs().any(is_long) {
         HookResult::inject_context(format!("a call is stopped after {limit} s; sleep for less"))
             .ephemeral(true)
     } else {
@@ -106,11 +106,11 @@ async fn commits(_event: Arc<str>, data: Arc<Map>) -> Result<HookResult, InputEr
     let Some(command) = command.and_then(Value::as_str) else {
         return Ok(HookResult::proceed());
     };
-    let commits = |run: &Run| {
+    let commits = |run: &Part| {
         rewrites::is(run, "git")
             && run.arguments().find(|it| !it.starts_with('-')) == Some("commit")
     };
-    Ok(if explain(command)?.runs().iter().any(commits) {
+    Ok(if explain(command)?.parts().runs().any(commits) {
         HookResult::proceed().user_message("it is a commit")
     } else {
         HookResult::proceed()

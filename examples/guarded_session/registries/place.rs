@@ -5,7 +5,7 @@
 //! boundary. A script that a call has written can do what no rule reads here; what it can reach
 //! is what [`crate::confine`] leaves it.
 
-use hooks_guard::classify::{Crud, Explanation, Run, Word};
+use hooks_guard::classify::{Crud, Explanation, Part, Word};
 
 use crate::paths;
 
@@ -19,28 +19,33 @@ const REMOTE: &str = "clone fetch ls-remote pull push submodule";
 
 /// Why a command would leave the scratch copy of the project, or damage what git keeps in it.
 pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option<String> {
-    for run in explanation.runs() {
+    let parts = explanation.parts();
+    if !parts.complete {
+        return Some("there is more in it than can be followed".to_owned());
+    }
+    for run in parts.runs() {
         let program = run.program().unwrap_or("it");
         for word in run.words.iter().skip(1) {
-            if let Some(why) = leads_out(command, word, run.effect) {
+            if let Some(why) = leads_out(command, word, run.effect_in_all) {
                 return Some(why);
             }
-            match &word.text {
-                None if run.effect == Crud::Delete => {
+            match word.value() {
+                None if run.effect_in_all == Crud::Delete => {
                     return Some(format!(
                         "what `{program}` would delete is only known when it runs"
                     ));
                 }
-                Some(path) if run.effect == Crud::Delete && paths::is_git_internal(path) => {
+                Some(path) if run.effect_in_all == Crud::Delete && paths::is_git_internal(path) => {
                     return Some(format!("`{program}` would delete git's own files"));
                 }
                 _ => {}
             }
         }
     }
-    explanation.files().iter().find_map(|word| {
+    let mut files = parts.redirections().map(|file| &file.path);
+    files.find_map(|word| {
         let why = leads_out(command, word, Crud::Update);
-        why.or_else(|| match &word.text {
+        why.or_else(|| match word.value() {
             None => Some("where it redirects to is only known when it runs".to_owned()),
             Some(path) if paths::is_git_internal(path) => {
                 Some(format!("`{path}` is git's own file"))
@@ -52,10 +57,10 @@ pub(super) fn leaves_project(command: &str, explanation: &Explanation) -> Option
 
 /// Why a command would be of no use where there is no network and nobody else.
 pub(super) fn is_useless_here(_: &str, explanation: &Explanation) -> Option<String> {
-    explanation.runs().iter().find_map(|run| {
+    explanation.parts().runs().find_map(|run| {
         let program = run.program()?;
         let has = |names: &str, name: &str| names.split_whitespace().any(|it| it == name);
-        let remote = |run: &Run| {
+        let remote = |run: &Part| {
             let mut commands = run.arguments().filter(|text| !text.starts_with('-'));
             commands.next().is_some_and(|command| has(REMOTE, command))
         };
@@ -68,7 +73,7 @@ pub(super) fn is_useless_here(_: &str, explanation: &Explanation) -> Option<Stri
 
 /// Why a word is a path out of the project.
 fn leads_out(command: &str, word: &Word, effect: Crud) -> Option<String> {
-    let Some(text) = &word.text else {
+    let Some(text) = word.value() else {
         let source = command.get(word.start..word.end).unwrap_or_default();
         let names_home = source.contains("$HOME") || source.contains("${HOME");
         return names_home.then(home);

@@ -10,7 +10,7 @@ use crate::fault::Fault;
 
 /// The policy of one dispatch: how a hook is invoked, how its answer is absorbed,
 /// and what comes out at the end. The data live in the policy, so that an early stop
-/// loses nothing.
+/// loses nothing (`X-5`).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -133,12 +133,19 @@ pub trait Combine<H: ?Sized>: Sized {
 
     /// Tells an answer that is one from one that says what went wrong, where the policy is
     /// [`GUARDED`](Self::GUARDED).
+    ///
+    /// # Errors
+    /// With what went wrong, which [`fault`](Self::fault) is then given (`X-2`).
     #[inline(always)]
     fn check(&mut self, answer: Self::Yield) -> Result<Self::Yield, Fault> {
         Ok(answer)
     }
 
-    /// Takes what went wrong in a hook, where the policy is [`GUARDED`](Self::GUARDED).
+    /// Takes what went wrong in a hook, where the policy is [`GUARDED`](Self::GUARDED) (`X-2`).
+    ///
+    /// # Panics
+    /// As long as it is not implemented: a guarded policy has to say what a fault means. The
+    /// others are not told of any.
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Self::Wait> {
         unreachable!("`{}` {fault}, which no policy asked for", entry.name())
     }
@@ -161,7 +168,7 @@ pub trait Combine<H: ?Sized>: Sized {
     fn finish(self) -> Self::Outcome;
 }
 
-/// What a policy `C` wants next.
+/// What a policy `C` wants next (`X-4`).
 pub enum Step<C, W> {
     /// The next hook, if there is one.
     Next,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::bounds::HookObject;
 
-/// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it.
+/// A value whose hooks can be registered with a set, as `#[impl_hooks]` generates it (`T-20`).
 /// A borrow of such a value, or an `Arc` of it, is one too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` provides no hooks for `{Set}`; put `#[impl_hooks(…)]` with the name of the set above the `impl` block of the hook trait",
@@ -99,7 +99,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 #[derive(Debug)]
 pub struct NoHooks;
 
-/// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait.
+/// Whether the set that `#[impl_hooks(…)]` names is the one of the block's hook trait (`T-21`).
 /// Every set is its own.
 #[diagnostic::on_unimplemented(
     message = "`{Given}` is the set of another hook trait; name `{Self}`, which `#[hooks]` generated from this one",

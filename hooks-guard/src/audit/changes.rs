@@ -29,7 +29,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How many entries are read at a time.
 const PAGE: i64 = 500;
 
-/// Something that happened in the trail.
+/// Something that happened in the trail (P-15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
@@ -67,7 +67,7 @@ pub(super) fn entries(
     })
 }
 
-/// The changes from now on. It ends with the store.
+/// The changes from now on (P-15). It ends with the store.
 pub struct ChangeStream(Pin<Box<dyn Stream<Item = Change> + Send>>);
 
 impl ChangeStream {

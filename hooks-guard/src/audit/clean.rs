@@ -33,7 +33,7 @@ pub struct Cleanup {
     pub timestamp: Timestamp,
 }
 
-/// A cleanup of before, as the trail has it for ever.
+/// A cleanup of before, as the trail has it for ever (P-42).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastCleanup {
     /// When.

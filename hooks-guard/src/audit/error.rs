@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-/// Why an [`AuditStore`](super::AuditStore) cannot do what it was asked.
+/// Why an [`AuditStore`](super::AuditStore) cannot do what it was asked (P-15).
 ///
 /// Whoever has to record a decision and gets one of these has not recorded it, and must not let
 /// anything run on it. The store stays usable: the next call tries again.
@@ -32,6 +32,9 @@ pub enum AuditError {
         /// What the system says.
         source: Arc<io::Error>,
     },
+    /// A copy is made with the tools of the database.
+    #[error("a trail in PostgreSQL is copied with `pg_dump`; see the page on operation")]
+    CopiedElsewhere,
     /// The file is something else.
     #[error("the file is no SQLite database, or is damaged; give another path, or restore it")]
     NotADatabase,

@@ -34,7 +34,7 @@ pub struct Filter {
     pub decision: Option<Decision>,
 }
 
-/// Which part of the decisions found is wanted.
+/// Which part of the decisions found is wanted (P-20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     /// How many at most.
@@ -53,7 +53,7 @@ impl Default for Page {
     }
 }
 
-/// A page of decisions.
+/// A page of decisions (P-27).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
     /// The newest first (P-21): by their time, those of one time by their number.

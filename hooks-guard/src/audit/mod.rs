@@ -77,7 +77,7 @@ pub use stats::{
 pub use used::{Grant, Redeemed};
 pub use verify::{Broken, ChainHead, Verification};
 
-/// The audit trail. A clone is the same one; several processes may have the same open.
+/// The audit trail (P-15). A clone is the same one; several processes may have the same open.
 ///
 /// Needs a Tokio runtime with time, and with PostgreSQL with I/O.
 ///
@@ -296,6 +296,28 @@ impl AuditStore {
         verify::verify(&self.inner.backend).await
     }
 
+    /// When the oldest decision was made that is there.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn oldest(&self) -> Result<Option<Timestamp>, AuditError> {
+        let mut tx = self.inner.backend.read().await?;
+        let row = tx.one("SELECT min(at) FROM decisions", &[]).await?;
+        row.maybe_int(0)?.map(record::time_of).transpose()
+    }
+
+    /// Writes a copy of the trail as it is now into a new file, for its owner only, while others
+    /// read and write. On the disk when this returns.
+    ///
+    /// # Errors
+    ///
+    /// If there is such a file, if it cannot be written, or if the trail is in PostgreSQL, which
+    /// has tools of its own for that.
+    pub async fn backup(&self, file: &Path) -> Result<(), AuditError> {
+        self.inner.backend.backup(file).await
+    }
+
     /// Where the chain ends now, to be noted down elsewhere.
     ///
     /// # Errors
@@ -306,7 +328,7 @@ impl AuditStore {
     }
 
     /// All decisions that a filter finds, the oldest first, few of them in memory at a time. What
-    /// is recorded meanwhile may be among them.
+    /// is recorded meanwhile may be among them. It ends after the first error.
     pub fn export(
         &self,
         filter: &Filter,

@@ -135,7 +135,7 @@ pub struct NewDecision {
     pub command_hash: [u8; 32],
 }
 
-/// An answer to be recorded.
+/// An answer to be recorded (P-26).
 #[derive(Clone, Debug)]
 pub struct NewAnswer {
     /// What was said.
@@ -149,7 +149,7 @@ pub struct NewAnswer {
 }
 
 /// What came of an answer. Exactly one answer to a question is [`Done`](Self::Done), whoever else
-/// answers in whichever process.
+/// answers in whichever process (P-26).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answered {
     /// It counts.
@@ -163,7 +163,7 @@ pub enum Answered {
     Unknown,
 }
 
-/// That a command ran.
+/// That a command ran (P-26).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
     /// How it ended, if that is known.
@@ -172,7 +172,7 @@ pub struct Execution {
     pub at: Timestamp,
 }
 
-/// What came of a report that a command ran.
+/// What came of a report that a command ran (P-26).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Executed {
     /// It is recorded. Also for a command that nobody allowed: the trail says what happened.

@@ -12,7 +12,7 @@ use super::record::{floor_us, storable, time_of};
 use super::write::{Batch, Work};
 use crate::mask::Masked;
 
-/// An answer that holds for the next time as well: `always allow`.
+/// An answer that holds for the next time as well: `always allow` (P-26).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
@@ -37,7 +37,7 @@ pub struct Remembered {
     pub created_by: String,
 }
 
-/// An answer that is to hold for the next time as well.
+/// An answer that is to hold for the next time as well (P-26).
 #[derive(Clone, Debug)]
 pub struct NewRemembered {
     /// SHA-256 of the command, before any masking.

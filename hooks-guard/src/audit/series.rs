@@ -20,7 +20,7 @@ const LOOKED_AT: i64 = 5000;
 /// How many programs and agents are told.
 const TOP: usize = 12;
 
-/// How the trail went on over time: in hours, days or weeks that a period touches, by UTC.
+/// How the trail went on over time: in hours, days or weeks that a period touches, by UTC (P-30).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
@@ -36,7 +36,7 @@ pub struct Series {
     pub programs_of: u64,
 }
 
-/// What happened in one step.
+/// What happened in one step (P-30).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
@@ -61,7 +61,7 @@ pub struct Point {
     pub p99_response_time_ms: u64,
 }
 
-/// How often something was.
+/// How often something was (P-30).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {

@@ -36,7 +36,7 @@ pub struct Totals {
     pub expired_confirmations: u64,
 }
 
-/// Of which time statistics are wanted.
+/// Of which time statistics are wanted (P-31).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
     /// After this time (P-23); from the first record on without.
@@ -66,7 +66,7 @@ pub struct Stats {
     pub generated_at: Timestamp,
 }
 
-/// Decisions by class.
+/// Decisions by class (P-30).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classifications {
@@ -95,7 +95,7 @@ pub struct UserResponses {
 }
 
 /// How long decisions took, by the records' `response_time_ms`; zeros without a record. The
-/// percentiles are nearest ranks: times that occurred.
+/// percentiles are nearest ranks: times that occurred (P-30).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Performance {
@@ -113,7 +113,7 @@ pub struct Performance {
     pub p99_response_time_ms: u64,
 }
 
-/// How sure decisions were; zeros without a record.
+/// How sure decisions were; zeros without a record (P-30).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {

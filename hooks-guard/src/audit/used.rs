@@ -15,7 +15,7 @@ use super::record::{
 use super::write::{Batch, Work};
 use crate::request::PermissionRequest;
 
-/// What came of the wish to use an approval.
+/// What came of the wish to use an approval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Redeemed {
     /// It is used now: what was approved may be done, once.
@@ -30,7 +30,7 @@ pub enum Redeemed {
     Unknown,
 }
 
-/// Why something need not be asked about again.
+/// Why something need not be asked about again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// An approval of this decision, which nobody had used yet.

@@ -18,7 +18,7 @@ use super::write::Head;
 const PAGE: i64 = 1000;
 
 /// Where the chain ends: noted down elsewhere, it shows later whether everything up to then is
-/// still as it was, even against somebody who rewrites the whole database.
+/// still as it was, even against somebody who rewrites the whole database (P-15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainHead {
     /// How many entries there have ever been.
@@ -28,7 +28,7 @@ pub struct ChainHead {
     pub hash: [u8; 32],
 }
 
-/// What [`verify`](super::AuditStore::verify) found.
+/// What [`verify`](super::AuditStore::verify) found (P-15).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verification {
     /// Where the chain ends.
@@ -53,7 +53,7 @@ impl Verification {
     }
 }
 
-/// Where the trail is not as it was written.
+/// Where the trail is not as it was written (P-15).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Broken {
     /// The number of the entry of the log, if it is about one.

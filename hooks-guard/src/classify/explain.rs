@@ -1,76 +1,19 @@
 //! A drawing of what a command would run.
 
 use std::fmt;
-use std::ops::Range;
 
 use hooks_runtime::display::escape;
 
-use super::judge::{Arg, Finding, plain};
-use super::{Classification, Crud, Judged};
+use super::{Classification, Judged, Parts};
 
 /// What would run, as a tree with effects and reasons, which a terminal can show: control
-/// characters and what else hides text are escaped; see
+/// characters and what else hides text are escaped (P-05); see
 /// [`Classifier::explain`](super::Classifier::explain).
 #[derive(Clone, Debug)]
 pub struct Explanation {
     verdict: Classification,
     lines: Vec<Line>,
-    runs: Vec<Run>,
-    files: Vec<Word>,
-}
-
-/// A program that a command would run, and the words that it would be given, after quotes and
-/// expansions as far as these are known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Run {
-    /// The program's name, and its arguments.
-    pub words: Vec<Word>,
-    /// The strongest effect of it, and of what it runs in turn.
-    pub effect: Crud,
-}
-
-/// A word of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Word {
-    /// What the program would be given; nothing if a part of it is only known when it runs.
-    pub text: Option<String>,
-    /// Whether it is a pattern, in whose place the shell puts names of files.
-    pub pattern: bool,
-    /// Where it stands in the command, in bytes; for a word of a text within the text, such as
-    /// that of `sh -c`, where the outer word stands.
-    pub start: usize,
-    /// Where it ends, in bytes.
-    pub end: usize,
-}
-
-impl Run {
-    /// The program, without the folder if that is one of the system's; nothing if that is only
-    /// known when it runs.
-    #[must_use]
-    pub fn program(&self) -> Option<&str> {
-        let name = self.words.first().filter(|name| !name.pattern)?;
-        name.text.as_deref().map(plain)
-    }
-
-    /// The arguments, as far as they are known.
-    pub fn arguments(&self) -> impl Iterator<Item = &str> {
-        let arguments = self.words.iter().skip(1);
-        arguments.filter_map(|word| word.text.as_deref())
-    }
-}
-
-impl Word {
-    fn new(command: &str, arg: &Arg) -> Self {
-        let Range { start, end } = arg.span.within(command);
-        Self {
-            text: arg.known().then(|| arg.text.clone()),
-            pattern: arg.glob,
-            start,
-            end,
-        }
-    }
+    parts: Parts,
 }
 
 #[derive(Clone, Debug)]
@@ -83,16 +26,8 @@ struct Line {
 impl Explanation {
     pub(crate) fn new(command: &str, verdict: Classification, judged: Option<Judged>) -> Self {
         let mut lines = Vec::new();
-        let (mut runs, mut files) = (Vec::new(), Vec::new());
+        let mut parts = Parts::default();
         if let Some(judged) = judged {
-            let word = |arg: &Arg| Word::new(command, arg);
-            if let Some(trace) = &judged.trace {
-                files.extend(trace.files.iter().map(word));
-                runs.extend(trace.runs.iter().map(|ran| Run {
-                    words: ran.words.iter().map(word).collect(),
-                    effect: strongest(&judged.findings[ran.findings.clone()]),
-                }));
-            }
             for (at, step) in judged.steps.iter().enumerate() {
                 let until = judged
                     .steps
@@ -115,26 +50,20 @@ impl Explanation {
                     reasons,
                 });
             }
+            parts = judged.parts;
         }
         Self {
             verdict,
             lines,
-            runs,
-            files,
+            parts,
         }
     }
 
-    /// The programs that would run, each before those that it runs in turn; one in a loop more
-    /// than once.
+    /// What the command is made of; not [`complete`](Parts::complete) where not all of it could be
+    /// followed.
     #[must_use]
-    pub fn runs(&self) -> &[Run] {
-        &self.runs
-    }
-
-    /// The files that something is redirected from or to.
-    #[must_use]
-    pub fn files(&self) -> &[Word] {
-        &self.files
+    pub fn parts(&self) -> &Parts {
+        &self.parts
     }
 
     /// The answer.
@@ -142,11 +71,6 @@ impl Explanation {
     pub fn classification(&self) -> &Classification {
         &self.verdict
     }
-}
-
-fn strongest(findings: &[Finding]) -> Crud {
-    let effects = findings.iter().map(|finding| finding.effect);
-    effects.max().unwrap_or(Crud::Read)
 }
 
 impl fmt::Display for Explanation {

@@ -19,14 +19,14 @@ mod verdict;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub use explain::{Explanation, Run, Word};
-pub use parts::{Judgement, Part, PartAssignment, PartCall, PartWord, Parts, Touch, UNKNOWN};
+pub use explain::Explanation;
+pub use parts::{Judgement, Part, PartAssignment, PartCall, Parts, Touch, UNKNOWN, Word};
 pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 pub use verdict::{Classification, Crud, Decision, Finding, Method};
 
-use judge::{Judge, Trace};
+use judge::Judge;
 use parts::Recorder;
 use semantic::Stage;
 use tables::Tables;
@@ -38,7 +38,7 @@ pub const MOST_CHARACTERS: usize = 10_000;
 /// The longest context, in characters (P-01).
 pub const MOST_CONTEXT: usize = 100;
 
-/// A command that is none.
+/// A command that is none (P-03, P-04).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputError {
@@ -63,7 +63,7 @@ pub enum InputError {
     Encoding,
 }
 
-/// Says of commands what they would do.
+/// Says of commands what they would do (P-07, P-09).
 ///
 /// Cheap to make and to share: the table of a program is read once for the
 /// process, when a command first names it.
@@ -132,7 +132,9 @@ impl Classifier {
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        Ok(self.by_tables(command, context, Notes::none())?.verdict)
+        Ok(self
+            .by_tables(command, context, Recorder::default())?
+            .verdict)
     }
 
     /// Judges a command by all stages (P-07): the tables; then, where these do
@@ -155,7 +157,7 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let found = self.by_tables(command, context, Notes::none())?;
+        let found = self.by_tables(command, context, Recorder::default())?;
         Ok(self.second(command, found, deadline).await.classification)
     }
 
@@ -165,7 +167,7 @@ impl Classifier {
     /// # Errors
     /// As [`classify_in`](Self::classify_in).
     pub fn judge(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, context, Notes::parts())?;
+        let ByTables { verdict, judged } = self.by_tables(command, context, Recorder::on())?;
         Ok(Judgement::new(verdict, judged.map(|judged| judged.parts)))
     }
 
@@ -182,7 +184,7 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Judgement, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let found = self.by_tables(command, context, Notes::parts())?;
+        let found = self.by_tables(command, context, Recorder::on())?;
         Ok(self.second(command, found, deadline).await)
     }
 
@@ -209,7 +211,7 @@ impl Classifier {
         &self,
         command: &str,
         context: Option<&str>,
-        notes: Notes,
+        parts: Recorder,
     ) -> Result<ByTables, InputError> {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
@@ -220,14 +222,14 @@ impl Classifier {
                 most: MOST_CONTEXT,
             });
         }
-        let judged = self.judged(command, notes);
+        let judged = self.judged(command, parts);
         let mut verdict = match &judged {
             Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
             None => Classification::fallback("the command could not be analysed"),
         };
         let known = |name: &str| self.tables.program(name).is_some();
         if let Some(text) = context::within(command, context, &verdict, known)
-            && let Some(inner) = self.judged(&text, Notes::none())
+            && let Some(inner) = self.judged(&text, Recorder::default())
         {
             let inner = Classification::new(&text, &inner.findings, inner.agreed);
             verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
@@ -241,24 +243,22 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, None, Notes::trace())?;
+        let ByTables { verdict, judged } = self.by_tables(command, None, Recorder::on())?;
         Ok(Explanation::new(command, verdict, judged))
     }
 
-    fn judged(&self, command: &str, notes: Notes) -> Option<Judged> {
+    fn judged(&self, command: &str, parts: Recorder) -> Option<Judged> {
         let tables = self.tables;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
                 let mut judge = Judge::new(tables);
-                judge.parts = notes.parts;
-                judge.trace = notes.trace;
+                judge.parts = parts;
                 judge.whole(command);
                 Judged {
                     findings: judge.findings,
                     steps: judge.steps,
-                    parts: judge.parts.done(judge.agreed, judge.complete),
+                    parts: judge.parts.done(command, judge.agreed, judge.complete),
                     agreed: judge.agreed,
-                    trace: judge.trace,
                 }
             }))
             .ok()
@@ -284,37 +284,6 @@ struct ByTables {
     judged: Option<Judged>,
 }
 
-/// What is to be taken down on the walk, beyond what it finds.
-struct Notes {
-    parts: Recorder,
-    trace: Option<Trace>,
-}
-
-impl Notes {
-    fn none() -> Self {
-        Self {
-            parts: Recorder::default(),
-            trace: None,
-        }
-    }
-
-    /// For rules.
-    fn parts() -> Self {
-        Self {
-            parts: Recorder::on(),
-            ..Self::none()
-        }
-    }
-
-    /// For an explanation.
-    fn trace() -> Self {
-        Self {
-            trace: Some(Trace::default()),
-            ..Self::none()
-        }
-    }
-}
-
 /// What a walk found.
 #[derive(Debug)]
 pub(crate) struct Judged {
@@ -322,7 +291,6 @@ pub(crate) struct Judged {
     steps: Vec<judge::Step>,
     agreed: bool,
     parts: Parts,
-    trace: Option<Trace>,
 }
 
 fn check(command: &str) -> Result<(), InputError> {

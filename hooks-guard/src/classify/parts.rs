@@ -1,15 +1,16 @@
 //! What a command is made of: every program that would run, with its words,
 //! the files it names, its redirections and assignments.
 //!
-//! [`Parts`] are what rules are held against; they are recorded on the same
-//! walk that classifies the command. What is known only when the command runs
-//! is marked so, and never left out.
+//! [`Parts`] are what rules are held against, and what an explanation tells; they
+//! are recorded on the same walk that classifies the command. What is known only
+//! when the command runs is marked so, and never left out.
 
-use super::judge::{Arg, Input, UNKNOWN as MARK};
+use super::judge::{Arg, Input, UNKNOWN as MARK, plain};
+use super::shell::Span;
 use super::tables::{Call, Role};
 use super::{Classification, Crud};
 
-/// Stands in the text of a [`PartWord`] for what is only known when the command runs.
+/// Stands in the text of a [`Word`] for what is only known when the command runs (P-09).
 pub const UNKNOWN: char = MARK;
 
 /// More than this is not recorded; a loop's commands count each time they are followed.
@@ -17,7 +18,7 @@ const MOST_PARTS: usize = 2000;
 /// More bytes of words than this are not recorded.
 const MOST_BYTES: usize = 1 << 20;
 
-/// A classification, and the parts it came from.
+/// A classification, and the parts it came from (P-05).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Judgement {
@@ -44,7 +45,7 @@ impl From<Classification> for Judgement {
     }
 }
 
-/// What a command is made of.
+/// What a command is made of (P-09).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Parts {
@@ -63,7 +64,7 @@ pub struct Parts {
 }
 
 /// A command that would run: a program with its words; or, without words, what stands around
-/// others or alone: a group with redirections, an assignment.
+/// others or alone: a group with redirections, an assignment (P-09).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Part {
@@ -75,7 +76,7 @@ pub struct Part {
     /// shell with `-c`, the command in which it is substituted, the group around it.
     pub within: Option<usize>,
     /// The program and what it is told, after expansion as far as that is known.
-    pub words: Vec<PartWord>,
+    pub words: Vec<Word>,
     /// What its tables make of it; several where a program stands for another.
     pub calls: Vec<PartCall>,
     /// The files that it names, as far as its tables tell.
@@ -84,7 +85,7 @@ pub struct Part {
     /// descriptors.
     pub redirections: Vec<Touch>,
     /// The texts that it is given by here-documents and here-strings.
-    pub documents: Vec<PartWord>,
+    pub documents: Vec<Word>,
     /// The variables that it sets.
     pub assignments: Vec<PartAssignment>,
     /// Whether something is substituted in it.
@@ -95,58 +96,67 @@ pub struct Part {
     pub told: bool,
     /// The strongest effect of its own, without what it runs.
     pub effect: Crud,
+    /// The strongest effect of it and of all that it runs in turn.
+    pub effect_in_all: Crud,
     /// Whether something about it has to be asked about.
     pub ask: bool,
     /// Whether it runs code that the command does not show, or is not understood.
     pub code: bool,
 }
 
-/// A word after expansion.
+/// A word after quotes and expansions, as far as these are known (P-09).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PartWord {
+pub struct Word {
     /// Its text, with [`UNKNOWN`] for what is not known.
     pub text: String,
     /// Whether all of it is known, and that it is one word.
     pub known: bool,
+    /// Whether it is a pattern, in whose place the shell puts names of files.
+    pub pattern: bool,
+    /// Where it stands in the command, in bytes; for a word of a text within the text, such as
+    /// that of `sh -c`, where the outer word stands.
+    pub start: usize,
+    /// Where it ends, in bytes.
+    pub end: usize,
 }
 
-/// A command as its table reads it.
+/// A command as its table reads it (P-09).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PartCall {
     /// `["git", "push"]`
     pub path: Vec<String>,
     /// Its options by the names that the table has for them, with their values.
-    pub options: Vec<(String, Option<PartWord>)>,
+    pub options: Vec<(String, Option<Word>)>,
     /// Its operands.
-    pub operands: Vec<PartWord>,
+    pub operands: Vec<Word>,
     /// Whether the table knows all of it.
     pub understood: bool,
 }
 
-/// A file that is named.
+/// A file that is named (P-09).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Touch {
     /// Its path, as it is given.
-    pub path: PartWord,
+    pub path: Word,
     /// What happens to it.
     pub effect: Crud,
 }
 
-/// A variable that is set.
+/// A variable that is set (P-09).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PartAssignment {
     /// Its name.
     pub name: String,
     /// Its value.
-    pub value: PartWord,
+    pub value: Word,
 }
 
 impl Part {
-    fn new(span: super::shell::Span) -> Self {
+    fn new(span: Span) -> Self {
         Self {
             start: span.start,
             end: span.end,
@@ -161,17 +171,77 @@ impl Part {
             input: None,
             told: false,
             effect: Crud::Read,
+            effect_in_all: Crud::Read,
             ask: false,
             code: false,
         }
     }
+
+    /// Every word, in whatever it is told.
+    fn every_word(&mut self) -> impl Iterator<Item = &mut Word> {
+        let calls = self.calls.iter_mut().flat_map(|call| {
+            let options = call.options.iter_mut();
+            let values = options.filter_map(|(_, value)| value.as_mut());
+            values.chain(&mut call.operands)
+        });
+        let files = self.touches.iter_mut().chain(&mut self.redirections);
+        let values = self.assignments.iter_mut().map(|one| &mut one.value);
+        (self.words.iter_mut())
+            .chain(calls)
+            .chain(files.map(|file| &mut file.path))
+            .chain(&mut self.documents)
+            .chain(values)
+    }
+
+    /// The program, without the folder if that is one of the system's; nothing if that is only
+    /// known when it runs, or nothing runs.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        let name = self.words.first().filter(|name| !name.pattern)?;
+        name.value().map(plain)
+    }
+
+    /// The arguments, as far as they are known.
+    pub fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().skip(1).filter_map(Word::value)
+    }
 }
 
-impl PartWord {
+impl Parts {
+    /// The programs that would run, each before those that it runs in turn; one in a loop more
+    /// than once.
+    pub fn runs(&self) -> impl Iterator<Item = &Part> {
+        self.all.iter().filter(|part| !part.words.is_empty())
+    }
+
+    /// The files that something is redirected from or to.
+    pub fn redirections(&self) -> impl Iterator<Item = &Touch> {
+        self.all.iter().flat_map(|part| &part.redirections)
+    }
+}
+
+impl Word {
     fn of(arg: &Arg) -> Self {
         Self {
             text: arg.text.clone(),
             known: arg.known() && !arg.glob && !arg.many && !arg.maybe,
+            pattern: arg.glob,
+            start: arg.span.start,
+            end: arg.span.end,
+        }
+    }
+
+    /// What the program would be given; nothing if a part of it is only known when it runs.
+    #[must_use]
+    pub fn value(&self) -> Option<&str> {
+        (!self.text.contains(UNKNOWN)).then_some(&self.text)
+    }
+
+    /// The same word, with a part of its text.
+    pub(crate) fn with(&self, text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..self.clone()
         }
     }
 }
@@ -179,7 +249,7 @@ impl PartWord {
 impl Touch {
     pub(crate) fn of(arg: &Arg, effect: Crud) -> Self {
         Self {
-            path: PartWord::of(arg),
+            path: Word::of(arg),
             effect,
         }
     }
@@ -206,9 +276,22 @@ impl Recorder {
     }
 
     /// What was taken down.
-    pub(crate) fn done(mut self, agreed: bool, complete: bool) -> Parts {
+    pub(crate) fn done(mut self, command: &str, agreed: bool, complete: bool) -> Parts {
         self.parts.agreed = agreed;
         self.parts.complete = complete && !self.full;
+        for word in self.parts.all.iter_mut().flat_map(Part::every_word) {
+            let place = Span::new(word.start, word.end).within(command);
+            (word.start, word.end) = (place.start, place.end);
+        }
+        // What a part runs comes after it.
+        for at in (0..self.parts.all.len()).rev() {
+            let part = &mut self.parts.all[at];
+            part.effect_in_all = part.effect_in_all.max(part.effect);
+            let (effect, within) = (part.effect_in_all, part.within);
+            if let Some(around) = within.and_then(|within| self.parts.all.get_mut(within)) {
+                around.effect_in_all = around.effect_in_all.max(effect);
+            }
+        }
         self.parts
     }
 
@@ -217,7 +300,7 @@ impl Recorder {
     }
 
     /// Opens a part, which [`close`](Self::close) closes.
-    pub(crate) fn enter(&mut self, span: super::shell::Span) {
+    pub(crate) fn enter(&mut self, span: Span) {
         if !self.on {
             return;
         }
@@ -253,7 +336,7 @@ impl Recorder {
         if opened {
             let start = args.iter().map(|arg| arg.span.start).min().unwrap_or(0);
             let end = args.iter().map(|arg| arg.span.end).max().unwrap_or(start);
-            self.enter(super::shell::Span::new(start, end));
+            self.enter(Span::new(start, end));
         }
         let bytes: usize = args.iter().map(|arg| arg.text.len()).sum::<usize>()
             + match input {
@@ -266,7 +349,7 @@ impl Recorder {
             return opened;
         }
         if let Some(part) = self.current() {
-            part.words = args.iter().map(PartWord::of).collect();
+            part.words = args.iter().map(Word::of).collect();
             part.input = match input {
                 Input::Inherited => None,
                 Input::Known(text) => Some(Some(text.clone())),
@@ -285,9 +368,9 @@ impl Recorder {
             options: call
                 .options
                 .iter()
-                .map(|given| (given.name.clone(), given.value.as_ref().map(PartWord::of)))
+                .map(|given| (given.name.clone(), given.value.as_ref().map(Word::of)))
                 .collect(),
-            operands: call.operands.iter().map(|o| PartWord::of(&o.arg)).collect(),
+            operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
             understood: call.strange.is_empty(),
         };
         let mut touches = Vec::new();
@@ -318,7 +401,7 @@ impl Recorder {
 
     pub(crate) fn document(&mut self, text: &Arg) {
         if let Some(part) = self.current() {
-            part.documents.push(PartWord::of(text));
+            part.documents.push(Word::of(text));
         }
     }
 
@@ -326,7 +409,7 @@ impl Recorder {
         if let Some(part) = self.current() {
             part.assignments.push(PartAssignment {
                 name: name.to_owned(),
-                value: PartWord::of(value),
+                value: Word::of(value),
             });
         }
     }

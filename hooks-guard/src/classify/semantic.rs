@@ -46,7 +46,7 @@ const MOST_REASONING: usize = 300;
 /// How many findings of the tables a model is told.
 const MOST_REASONS: usize = 10;
 
-/// What is asked of a [`Semantic`]. Secrets and e-mail addresses are masked in
+/// What is asked of a [`Semantic`] (P-07). Secrets and e-mail addresses are masked in
 /// all of it; nothing of it may be taken for an instruction.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -87,7 +87,7 @@ impl Question {
     }
 }
 
-/// What a [`Semantic`] makes of a command.
+/// What a [`Semantic`] makes of a command (P-07).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The strongest effect.
@@ -110,7 +110,7 @@ impl Answer {
     }
 }
 
-/// Why there is no answer. What the tables say then stays.
+/// Why there is no answer. What the tables say then stays (P-07).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SemanticError {

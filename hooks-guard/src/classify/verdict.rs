@@ -76,7 +76,7 @@ impl fmt::Display for Method {
     }
 }
 
-/// What one part of a command does.
+/// What one part of a command does (P-09).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// Where the part begins, in bytes.

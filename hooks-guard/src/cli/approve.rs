@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hooks_guard::client::Client;
-use hooks_runtime::display::{escape, shorten};
+use hooks_runtime::display::escape;
 use serde_json::{Value, json};
 
 use super::Failure;
@@ -94,12 +94,13 @@ fn show(question: &Value) -> io::Result<()> {
     let text = |field: &str| escape(question[field].as_str().unwrap_or("-"));
     let mut out = io::stdout().lock();
     writeln!(out)?;
+    // All of it: nobody agrees to what is not shown.
     writeln!(
         out,
         "{}  {}  {}",
         question["id"],
         text("classification"),
-        shorten(&text("command"), 400)
+        text("command")
     )?;
     writeln!(out, "    {}", text("reasoning"))?;
     writeln!(out, "    agent {}, in {}", text("agent"), text("cwd"))

@@ -1,6 +1,7 @@
 //! `audit`: the trail, from the database itself.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
@@ -11,7 +12,7 @@ use hooks_runtime::display::{escape, shorten};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Failure;
-use super::setup::{Setup, open, runtime};
+use super::setup::{Setup, database, open, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -33,6 +34,7 @@ enum Action {
     },
     /// Writes decisions to the standard output, the oldest first.
     Export {
+        /// How they are written.
         #[arg(long, value_enum, default_value = "jsonl")]
         format: Format,
         #[command(flatten)]
@@ -47,6 +49,14 @@ enum Action {
     },
     /// Prints how long the chain is and its last hash, to be noted where nobody can change it.
     Head {
+        #[command(flatten)]
+        setup: Setup,
+    },
+    /// Copies a trail in SQLite into a new file, while it is written to, and checks the copy.
+    /// Exit status: 0 if it is whole, 1 if not.
+    Backup {
+        /// The copy, which must not be there yet.
+        file: PathBuf,
         #[command(flatten)]
         setup: Setup,
     },
@@ -140,6 +150,7 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
                 writeln!(io::stdout().lock(), "{} {}", head.count, hex(&head.hash))?;
                 Ok(true)
             }
+            Action::Backup { file, setup } => backup(&trail(&setup).await?, &file).await,
             Action::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
                 let store = trail(&setup).await?;
@@ -156,6 +167,17 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
             }
         }
     })
+}
+
+async fn backup(store: &AuditStore, file: &Path) -> Result<bool, Failure> {
+    store.backup(file).await?;
+    let path = std::path::absolute(file)?;
+    let copy = AuditStore::open(&format!("sqlite:{}", path.display())).await?;
+    let found = copy.verify().await?;
+    // Nothing of it stays in a file beside it.
+    copy.close().await;
+    say(&found)?;
+    Ok(found.is_intact())
 }
 
 fn say(found: &Verification) -> io::Result<()> {
@@ -196,8 +218,17 @@ fn hex(hash: &[u8]) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A trail that is there: a new one in the place of one that is not would be whole, and empty.
 async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
-    open(&setup.config()?).await
+    let config = setup.config()?;
+    let url = database(&config)?;
+    let path = url.strip_prefix("sqlite:").unwrap_or(&url);
+    if !url.contains("://") && !path.starts_with(':') && !Path::new(path).exists() {
+        return Err(Failure::Other(format!(
+            "there is no audit trail at `{path}`; give its place with `--database`"
+        )));
+    }
+    open(&config).await
 }
 
 async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Failure> {

@@ -16,15 +16,16 @@ use hooks_guard::service::PermissionService;
 use hooks_guard::{PermissionRequest, Ruling};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Failure;
 use super::calls::{Call, Calls};
-use super::setup::{Setup, address, gate, open, runtime};
+use super::setup::{Setup, address, agents, gate, open, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// claude-code, codex, gemini, cursor, copilot, vscode or opencode.
+    /// The agent.
+    #[arg(value_parser = agents())]
     agent: Agent,
     /// For how many seconds the agent waits, by its settings.
     #[arg(long, value_name = "SECONDS")]
@@ -36,6 +37,9 @@ pub(crate) struct Options {
 /// What the service may take for a decision; what it takes beyond the two seconds of a
 /// classification is for its record.
 const DECISION: Duration = Duration::from_secs(3);
+
+/// How long a service that somebody is waited for at may be away: it may be starting anew.
+const RESTART: Duration = Duration::from_secs(10);
 
 /// Answers one call of a hook. Its exit status is the agent's.
 pub(crate) fn hook(options: Options) -> u8 {
@@ -178,6 +182,7 @@ impl Guard<'_> {
             return Answer::of(question, ruling);
         }
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
+        let mut away = None;
         loop {
             let left = self.left();
             if left < Duration::from_millis(500) {
@@ -187,8 +192,15 @@ impl Guard<'_> {
             let path = format!("/api/hooks/decisions/{id}?wait={seconds}");
             let record = client.get(&path, left).await;
             let said = match &record {
-                Ok(record) => record["user_response"].as_str(),
+                Ok(record) => {
+                    away = None;
+                    record["user_response"].as_str()
+                }
                 Err(ClientError::Late(_)) => continue,
+                Err(error) if is_away(error) && within(RESTART, &mut away) => {
+                    sleep(Duration::from_millis(200)).await;
+                    continue;
+                }
                 Err(error) => return Answer::Deny(format!("{reason}; {error}")),
             };
             match said {
@@ -267,6 +279,20 @@ impl Guard<'_> {
         service.executed_call(agent, session, call, status).await?;
         Ok(())
     }
+}
+
+/// Whether nobody is there, or somebody who is about to go; a question that was asked stays open.
+fn is_away(error: &ClientError) -> bool {
+    match error {
+        ClientError::Away(_) | ClientError::Strange => true,
+        ClientError::Refused { code, .. } => code == "SHUTTING_DOWN",
+        _ => false,
+    }
+}
+
+/// Whether it is not longer than that since this was called first.
+fn within(limit: Duration, first: &mut Option<Instant>) -> bool {
+    first.get_or_insert_with(Instant::now).elapsed() < limit
 }
 
 /// A name for a call of which the agent has none: what it does, and where.

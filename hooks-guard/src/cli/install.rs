@@ -9,11 +9,12 @@ use hooks_guard::protocol::Agent;
 use hooks_runtime::display::escape;
 
 use super::Failure;
-use super::setup::{homes, places};
+use super::setup::{agents, homes, places};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// claude-code, codex, gemini, cursor, copilot, vscode or opencode.
+    /// The agent.
+    #[arg(value_parser = agents())]
     agent: Agent,
     /// Shows what would change, and changes nothing.
     #[arg(long)]

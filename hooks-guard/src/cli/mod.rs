@@ -4,6 +4,7 @@ mod approve;
 mod audit;
 mod calls;
 mod check;
+mod describe;
 mod doctor;
 mod hook;
 mod install;
@@ -11,12 +12,14 @@ mod rules;
 mod semantic;
 mod serve;
 mod setup;
+mod watch;
 
 use std::io;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use hooks_guard::audit::AuditError;
 use hooks_guard::client::ClientError;
 use hooks_guard::config::ConfigError;
@@ -58,6 +61,8 @@ enum Action {
     Serve(serve::Options),
     /// Answers the questions of a service that runs; asks for the operator's token.
     Approve(approve::Options),
+    /// Shows what waits for an answer and what happens, and takes answers.
+    Watch(watch::Options),
     /// Reads, checks and cleans up the audit trail.
     Audit(audit::Options),
     /// Answers an agent's hook: reads its input, prints its answer.
@@ -78,6 +83,13 @@ enum Action {
     Trust(rules::TrustOptions),
     /// Prints the OpenAPI document of the service.
     Openapi,
+    /// Prints a script with which a shell completes these commands.
+    Completions {
+        /// The shell that is to run it.
+        shell: Shell,
+    },
+    /// Prints the manual page of this program, or writes those of all its commands.
+    Man(describe::ManOptions),
 }
 
 /// Why a command of this program ended.
@@ -116,6 +128,7 @@ pub(crate) fn run() -> ExitCode {
         Action::Explain { command } => check::explain(&command),
         Action::Serve(options) => serve::serve(options),
         Action::Approve(options) => approve::approve(options),
+        Action::Watch(options) => watch::watch(options),
         Action::Audit(options) => audit::audit(options),
         Action::Hook(options) => return ExitCode::from(hook::hook(options)),
         Action::Install(options) => install::install(options),
@@ -123,6 +136,8 @@ pub(crate) fn run() -> ExitCode {
         Action::TestRules(options) => rules::test(options),
         Action::Trust(options) => rules::trust(options),
         Action::Openapi => openapi(),
+        Action::Completions { shell } => describe::completions(Arguments::command(), shell),
+        Action::Man(options) => describe::man(Arguments::command(), options),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

@@ -90,9 +90,10 @@ async fn run(
     let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
     let metrics = Metrics::install();
     let state = AppState::new(service, token.clone(), config.clone(), metrics);
-    greet(&config, shown.as_ref())?;
+    // Before anybody can know that it runs, and end it.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
+    greet(&config, shown.as_ref())?;
     Server::new(sockets, state)
         .run(async {
             tokio::select! {
@@ -112,6 +113,9 @@ fn greet(config: &Config, token: Option<&OperatorToken>) -> Result<(), Failure> 
         writeln!(out, "and on {}", escape(&socket.display().to_string()))?;
     }
     writeln!(out, "audit trail: {}", without_password(&database(config)?))?;
+    if let Some(days) = config.retention_days {
+        writeln!(out, "decisions older than {days} days are deleted")?;
+    }
     match token {
         // The operator has it.
         None => writeln!(out, "console: http://{}/", config.listen)?,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hooks_guard::audit::AuditStore;
 use hooks_guard::classify::Classifier;
 use hooks_guard::client::Address;
@@ -10,6 +11,7 @@ use hooks_guard::config::Config;
 use hooks_guard::gate::Gate;
 use hooks_guard::install::{Homes, settings_files};
 use hooks_guard::places::Places;
+use hooks_guard::protocol::Agent;
 use hooks_guard::rules::{Protected, RuleBook};
 use hooks_runtime::display::escape;
 use tokio::runtime::{Builder, Runtime};
@@ -52,6 +54,15 @@ impl Setup {
         }
         Ok(config)
     }
+}
+
+/// Reads the name of an agent, and has shells complete it.
+pub(crate) fn agents() -> impl TypedValueParser<Value = Agent> {
+    let names = Agent::ALL.map(|agent| match agent {
+        Agent::ClaudeCode => PossibleValue::new(agent.name()).alias("claude"),
+        agent => PossibleValue::new(agent.name()),
+    });
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Agent>())
 }
 
 /// The address of the audit trail.

@@ -98,6 +98,7 @@ pub(crate) async fn list(
     responses(
         (status = 200, description = "The record as it is now", body = AuditRecord),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
+        (status = 503, description = "SHUTTING_DOWN, to who waits", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn one(
@@ -111,7 +112,12 @@ pub(crate) async fn one(
     let found = state
         .service()
         .decision(decision, Duration::from_secs(wait));
-    let found = found.await.map_err(|error| failed(&id, &error))?;
+    let found = tokio::select! {
+        biased;
+        found = found => found,
+        () = state.inner.ending.begun(), if wait > 0 => return Err(ApiError::shutting_down()),
+    };
+    let found = found.map_err(|error| failed(&id, &error))?;
     found.map(Json).ok_or_else(unknown)
 }
 

@@ -191,6 +191,18 @@ impl ApiError {
         .details(details)
     }
 
+    /// Who waits for something is not left without a word.
+    pub(crate) fn shutting_down() -> Self {
+        let mut error = Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "SHUTTING_DOWN",
+            "The service ends",
+        )
+        .details("What was asked stays open; ask again as soon as the service runs again");
+        error.body.retry_after_seconds = Some(1);
+        error
+    }
+
     /// P-13: what went wrong stands in the log, under the request's id.
     pub(crate) fn internal(id: &RequestId) -> Self {
         Self::new(

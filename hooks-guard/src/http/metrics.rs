@@ -22,7 +22,7 @@ use super::AppState;
 use crate::audit::AuditRecord;
 use crate::request::Ruling;
 
-/// Where the process counts.
+/// Where the process counts (P-30).
 #[derive(Clone)]
 pub struct Metrics(Option<PrometheusHandle>);
 

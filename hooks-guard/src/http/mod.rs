@@ -44,6 +44,7 @@ mod respond;
 mod serve;
 mod session;
 mod stats;
+mod upkeep;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ use session::Sessions;
 use crate::config::Config;
 use crate::service::PermissionService;
 
-/// What [`app`] needs: the service, who may answer, and how it is set up.
+/// What [`app`] needs: the service, who may answer, and how it is set up (P-16).
 ///
 /// Cheap to clone.
 #[derive(Clone, Debug)]
@@ -128,7 +129,7 @@ impl AppState {
 }
 
 /// From where a connection comes; none for the Unix socket. [`Server`] puts it with every
-/// request; without it a client counts as one of the Unix socket.
+/// request; without it a client counts as one of the Unix socket (P-11).
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub Option<SocketAddr>);
 
@@ -136,7 +137,7 @@ pub struct Peer(pub Option<SocketAddr>);
 /// asked without any.
 ///
 /// No answer tells of the inside of the service: what goes wrong is in the log, under the
-/// request's id, which every answer has as `X-Request-Id`.
+/// request's id, which every answer has as `X-Request-Id` (P-13).
 pub fn app(state: AppState) -> Router {
     Router::new()
         .route("/api/hooks/permission-request", post(permission::request))

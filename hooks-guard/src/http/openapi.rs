@@ -5,7 +5,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{License, OpenApi};
 use utoipa::{Modify, OpenApi as _};
 
-/// The document, in OpenAPI 3.1.
+/// The document, in OpenAPI 3.1 (P-46).
 #[must_use]
 pub fn document() -> OpenApi {
     Document::openapi()

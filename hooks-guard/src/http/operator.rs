@@ -9,7 +9,7 @@ use super::error::ApiError;
 use super::session::Sessions;
 
 /// What has to be presented to answer a question, to take an answer back, or to delete records
-/// where that is bound to it. It lives in memory alone.
+/// where that is bound to it. It lives in memory alone (P-26).
 #[derive(Clone)]
 pub struct OperatorToken(String);
 

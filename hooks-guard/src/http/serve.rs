@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
-use super::{AppState, Peer, app};
+use super::{AppState, Peer, app, upkeep};
 use crate::config::Config;
 
 /// How long a client may take to send the head of a request.
@@ -35,7 +35,7 @@ const WAITING: u32 = 16 * 1024;
 /// How long requests that run may go on when the service ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The service could not be had on a socket.
+/// The service could not be had on a socket (P-16).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -78,7 +78,7 @@ fn remedy(error: &io::Error) -> &'static str {
     }
 }
 
-/// The sockets of a service, on which nobody is answered yet.
+/// The sockets of a service, on which nobody is answered yet (P-16).
 #[derive(Debug)]
 pub struct Sockets {
     tcp: TcpListener,
@@ -110,7 +110,7 @@ impl Sockets {
     }
 }
 
-/// The service on its sockets.
+/// The service on its sockets (P-16).
 #[derive(Debug)]
 pub struct Server {
     sockets: Sockets,
@@ -137,8 +137,9 @@ impl Server {
         Self { sockets, state }
     }
 
-    /// Serves until `end` is ready. Then no connection is accepted any more, and requests that
-    /// run have five seconds to end.
+    /// Serves until `end` is ready. Then no connection is accepted any more, who waits for an
+    /// answer of the operator is told that the service ends, and requests that run have five
+    /// seconds to end.
     pub async fn run(self, end: impl Future<Output = ()>) {
         let Self {
             sockets: Sockets { tcp, unix },
@@ -147,7 +148,7 @@ impl Server {
         let permits = Arc::new(Semaphore::new(state.inner.config.max_connections));
         let router = app(state.clone());
         let graceful = GracefulShutdown::new();
-        let expiry = tokio::spawn(expire(state.clone()));
+        let upkeep = tokio::spawn(upkeep::run(state.clone()));
         let mut end = std::pin::pin!(end);
         loop {
             let permit = tokio::select! {
@@ -180,22 +181,12 @@ impl Server {
             }
         }
         drop((tcp, unix));
+        tracing::info!("the service ends");
         state.inner.ending.begin();
         if timeout(GRACE, graceful.shutdown()).await.is_err() {
             tracing::warn!("requests that still ran were cut off");
         }
-        expiry.abort();
-    }
-}
-
-/// Denies questions as their time runs out, so that whoever waits elsewhere hears of it.
-async fn expire(state: AppState) {
-    loop {
-        sleep(Duration::from_secs(1)).await;
-        if let Err(error) = state.service().expire().await {
-            tracing::error!(%error, "questions whose time is up could not be closed");
-            sleep(Duration::from_secs(10)).await;
-        }
+        upkeep.abort();
     }
 }
 

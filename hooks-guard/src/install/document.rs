@@ -14,7 +14,7 @@ use super::cut;
 use super::plan::Plan;
 use crate::protocol::Agent;
 
-/// Why a document is left alone.
+/// Why a document is left alone.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentError {

@@ -28,7 +28,7 @@ pub(crate) use plugin::is_installed as plugin_is_installed;
 
 use file::Settings;
 
-/// What is to be done with the settings of an agent.
+/// What is to be done with the settings of an agent.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The directories in which agents keep the user's settings.
@@ -41,7 +41,7 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-/// What was done with a settings file, or would be.
+/// What was done with a settings file, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The settings file.
@@ -56,7 +56,7 @@ pub struct Report {
     pub to_do: Vec<String>,
 }
 
-/// What became of a file, or would.
+/// What became of a file, or would.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It is as it should be.
@@ -69,7 +69,7 @@ pub enum Change {
     Removed,
 }
 
-/// Why settings cannot be changed. They are as they were.
+/// Why settings cannot be changed. They are as they were.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InstallError {
@@ -133,7 +133,7 @@ pub enum InstallError {
     },
 }
 
-/// Registers the hook in the agent's settings. A second time changes nothing.
+/// Registers the hook in the agent's settings. A second time changes nothing.
 ///
 /// # Errors
 /// When the settings cannot be read, understood or written: then they are as they were.
@@ -179,7 +179,7 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
 }
 
 /// Takes the hook out of the agent's settings: byte for byte what was there before, if nothing
-/// else was changed since.
+/// else was changed since.
 ///
 /// # Errors
 /// As [`install`].

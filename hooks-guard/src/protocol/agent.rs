@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{Hook, Kind};
 
-/// A coding agent whose hooks are spoken.
+/// A coding agent whose hooks are spoken (X-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Agent {
     /// Claude Code.
@@ -74,7 +74,7 @@ impl fmt::Display for Agent {
     }
 }
 
-/// A name that is no agent's.
+/// A name that is no agent's (X-7).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
     "`{name}` is no agent that is known; use `claude-code`, `codex`, `gemini`, `cursor`, \
@@ -109,7 +109,7 @@ const BY_HAND: Duration = Duration::from_secs(10);
 /// The same for Gemini, which counts in milliseconds.
 const BY_HAND_GEMINI: Duration = Duration::from_secs(5);
 
-/// The time in which a hook must have been answered.
+/// The time in which a hook must have been answered (P-08).
 ///
 /// `installed` is the time that the agent's settings give it, which `install` writes as
 /// `--timeout` of the command it registers. Without it, nobody knows what the settings say, and a

@@ -11,7 +11,7 @@ use super::{
     Agent, Asks, Event, Form, Hook, Kind, Problem, ProtocolError, Question, Ran, directory,
 };
 
-/// What an agent says by calling its hook.
+/// What an agent says by calling its hook (P-01).
 ///
 /// # Errors
 /// When the input is too long, no JSON object, or lacks what counts; [`failed`](super::failed)

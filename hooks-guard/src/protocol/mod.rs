@@ -50,12 +50,12 @@ pub use reply::{Reply, answer, done, failed};
 #[cfg(feature = "cli")]
 pub(crate) use tools::{Tool, names};
 
-/// The longest input that is read, in bytes.
+/// The longest input that is read, in bytes (P-02).
 pub const MOST_BYTES: usize = 10 << 20;
-/// The longest text in a reply, in characters.
+/// The longest text in a reply, in characters.
 pub const MOST_TEXT: usize = 4_000;
 
-/// What an agent says by calling its hook.
+/// What an agent says by calling its hook (P-01, P-26).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The agent is about to use a tool.
@@ -71,7 +71,7 @@ pub enum Event {
     },
 }
 
-/// Which hook of which agent was called.
+/// Which hook of which agent was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hook {
     /// The agent that the input is of.
@@ -81,7 +81,7 @@ pub struct Hook {
     pub(crate) form: Form,
 }
 
-/// When an agent calls a hook.
+/// When an agent calls a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Before a tool is used: `PreToolUse`, `BeforeTool`, `beforeShellExecution`….
@@ -114,7 +114,7 @@ pub(crate) enum Form {
     OpenCode2,
 }
 
-/// Whether the agent itself asks somebody if it is told to.
+/// Whether the agent itself asks somebody if it is told to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
     /// It does.
@@ -125,7 +125,7 @@ pub enum Asks {
     Never,
 }
 
-/// A tool is about to be used.
+/// A tool is about to be used (P-01).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The hook that was called.
@@ -147,7 +147,7 @@ impl Question {
     }
 }
 
-/// A tool ran.
+/// A tool ran (P-26).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
     /// The hook that was called.
@@ -159,7 +159,7 @@ pub struct Ran {
     pub outcome: Outcome,
 }
 
-/// What came of a tool that ran.
+/// What came of a tool that ran (P-26).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Whether it succeeded; none where the agent does not say.
@@ -170,7 +170,7 @@ pub struct Outcome {
     pub error: Option<String>,
 }
 
-/// What the agent is told, with the reason that is shown.
+/// What the agent is told, with the reason that is shown (P-06, X-7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It may.
@@ -204,7 +204,7 @@ impl Answer {
     }
 }
 
-/// An input that is not understood; [`failed`] is the reply.
+/// An input that is not understood; [`failed`] is the reply (P-02).
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{problem}")]
 pub struct ProtocolError {
@@ -214,7 +214,7 @@ pub struct ProtocolError {
     pub hook: Option<Hook>,
 }
 
-/// What is wrong with an input.
+/// What is wrong with an input (P-02).
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Agent, Answer, Asks, Form, Hook, Kind, MOST_TEXT, Question};
 
-/// What the process has to print, and how it has to end.
+/// What the process has to print, and how it has to end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     /// For the standard output: one JSON object, or nothing.
@@ -30,7 +30,7 @@ const NO_REASON: &str = "refused by hooks-guard";
 /// Said after the reason where the agent cannot ask.
 const NOBODY: &str = "; nobody was there to agree, and this agent does not ask by itself";
 
-/// What an agent is told about its question.
+/// What an agent is told about its question (P-06, X-7).
 ///
 /// [`Answer::Ask`] becomes a refusal where the agent asks nobody, and silence where only silence
 /// makes it ask. No reply relaxes what the agent would have done without the hook, other than for
@@ -50,8 +50,8 @@ pub fn answer(question: &Question, answer: &Answer) -> Reply {
 }
 
 /// A refusal because something went wrong: in the agent's own field as far as the hook is known,
-/// by the exit status where it is not. After a tool has run there is nothing to refuse, and only
-/// the standard error says so.
+/// by the exit status where it is not. After a tool has run there is nothing to refuse,
+/// and only the standard error says so.
 #[must_use]
 pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
     let why = shown(why);
@@ -73,7 +73,7 @@ pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
     }
 }
 
-/// The reply that decides nothing.
+/// The reply that decides nothing.
 #[must_use]
 pub fn done(hook: Hook) -> Reply {
     match (hook.form, hook.kind) {

@@ -7,7 +7,7 @@ use super::{Effect, Inner, Origin, Rules};
 use crate::classify::{Classifier, Crud, Decision, Judgement};
 use crate::request::{FileAccess, PermissionRequest};
 
-/// What came of a test of a rule.
+/// What came of a test of a rule (P-06).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TestOutcome {
@@ -35,7 +35,7 @@ impl TestOutcome {
     }
 }
 
-/// What looks like a slip in a file of rules, and keeps nothing from working.
+/// What looks like a slip in a file of rules, and keeps nothing from working (P-06).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {

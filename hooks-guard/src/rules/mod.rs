@@ -69,7 +69,7 @@ pub use error::{Mistake, RulesError};
 pub use protect::Protected;
 pub use trust::{Trust, TrustError};
 
-/// What a rule says; the strictest is the greatest.
+/// What a rule says; the strictest is the greatest (P-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
@@ -91,7 +91,7 @@ impl fmt::Display for Effect {
     }
 }
 
-/// Whose file of rules it is.
+/// Whose file of rules it is (P-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// The user's own.
@@ -103,7 +103,7 @@ pub enum Origin {
     },
 }
 
-/// What the rules say about a request.
+/// What the rules say about a request (P-06).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
@@ -132,7 +132,7 @@ impl Verdict {
     }
 }
 
-/// A set of rules: cheap to clone, and never changed.
+/// A set of rules: cheap to clone, and never changed (P-06).
 #[derive(Clone, Debug)]
 pub struct Rules {
     inner: Arc<Inner>,
@@ -146,7 +146,7 @@ struct Inner {
     project: Option<Folder>,
 }
 
-/// The largest file of rules, in bytes.
+/// The largest file of rules, in bytes (P-06).
 pub const MOST_BYTES: usize = 256 << 10;
 
 impl Rules {

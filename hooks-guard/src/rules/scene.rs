@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::paths::{Folder, Located, Start};
-use crate::classify::{Crud, Judgement, Part, PartWord, Parts, UNKNOWN};
+use crate::classify::{Crud, Judgement, Part, Parts, UNKNOWN, Word};
 use crate::request::PermissionRequest;
 
 /// Programs that say their words and touch nothing.
@@ -80,7 +80,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    pub(super) fn locate(&self, word: &PartWord) -> Located {
+    pub(super) fn locate(&self, word: &Word) -> Located {
         match word.known || word.text.contains(UNKNOWN) {
             true => self.start.locate(&word.text),
             // A pattern, or what may be several words.
@@ -105,14 +105,12 @@ impl<'a> Scene<'a> {
         let understood = !part.calls.is_empty() && part.calls.iter().all(|call| call.understood);
         let effect = part.effect;
         for word in part.words.iter().skip(1) {
+            // What an understood command is told as no file may be anything.
+            if understood && !word.known {
+                continue;
+            }
             for text in candidates(&word.text) {
-                let known = word.known;
-                // What an understood command is told as no file may be anything.
-                if understood && !known {
-                    continue;
-                }
-                let text = text.to_owned();
-                out.push((self.locate(&PartWord { text, known }), effect));
+                out.push((self.locate(&word.with(text)), effect));
             }
         }
         out
@@ -142,7 +140,7 @@ pub(super) fn base_name(path: &str) -> &str {
 
 fn moves(part: &Part, start: &mut Start) {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
-    let mut go = |word: &PartWord| match word.known {
+    let mut go = |word: &Word| match word.known {
         true => start.enter(&word.text),
         false => start.enter(&UNKNOWN.to_string()),
     };
@@ -177,10 +175,7 @@ fn moves(part: &Part, start: &mut Start) {
         } else if let Some((name, value)) = word.text.split_once('=')
             && OPTIONS.contains(&name)
         {
-            go(&PartWord {
-                text: value.to_owned(),
-                known: word.known,
-            });
+            go(&word.with(value));
         }
     }
 }

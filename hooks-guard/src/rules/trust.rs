@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 /// Files of rules that the user trusts, each as it was when it was trusted: one that was changed
-/// since is not trusted any more.
+/// since is not trusted any more (P-06).
 ///
 /// Kept in a file of the user's own, which nobody else may write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Trust {
     files: BTreeMap<PathBuf, String>,
 }
 
-/// Why what is trusted could not be read or written.
+/// Why what is trusted could not be read or written (P-06).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TrustError {

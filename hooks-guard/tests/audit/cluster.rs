@@ -115,6 +115,12 @@ impl Cluster {
         format!("postgres://guard@{host}:{}/{name}", self.port)
     }
 
+    /// Another of its programs.
+    #[allow(dead_code, reason = "for the tests of several instances")]
+    pub(crate) fn tool(&self, name: &str) -> Command {
+        Command::new(binaries().expect("it was started").join(name))
+    }
+
     /// Runs a text as somebody who has nothing to do with the trail.
     pub(crate) fn psql(&self, database: &str, sql: &str) -> Option<String> {
         let done = Command::new(binaries()?.join("psql"))

@@ -6,13 +6,18 @@ mod approval;
 mod bad_input;
 mod cleanup;
 mod client;
+#[path = "../audit/cluster.rs"]
+#[expect(dead_code, reason = "the tests of the trail use all of it")]
+mod cluster;
 mod daemon;
 mod decisions;
 mod events;
 mod general;
+mod instances;
 mod load;
 mod once;
 mod openapi;
+mod operation;
 mod own;
 mod rate;
 mod request;

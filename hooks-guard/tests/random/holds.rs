@@ -15,8 +15,9 @@ pub(crate) fn assert_holds(classifier: &Classifier, text: &str) {
     assert_form(text, &verdict);
     let explanation = classifier.explain(text).expect("a command");
     assert_eq!(explanation.classification(), &verdict, "{text:?}");
-    let words = explanation.runs().iter().flat_map(|run| &run.words);
-    for word in words.chain(explanation.files()) {
+    let parts = explanation.parts();
+    let words = parts.runs().flat_map(|run| &run.words);
+    for word in words.chain(parts.redirections().map(|file| &file.path)) {
         assert!(
             text.get(word.start..word.end).is_some(),
             "{text:?}: {word:?}"

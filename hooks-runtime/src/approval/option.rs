@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One answer to choose from.
+/// One answer to choose from (`E-133`).
 ///
 /// ```
 /// use hooks_runtime::HookResult;
@@ -22,7 +22,7 @@ pub struct ApprovalOption {
     pub effect: ApprovalEffect,
 }
 
-/// What an answer means.
+/// What an answer means (`E-133`).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
 )]

@@ -9,7 +9,7 @@ use super::option::ApprovalOption;
 use super::request::ApprovalRequest;
 use crate::{ApprovalDefault, Map};
 
-/// What came of a question, and of which one.
+/// What came of a question, and of which one (`E-136`, `E-137`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[must_use = "it may be a denial"]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub struct Approval {
     pub decision: ApprovalDecision,
 }
 
-/// How a question was decided.
+/// How a question was decided (`E-132` to `E-138`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

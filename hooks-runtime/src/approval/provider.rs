@@ -80,7 +80,7 @@ impl<P: ApprovalProvider> Asks for P {
     }
 }
 
-/// Answers without asking anybody: for tests, and for hosts where nobody is there to ask.
+/// Answers without asking anybody: for tests, and for hosts where nobody is there to ask (`E-160`).
 ///
 /// A clone is the same one: it knows what has been asked.
 ///

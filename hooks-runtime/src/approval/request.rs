@@ -17,7 +17,7 @@ use crate::{Action, ApprovalDefault, Emission, HookResult, Map};
 ///
 /// It holds all that its answer needs, so that it can be serialised, stored and answered
 /// later by another task or program ([`Coordinator::settle`](crate::Coordinator::settle)).
-/// What is approved are [`data`](Self::data), the data after all hooks have run.
+/// What is approved are [`data`](Self::data), the data after all hooks have run (`E-136`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -58,7 +58,7 @@ pub struct ApprovalRequest {
     pub(crate) is_trusted: bool,
 }
 
-/// What the user chose.
+/// What the user chose (`E-132`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalAnswer {

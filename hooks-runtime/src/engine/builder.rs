@@ -40,7 +40,7 @@ use crate::{PhaseRegistry, RegisterOptions};
 ///
 /// Whatever is not said here can be said to the hook itself, which
 /// is made from the [context](HookEngine::context) and registered in the place of the built-in
-/// one.
+/// one (`R-24`).
 #[derive(Default)]
 #[must_use = "`build` makes the engine"]
 pub struct EngineBuilder {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::Map;
 
-/// One call that an agent wants to make, as PRE hooks see it.
+/// One call that an agent wants to make, as PRE hooks see it (`R-22`).
 ///
 /// ```
 /// use hooks_runtime::ToolRequest;
@@ -89,7 +89,7 @@ impl ToolRequest {
 }
 
 /// What a call used up. The model's tokens and the cost are what the host was told; without
-/// them a budget can only count calls.
+/// them a budget can only count calls (`R-31`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
@@ -111,7 +111,7 @@ impl Usage {
     }
 }
 
-/// What came of a call, as POST hooks see it.
+/// What came of a call, as POST hooks see it (`R-22`).
 ///
 /// ```
 /// use hooks_runtime::{ToolRequest, ToolResult};

@@ -66,7 +66,7 @@ pub enum ConcurrencyError {
     },
 }
 
-/// The engine cannot be built, or its intents not be used.
+/// The engine cannot be built, or its intents not be used (`R-29`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {

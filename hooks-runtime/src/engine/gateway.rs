@@ -84,6 +84,9 @@ impl HookEngine {
 
     /// As [`pre_tool_use`](Self::pre_tool_use), with what became of each hook: a response does
     /// not name the hook that gave it, the report does.
+    ///
+    /// # Errors
+    /// As of [`pre_tool_use`](Self::pre_tool_use); the report is there in any case.
     pub async fn pre_tool_use_reported(
         &self,
         request: &ToolRequest,

@@ -11,7 +11,7 @@ use crate::Map;
 use crate::lock::lock;
 
 /// How far the turn of an agent is. It goes forward by itself, and back with
-/// [`Session::begin_turn`].
+/// [`Session::begin_turn`] (`R-25`).
 ///
 /// | Stage | Left when | Lets through |
 /// |---|---|---|
@@ -74,7 +74,7 @@ struct Meter {
     intents: BTreeMap<String, Spent>,
 }
 
-/// What has been used up so far.
+/// What has been used up so far (`R-31`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spent {
@@ -99,7 +99,7 @@ struct LastCall {
     times: u32,
 }
 
-/// How far the work on an intent is.
+/// How far the work on an intent is (`R-26`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Progress {
@@ -111,7 +111,7 @@ pub struct Progress {
     pub files: BTreeSet<String>,
 }
 
-/// Something that the next session should know.
+/// Something that the next session should know (`R-26`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Lesson {

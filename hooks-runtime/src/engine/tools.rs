@@ -37,7 +37,7 @@ impl fmt::Display for ToolClass {
     }
 }
 
-/// What a tool does, as far as hooks treat it differently.
+/// What a tool does, as far as hooks treat it differently (`R-32`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolRole {
@@ -242,7 +242,7 @@ impl ToolTable {
     }
 }
 
-/// Why it is not known which files a call would change.
+/// Why it is not known which files a call would change (`R-32`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnreadablePath {

@@ -13,7 +13,7 @@ use super::handler::{Handler, Reply, Spoken};
 use super::record::{Fields, Transcript};
 use crate::Map;
 
-/// What hooks answered that were asked all at once.
+/// What hooks answered that were asked all at once (`E-50`, `E-59`).
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Collected {

@@ -388,7 +388,7 @@ pub(crate) async fn feed(mut pipe: ChildStdin, input: &[u8]) -> Result<(), Comma
     }
 }
 
-/// Why a program gave no answer.
+/// Why a program gave no answer (`E-36`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {

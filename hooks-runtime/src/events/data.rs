@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::emission::{Emission, HookFault};
 use crate::Map;
 
-/// The data of an event, from a map, a [`Value`], or nothing.
+/// The data of an event, from a map, a [`Value`], or nothing (`E-41`).
 ///
 /// A map that is given away is changed in place; one that the caller keeps, as an `Arc`, is
 /// shared with the hooks, and copied only where a changed one has to be given back.
@@ -90,7 +90,7 @@ impl From<Value> for EventData {
     }
 }
 
-/// Fields for the data of every event: a map, or `()` for none.
+/// Fields for the data of every event: a map, or `()` for none (`E-65`, `E-66`).
 #[derive(Debug, Clone, Default)]
 pub struct DefaultFields(Arc<Map>);
 
@@ -131,7 +131,7 @@ pub(crate) fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// Why an event has no answer.
+/// Why an event has no answer (`E-41`, `X-2`).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EmitError {

@@ -82,7 +82,8 @@ pub(crate) struct Question {
     pub(crate) has_changed: bool,
 }
 
-/// A text for the agent's conversation, with its own role, lifetime and placement.
+/// A text for the agent's conversation, with its own role, lifetime and placement (`E-110` to
+/// `E-112`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Injection {
@@ -124,7 +125,7 @@ pub struct UserMessage {
     pub hook: Arc<str>,
 }
 
-/// Something that a hook printed.
+/// Something that a hook printed (`E-150`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookOutput {
@@ -134,7 +135,7 @@ pub struct HookOutput {
     pub hook: Arc<str>,
 }
 
-/// Something that went wrong in a hook.
+/// Something that went wrong in a hook (`E-36`).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookFault {

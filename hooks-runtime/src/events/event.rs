@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::record::{Fields, Printed, Transcript};
 use crate::Map;
 
-/// An event as a hook sees it: its name, and its data as the hooks before left them. All of it
-/// is borrowed; a copy of this is a few words.
+/// An event as a hook sees it: its name, and its data as the hooks before left them (`E-12`,
+/// `E-25`). All of it is borrowed; a copy of this is a few words.
 ///
 /// ```
 /// use hooks_runtime::{Event, EventHook, HookError, HookResult, impl_hook};

@@ -107,8 +107,8 @@ impl Reply {
     }
 }
 
-/// What a function may answer as an event hook. `Time` is found by the compiler: [`Now`] or
-/// [`Later`].
+/// What a function may answer as an event hook (`E-13`). `Time` is found by the compiler:
+/// [`Now`] or [`Later`].
 #[diagnostic::on_unimplemented(
     message = "an event hook cannot answer `{Self}`; answer a `HookResult`, a `Result<HookResult, E>` whose `E` is an error or a text, or a future of those",
     label = "answers `{Self}`"
@@ -121,11 +121,11 @@ pub trait HookAnswer<Time> {
         Self: Send;
 }
 
-/// The answer is there at once.
+/// The answer is there at once (`E-13`).
 #[derive(Debug)]
 pub enum Now {}
 
-/// The answer has to be waited for.
+/// The answer has to be waited for (`E-13`).
 #[derive(Debug)]
 pub struct Later<Time>(PhantomData<Time>);
 
@@ -173,8 +173,8 @@ where
     }
 }
 
-/// What can be registered for an event: see the [module](self) for the forms. `Form` is found
-/// by the compiler.
+/// What can be registered for an event: see the [module](self) for the forms (`E-13`). `Form`
+/// is found by the compiler.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an event hook; have it take `(event: Arc<str>, data: Arc<Map>)`, or `(event: Event<'_>)` where it is not async, or implement `EventHook`",
     label = "not an event hook",
@@ -236,16 +236,16 @@ fn last_segment(path: &str) -> &str {
 pub mod form {
     use std::marker::PhantomData;
 
-    /// A function of shared data that answers `R`.
+    /// A function of shared data that answers `R` (`E-13`).
     #[derive(Debug)]
     pub struct Shared<R>(PhantomData<R>);
-    /// A function of borrowed data that answers `R`.
+    /// A function of borrowed data that answers `R` (`E-13`).
     #[derive(Debug)]
     pub struct Borrowed<R>(PhantomData<R>);
-    /// A type that implements `EventHook`.
+    /// A type that implements `EventHook` (`E-13`).
     #[derive(Debug)]
     pub enum Typed {}
-    /// A program.
+    /// A program (`E-13`).
     #[derive(Debug)]
     pub enum Program {}
 }

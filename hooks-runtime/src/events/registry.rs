@@ -202,7 +202,7 @@ impl HookRegistry {
     }
 
     /// Emits an event in a task of its own, which runs on when the caller is gone (`E-42`,
-    /// `E-44`).
+    /// `E-44`). What comes of it is what [`emit`](Self::emit) answers.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -299,7 +299,7 @@ impl fmt::Debug for HookRegistry {
     }
 }
 
-/// What an emission is given besides its data.
+/// What an emission is given besides its data (`E-39`).
 ///
 /// ```
 /// use std::time::Duration;

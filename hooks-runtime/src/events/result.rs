@@ -87,7 +87,7 @@ pub enum Action {
     AskUser,
 }
 
-/// Who says what is injected.
+/// Who says what is injected (`E-92`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextRole {
@@ -100,7 +100,7 @@ pub enum ContextRole {
     Assistant,
 }
 
-/// What counts where nobody answers a question.
+/// What counts where nobody answers a question (`E-134`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalDefault {
@@ -111,7 +111,7 @@ pub enum ApprovalDefault {
     Deny,
 }
 
-/// How serious a message is.
+/// How serious a message is (`E-92`).
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize, Deserialize,
 )]

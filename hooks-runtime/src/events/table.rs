@@ -113,7 +113,7 @@ impl Table {
 
 const TIMESTAMP: &str = "timestamp";
 
-/// One registration of a [`HookRegistry`](super::HookRegistry).
+/// One registration of a [`HookRegistry`](super::HookRegistry) (`E-72`, `X-9`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct EventDescriptor {

@@ -40,7 +40,7 @@ impl UsageEstimate {
     }
 }
 
-/// What an operation has used so far, by its provider.
+/// What an operation has used so far, by its provider (`T-70`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -145,7 +145,7 @@ impl<B: Budget + ?Sized> Budget for Arc<B> {
     }
 }
 
-/// No budget: every operation may be sent.
+/// No budget: every operation may be sent (`T-70`).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unlimited;
 
@@ -159,7 +159,7 @@ impl Budget for Unlimited {
     fn release(&self, _: &UsageEstimate, _: &RequestExtensions) {}
 }
 
-/// Why a budget refuses an operation.
+/// Why a budget refuses an operation (`T-70`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {
@@ -192,7 +192,7 @@ impl BudgetError {
 /// A budget that counts. A clone is the same budget.
 ///
 /// An operation is refused where a limit has nothing left, or less than the estimate; a limit
-/// of zero allows nothing. What was used counts in full, also where it was more than
+/// of zero allows nothing (`T-70`). What was used counts in full, also where it was more than
 /// estimated. Sums stop at the largest number, they do not wrap.
 ///
 /// ```

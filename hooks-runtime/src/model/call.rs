@@ -24,7 +24,7 @@ use super::input::{ModelOperation, ModelRequest, OperationKind, OutputSchema};
 use super::owner::HookedModel;
 
 /// An operation that has not been sent: [`stream`](ModelCall::stream) or
-/// [`collect`](ModelCall::collect) do.
+/// [`collect`](ModelCall::collect) do (`T-74`).
 #[must_use = "an operation is sent by `stream` or `collect`"]
 pub struct ModelCall<'h, O> {
     model: HookedModel<'h>,
@@ -32,11 +32,11 @@ pub struct ModelCall<'h, O> {
     output: PhantomData<fn() -> O>,
 }
 
-/// The answer is text.
+/// The answer is text (`T-71`).
 #[derive(Debug, Clone, Copy)]
 pub enum Text {}
 
-/// The answer is JSON, read as a `T`.
+/// The answer is JSON, read as a `T` (`T-71`).
 pub struct Json<T>(PhantomData<fn() -> T>);
 
 impl<T> fmt::Debug for Json<T> {
@@ -45,7 +45,7 @@ impl<T> fmt::Debug for Json<T> {
     }
 }
 
-/// What an answer is made into: [`Text`] or [`Json`].
+/// What an answer is made into: [`Text`] or [`Json`] (`T-71`).
 pub trait ModelOutput: sealed::Sealed {
     /// What the caller gets.
     type Value;
@@ -158,7 +158,7 @@ impl<O> fmt::Debug for ModelCall<'_, O> {
     }
 }
 
-/// The events of an answer. It ends after the first error.
+/// The events of an answer (`T-72`). It ends after the first error.
 ///
 /// # Panics
 /// Polling it panics where a hook does; it may not be polled again then.

@@ -9,7 +9,7 @@ use super::input::OperationKind;
 use crate::Map;
 use crate::events::{Emission, EmitError, HookRegistry};
 
-/// Why an operation has no answer, or no whole one.
+/// Why an operation has no answer, or no whole one (`E-80`).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -104,9 +104,9 @@ impl ModelError {
     }
 }
 
-/// Emits `error:provider`, where the provider is at fault; a [`HookedModel`](super::HookedModel)
-/// emits nothing itself. The orchestrator adds its own fields, such as the operation or the
-/// session, as `more`; they give way to those of
+/// Emits `error:provider` (`E-80`), where the provider is at fault, and nothing otherwise; a
+/// [`HookedModel`](super::HookedModel) emits nothing itself. The orchestrator adds its own
+/// fields, such as the operation or the session, as `more`; they give way to those of
 /// [`provider_error_data`](ModelError::provider_error_data).
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use super::call::ModelOutput;
 use super::error::ModelError;
 use super::input::{ModelOperation, OperationKind, RawToolCall};
 
-/// One event of an answer, as a caller gets it.
+/// One event of an answer, as a caller gets it (`T-72`).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent<T> {
@@ -36,7 +36,7 @@ pub enum ModelEvent<T> {
     Output(T),
 }
 
-/// A tool call whose arguments are JSON.
+/// A tool call whose arguments are JSON (`T-72`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelToolCall {
@@ -59,7 +59,7 @@ impl ModelToolCall {
     }
 }
 
-/// Why a model has stopped.
+/// Why a model has stopped (`T-72`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -76,7 +76,7 @@ pub enum FinishReason {
     Other(String),
 }
 
-/// A whole answer.
+/// A whole answer (`T-72`).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ModelReply<T> {

@@ -6,7 +6,8 @@ use super::adapter::AdapterEvent;
 use super::budget::UsageEstimate;
 use super::input::{ModelInput, ModelOperation, ModelRequest, OperationKind};
 
-/// The extension points of every operation of a [`HookedModel`](super::HookedModel).
+/// The extension points of every operation of a [`HookedModel`](super::HookedModel) (`T-70` to
+/// `T-72`).
 ///
 /// ```
 /// use hooks_runtime::impl_hooks;
@@ -47,7 +48,7 @@ pub trait ModelHooks {
     }
 }
 
-/// What `resolve_usage_estimate` is given.
+/// What `resolve_usage_estimate` is given (`T-70`).
 #[derive(Debug, Clone, Copy)]
 pub struct UsageHookContext<'a> {
     request: &'a ModelRequest,
@@ -74,7 +75,7 @@ impl<'a> UsageHookContext<'a> {
     }
 }
 
-/// What `on_model_input` is given.
+/// What `on_model_input` is given (`T-71`).
 #[derive(Debug, Clone, Copy)]
 pub struct ModelInputHookContext<'a> {
     request: &'a ModelRequest,
@@ -105,7 +106,7 @@ impl<'a> ModelInputHookContext<'a> {
     }
 }
 
-/// What `on_stream_event` is given.
+/// What `on_stream_event` is given (`T-72`).
 #[derive(Debug, Clone, Copy)]
 pub struct StreamEventHookContext<'a> {
     extensions: &'a RequestExtensions,

@@ -6,7 +6,7 @@ use hooks_core::RequestExtensions;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The four kinds of operation.
+/// The four kinds of operation (`T-70`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ impl fmt::Display for OperationKind {
     }
 }
 
-/// The input of a turn: the conversation so far, and the tools that may be called.
+/// The input of a turn: the conversation so far, and the tools that may be called (`T-71`).
 ///
 /// ```
 /// use hooks_runtime::model::{ModelInput, ToolSpec};
@@ -105,7 +105,7 @@ impl From<String> for ModelInput {
     }
 }
 
-/// One message of a conversation.
+/// One message of a conversation (`T-71`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -134,7 +134,7 @@ pub enum ModelMessage {
     },
 }
 
-/// A tool call as a model writes it: its arguments are a text that should be JSON.
+/// A tool call as a model writes it: its arguments are a text that should be JSON (`T-71`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RawToolCall {
@@ -161,7 +161,7 @@ impl RawToolCall {
     }
 }
 
-/// A tool that a model may call.
+/// A tool that a model may call (`T-71`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
@@ -192,7 +192,7 @@ impl ToolSpec {
     }
 }
 
-/// The JSON schema that a structured output is asked to meet.
+/// The JSON schema that a structured output is asked to meet (`T-71`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutputSchema {
@@ -212,7 +212,8 @@ impl OutputSchema {
     }
 }
 
-/// How an answer is made: an extension that adapters read, from the request or the defaults.
+/// How an answer is made: an extension that adapters read, from the request or the defaults
+/// (`T-74`).
 ///
 /// What is `None` is left to the adapter.
 ///
@@ -264,7 +265,7 @@ impl GenerationOptions {
     }
 }
 
-/// An operation without the types of whoever asks: what an adapter is given.
+/// An operation without the types of whoever asks: what an adapter is given (`T-71`).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelOperation {
@@ -350,7 +351,7 @@ impl ModelOperation {
     }
 }
 
-/// What an adapter is asked.
+/// What an adapter is asked (`T-74`).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ModelRequest {

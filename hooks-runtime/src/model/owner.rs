@@ -12,7 +12,8 @@ use super::call::{Json, ModelCall, Text};
 use super::hooks::ModelHooksSet;
 use super::input::{ModelInput, ModelOperation};
 
-/// Sends operations to a model through an adapter, within a budget, with hooks around each.
+/// Sends operations to a model through an adapter, within a budget, with hooks around each
+/// (`T-70` to `T-73`).
 ///
 /// A clone shares the adapter, the budget and the hooks; hooks that are added later belong to
 /// one of them only. An operation has the hooks that there were when it was made.
@@ -153,8 +154,8 @@ impl fmt::Debug for HookedModel<'_> {
     }
 }
 
-/// What a [`HookedModel`] is made of, but for its hooks. A clone shares the adapter and the
-/// budget.
+/// What a [`HookedModel`] is made of, but for its hooks (`T-75`). A clone shares the adapter
+/// and the budget.
 #[derive(Clone)]
 pub struct ModelParts<'h> {
     pub(crate) adapter: Arc<dyn Erased + 'h>,

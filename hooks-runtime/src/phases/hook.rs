@@ -10,7 +10,7 @@ use hooks_core::Answer;
 use super::response::HookResponse;
 use crate::HookError;
 
-/// A hook before a call, given the request.
+/// A hook before a call, given the request (`R-10` to `R-13`).
 ///
 /// ```
 /// use hooks_runtime::{HookError, HookResponse, PreHook, ResponseAction};
@@ -49,6 +49,10 @@ pub trait PreHook<Req: ?Sized>: Send + Sync {
     }
 
     /// Looks at the request. Written as an `async fn`.
+    ///
+    /// # Errors
+    /// Where the hook cannot answer: the call must not happen, and no later hook is asked, unless
+    /// the registration says otherwise (`R-13`).
     fn execute(
         &self,
         request: &Req,
@@ -105,6 +109,9 @@ pub trait PostHook<Res: ?Sized>: Send + Sync {
     fn id(&self) -> &str;
 
     /// Looks at the result. Written as an `async fn`.
+    ///
+    /// # Errors
+    /// They are logged, and keep no other hook from running (`R-14`).
     fn execute(
         &self,
         result: &Res,
@@ -156,7 +163,8 @@ impl<Res: ?Sized, H: PostHook<Res>> Post<Res> for H {
     }
 }
 
-/// A function as a PRE hook. It answers at once, and costs no future.
+/// A function as a PRE hook. It answers at once, and costs no future; its priority is that of
+/// the registration, else 100 (`R-02`).
 ///
 /// ```
 /// use hooks_runtime::phases::PreFn;
@@ -226,7 +234,7 @@ impl<F, M> fmt::Debug for PreFn<F, M> {
 }
 
 /// A function as a POST hook. It answers at once, and costs no future. It is given the result,
-/// and the id of the request where the host has one.
+/// and the id of the request where the host has one (`R-18`).
 ///
 /// ```
 /// use hooks_runtime::phases::PostFn;

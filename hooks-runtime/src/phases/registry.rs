@@ -195,6 +195,9 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     }
 
     /// As [`execute_pre`](Self::execute_pre), with what became of each hook.
+    ///
+    /// # Errors
+    /// As of [`execute_pre`](Self::execute_pre); the report is there in any case.
     pub async fn execute_pre_reported(
         &self,
         request: &Req,

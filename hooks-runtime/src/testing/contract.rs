@@ -44,10 +44,10 @@ use trial::Trial;
 
 pub use stop::Stop;
 
-/// The time that a hook has for one call unless [`Subject::time_limit`] says otherwise.
+/// The time that a hook has for one call unless [`Subject::time_limit`] says otherwise (`E-160`).
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// One thing that every hook has to hold.
+/// One thing that every hook has to hold (`E-160`).
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ContractCase {
@@ -69,7 +69,7 @@ struct Finding {
     came: String,
 }
 
-/// Why a hook does not hold a case.
+/// Why a hook does not hold a case (`E-160`).
 ///
 /// What the hook or its program said is shortened and escaped in it: it can be printed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -88,7 +88,7 @@ pub struct ContractFailure {
     pub remedy: &'static str,
 }
 
-/// A hook that is put through the cases. Each case makes a new one.
+/// A hook that is put through the cases (`E-160`). Each case makes a new one.
 #[derive(Clone)]
 pub struct Subject {
     make: Arc<dyn Fn() -> Arc<dyn Handler> + Send + Sync>,
@@ -218,7 +218,8 @@ macro_rules! table {
 // The names are where `hook_behavior_tests!` has them from, too.
 crate::__hook_contract_cases!(table!);
 
-/// The case of this name, among those that every hook has to hold.
+/// The case of this name, among those that every hook has to hold (`E-160`). There is none of
+/// any other name.
 pub fn case(name: &str) -> Option<&'static ContractCase> {
     CASES.iter().find(|case| case.name == name)
 }

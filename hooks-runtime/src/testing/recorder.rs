@@ -58,7 +58,7 @@ struct Script {
     then: HookResult,
 }
 
-/// An event that an [`EventRecorder`] has seen.
+/// An event that an [`EventRecorder`] has seen (`E-160`).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RecordedEvent {

@@ -26,7 +26,7 @@ impl<I, O> ToolDecision<I, O> {
     }
 }
 
-/// The pipeline of the slots of a tool set: `Run` hands the call on.
+/// The pipeline of the slots of a tool set: `Run` hands the call on (`T-75`).
 #[derive(Debug)]
 pub enum ToolPipeline {}
 

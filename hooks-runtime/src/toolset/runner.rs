@@ -9,7 +9,7 @@ use super::call::{ToolCall, carries_extensions};
 use super::error::ToolError;
 use super::set::{RunTools, ToolSet};
 
-/// What a [`ToolRunner`] is made of besides its hooks.
+/// What a [`ToolRunner`] is made of besides its hooks (`T-75`).
 #[derive(Debug, Clone, Default)]
 pub struct ToolParts<X> {
     executor: X,

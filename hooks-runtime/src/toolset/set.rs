@@ -105,7 +105,7 @@ where
     run?.await
 }
 
-/// What is known of a tool from its variant.
+/// What is known of a tool from its variant (`T-75`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolDescriptor {
@@ -115,7 +115,7 @@ pub struct ToolDescriptor {
     pub description: &'static str,
 }
 
-/// One tool of a set, as it is found by its name.
+/// One tool of a set, as it is found by its name (`T-75`).
 pub struct Listed<T> {
     descriptor: ToolDescriptor,
     read: fn(&'static str, Value) -> Result<T, ToolError>,
@@ -141,8 +141,9 @@ impl<T> fmt::Debug for Listed<T> {
     }
 }
 
-/// What the input of a tool must be. Implemented for everything that fits; the compiler would
-/// list what other types `serde` reads, in words that change with what else is compiled.
+/// What the input of a tool must be (`T-75`). Implemented for everything that fits; the
+/// compiler would list what other types `serde` reads, in words that change with what else is
+/// compiled.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the input of a tool, which is read from JSON; derive `serde::Deserialize` for it",
     label = "does not implement `serde::Deserialize`"
@@ -152,7 +153,7 @@ pub trait ToolInput: DeserializeOwned {}
 #[diagnostic::do_not_recommend]
 impl<I: DeserializeOwned> ToolInput for I {}
 
-/// What the output of a tool must be. Implemented for everything that fits.
+/// What the output of a tool must be (`T-75`). Implemented for everything that fits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the output of a tool, which is written as JSON; derive `serde::Serialize` for it",
     label = "does not implement `serde::Serialize`"
@@ -162,7 +163,7 @@ pub trait ToolOutput: Serialize {}
 #[diagnostic::do_not_recommend]
 impl<O: Serialize> ToolOutput for O {}
 
-/// Reads the input of a tool, and makes a tool of the set of it.
+/// Reads the input of a tool, and makes a tool of the set of it (`T-75`).
 ///
 /// # Errors
 /// [`ToolError::Input`], with the place of what does not fit.
@@ -188,7 +189,7 @@ pub fn read<I: ToolInput, T>(
     }
 }
 
-/// Writes the output of a tool.
+/// Writes the output of a tool (`T-75`).
 ///
 /// # Errors
 /// Where its `Serialize` fails, or makes what JSON does not have.
@@ -196,7 +197,7 @@ pub fn write<O: ToolOutput>(output: O) -> serde_json::Result<Value> {
     serde_json::to_value(output)
 }
 
-/// Does what the hooks have decided.
+/// Does what the hooks have decided (`T-75`).
 ///
 /// # Errors
 /// [`ToolError::Rejected`], [`ToolError::Failed`] and [`ToolError::Output`].

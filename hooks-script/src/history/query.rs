@@ -7,8 +7,8 @@ use super::record::{OutcomeKind, RunRecord};
 /// The most records of a page.
 const LONGEST_PAGE: usize = 1000;
 
-/// Which records of a [`RunHistory`](crate::RunHistory) are wanted. Each call narrows it; a
-/// second call of the same replaces the first.
+/// Which records of a [`RunHistory`](crate::RunHistory) are wanted (`S-20`). Each call narrows
+/// it; a second call of the same replaces the first.
 ///
 /// ```
 /// use hooks_script::{OutcomeKind, RunQuery};
@@ -27,7 +27,7 @@ pub struct RunQuery {
     pub(super) limit: usize,
 }
 
-/// A page of records, newest first.
+/// A page of records, newest first (`S-20`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunPage {

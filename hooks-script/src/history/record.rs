@@ -78,7 +78,7 @@ pub enum RunOutcome {
     },
 }
 
-/// The four ways for a run to end.
+/// The four ways for a run to end (`S-20`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutcomeKind {

@@ -19,7 +19,7 @@ const PIECE: usize = 8;
 const WHOLE: usize = 4;
 
 /// Masks what often is private in a text: e-mail addresses, runs of seven and more digits, and
-/// what looks like a key, a password or a token.
+/// what looks like a key, a password or a token (`S-20`).
 ///
 /// ```
 /// use hooks_script::mask;

@@ -78,6 +78,19 @@ impl Backend {
         }
     }
 
+    /// Writes a copy into a new file.
+    pub(super) async fn backup(&self, file: &std::path::Path) -> Result<(), AuditError> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(database) => database.backup(file).await,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => {
+                let _ = file;
+                Err(AuditError::CopiedElsewhere)
+            }
+        }
+    }
+
     pub(super) async fn close(&self) {
         match self {
             #[cfg(feature = "sqlite")]

@@ -165,6 +165,35 @@ impl Sqlite {
         Ok(((before - after).max(0) * size).unsigned_abs())
     }
 
+    /// Copies what is there at one moment; writers go on meanwhile.
+    pub(super) async fn backup(&self, path: &Path) -> Result<(), AuditError> {
+        let failed = |source| AuditError::Create {
+            path: path.display().to_string(),
+            source: Arc::new(source),
+        };
+        let name = path
+            .to_str()
+            .ok_or_else(|| failed(io::Error::other("its name is no UTF-8")))?;
+        // Made here, so that it is the owner's alone and nothing that is there is written over.
+        let file = private().open(path).map_err(failed)?;
+        let copied = async {
+            // The readers may write to nothing, also not to this.
+            let mut connection = self.writer.acquire().await?;
+            sqlx::query("VACUUM INTO $1")
+                .bind(name)
+                .execute(&mut *connection)
+                .await?;
+            file.sync_all().map_err(failed)?;
+            let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+            fs::File::open(folder.unwrap_or(Path::new(".")))
+                .and_then(|folder| folder.sync_all())
+                .map_err(failed)
+        };
+        copied.await.inspect_err(|_: &AuditError| {
+            let _ = fs::remove_file(path);
+        })
+    }
+
     pub(super) async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
@@ -217,15 +246,20 @@ fn prepare(path: &Path) -> Result<(), AuditError> {
             .create(folder)
             .map_err(|error| failed(folder, error))?;
     }
-    let mut file = fs::OpenOptions::new();
-    file.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
-    match file.open(path) {
+    match private().open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(failed(path, error)),
     }
+}
+
+/// Makes new files, for their owner only.
+fn private() -> fs::OpenOptions {
+    let mut file = fs::OpenOptions::new();
+    file.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    file
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ mod walk;
 mod words;
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 pub(crate) use environment::Environment;
 pub(crate) use run::plain;
@@ -58,22 +57,6 @@ pub(crate) struct Step {
     pub(crate) label: String,
     /// The findings that were there before this step.
     pub(crate) before: usize,
-}
-
-/// What would run, word by word.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Trace {
-    pub(crate) runs: Vec<Ran>,
-    /// What is redirected from and to.
-    pub(crate) files: Vec<Arg>,
-}
-
-/// A program that would run.
-#[derive(Clone, Debug)]
-pub(crate) struct Ran {
-    pub(crate) words: Vec<Arg>,
-    /// What was found meanwhile, also of what it runs in turn.
-    pub(crate) findings: Range<usize>,
 }
 
 /// What a command reads on its standard input.
@@ -135,8 +118,6 @@ pub(crate) struct Judge<'t> {
     /// Whether all of it was followed.
     pub(crate) complete: bool,
     pub(crate) parts: Recorder,
-    /// Kept only for an explanation.
-    pub(crate) trace: Option<Trace>,
 }
 
 impl<'t> Judge<'t> {
@@ -154,7 +135,6 @@ impl<'t> Judge<'t> {
             agreed: true,
             complete: true,
             parts: Recorder::default(),
-            trace: None,
         }
     }
 

@@ -52,13 +52,6 @@ impl Judge<'_> {
         for redirect in list {
             let target = self.value(&redirect.target);
             let span = target.span;
-            if let (
-                Some(trace),
-                Operator::Read | Operator::Write | Operator::Append | Operator::ReadWrite,
-            ) = (&mut self.trace, redirect.operator)
-            {
-                trace.files.push(target.clone());
-            }
             match redirect.operator {
                 Operator::Duplicate => {
                     if !target.known() {

@@ -3,7 +3,7 @@
 
 use super::builtin::quoted;
 use super::environment::Contents;
-use super::{Arg, Input, Judge, Output, Place, Ran, UNKNOWN};
+use super::{Arg, Input, Judge, Output, Place, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::Effect;
 
@@ -32,14 +32,6 @@ pub(crate) fn plain(name: &str) -> &str {
 impl Judge<'_> {
     /// Runs a command of which the words are known as far as they are.
     pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
-        let before = self.findings.len();
-        let at = self.trace.as_mut().map(|trace| {
-            trace.runs.push(Ran {
-                words: args.clone(),
-                findings: before..before,
-            });
-            trace.runs.len() - 1
-        });
         self.depth += 1;
         let opened = self.parts.words(&args, input);
         let output = self.run_here(args, input);
@@ -47,9 +39,6 @@ impl Judge<'_> {
             self.parts.close();
         }
         self.depth -= 1;
-        if let (Some(at), Some(trace)) = (at, &mut self.trace) {
-            trace.runs[at].findings.end = self.findings.len();
-        }
         output
     }
 

@@ -6,7 +6,7 @@ use super::super::paths::{Located, normal};
 use super::super::scene::{Scene, base_name};
 use super::places::{ANYWHERE, ROOTED};
 use super::{Matter, Protected, active};
-use crate::classify::{Crud, Part, PartWord, UNKNOWN};
+use crate::classify::{Crud, Part, UNKNOWN, Word};
 
 /// A guarded path: its parts, lowercase, `*` for anything within one.
 #[derive(Clone, Debug)]
@@ -150,11 +150,8 @@ impl Files {
                 if name == "git" && (text == ".git" || text.ends_with("/.git")) {
                     continue;
                 }
-                let word = PartWord {
-                    text: text.to_owned(),
-                    known: word.known,
-                };
-                if let Some(matter) = self.touched(&locate(scene, &word), effect) {
+                let place = locate(scene, &word.with(text));
+                if let Some(matter) = self.touched(&place, effect) {
                     return Some((matter, text.to_owned()));
                 }
             }
@@ -200,7 +197,7 @@ impl Files {
     }
 }
 
-fn locate(scene: &Scene<'_>, word: &PartWord) -> Located {
+fn locate(scene: &Scene<'_>, word: &Word) -> Located {
     match word.known {
         true => scene.start.locate(&word.text),
         // What stands for names of files is compared as such.

@@ -15,7 +15,7 @@ use super::{Effect, Verdict, changes};
 use crate::classify::{Crud, Part, UNKNOWN};
 use files::Files;
 
-/// The places that the guard itself needs, and those of the agents.
+/// The places that the guard itself needs, and those of the agents (P-06).
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Protected {

@@ -7,7 +7,7 @@ use crate::engine::session::{Lesson, Spent};
 use crate::engine::tools::ToolRole;
 use crate::{HookError, HookResponse, PreHook, ResponseAction, ToolRequest};
 
-/// What may be used. What is not limited is unlimited; a limit of 0 lets nothing through.
+/// What may be used. What is not limited is unlimited; a limit of 0 lets nothing through (`R-31`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     calls: Option<u64>,

@@ -9,7 +9,7 @@ use crate::Map;
 use crate::events::changes::Changes;
 use crate::events::data::type_name;
 
-/// A field of a [`HookResult`] does not hold.
+/// A field of a [`HookResult`] does not hold (`E-93`).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("field `{field}` is {found}; it is {expected}")]
 #[non_exhaustive]

@@ -20,7 +20,7 @@ adapter! {
     protocol: Messages,
     /// The extension points of a [`ClaudeAdapter`] (`T-75`).
     hooks: ClaudeHooks, ClaudeHooksSet,
-    /// Talks to what speaks the messages of Claude.
+    /// Talks to what speaks the messages of Claude (`T-75`).
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
     /// asks for an answer of that form; one without only asks, so its text has to say that the

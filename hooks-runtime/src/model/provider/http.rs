@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use futures_util::Stream;
 
-/// Sends requests: a few lines around the HTTP client of the program.
+/// Sends requests: a few lines around the HTTP client of the program (`T-75`).
 ///
 /// ```
 /// use std::error::Error;
@@ -39,7 +39,7 @@ pub trait HttpTransport: Send + Sync {
     ) -> impl Future<Output = Result<HttpResponse<'_>, Box<dyn Error + Send + Sync>>> + Send;
 }
 
-/// A `POST` of JSON.
+/// A `POST` of JSON (`T-75`).
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct HttpRequest {
@@ -79,11 +79,11 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// The bytes of a response, in pieces of any size.
+/// The bytes of a response, in pieces of any size (`T-75`).
 pub type HttpBody<'a> =
     Pin<Box<dyn Stream<Item = Result<Vec<u8>, Box<dyn Error + Send + Sync>>> + Send + 'a>>;
 
-/// A response whose body is still coming.
+/// A response whose body is still coming (`T-75`).
 #[non_exhaustive]
 pub struct HttpResponse<'a> {
     /// The status.

@@ -18,7 +18,7 @@ adapter! {
     protocol: Chat,
     /// The extension points of an [`OpenAiAdapter`] (`T-75`).
     hooks: OpenAiHooks, OpenAiHooksSet,
-    /// Talks to what speaks OpenAI's chat completions.
+    /// Talks to what speaks OpenAI's chat completions (`T-75`).
     ///
     /// Completions are sent as a conversation of one message. A structured operation with a schema
     /// asks for `json_schema`, in its strict form; one without asks for `json_object`, for which

@@ -1,0 +1,114 @@
+//! Asks the service, and listens to it; comes back by itself where it was away.
+
+use std::time::Duration;
+
+use hooks_guard::audit::AuditRecord;
+use hooks_guard::client::{Client, ClientError, Event};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use super::model::{Answer, Happened, Link, Message};
+
+/// How long the service may take to answer.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How long nothing may come: it sends something every 15 seconds.
+const SILENCE: Duration = Duration::from_secs(40);
+/// How long to wait before the next try.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Tells what happens, until nobody listens.
+pub(super) async fn follow(client: Client, to: mpsc::Sender<Message>) {
+    let mut last = None;
+    loop {
+        let ended = listen(&client, &to, &mut last).await;
+        let why = match ended {
+            Ok(()) => "the service ends".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        if to.send(Message::Link(Link::Down(why))).await.is_err() {
+            return;
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+/// Listens until the connection ends; an error is why it did, if that is known.
+async fn listen(
+    client: &Client,
+    to: &mpsc::Sender<Message>,
+    last: &mut Option<String>,
+) -> Result<(), ClientError> {
+    let mut events = client.events(last.as_deref(), LIMIT).await?;
+    while let Some(event) = events.next(SILENCE).await? {
+        let mut told = Vec::new();
+        match event.kind.as_str() {
+            "hello" => {
+                let resumed = data(&event)["resumed"] == true;
+                if last.is_some() && !resumed {
+                    told.push(Message::Happened(Happened::Missed));
+                }
+                told.push(Message::Link(Link::Up));
+                told.push(pending(client).await?);
+            }
+            "missed" => {
+                told.push(Message::Happened(Happened::Missed));
+                told.push(pending(client).await?);
+            }
+            "cleaned" => {
+                told.push(Message::Happened(Happened::Cleaned));
+                told.push(pending(client).await?);
+            }
+            kind => {
+                let happened: Option<fn(Box<AuditRecord>) -> Happened> = match kind {
+                    "asked" => Some(Happened::Asked),
+                    "answered" => Some(Happened::Answered),
+                    "executed" => Some(Happened::Executed),
+                    // Of no concern here.
+                    _ => None,
+                };
+                let record = serde_json::from_str(&event.data).ok();
+                if let Some((happened, record)) = happened.zip(record) {
+                    told.push(Message::Happened(happened(record)));
+                }
+            }
+        }
+        for message in told {
+            if to.send(message).await.is_err() {
+                return Ok(());
+            }
+        }
+        if event.id.is_some() {
+            *last = event.id;
+        }
+    }
+    Ok(())
+}
+
+fn data(event: &Event) -> Value {
+    serde_json::from_str(&event.data).unwrap_or_default()
+}
+
+async fn pending(client: &Client) -> Result<Message, ClientError> {
+    let mut value = client.get("/api/hooks/pending", LIMIT).await?;
+    let records = serde_json::from_value(value["pending"].take());
+    records
+        .map(Message::Pending)
+        .map_err(|_| ClientError::Strange)
+}
+
+/// Sends an answer, and tells what came of it.
+pub(super) async fn answer(client: Client, answer: Answer, to: mpsc::Sender<Message>) {
+    let body = json!({
+        "id": answer.id,
+        "response": if answer.approved { "APPROVED" } else { "DENIED" },
+        "remember": answer.remember,
+    });
+    let sent = client.post("/api/hooks/permission-response", &body, LIMIT);
+    let message = Message::Sent {
+        id: answer.id,
+        result: sent.await.map(drop),
+    };
+    // Nobody looks any more.
+    let _ = to.send(message).await;
+}

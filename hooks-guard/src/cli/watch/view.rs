@@ -1,0 +1,241 @@
+//! How it looks. Whatever somebody else wrote is escaped.
+
+use std::borrow::Cow;
+
+use hooks_guard::audit::AuditRecord;
+use hooks_guard::classify::Crud;
+use hooks_runtime::display::{escape, shorten};
+use jiff::Timestamp;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
+
+use super::model::{Happened, Link, State};
+
+/// Less than that shows nothing that could be answered.
+const LEAST: (u16, u16) = (40, 14);
+/// What is shown of a command where it is one line of many, in characters.
+const SHORT: usize = 300;
+
+const KEYS: &str = "↑↓ choose  y approve  s session  a always  n deny  PgDn more  t token  q quit";
+
+pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
+    let area = frame.area();
+    state.seen = false;
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        let least = format!("at least {} × {}, please", LEAST.0, LEAST.1);
+        let text = vec![Line::from(least), said(state)];
+        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
+        return;
+    }
+    let [head, inbox, details, happened, notice, keys] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Fill(3),
+        Constraint::Fill(4),
+        Constraint::Fill(3),
+        Constraint::Length(1),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    frame.render_widget(title(state), head);
+    draw_inbox(frame, state, now, inbox);
+    draw_details(frame, state, details);
+    draw_happened(frame, state, happened);
+    frame.render_widget(said(state), notice);
+    frame.render_widget(Paragraph::new(KEYS).style(dim()), keys);
+}
+
+fn dim() -> Style {
+    Style::new().add_modifier(Modifier::DIM)
+}
+
+fn bold() -> Style {
+    Style::new().add_modifier(Modifier::BOLD)
+}
+
+fn colour(class: Crud) -> Style {
+    let colour = match class {
+        Crud::Read => Color::Green,
+        Crud::Create => Color::Cyan,
+        Crud::Update => Color::Yellow,
+        Crud::Delete => Color::Red,
+    };
+    Style::new().fg(colour).add_modifier(Modifier::BOLD)
+}
+
+fn title(state: &State) -> Line<'_> {
+    let address = escape(&state.address);
+    let link = match &state.link {
+        Link::Connecting => Span::raw("connecting"),
+        Link::Up => Span::styled("connected", Style::new().fg(Color::Green)),
+        Link::Down(why) => Span::styled(
+            format!("away: {}", escape(why)),
+            Style::new().fg(Color::Red),
+        ),
+    };
+    Line::from(vec![
+        Span::styled("hooks-guard", bold()),
+        Span::raw(format!("  {address}  ")),
+        link,
+    ])
+}
+
+fn block(title: impl Into<Cow<'static, str>>) -> Block<'static> {
+    Block::new().borders(Borders::TOP).title(title.into())
+}
+
+fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) {
+    let block = block(match state.pending.len() {
+        0 => " nothing waits for an answer ".to_owned(),
+        1 => " 1 question waits ".to_owned(),
+        count => format!(" {count} questions wait "),
+    });
+    let items = state.pending.iter().map(|record| {
+        ListItem::new(Line::from(vec![
+            Span::raw(format!("{:>5} ", record.id)),
+            Span::styled(
+                format!("{:<6} ", record.classification),
+                colour(record.classification),
+            ),
+            Span::raw(format!("{:>6} ", left(record, now))),
+            Span::raw(shorten(&escape(&record.command), SHORT)),
+        ]))
+    });
+    let list = List::new(items)
+        .block(block)
+        .highlight_symbol("▶ ")
+        .highlight_style(bold());
+    let chosen = state.chosen;
+    let at = state
+        .pending
+        .iter()
+        .position(|record| Some(record.id) == chosen);
+    let mut scrolled = ListState::default().with_selected(at);
+    frame.render_stateful_widget(list, area, &mut scrolled);
+}
+
+/// How long there is still for an answer.
+fn left(record: &AuditRecord, now: Timestamp) -> String {
+    let Some(deadline) = record.deadline else {
+        return String::new();
+    };
+    let seconds = deadline.duration_since(now).as_secs().max(0);
+    match seconds {
+        0..100 => format!("{seconds}s"),
+        100..6000 => format!("{}m{:02}", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
+    let Some(record) = state.question() else {
+        let text = match state.pending.is_empty() {
+            true => "",
+            false => "Nothing is chosen: ↑ or ↓ chooses a question, and shows all of it.",
+        };
+        frame.render_widget(Paragraph::new(text).block(block("")), area);
+        return;
+    };
+    let field = |name: &'static str, value: Option<String>| {
+        let value = value.filter(|value| !value.is_empty())?;
+        let name = Span::styled(format!("{name:<9}"), dim());
+        Some(Line::from(vec![name, Span::raw(escape(&value))]))
+    };
+    let confidence = format!("{:.2}", record.confidence);
+    let command = Line::from(Span::styled(escape(&record.command), bold()));
+    let mut lines = vec![command];
+    let cwd = record.cwd.as_ref().map(|cwd| cwd.display().to_string());
+    lines.extend(
+        [
+            field("because", Some(record.reasoning.clone())),
+            field("sure", Some(confidence)),
+            field("in", cwd),
+            field("agent", record.agent.clone()),
+            field("session", record.session_id.clone()),
+            field("context", record.context.clone()),
+            field("rule", record.rule.clone()),
+            field("more", Some(record.explanation.clone())),
+        ]
+        .into_iter()
+        .flatten(),
+    );
+    let title = format!(" {} {} ", record.id, record.classification);
+    let style = colour(record.classification);
+    let text = Paragraph::new(lines).wrap(Wrap { trim: false });
+    let inner = area.height.saturating_sub(1);
+    let all = u16::try_from(text.line_count(area.width)).unwrap_or(u16::MAX);
+    state.most_scroll = all.saturating_sub(inner);
+    state.scroll = state.scroll.min(state.most_scroll);
+    state.seen = inner > 0;
+    let mut block = block(title).title_style(style);
+    if state.scroll < state.most_scroll {
+        let below = state.most_scroll - state.scroll;
+        block = block.title(Line::from(format!(" {below} lines below: PgDn ")).right_aligned());
+    }
+    frame.render_widget(text.block(block).scroll((state.scroll, 0)), area);
+}
+
+fn draw_happened(frame: &mut Frame<'_>, state: &State, area: Rect) {
+    let lines: Vec<Line<'_>> = state
+        .happened
+        .iter()
+        .take(area.height.into())
+        .map(line)
+        .collect();
+    frame.render_widget(Paragraph::new(lines).block(block(" what happened ")), area);
+}
+
+fn line(happened: &Happened) -> Line<'static> {
+    let (record, at, what) = match happened {
+        Happened::Cleaned => return Line::from("old decisions were deleted"),
+        Happened::Missed => return Line::from("something happened that was not told"),
+        Happened::Asked(record) => (record, Some(record.timestamp), asked(record)),
+        Happened::Answered(record) => {
+            let said = record.user_response.map_or("-", |said| said.as_str());
+            let by = record.answered_by.as_deref().unwrap_or("-");
+            let what = format!("{said} by {}", escape(by));
+            (record, record.answered_at, what)
+        }
+        Happened::Executed(record) => {
+            let what = match record.exit_status {
+                Some(status) => format!("ran, with exit status {status}"),
+                None => "ran".to_owned(),
+            };
+            (record, record.executed_at, what)
+        }
+    };
+    let at = at.map_or_else(String::new, |at| at.strftime("%H:%M:%SZ").to_string());
+    let class = record.classification;
+    Line::from(vec![
+        Span::styled(format!("{at:<9} "), dim()),
+        Span::raw(format!("{:>5} ", record.id)),
+        Span::styled(format!("{class:<6} "), colour(class)),
+        Span::raw(format!("{what}: ")),
+        Span::raw(shorten(&escape(&record.command), SHORT)),
+    ])
+}
+
+fn asked(record: &AuditRecord) -> String {
+    match (record.decision_requires_confirmation, record.deadline) {
+        _ if record.denied => "denied by a rule",
+        (false, _) => "allowed",
+        (true, Some(_)) => "waits",
+        (true, None) => "its agent asks",
+    }
+    .to_owned()
+}
+
+fn said(state: &State) -> Line<'_> {
+    match &state.typed {
+        Some(typed) => Line::from(format!(
+            "operator's token, then Enter: {}",
+            "•".repeat(typed.chars().count())
+        )),
+        None => Line::from(Span::styled(
+            state.notice.as_str(),
+            Style::new().fg(Color::Yellow),
+        )),
+    }
+}

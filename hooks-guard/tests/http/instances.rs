@@ -1,0 +1,216 @@
+//! Two processes on one PostgreSQL, as behind a balancer that sends anything anywhere.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::{Answer, Request};
+use crate::cluster::Cluster;
+use crate::daemon::{Daemon, Setup, TOKEN, ask};
+use crate::operation::verified;
+
+/// Long beside any answer, and shorter than questions wait.
+const WAIT: u64 = 60;
+
+fn pair(cluster: &Cluster) -> (String, Daemon, Daemon) {
+    let url = cluster.database();
+    let start = || Setup::new().database(&url).start();
+    (url.clone(), start(), start())
+}
+
+/// Waits for the answer to a question, at one of them.
+fn waiting(at: &Daemon, id: &Value) -> thread::JoinHandle<(Answer, Duration)> {
+    let target = format!("/api/hooks/decisions/{id}?wait={WAIT}");
+    let port = at.port;
+    let handle = thread::spawn(move || {
+        let began = Instant::now();
+        let answer = Request::new("GET", &target).try_send(port).unwrap();
+        (answer, began.elapsed())
+    });
+    // So that it waits before anybody answers.
+    thread::sleep(Duration::from_millis(300));
+    handle
+}
+
+/// It was told, and did not look after its time was over.
+#[track_caller]
+fn told((answer, took): (Answer, Duration)) -> Value {
+    assert!(
+        took < Duration::from_secs(WAIT / 2),
+        "it was not told: {took:?}"
+    );
+    answer.ok()
+}
+
+fn post(at: &Daemon, id: &Value, what: &str, body: &Value) -> Answer {
+    let target = format!("/api/hooks/decisions/{id}/{what}");
+    at.send(&Request::new("POST", &target).json(body))
+}
+
+#[test]
+fn instances_share_questions_answers_approvals_and_one_chain() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (url, one, other) = pair(&cluster);
+    let body = json!({"command": "mkdir out", "session_id": "s", "cwd": "/srv"});
+
+    // Asked through one, seen and answered through the other, heard of at the first.
+    let ruling = one.post(&body).ok();
+    let (id, secret) = (&ruling["id"], &ruling["secret"]);
+    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION");
+    let pending = other.pending();
+    assert_eq!(pending.len(), 1);
+    assert_eq!(&pending[0]["id"], id);
+    let waits = waiting(&one, id);
+    other.respond(id, "APPROVED").ok();
+    let record = told(waits.join().unwrap());
+    assert_eq!(record["user_response"], "APPROVED");
+    assert!(one.pending().is_empty());
+    one.respond(id, "DENIED").error(409, "ALREADY_ANSWERED");
+
+    // Used through the other, and served once; what ran is reported through the first.
+    let with_secret = json!({ "secret": secret });
+    post(&other, id, "redeem", &json!({"secret": "another"})).error(403, "WRONG_SECRET");
+    post(&other, id, "redeem", &with_secret).ok();
+    post(&one, id, "redeem", &with_secret).error(409, "ALREADY_USED");
+    let report = json!({"secret": secret, "exit_status": 0});
+    post(&one, id, "executed", &report).ok();
+    post(&other, id, "executed", &report).error(409, "ALREADY_EXECUTED");
+    assert_eq!(other.record(id)["execution_happened"], true);
+
+    // The other way round, and a denial.
+    let ruling = other.post(&body).ok();
+    assert_eq!(
+        ruling["decision"], "REQUIRES_CONFIRMATION",
+        "it serves once"
+    );
+    let waits = waiting(&other, &ruling["id"]);
+    one.respond(&ruling["id"], "DENIED").ok();
+    assert_eq!(told(waits.join().unwrap())["user_response"], "DENIED");
+
+    // What is remembered through one holds through the other, until it is revoked.
+    let ruling = one.post(&body).ok();
+    let answer = json!({"id": ruling["id"], "response": "APPROVED", "remember": "session"});
+    other.respond_with(&answer).ok();
+    assert_eq!(one.post(&body).ok()["decision"], "AUTO_ALLOWED");
+    let remembered = one.get("/api/hooks/remembered").ok();
+    let number = &remembered["remembered"][0]["id"];
+    let target = format!("/api/hooks/remembered/{number}");
+    one.send(&Request::new("DELETE", &target).bearer(TOKEN))
+        .ok();
+
+    drop((one, other));
+    let said = verified(&url);
+    assert!(said.contains("whole: 4 decisions"), "{said}");
+}
+
+#[test]
+fn instances_that_write_at_once_keep_one_chain_and_let_one_answer_count() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (url, one, other) = pair(&cluster);
+    let ports = [one.port, other.port];
+    const EACH: usize = 25;
+    let mut ids: Vec<i64> = thread::scope(|scope| {
+        let writers: Vec<_> = (0..6)
+            .map(|writer: usize| {
+                scope.spawn(move || {
+                    let (here, there) = (ports[writer % 2], ports[(writer + 1) % 2]);
+                    (0..EACH)
+                        .map(|n| {
+                            let body = json!({ "command": format!("mkdir {writer}-{n}") });
+                            let id = ask(&body).send(here).ok()["id"].clone();
+                            // Both answer at once; one of them counts.
+                            let answered: Vec<u16> = thread::scope(|scope| {
+                                let both = [(here, "APPROVED"), (there, "DENIED")];
+                                let both = both.map(|(port, response)| {
+                                    let body = json!({"id": id, "response": response});
+                                    let path = "/api/hooks/permission-response";
+                                    let request = Request::new("POST", path).bearer(TOKEN);
+                                    scope.spawn(move || request.json(&body).send(port).status)
+                                });
+                                both.map(|it| it.join().unwrap()).into()
+                            });
+                            let mut answered = answered;
+                            answered.sort_unstable();
+                            assert_eq!(answered, [200, 409]);
+                            id.as_i64().unwrap()
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        writers
+            .into_iter()
+            .flat_map(|it| it.join().unwrap())
+            .collect()
+    });
+    ids.sort_unstable();
+    let expected: Vec<i64> = (1..=6 * EACH as i64).collect();
+    assert_eq!(ids, expected, "each number is given once");
+    drop((one, other));
+    verified(&url);
+}
+
+#[test]
+fn instances_one_killed_leaves_the_other_well() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (url, one, mut other) = pair(&cluster);
+    let ruling = one.ask("mkdir out");
+    let waits = waiting(&other, &ruling["id"]);
+    // Its connections are cut, its locks gone.
+    drop(one.into_setup());
+    other.assert_well();
+    other.respond(&ruling["id"], "APPROVED").ok();
+    assert_eq!(told(waits.join().unwrap())["user_response"], "APPROVED");
+    drop(other);
+    verified(&url);
+}
+
+#[test]
+fn backup_of_postgresql_is_restored_with_its_own_tools() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let (url, one, other) = pair(&cluster);
+    let ruling = one.ask("mkdir out");
+    other.respond(&ruling["id"], "APPROVED").ok();
+    let dump = one.setup().folder().join("trail.dump");
+    let name = one.setup().folder().join("copy.db").display().to_string();
+    let refused = std::process::Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
+        .args(["audit", "backup", &name, "--database", &url])
+        .output()
+        .unwrap();
+    assert!(!refused.status.success());
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("pg_dump"),
+        "{refused:?}"
+    );
+    let copy = cluster.database();
+    let dumped = cluster
+        .tool("pg_dump")
+        .args(["--format=custom", "--file"])
+        .arg(&dump)
+        .arg(&url)
+        .output()
+        .unwrap();
+    assert!(dumped.status.success(), "{dumped:?}");
+    let restored = cluster
+        .tool("pg_restore")
+        .args(["--no-owner", "--dbname", &copy])
+        .arg(&dump)
+        .output()
+        .unwrap();
+    assert!(restored.status.success(), "{restored:?}");
+    assert_eq!(verified(&copy), verified(&url));
+    let third = Setup::new().database(&copy).start();
+    assert_eq!(third.record(&ruling["id"])["user_response"], "APPROVED");
+    third.ask("mkdir after");
+    drop(third);
+    verified(&copy);
+}

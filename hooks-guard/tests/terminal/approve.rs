@@ -1,0 +1,191 @@
+//! `approve`: questions answered at a terminal.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::client::Request;
+use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::support::ShiftedClock;
+use crate::terminal::Terminal;
+
+const CHOICES: &str = "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: ";
+
+/// `approve` with the token given, at its first question.
+fn asked(daemon: &Daemon, arguments: &[&str]) -> Terminal {
+    let words: Vec<&str> = [&["approve"], arguments].concat();
+    let mut terminal = Terminal::start(daemon, &words);
+    terminal.shows("operator's token: ");
+    terminal.send(&format!("{TOKEN}\n"));
+    terminal
+}
+
+fn request(command: &str) -> Value {
+    json!({"command": command, "session_id": "s", "cwd": "/srv/x", "agent": "claude-code"})
+}
+
+#[test]
+fn approve_says_where_nothing_waits_without_a_token() {
+    let daemon = Daemon::plain();
+    daemon.ask("ls");
+    let terminal = Terminal::start(&daemon, &["approve"]);
+    assert_eq!(terminal.end(), 0);
+    terminal.shows("nothing waits for an answer");
+}
+
+#[test]
+fn approve_takes_each_answer_and_shows_what_it_is_about() {
+    for (key, response, remembered) in [
+        ("y", "APPROVED", 0),
+        ("n", "DENIED", 0),
+        ("s", "APPROVED", 1),
+        ("a", "APPROVED", 1),
+    ] {
+        let daemon = Daemon::plain();
+        let ruling = daemon.post(&request("rm -r build")).ok();
+        let mut terminal = asked(&daemon, &[]);
+        let screen = terminal.shows(CHOICES);
+        for part in ["DELETE  rm -r build", "agent claude-code, in /srv/x"] {
+            assert!(screen.contains(part), "`{part}` in {screen}");
+        }
+        assert!(!screen.contains(TOKEN), "{screen}");
+        // What is no answer is asked about again.
+        terminal.send("maybe\n");
+        terminal.until(|screen| screen.matches(CHOICES).count() == 2);
+        assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+        terminal.send(&format!("{key}\n"));
+        assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+        terminal.shows(&format!("{}: {response}", ruling["id"]));
+        let record = daemon.record(&ruling["id"]);
+        assert_eq!(record["user_response"], response);
+        assert_eq!(record["answered_by"], "operator");
+        let all = daemon.get("/api/hooks/remembered").ok();
+        let all = all["remembered"].as_array().unwrap().clone();
+        assert_eq!(all.len(), remembered, "`{key}`");
+        if key == "s" {
+            assert_eq!(all[0]["session_id"], "s");
+        }
+    }
+}
+
+#[test]
+fn approve_asks_about_one_after_the_other_and_leaves_what_is_left_open() {
+    let daemon = Daemon::plain();
+    let ids: Vec<Value> = ["mkdir one", "mkdir two", "mkdir three"]
+        .map(|command| daemon.ask(command)["id"].clone())
+        .into();
+    let mut terminal = asked(&daemon, &[]);
+    for (count, (command, key)) in [("mkdir one", "y"), ("mkdir two", ""), ("mkdir three", "n")]
+        .into_iter()
+        .enumerate()
+    {
+        let screen = terminal.until(|screen| screen.matches(CHOICES).count() == count + 1);
+        assert!(screen.contains(command), "{screen}");
+        terminal.send(&format!("{key}\n"));
+    }
+    assert_eq!(terminal.end(), 0);
+    let said = ids
+        .iter()
+        .map(|id| daemon.record(id)["user_response"].clone());
+    let said: Vec<Value> = said.collect();
+    assert_eq!(said, [json!("APPROVED"), Value::Null, json!("DENIED")]);
+    assert_eq!(daemon.pending().len(), 1);
+}
+
+#[test]
+fn approve_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
+    let daemon = Daemon::plain();
+    let long = "x".repeat(600);
+    let command = format!("mkdir a\u{1b}[2Jb \u{202e}c\u{200b} \u{9b}3m d\r\ne {long} unseen");
+    let body = json!({"command": command, "agent": "\u{1b}]0;t\u{7}", "cwd": "/a\u{202e}b"});
+    let ruling = daemon.post(&body).ok();
+    let mut terminal = asked(&daemon, &[]);
+    let screen = terminal.shows(CHOICES);
+    for shown in [
+        "a\\u{1b}[2Jb",
+        "\\u{202e}c\\u{200b}",
+        "unseen",
+        "/a\\u{202e}b",
+    ] {
+        // However the lines are broken.
+        let joined: String = screen.split('\n').collect();
+        assert!(joined.contains(shown), "`{shown}` in {screen}");
+    }
+    let bytes = String::from_utf8(terminal.bytes()).unwrap();
+    let bad = |character: char| {
+        character.is_control() && !matches!(character, '\r' | '\n')
+            || matches!(character, '\u{202e}' | '\u{200b}')
+    };
+    assert!(!bytes.contains(bad), "{bytes:?}");
+    terminal.send("n\n");
+    assert_eq!(terminal.end(), 0);
+    assert_eq!(daemon.record(&ruling["id"])["user_response"], "DENIED");
+}
+
+#[test]
+fn approve_comes_too_late_where_the_time_has_run_out() {
+    let Some(clock) = ShiftedClock::new() else {
+        return;
+    };
+    let daemon = clock.on(Setup::new()).start();
+    let ruling = daemon.ask("mkdir out");
+    let mut terminal = asked(&daemon, &[]);
+    terminal.shows(CHOICES);
+    clock.forward(400);
+    let target = format!("/api/hooks/decisions/{}?wait=30", ruling["id"]);
+    assert_eq!(daemon.get(&target).ok()["user_response"], "TIMEOUT");
+    terminal.send("y\n");
+    assert_eq!(terminal.end(), 1);
+    terminal.shows("ALREADY_ANSWERED");
+    assert_eq!(daemon.record(&ruling["id"])["user_response"], "TIMEOUT");
+}
+
+#[test]
+fn approve_answers_given_decisions_and_says_which_it_could_not() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    let id = ruling["id"].to_string();
+    let terminal = asked(&daemon, &["--deny", "--note", "not now", &id, "4711"]);
+    assert_eq!(terminal.end(), 1);
+    let screen = terminal.shows("4711: ");
+    assert!(screen.contains(&format!("{id}: DENIED")), "{screen}");
+    assert!(screen.contains("NOT_FOUND"), "{screen}");
+    assert_eq!(daemon.record(&ruling["id"])["answer_note"], "not now");
+}
+
+#[test]
+fn approve_with_another_token_answers_nothing() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    let mut terminal = Terminal::start(&daemon, &["approve"]);
+    terminal.shows("operator's token: ");
+    terminal.send("not the operator's token\n");
+    terminal.shows(CHOICES);
+    terminal.send("y\n");
+    assert_eq!(terminal.end(), 3);
+    terminal.shows("OPERATOR_TOKEN_REQUIRED");
+    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+}
+
+#[test]
+fn approve_needs_a_terminal() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    let config = daemon.setup().folder().join("operator/client.toml");
+    std::fs::write(&config, format!("listen = \"127.0.0.1:{}\"", daemon.port)).unwrap();
+    for command in ["approve", "watch"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
+            .args([command, "--config"])
+            .arg(&config)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("terminal"), "{said}");
+    }
+    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    let body = json!({"id": ruling["id"], "response": "APPROVED"});
+    let unsigned = Request::new("POST", "/api/hooks/permission-response").json(&body);
+    daemon.send(&unsigned).error(401, "OPERATOR_TOKEN_REQUIRED");
+}

@@ -1,0 +1,15 @@
+//! `approve` and `watch` in a real terminal, with a service that runs.
+#![cfg(target_os = "linux")]
+
+mod approve;
+#[path = "../http/client.rs"]
+#[expect(dead_code, reason = "the tests over HTTP use all of it")]
+mod client;
+#[path = "../http/daemon.rs"]
+#[expect(dead_code, reason = "the tests over HTTP use all of it")]
+mod daemon;
+#[path = "../http/support.rs"]
+#[expect(dead_code, reason = "the tests over HTTP use all of it")]
+mod support;
+mod terminal;
+mod watch;

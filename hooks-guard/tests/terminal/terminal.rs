@@ -1,0 +1,166 @@
+//! A terminal, whose screen is read and whose keys are typed.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rexpect::process::{PtyProcess, WaitStatus};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::daemon::Daemon;
+
+/// Generous: a machine under load starts processes slowly.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program in a terminal; ends with its value.
+pub(crate) struct Terminal {
+    process: PtyProcess,
+    keys: File,
+    seen: Arc<Mutex<Seen>>,
+}
+
+struct Seen {
+    screen: vt100::Parser,
+    /// All that was written.
+    bytes: Vec<u8>,
+}
+
+fn size(rows: u16, columns: u16) -> Winsize {
+    Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    }
+}
+
+impl Terminal {
+    /// The program with these arguments, for the daemon.
+    pub(crate) fn start(daemon: &Daemon, arguments: &[&str]) -> Self {
+        Self::of_size(daemon, arguments, 40, 120)
+    }
+
+    pub(crate) fn of_size(daemon: &Daemon, arguments: &[&str], rows: u16, columns: u16) -> Self {
+        let setup = daemon.setup();
+        let config = setup.folder().join("operator/client.toml");
+        let text = format!("listen = \"127.0.0.1:{}\"", daemon.port);
+        std::fs::write(&config, text).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
+        command
+            .args(arguments)
+            .env_clear()
+            .env("HOME", setup.home())
+            .env("HOOKS_GUARD_CONFIG", &config)
+            .env("TERM", "xterm-256color")
+            .env("LANG", "C.UTF-8");
+        let mut process = PtyProcess::new(command).unwrap();
+        process.set_kill_timeout(Some(2_000));
+        let keys = process.get_file_handle().unwrap();
+        tcsetwinsize(&keys, size(rows, columns)).unwrap();
+        let seen = Arc::new(Mutex::new(Seen {
+            screen: vt100::Parser::new(rows, columns, 0),
+            bytes: Vec::new(),
+        }));
+        let mut output = process.get_file_handle().unwrap();
+        let shown = Arc::clone(&seen);
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // An error is that the program has ended.
+            while let Ok(count @ 1..) = output.read(&mut bytes) {
+                let mut shown = shown.lock().unwrap();
+                shown.screen.process(&bytes[..count]);
+                shown.bytes.extend(&bytes[..count]);
+            }
+        });
+        Self {
+            process,
+            keys,
+            seen,
+        }
+    }
+
+    pub(crate) fn screen(&self) -> String {
+        self.seen.lock().unwrap().screen.screen().contents()
+    }
+
+    /// Everything that was written so far, with what moves the cursor.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.seen.lock().unwrap().bytes.clone()
+    }
+
+    /// Whether the program has the whole screen for itself.
+    pub(crate) fn alternate(&self) -> bool {
+        self.seen.lock().unwrap().screen.screen().alternate_screen()
+    }
+
+    pub(crate) fn resize(&self, rows: u16, columns: u16) {
+        let mut seen = self.seen.lock().unwrap();
+        seen.screen.screen_mut().set_size(rows, columns);
+        tcsetwinsize(&self.keys, size(rows, columns)).unwrap();
+    }
+
+    pub(crate) fn send(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    /// Waits until the screen is as it should be.
+    #[track_caller]
+    pub(crate) fn until(&self, what: impl Fn(&str) -> bool) -> String {
+        let start = Instant::now();
+        loop {
+            let screen = self.screen();
+            if what(&screen) {
+                return screen;
+            }
+            assert!(start.elapsed() < PATIENCE, "it does not come:\n{screen}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until a text is on the screen.
+    #[track_caller]
+    pub(crate) fn shows(&self, text: &str) -> String {
+        let start = Instant::now();
+        loop {
+            let screen = self.screen();
+            if screen.contains(text) {
+                return screen;
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "`{text}` does not come:\n{screen}"
+            );
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits for its end, and gives its exit status.
+    #[track_caller]
+    pub(crate) fn end(&self) -> i32 {
+        let start = Instant::now();
+        loop {
+            match self.process.status() {
+                Some(WaitStatus::Exited(_, status)) => return status,
+                Some(WaitStatus::StillAlive) => {}
+                other => panic!("{other:?}: {}", self.screen()),
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "it does not end:\n{}",
+                self.screen()
+            );
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Ends it by a signal.
+    pub(crate) fn terminate(&mut self) {
+        self.process
+            .signal(rexpect::process::Signal::SIGTERM)
+            .unwrap();
+    }
+}

@@ -1,0 +1,259 @@
+//! `watch`: the inbox and what happens, as a terminal shows them.
+
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::support::ShiftedClock;
+use crate::terminal::Terminal;
+
+const DOWN: &str = "\u{1b}[B";
+const ESCAPE: &str = "\u{1b}";
+
+/// `watch`, connected, with this token.
+fn watching(daemon: &Daemon, token: &str) -> Terminal {
+    sized(daemon, token, 40, 120)
+}
+
+fn sized(daemon: &Daemon, token: &str, rows: u16, columns: u16) -> Terminal {
+    let mut terminal = Terminal::of_size(daemon, &["watch"], rows, columns);
+    terminal.shows("operator's token (Enter to look on): ");
+    terminal.send(&format!("{token}\n"));
+    terminal.shows(" connected");
+    terminal
+}
+
+#[track_caller]
+fn answered(daemon: &Daemon, id: &Value) -> Value {
+    let target = format!("/api/hooks/decisions/{id}?wait=30");
+    daemon.get(&target).ok()["user_response"].clone()
+}
+
+#[test]
+fn watch_shows_what_waits_and_what_happens_as_it_happens() {
+    let daemon = Daemon::plain();
+    let before = daemon.ask("mkdir before");
+    let terminal = watching(&daemon, TOKEN);
+    terminal.shows("1 question waits");
+    let screen = terminal.shows("mkdir before");
+    assert!(terminal.alternate());
+    assert!(!screen.contains(TOKEN));
+    let body = json!({"command": "rm -r build", "agent": "codex", "cwd": "/srv/x"});
+    let ruling = daemon.post(&body).ok();
+    let screen = terminal.shows("2 questions wait");
+    assert!(screen.contains("DELETE"), "{screen}");
+    // Neither is chosen by itself.
+    assert!(screen.contains("Nothing is chosen"), "{screen}");
+    terminal.shows("waits: rm -r build");
+    daemon.ask("git status");
+    terminal.shows("allowed: git status");
+    daemon.respond(&before["id"], "APPROVED").ok();
+    terminal.shows("1 question waits");
+    terminal.shows("APPROVED by operator: mkdir before");
+    daemon.executed(&before["id"], &before["secret"]).ok();
+    terminal.shows("ran: mkdir before");
+    daemon.respond(&ruling["id"], "DENIED").ok();
+    terminal.shows("nothing waits for an answer");
+}
+
+#[test]
+fn watch_answers_what_is_chosen_by_key() {
+    let daemon = Daemon::plain();
+    let mut terminal = watching(&daemon, TOKEN);
+    for (key, response, remembered) in [
+        ("y", "APPROVED", 0),
+        ("n", "DENIED", 0),
+        ("s", "APPROVED", 1),
+        ("a", "APPROVED", 2),
+    ] {
+        let body = json!({
+            "command": format!("mkdir by-{key}"), "session_id": "s", "cwd": "/srv/x",
+            "agent": "codex",
+        });
+        let ruling = daemon.post(&body).ok();
+        terminal.shows("1 question waits");
+        terminal.send(DOWN);
+        let screen = terminal.shows("because");
+        for part in ["▶", "/srv/x", "codex"] {
+            assert!(screen.contains(part), "`{part}` in {screen}");
+        }
+        terminal.send(key);
+        assert_eq!(answered(&daemon, &ruling["id"]), response);
+        terminal.shows("nothing waits for an answer");
+        terminal.shows("was answered");
+        let all = daemon.get("/api/hooks/remembered").ok();
+        assert_eq!(all["remembered"].as_array().unwrap().len(), remembered);
+    }
+    terminal.send("q");
+    assert_eq!(terminal.end(), 0);
+    assert!(!terminal.alternate(), "the screen is as it was");
+}
+
+#[test]
+fn watch_answers_nothing_that_is_not_chosen() {
+    let daemon = Daemon::plain();
+    let mut terminal = watching(&daemon, TOKEN);
+    let first = daemon.ask("mkdir first");
+    terminal.shows("1 question waits");
+    for key in ["y", "a", "s", "n"] {
+        terminal.send(key);
+        terminal.shows("choose a question first");
+        terminal.send(ESCAPE);
+        terminal.until(|screen| !screen.contains("choose a question first"));
+    }
+    terminal.send(DOWN);
+    terminal.shows("because");
+    // It is answered by somebody else; the next one does not get the key that was meant for it.
+    let second = daemon.ask("rm -r everything");
+    terminal.shows("2 questions wait");
+    daemon.respond(&first["id"], "DENIED").ok();
+    terminal.shows("1: DENIED, by operator");
+    terminal.send("y");
+    terminal.shows("choose a question first");
+    for ruling in [&first, &second] {
+        assert_ne!(daemon.record(&ruling["id"])["user_response"], "APPROVED");
+    }
+    assert_eq!(daemon.pending().len(), 1);
+}
+
+#[test]
+fn watch_without_the_token_answers_nothing_until_it_is_typed() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    let mut terminal = watching(&daemon, "");
+    terminal.shows("1 question waits");
+    terminal.send(DOWN);
+    terminal.shows("because");
+    terminal.send("y");
+    terminal.shows("needs the operator's token");
+    terminal.send("twrong-token-of-somebody\r");
+    terminal.until(|screen| !screen.contains('•'));
+    terminal.send("y");
+    terminal.shows("this is not the operator's token");
+    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    terminal.send(&format!("t{TOKEN}"));
+    let screen = terminal.shows(&"•".repeat(TOKEN.len()));
+    assert!(!screen.contains(TOKEN), "{screen}");
+    terminal.send("\r");
+    terminal.until(|screen| !screen.contains('•'));
+    terminal.send(DOWN);
+    terminal.shows("because");
+    terminal.send("y");
+    assert_eq!(answered(&daemon, &ruling["id"]), "APPROVED");
+    let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
+    assert!(!bytes.contains(TOKEN));
+}
+
+#[test]
+fn watch_comes_back_when_the_service_does() {
+    let daemon = Daemon::plain();
+    let port = daemon.port;
+    let open = daemon.ask("mkdir open");
+    let mut terminal = watching(&daemon, TOKEN);
+    terminal.shows("1 question waits");
+    let setup = daemon.into_setup();
+    terminal.shows("away: ");
+    // What waits may be answered as soon as it is there again, on the same port.
+    let address = format!("127.0.0.1:{port}");
+    let daemon = setup.listen(Some(&address)).start();
+    daemon.ask("mkdir meanwhile");
+    terminal.shows(" connected");
+    terminal.shows("2 questions wait");
+    terminal.shows("waits: mkdir meanwhile");
+    terminal.send(DOWN);
+    terminal.shows("because");
+    terminal.send("n");
+    assert_eq!(answered(&daemon, &open["id"]), "DENIED");
+    terminal.shows("1 question waits");
+}
+
+#[test]
+fn watch_shows_nothing_that_moves_the_cursor_or_turns_the_text() {
+    let daemon = Daemon::plain();
+    let command = "mkdir a\u{1b}]0;owned\u{7}b \u{202e}c\u{200b}\r\nd \u{9b}31m";
+    let body = json!({
+        "command": command, "agent": "\u{1b}[31mred", "cwd": "/srv/\u{202e}x",
+        "session_id": "\u{1b}[5n",
+    });
+    daemon.post(&body).ok();
+    let mut terminal = watching(&daemon, TOKEN);
+    terminal.shows("1 question waits");
+    terminal.send(DOWN);
+    let screen = terminal.shows("because");
+    for shown in [
+        "a\\u{1b}]0;owned\\u{7}b",
+        "\\u{202e}c\\u{200b}",
+        "\\u{1b}[31mred",
+    ] {
+        assert!(screen.contains(shown), "`{shown}` in {screen}");
+    }
+    let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
+    for hidden in [
+        "\u{1b}]0;",
+        "\u{202e}",
+        "\u{200b}",
+        "\u{9b}",
+        "\u{1b}[5n",
+        "\u{7}",
+    ] {
+        assert!(!bytes.contains(hidden), "{hidden:?}");
+    }
+}
+
+#[test]
+fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
+    let daemon = Daemon::plain();
+    let long = format!("mkdir {} the-end", "long-name ".repeat(200));
+    let ruling = daemon.ask(&long);
+    let mut terminal = sized(&daemon, TOKEN, 24, 80);
+    terminal.shows("1 question waits");
+    terminal.send(DOWN);
+    let screen = terminal.shows("lines below");
+    assert!(!screen.contains("the-end"), "{screen}");
+    for _ in 0..30 {
+        terminal.send("\u{1b}[6~");
+    }
+    terminal.until(|screen| screen.contains("because") && !screen.contains("lines below"));
+    terminal.resize(50, 160);
+    let screen = terminal.until(|screen| screen.lines().any(|line| line.chars().count() > 130));
+    assert!(screen.contains("1 question waits"), "{screen}");
+    terminal.resize(6, 30);
+    terminal.shows("at least 40");
+    terminal.send("y");
+    terminal.shows("is not shown is not answered");
+    terminal.resize(24, 80);
+    terminal.shows("1 question waits");
+    assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
+    terminal.send("y");
+    assert_eq!(answered(&daemon, &ruling["id"]), "APPROVED");
+}
+
+#[test]
+fn watch_lets_go_of_what_ran_out_of_time() {
+    let Some(clock) = ShiftedClock::new() else {
+        return;
+    };
+    let daemon = clock.on(Setup::new()).start();
+    let mut terminal = watching(&daemon, TOKEN);
+    daemon.ask("mkdir out");
+    terminal.shows("1 question waits");
+    terminal.send(DOWN);
+    terminal.shows("because");
+    clock.forward(400);
+    terminal.shows("TIMEOUT");
+    terminal.shows("nothing waits for an answer");
+    terminal.send("y");
+    terminal.shows("choose a question first");
+}
+
+#[test]
+fn watch_leaves_the_terminal_as_it_was_on_a_signal() {
+    let daemon = Daemon::plain();
+    let mut terminal = watching(&daemon, TOKEN);
+    assert!(terminal.alternate());
+    terminal.terminate();
+    assert_eq!(terminal.end(), 0);
+    assert!(!terminal.alternate());
+    let mut terminal = watching(&daemon, TOKEN);
+    terminal.send("\u{3}");
+    assert_eq!(terminal.end(), 0);
+}
