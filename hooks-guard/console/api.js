@@ -87,6 +87,8 @@ export async function resume() {
   }
   try {
     const { signed_in } = await send("GET", "/api/console/session", { headers: { "X-Guard-CSRF": csrf } });
+    // Meanwhile somebody may have signed in anew.
+    if (csrf !== sessionStorage.getItem(KEY)) return;
     set(signed_in ? csrf : null);
     if (!signed_in) others.postMessage({ asks: true });
   } catch {

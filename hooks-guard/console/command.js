@@ -3,6 +3,8 @@
 import { el, words } from "./dom.js";
 import { shown } from "./escape.js";
 
+/** How much of a command is put on one line; no window shows more. */
+const LINE = 400;
 const STRENGTH = ["READ", "CREATE", "UPDATE", "DELETE"];
 
 /** The class of a command, as a word in its colour. */
@@ -12,7 +14,8 @@ export function badge(effect) {
 
 /** The command of a record. Positions are in characters, which are no units of a string. */
 export function command(record, { oneLine = false } = {}) {
-  const characters = Array.from(record.command);
+  const all = Array.from(record.command);
+  const characters = oneLine ? all.slice(0, LINE) : all;
   const effects = characters.map(() => -1);
   const decided = characters.map(() => false);
   for (const part of record.parts ?? []) {

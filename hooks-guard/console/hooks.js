@@ -61,7 +61,7 @@ function slot(found, { slot: name, kind, policy, entries }) {
     "section",
     { class: "panel", "aria-label": `Slot ${name}` },
     el("h2", {}, el("code", {}, name), el("span", { class: "quiet-text" }, ` of ${found.set}`)),
-    el("p", { class: "hint" }, `${kind}; ${policy.join(", ") || "no companions"} · asked ${number(runs.runs)} times, ${mean} on average, ${number(runs.failed)} faults`),
+    el("p", { class: "hint" }, `${kind}; ${policy.join(", ") || "no companions"} · asked ${number(runs.runs)} times, ${mean} on average, ${number(runs.failed)} ${runs.failed === 1 ? "fault" : "faults"}`),
     runs.last_fault && el("p", { class: "problem" }, `Last fault: ${escape(runs.last_fault)} (`, when(runs.last_fault_at), ")"),
     el(
       "div",
@@ -105,7 +105,7 @@ function dispatch(one) {
     el("td", { class: "time" }, when(one.at)),
     el("td", {}, badge(one.classification)),
     el("td", { class: "wide" }, lane),
-    el("td", { class: failed ? "problem" : "" }, failed ? `${failed.name} failed: ${escape(failed.detail ?? "")}` : `${by?.name ?? "–"}${by?.detail ? `: ${escape(by.detail)}` : ""}${one.denied ? ", forbidden" : ""}`),
+    el("td", { class: failed ? "by problem" : "by" }, failed ? `${failed.name} failed: ${escape(failed.detail ?? "")}` : `${by?.name ?? "–"}${by?.detail ? `: ${escape(by.detail)}` : ""}${one.denied ? ", forbidden" : ""}`),
     el("td", { class: "number" }, one.id ? el("a", { href: `/trail?id=${one.id}` }, took(all)) : took(all)),
   );
 }

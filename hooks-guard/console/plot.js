@@ -1,10 +1,12 @@
-// Plots, each with its table behind it: what is drawn is also written.
+// Plots, each with its table behind it: what is drawn is also written. They are drawn as wide as they
+// are shown, so that their words are as large as all others.
 
 import { el, svg } from "./dom.js";
 import { number } from "./time.js";
 
-const WIDTH = 720;
-const HEIGHT = 200;
+const HEIGHT = 190;
+/** How much room a label of the time takes. */
+const LABEL = 64;
 const LEFT = 46;
 const BOTTOM = 22;
 const TOP = 8;
@@ -18,33 +20,33 @@ function step(most) {
   return nice;
 }
 
-function frame(most, format, labels) {
+function frame(width, most, format, labels) {
   const unit = step(most);
   const top = Math.max(unit, Math.ceil(most / unit) * unit);
   const y = (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
   const lines = [];
   for (let value = 0; value <= top + unit / 2; value += unit) {
     lines.push(
-      svg("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }),
+      svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(value), y2: y(value) }),
       svg("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, format(value)),
     );
   }
-  const wide = (WIDTH - LEFT - RIGHT) / labels.length;
-  const every = Math.max(1, Math.ceil(labels.length / 8));
+  const wide = (width - LEFT - RIGHT) / labels.length;
+  const every = Math.max(1, Math.ceil(LABEL / wide));
   labels.forEach((label, at) => {
     if (at % every === 0) lines.push(svg("text", { x: LEFT + wide * (at + 0.5), y: HEIGHT - 6, "text-anchor": "middle" }, label));
   });
   return { y, wide, lines };
 }
 
-function drawing(name, ...children) {
-  return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": name }, ...children.flat());
+function drawing(width, name, ...children) {
+  return svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": name }, ...children.flat());
 }
 
 /** Bars over time, each of several parts on top of each other. */
-export function stacked(name, labels, series) {
+export function stacked(width, name, labels, series) {
   const sums = labels.map((_, at) => series.reduce((sum, one) => sum + one.values[at], 0));
-  const { y, wide, lines } = frame(Math.max(...sums, 1), short, labels);
+  const { y, wide, lines } = frame(width, Math.max(...sums, 1), short, labels);
   const bars = labels.flatMap((label, at) => {
     let sum = 0;
     return series
@@ -60,13 +62,13 @@ export function stacked(name, labels, series) {
         );
       });
   });
-  return drawing(name, lines, bars);
+  return drawing(width, name, lines, bars);
 }
 
 /** Lines over time. */
-export function lines(name, labels, series, format, most) {
+export function lines(width, name, labels, series, format, most) {
   const highest = most ?? Math.max(...series.flatMap((one) => one.values), 1);
-  const { y, wide, lines: grid } = frame(highest, format, labels);
+  const { y, wide, lines: grid } = frame(width, highest, format, labels);
   const x = (at) => LEFT + wide * (at + 0.5);
   const drawn = series.map((one) => {
     const points = one.values.map((value, at) => (value === null ? null : `${x(at).toFixed(1)},${y(value).toFixed(1)}`));
@@ -79,21 +81,22 @@ export function lines(name, labels, series, format, most) {
       .filter((run) => run.length > 0)
       .map((run) => svg("polyline", { class: "line-series", "data-series": one.tone, "stroke-linecap": "round", points: run.length === 1 ? `${run[0]} ${run[0]}` : run.join(" ") }, svg("title", {}, one.name)));
   });
-  return drawing(name, grid, drawn.flat());
+  return drawing(width, name, grid, drawn.flat());
 }
 
 /** Names with a bar each, the longest first. */
-export function bars(name, rows, tone = "accent") {
+export function bars(width, name, rows, tone = "accent") {
   const high = 24;
   const most = Math.max(...rows.map((row) => row.value), 1);
   const height = Math.max(1, rows.length) * high;
+  const room = width - 126 - 60;
   return svg(
     "svg",
-    { viewBox: `0 0 480 ${height}`, role: "img", "aria-label": name },
+    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name },
     ...rows.flatMap((row, at) => [
       svg("text", { x: 118, y: at * high + 16, "text-anchor": "end" }, row.name.length > 18 ? `${row.name.slice(0, 17)}…` : row.name),
-      svg("rect", { class: "series", "data-series": row.tone ?? tone, x: 126, y: at * high + 5, rx: 2, height: high - 10, width: Math.max(1, (290 * row.value) / most) }),
-      svg("text", { x: 132 + (290 * row.value) / most, y: at * high + 16 }, number(row.value)),
+      svg("rect", { class: "series", "data-series": row.tone ?? tone, x: 126, y: at * high + 5, rx: 2, height: high - 10, width: Math.max(1, (room * row.value) / most) }),
+      svg("text", { x: 132 + (room * row.value) / most, y: at * high + 16 }, number(row.value)),
     ]),
   );
 }

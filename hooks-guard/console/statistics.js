@@ -35,7 +35,7 @@ export function statistics(main) {
       const [stats, series] = await Promise.all([get("/api/hooks/stats", query), get("/api/hooks/series", query)]);
       // What is open stays open, and the page does not jump.
       const open = [...content.querySelectorAll("details")].map((details) => details.open);
-      content.replaceChildren(tiles(stats), plots(stats, series));
+      content.replaceChildren(tiles(stats), plots(stats, series, content.clientWidth));
       content.querySelectorAll("details").forEach((details, at) => (details.open = open[at] ?? false));
     } catch (error) {
       content.replaceChildren(el("p", { class: "problem" }, error.status ? error.message : "The service does not answer."));
@@ -43,6 +43,11 @@ export function statistics(main) {
     content.removeAttribute("aria-busy");
   }
   read();
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (width !== innerWidth) read();
+    width = innerWidth;
+  });
 
   let due = null;
   return {
@@ -78,7 +83,10 @@ function panel(title, hint, ...children) {
   return el("section", { class: "panel", "aria-label": title }, el("h2", {}, title), hint && el("p", { class: "hint" }, hint), ...children);
 }
 
-function plots(stats, series) {
+function plots(stats, series, room) {
+  // What the style sheet does with the panels: two beside each other where there is room.
+  const broad = room - 42;
+  const half = room >= 870 ? (room - 16) / 2 - 42 : broad;
   const { points } = series;
   const hourly = series.step_seconds === 3600;
   const format = new Intl.DateTimeFormat(undefined, hourly ? { hour: "2-digit", minute: "2-digit", hour12: false } : { month: "short", day: "numeric", timeZone: "UTC" });
@@ -114,17 +122,17 @@ function plots(stats, series) {
     { name: "less than 80 %", value: low, tone: "UPDATE" },
   ];
 
-  const classesPanel = panel("Decisions by class", `What was asked, ${each}`, stacked("Decisions by class over time", labels, classes), legend(classes), table(["Begin", ...CLASSES], numbers(classes)));
+  const classesPanel = panel("Decisions by class", `What was asked, ${each}`, stacked(broad, "Decisions by class over time", labels, classes), legend(classes), table(["Begin", ...CLASSES], numbers(classes)));
   classesPanel.classList.add("broad");
   return el(
     "div",
     { class: "plots" },
     classesPanel,
-    panel("Answers", `What became of the questions, ${each}`, stacked("Answers over time", labels, answers), legend(answers), table(["Begin", ...answers.map((one) => one.name)], numbers(answers))),
-    panel("Time to decide", "In milliseconds: so many of a hundred took no longer", lines("Percentiles of the time to decide", labels, latency, short), legend(latency), table(["Begin", ...latency.map((one) => one.name)], numbers(latency))),
-    panel("Confidence over time", "The mean of what was decided", lines("Mean confidence over time", labels, sure, percent, 1), table(["Begin", "Mean"], rows.map((row, at) => [row, sure[0].values[at] === null ? "–" : percent(sure[0].values[at])]))),
-    panel("Confidence", "How many decisions were how sure", bars("Decisions by confidence", confidence), table(["Confidence", "Decisions"], counted(confidence))),
-    panel("Programs", `By the first word of the last ${number(series.programs_of)} commands`, programs.length ? bars("Top programs", programs) : el("p", {}, "None yet."), table(["Program", "Commands"], counted(programs))),
-    panel("Agents", "Who asked", agents.length ? bars("Decisions by agent", agents) : el("p", {}, "None has said its name."), table(["Agent", "Decisions"], counted(agents))),
+    panel("Answers", `What became of the questions, ${each}`, stacked(half, "Answers over time", labels, answers), legend(answers), table(["Begin", ...answers.map((one) => one.name)], numbers(answers))),
+    panel("Time to decide", "In milliseconds: so many of a hundred took no longer", lines(half, "Percentiles of the time to decide", labels, latency, short), legend(latency), table(["Begin", ...latency.map((one) => one.name)], numbers(latency))),
+    panel("Confidence over time", "The mean of what was decided", lines(half, "Mean confidence over time", labels, sure, percent, 1), table(["Begin", "Mean"], rows.map((row, at) => [row, sure[0].values[at] === null ? "–" : percent(sure[0].values[at])]))),
+    panel("Confidence", "How many decisions were how sure", bars(half, "Decisions by confidence", confidence), table(["Confidence", "Decisions"], counted(confidence))),
+    panel("Programs", `By the first word of the last ${number(series.programs_of)} commands`, programs.length ? bars(half, "Top programs", programs) : el("p", {}, "None yet."), table(["Program", "Commands"], counted(programs))),
+    panel("Agents", "Who asked", agents.length ? bars(half, "Decisions by agent", agents) : el("p", {}, "None has said its name."), table(["Agent", "Decisions"], counted(agents))),
   );
 }

@@ -115,12 +115,10 @@ impl Sessions {
         }
     }
 
-    fn set_cookie(&self, id: &str, life: Duration) -> AppendHeaders<[(HeaderName, String); 1]> {
-        let cookie = format!(
-            "{}={id}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}",
-            self.cookie,
-            life.as_secs()
-        );
+    /// Without an age, so that a browser keeps it in memory.
+    fn set_cookie(&self, id: &str, age: &str) -> AppendHeaders<[(HeaderName, String); 1]> {
+        let name = &self.cookie;
+        let cookie = format!("{name}={id}; Path=/; HttpOnly; SameSite=Strict{age}");
         AppendHeaders([(header::SET_COOKIE, cookie)])
     }
 }
@@ -157,7 +155,7 @@ pub(crate) async fn begin(
     // Whoever signs in anew is not signed in twice.
     operator.sessions.end(&headers);
     let (id, csrf) = operator.sessions.begin();
-    let cookie = operator.sessions.set_cookie(&id, LIFE);
+    let cookie = operator.sessions.set_cookie(&id, "");
     Ok((cookie, Json(Begun { csrf })))
 }
 
@@ -189,7 +187,7 @@ pub(crate) async fn end(
     let sessions = &state.inner.operator.sessions;
     sessions.check(&headers)?;
     sessions.end(&headers);
-    let cookie = sessions.set_cookie("", Duration::ZERO);
+    let cookie = sessions.set_cookie("", "; Max-Age=0");
     let body = Json(SignedIn { signed_in: false });
     Ok((StatusCode::OK, cookie, body))
 }

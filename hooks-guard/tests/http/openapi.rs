@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Answer, Request};
 use crate::daemon::{Daemon, TOKEN};
 
-const ENDPOINTS: [(&str, &str); 13] = [
+const ENDPOINTS: [(&str, &str); 17] = [
     ("post", "/api/hooks/permission-request"),
     ("get", "/api/hooks/decisions"),
     ("get", "/api/hooks/stats"),
@@ -20,6 +20,10 @@ const ENDPOINTS: [(&str, &str); 13] = [
     ("get", "/api/hooks/events"),
     ("get", "/api/hooks/remembered"),
     ("delete", "/api/hooks/remembered/{id}"),
+    ("get", "/api/hooks/series"),
+    ("get", "/api/hooks/export"),
+    ("get", "/api/hooks/registered"),
+    ("post", "/api/console/session"),
     ("get", "/health"),
     ("get", "/metrics"),
 ];
@@ -227,6 +231,9 @@ fn openapi_is_true_of_successes() {
         "/api/hooks/decisions",
         "/api/hooks/stats",
         "/api/hooks/remembered",
+        "/api/hooks/series",
+        "/api/hooks/registered",
+        "/api/console/session",
         "/health",
     ] {
         assert_described(&document, "get", path, &daemon.get(path));

@@ -1,0 +1,326 @@
+//! Chromium without a window, spoken to by its own protocol over a pair of pipes: nothing is
+//! downloaded, and nothing listens on a port.
+
+use std::cell::{Cell, RefCell};
+use std::env;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Generous: a machine under load starts processes slowly.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A browser; ends with its value.
+pub(crate) struct Browser {
+    child: Child,
+    requests: RefCell<File>,
+    answers: Receiver<Value>,
+    next: Cell<u64>,
+    /// What the pages complained about.
+    complaints: RefCell<Vec<String>>,
+    _folder: TempDir,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Where Chromium is, if it is there; its absence has been told then.
+#[track_caller]
+fn program() -> Option<PathBuf> {
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = env::split_paths(&paths)
+        .flat_map(|path| names.map(|name| path.join(name)))
+        .find(|path| path.is_file());
+    if found.is_none() {
+        crate::support::left_out("`chromium` is missing");
+    }
+    found
+}
+
+impl Browser {
+    /// None where there is no browser; then the reason has been told.
+    #[track_caller]
+    pub(crate) fn start() -> Option<Self> {
+        let program = program()?;
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = |name| {
+            let path = folder.path().join(name);
+            let made = Command::new("mkfifo").arg(&path).status().unwrap();
+            assert!(made.success());
+            path
+        };
+        let (to, from) = (pipe("to"), pipe("from"));
+        // A shell can give a program its descriptors 3 and 4.
+        let child = Command::new("sh")
+            .args([
+                "-c",
+                r#"to="$1"; from="$2"; shift 2; exec "$@" 3<"$to" 4>"$from""#,
+            ])
+            .arg("sh")
+            .args([&to, &from])
+            .arg(program)
+            .args([
+                "--headless=new",
+                "--remote-debugging-pipe",
+                // Containers have no user to give up rights to.
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--disable-background-networking",
+                "--no-first-run",
+                "--hide-scrollbars",
+                "--lang=en-GB",
+            ])
+            .arg(format!("--user-data-dir={}", folder.path().display()))
+            .env("HOME", folder.path())
+            .env("TZ", "UTC")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // In the order in which the shell opens its ends.
+        let requests = fs::OpenOptions::new().write(true).open(&to).unwrap();
+        let mut reader = BufReader::new(File::open(&from).unwrap());
+        let (sender, answers) = channel();
+        thread::spawn(move || {
+            let mut message = Vec::new();
+            while let Ok(1..) = reader.read_until(0, &mut message) {
+                message.pop();
+                let Ok(value) = serde_json::from_slice(&message) else {
+                    return;
+                };
+                if sender.send(value).is_err() {
+                    return;
+                }
+                message.clear();
+            }
+        });
+        Some(Self {
+            child,
+            requests: RefCell::new(requests),
+            answers,
+            next: Cell::new(0),
+            complaints: RefCell::default(),
+            _folder: folder,
+        })
+    }
+
+    #[track_caller]
+    fn call(&self, session: Option<&str>, method: &str, parameters: Value) -> Value {
+        let id = self.next.get() + 1;
+        self.next.set(id);
+        let mut request = json!({ "id": id, "method": method, "params": parameters });
+        if let Some(session) = session {
+            request["sessionId"] = session.into();
+        }
+        let mut bytes = request.to_string().into_bytes();
+        bytes.push(0);
+        self.requests.borrow_mut().write_all(&bytes).unwrap();
+        loop {
+            let answer = self.answers.recv_timeout(PATIENCE);
+            let answer = answer.unwrap_or_else(|_| panic!("no answer to {method}"));
+            if answer["id"] == id {
+                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                return answer["result"].clone();
+            }
+            self.note(&answer);
+        }
+    }
+
+    /// Keeps what a page complains about.
+    fn note(&self, event: &Value) {
+        let complaint = match event["method"].as_str() {
+            Some("Runtime.exceptionThrown") => {
+                let details = &event["params"]["exceptionDetails"];
+                format!(
+                    "{} {}",
+                    details["text"], details["exception"]["description"]
+                )
+            }
+            Some("Log.entryAdded") if event["params"]["entry"]["level"] == "error" => {
+                let entry = &event["params"]["entry"];
+                format!("{} {}", entry["text"], entry["url"])
+            }
+            Some("Runtime.consoleAPICalled") if event["params"]["type"] == "error" => {
+                event["params"]["args"].to_string()
+            }
+            _ => return,
+        };
+        self.complaints.borrow_mut().push(complaint);
+    }
+
+    /// A person of their own: cookies and storage are shared by the windows of one.
+    pub(crate) fn person(&self) -> Person<'_> {
+        let made = self.call(None, "Target.createBrowserContext", json!({}));
+        Person {
+            browser: self,
+            context: made["browserContextId"].as_str().unwrap().to_owned(),
+        }
+    }
+
+    /// What pages complained about since the last time.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        self.complaints.take()
+    }
+}
+
+/// Somebody with windows.
+pub(crate) struct Person<'b> {
+    browser: &'b Browser,
+    context: String,
+}
+
+impl<'b> Person<'b> {
+    /// A window of 1280 by 800, in light colours.
+    pub(crate) fn window(&self) -> Page<'b> {
+        let browser = self.browser;
+        let parameters = json!({ "url": "about:blank", "browserContextId": self.context });
+        let target = browser.call(None, "Target.createTarget", parameters);
+        let parameters = json!({ "targetId": target["targetId"], "flatten": true });
+        let attached = browser.call(None, "Target.attachToTarget", parameters);
+        let page = Page {
+            browser,
+            session: attached["sessionId"].as_str().unwrap().to_owned(),
+        };
+        for domain in ["Page", "Runtime", "Log"] {
+            page.call(&format!("{domain}.enable"), json!({}));
+        }
+        page.looks(1280, false);
+        page
+    }
+}
+
+/// A window.
+pub(crate) struct Page<'b> {
+    browser: &'b Browser,
+    session: String,
+}
+
+impl Page<'_> {
+    #[track_caller]
+    pub(crate) fn call(&self, method: &str, parameters: Value) -> Value {
+        self.browser.call(Some(&self.session), method, parameters)
+    }
+
+    /// How wide it is, and whether its user likes it dark.
+    pub(crate) fn looks(&self, width: u32, dark: bool) {
+        let height = if width < 600 { 844 } else { 800 };
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 }),
+        );
+        let scheme = if dark { "dark" } else { "light" };
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": scheme },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ]);
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": features }),
+        );
+    }
+
+    /// Goes to an address, and waits until the console is connected there.
+    #[track_caller]
+    pub(crate) fn goto(&self, url: &str) {
+        self.call("Page.navigate", json!({ "url": "about:blank" }));
+        self.call("Page.navigate", json!({ "url": url }));
+        self.until("document.getElementById('live')?.dataset.state === 'live'");
+    }
+
+    /// What an expression comes to; one that is a promise is waited for.
+    #[track_caller]
+    pub(crate) fn eval(&self, expression: &str) -> Value {
+        let parameters = json!({
+            "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
+        });
+        let result = self.call("Runtime.evaluate", parameters);
+        let fault = &result["exceptionDetails"];
+        assert!(fault.is_null(), "{expression}: {fault}");
+        result["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true; a page that goes away meanwhile is no fault.
+    #[track_caller]
+    pub(crate) fn until(&self, expression: &str) {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            let parameters = json!({ "expression": expression, "returnByValue": true });
+            let result = self.call("Runtime.evaluate", parameters);
+            if result["result"]["value"] == true {
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        let text = self.eval("document.body.innerText");
+        panic!(
+            "never: {expression}\nthe page: {text}\n{:?}",
+            self.browser.complaints()
+        );
+    }
+
+    /// Waits until there is such an element that is not disabled, and clicks into its middle.
+    #[track_caller]
+    pub(crate) fn click(&self, selector: &str) {
+        let found = format!("document.querySelector({})", json!(selector));
+        self.until(&format!("{found} !== null && !{found}.disabled"));
+        let place = self.eval(&format!(
+            "(() => {{ const element = {found}; element.scrollIntoView({{ block: 'center', behavior: 'instant' }}); \
+             const box = element.getBoundingClientRect(); \
+             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+        ));
+        for kind in ["mousePressed", "mouseReleased"] {
+            self.call(
+                "Input.dispatchMouseEvent",
+                json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 }),
+            );
+        }
+    }
+
+    /// Presses a key, such as `y`, `Tab` or `Enter`.
+    pub(crate) fn press(&self, key: &str) {
+        let text = match key {
+            "Enter" => "\r",
+            key if key.chars().count() == 1 => key,
+            _ => "",
+        };
+        let code = match key {
+            "Enter" => 13,
+            "Tab" => 9,
+            "Escape" => 27,
+            _ => 0,
+        };
+        let key_down =
+            json!({ "type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": code });
+        self.call("Input.dispatchKeyEvent", key_down);
+        let key_up = json!({ "type": "keyUp", "key": key, "windowsVirtualKeyCode": code });
+        self.call("Input.dispatchKeyEvent", key_up);
+    }
+
+    /// Writes into whatever has the focus.
+    pub(crate) fn write(&self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+    }
+
+    /// A picture of the window.
+    pub(crate) fn picture(&self, path: &Path) {
+        let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
+        use base64::Engine as _;
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(shot["data"].as_str().unwrap());
+        fs::write(path, bytes.unwrap()).unwrap();
+    }
+}

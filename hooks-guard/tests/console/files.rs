@@ -1,0 +1,94 @@
+//! The files of the console over HTTP, and what they may do.
+
+use crate::client::Request;
+use crate::daemon::Daemon;
+
+const PAGES: [&str; 4] = ["/", "/trail", "/statistics", "/hooks"];
+
+#[test]
+fn pages_may_load_nothing_from_elsewhere_and_be_framed_by_nobody() {
+    let daemon = Daemon::plain();
+    for target in PAGES
+        .into_iter()
+        .chain(["/console/app.js", "/console/style.css"])
+    {
+        let answer = daemon.get(target);
+        assert_eq!(answer.status, 200, "{target}");
+        let policy = answer.header("content-security-policy").unwrap();
+        for part in [
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self'",
+            "connect-src 'self'",
+            "frame-ancestors 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+        ] {
+            assert!(
+                policy.split("; ").any(|one| one == part),
+                "{part} in {policy}"
+            );
+        }
+        assert!(!policy.contains("unsafe"), "{policy}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+        assert!(answer.header("set-cookie").is_none());
+    }
+    let html = daemon.get("/").text();
+    assert!(
+        !html.contains("<style") && !html.contains("style="),
+        "{html}"
+    );
+    assert!(!html.contains("javascript:"), "{html}");
+    for script in html.split("<script").skip(1) {
+        assert!(script.contains("src=\"/console/"), "{script}");
+    }
+}
+
+#[test]
+fn a_file_that_is_known_is_not_sent_again() {
+    let daemon = Daemon::plain();
+    let first = daemon.get("/console/app.js");
+    let tag = first.header("etag").unwrap();
+    assert_eq!(first.header("cache-control"), Some("no-cache"));
+    assert_eq!(
+        first.header("content-type"),
+        Some("text/javascript; charset=utf-8")
+    );
+    for (given, status) in [
+        (tag, 304),
+        (&*format!("\"x\", W/{tag}"), 304),
+        ("\"x\"", 200),
+    ] {
+        let request = Request::new("GET", "/console/app.js").header("If-None-Match", given);
+        // Over a connection that ends: nothing says how long nothing is.
+        let answer = daemon.send(&request.header("Connection", "close"));
+        assert_eq!(answer.status, status, "{given}");
+        assert_eq!(answer.body.is_empty(), status == 304);
+    }
+}
+
+#[test]
+fn nothing_else_is_served() {
+    let daemon = Daemon::plain();
+    for target in [
+        "/console/",
+        "/console/x.js",
+        "/console/..%2Fapp.js",
+        "/console/%2e%2e/Cargo.toml",
+        "/index.html",
+        "/Cargo.toml",
+    ] {
+        daemon.get(target).error(404, "NOT_FOUND");
+    }
+    daemon
+        .send(&Request::new("POST", "/").body("x"))
+        .error(405, "METHOD_NOT_ALLOWED");
+}
+
+#[test]
+fn p_14_the_console_has_no_other_name() {
+    let daemon = Daemon::plain();
+    let request = Request::new("GET", "/").host("console.evil.test");
+    daemon.send(&request).error(403, "FORBIDDEN_HOST");
+}

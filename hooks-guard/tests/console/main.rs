@@ -1,0 +1,69 @@
+//! The console, in a real browser, against the binary as it is started.
+
+#[path = "../http/client.rs"]
+#[allow(
+    dead_code,
+    reason = "shared with the tests over HTTP, which use all of it"
+)]
+mod client;
+#[path = "../http/daemon.rs"]
+#[allow(
+    dead_code,
+    reason = "shared with the tests over HTTP, which use all of it"
+)]
+mod daemon;
+#[path = "../http/support.rs"]
+#[allow(
+    dead_code,
+    reason = "shared with the tests over HTTP, which use all of it"
+)]
+mod support;
+
+mod browser;
+mod data;
+mod files;
+mod inbox;
+mod look;
+mod session;
+mod trail;
+
+use serde_json::{Value, json};
+
+use browser::Page;
+use daemon::{Daemon, TOKEN};
+
+/// The console's address, with the token.
+fn signed_in(daemon: &Daemon) -> String {
+    format!("http://{}/#token={TOKEN}", daemon.address)
+}
+
+/// A question of an agent; gives its number.
+#[track_caller]
+fn ask(daemon: &Daemon, command: &str) -> Value {
+    let body = json!({
+        "command": command, "agent": "claude-code", "cwd": "/home/ada/atlas", "session_id": "s1",
+    });
+    daemon.post(&body).ok()["id"].clone()
+}
+
+/// What was answered, if anything.
+#[track_caller]
+fn answer(daemon: &Daemon, id: &Value) -> Value {
+    daemon.record(id)["user_response"].clone()
+}
+
+/// Waits until a card of this question is there.
+#[track_caller]
+fn card(page: &Page<'_>, id: &Value) -> String {
+    let selector = format!("article[data-id=\"{id}\"]");
+    page.until(&format!("document.querySelector('{selector}') !== null"));
+    selector
+}
+
+/// Waits until a question has its answer.
+#[track_caller]
+fn until_answered(page: &Page<'_>, id: &Value) {
+    page.until(&format!(
+        "document.querySelector('article[data-id=\"{id}\"]')?.classList.contains('over') ?? true"
+    ));
+}

@@ -1,0 +1,275 @@
+//! The trail, statistics and hooks in a browser, and what is exported.
+
+use serde_json::{Value, json};
+
+use crate::browser::Browser;
+use crate::daemon::{Daemon, Setup};
+use crate::{answer, ask, data, signed_in};
+
+fn at(daemon: &Daemon, path: &str) -> String {
+    format!("http://{}{path}", daemon.address)
+}
+
+/// The classes of the rows that are shown.
+const CLASSES: &str =
+    "[...document.querySelectorAll('tbody .badge')].map((badge) => badge.textContent)";
+
+#[test]
+fn filters_stand_in_the_address_and_the_export_has_them() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    for command in ["ls", "mkdir out", "touch x", "mkdir other"] {
+        ask(&daemon, command);
+    }
+    let page = browser.person().window();
+    page.goto(&at(&daemon, "/trail"));
+    page.until("document.querySelectorAll('tbody tr').length === 4");
+    page.eval("{ const select = document.getElementById('classification'); select.value = 'CREATE'; select.dispatchEvent(new Event('change', { bubbles: true })); }");
+    page.until("location.search === '?classification=CREATE'");
+    page.until("document.querySelectorAll('tbody tr[data-id]').length === 3");
+    assert_eq!(page.eval(CLASSES), json!(["CREATE", "CREATE", "CREATE"]));
+    page.click("#command_filter");
+    page.write("MKDIR");
+    page.press("Enter");
+    page.until("new URLSearchParams(location.search).get('command_filter') === 'MKDIR'");
+    page.until("document.querySelectorAll('tbody tr[data-id]').length === 2");
+    // Who opens the address sees the same.
+    let search = page.eval("location.search");
+    let other = browser.person().window();
+    other.goto(&at(&daemon, &format!("/trail{}", search.as_str().unwrap())));
+    other.until("document.querySelectorAll('tbody tr[data-id]').length === 2");
+    assert_eq!(
+        other.eval("document.getElementById('command_filter').value"),
+        "MKDIR"
+    );
+    assert_eq!(
+        other.eval("document.getElementById('classification').value"),
+        "CREATE"
+    );
+    let link = other.eval("document.querySelector('a[download$=csv]').getAttribute('href')");
+    let table = daemon.get(link.as_str().unwrap()).text();
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(
+        table.lines().skip(1).all(|line| line.contains("mkdir")),
+        "{table}"
+    );
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_decision_is_shown_whole_and_by_its_address() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let id = ask(&daemon, "mkdir out");
+    let page = browser.person().window();
+    page.goto(&at(&daemon, "/trail"));
+    page.click("tbody .row-button");
+    page.until("document.querySelector('dialog').open");
+    assert_eq!(
+        page.eval("new URLSearchParams(location.search).get('id')"),
+        id.to_string()
+    );
+    let record = daemon.record(&id);
+    let text = page.eval("document.querySelector('dialog').innerText");
+    for field in ["reasoning", "explanation", "agent", "session_id", "cwd"] {
+        let wanted = record[field].as_str().unwrap();
+        assert!(text.as_str().unwrap().contains(wanted), "{field}: {text}");
+    }
+    page.press("Escape");
+    page.until("!document.querySelector('dialog').open && location.search === ''");
+    page.goto(&at(&daemon, &format!("/trail?id={id}")));
+    page.until("document.querySelector('dialog').open");
+}
+
+#[test]
+fn pages_of_the_trail_leave_out_nothing_and_show_nothing_twice() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    for fill in [data::week, data::moment] {
+        let setup = Setup::new();
+        fill(&setup, 130);
+        turn_all_pages(&browser, &setup.start());
+    }
+}
+
+fn turn_all_pages(browser: &Browser, daemon: &Daemon) {
+    let page = browser.person().window();
+    page.goto(&at(daemon, "/trail"));
+    let mut seen: Vec<i64> = Vec::new();
+    for expected in [50, 50, 30] {
+        page.until(&format!(
+            "document.querySelectorAll('tbody tr[data-id]').length === {expected}"
+        ));
+        let ids = page.eval("[...document.querySelectorAll('tbody tr[data-id]')].map((row) => Number(row.dataset.id))");
+        seen.extend(ids.as_array().unwrap().iter().filter_map(Value::as_i64));
+        if expected == 50 {
+            let first = ids[0].clone();
+            page.click("a[rel=next]");
+            page.until(&format!("document.querySelector('tbody tr[data-id]')?.dataset.id !== '{first}' && document.querySelector('tbody tr[data-id]') !== null"));
+        }
+    }
+    let wanted: Vec<i64> = (1..=130).rev().collect();
+    assert_eq!(seen, wanted);
+    assert_eq!(
+        page.eval("document.querySelector('a[rel=next]')"),
+        Value::Null
+    );
+}
+
+#[test]
+fn the_trail_follows_what_happens() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let id = ask(&daemon, "mkdir out");
+    let page = browser.person().window();
+    page.goto(&at(&daemon, "/trail"));
+    let outcome = format!("document.querySelector('tr[data-id=\"{id}\"] .outcome')?.textContent");
+    page.until(&format!("{outcome} === 'waiting'"));
+    daemon.respond(&id, "DENIED").ok();
+    page.until(&format!("{outcome} === 'denied'"));
+    assert_eq!(answer(&daemon, &id), "DENIED");
+    ask(&daemon, "ls");
+    page.until("document.querySelector('main').innerText.includes('1 new decision')");
+}
+
+#[test]
+fn no_cell_of_an_export_is_a_formula() {
+    let daemon = Daemon::plain();
+    for command in ["=HYPERLINK(\"x\")", "+1+1", "@SUM(1)", "-2"] {
+        ask(&daemon, command);
+    }
+    let answer = daemon.get("/api/hooks/export?format=csv");
+    assert_eq!(answer.status, 200);
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/csv; charset=utf-8")
+    );
+    assert!(
+        answer
+            .header("content-disposition")
+            .unwrap()
+            .starts_with("attachment")
+    );
+    let table = answer.text();
+    for cell in [
+        "\"'=HYPERLINK(\"\"x\"\")\"",
+        "\"'+1+1\"",
+        "\"'@SUM(1)\"",
+        "\"'-2\"",
+    ] {
+        assert!(table.contains(cell), "{cell} in {table}");
+    }
+    let lines = daemon.get("/api/hooks/export?format=jsonl").text();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["command"], "=HYPERLINK(\"x\")");
+    daemon
+        .get("/api/hooks/export?format=xls")
+        .error(400, "INVALID_FILTER");
+    daemon
+        .get("/api/hooks/export?classification=X")
+        .error(400, "INVALID_FILTER");
+}
+
+#[test]
+fn statistics_have_a_table_behind_each_plot() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let setup = Setup::new();
+    data::week(&setup, 300);
+    let daemon = setup.start();
+    let page = browser.person().window();
+    page.goto(&at(&daemon, "/statistics?period=all"));
+    page.until("document.querySelectorAll('.panel svg').length === 7");
+    assert_eq!(
+        page.eval("document.querySelectorAll('.panel details table').length"),
+        7
+    );
+    // What the plot of the classes says is what the service counted.
+    let sums = page.eval(
+        "[...document.querySelectorAll('.panel.broad tbody tr')].reduce((sums, row) => sums.map((sum, at) => sum + Number(row.children[at + 1].textContent.replaceAll(',', ''))), [0, 0, 0, 0])",
+    );
+    let stats = daemon.get("/api/hooks/stats").ok();
+    let classes = &stats["classifications"];
+    assert_eq!(
+        sums,
+        json!([
+            classes["read"],
+            classes["create"],
+            classes["update"],
+            classes["delete"]
+        ])
+    );
+    let series = daemon.get("/api/hooks/series").ok();
+    assert_eq!(series["step_seconds"], 86_400);
+    assert_eq!(series["programs_of"], 300);
+    let sum = |field: &str| -> u64 {
+        series["points"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|point| point[field].as_u64().unwrap())
+            .sum()
+    };
+    assert_eq!(
+        sum("approved"),
+        stats["user_responses"]["approved"].as_u64().unwrap()
+    );
+    assert_eq!(
+        sum("denied"),
+        stats["user_responses"]["denied"].as_u64().unwrap()
+    );
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn hooks_are_shown_in_their_order_with_the_last_requests() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let id = ask(&daemon, "mkdir out");
+    ask(&daemon, "ls");
+    let found = daemon.get("/api/hooks/registered").ok();
+    assert_eq!(found["slots"][0]["slot"], "classify");
+    assert_eq!(found["slots"][0]["policy"][0], "chain = FirstSuccess");
+    assert_eq!(found["slots"][0]["entries"][0]["name"], "Classifier");
+    assert_eq!(found["runs"]["runs"], 2);
+    assert_eq!(found["runs"]["failed"], 0);
+    let steps = |at: usize| -> Vec<(String, String)> {
+        let steps = found["dispatches"][at]["steps"].as_array().unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        steps
+            .iter()
+            .map(|step| (text(&step["name"]), text(&step["run"])))
+            .collect()
+    };
+    let wanted = |approvals: &str| {
+        [
+            ("classify", "decided"),
+            ("rules", "ran"),
+            ("approvals", approvals),
+            ("trail", "ran"),
+        ]
+        .map(|(name, run)| (name.to_owned(), run.to_owned()))
+    };
+    assert_eq!(found["dispatches"][1]["id"], id);
+    assert_eq!(steps(1), wanted("ran"));
+    assert_eq!(steps(0), wanted("skipped"), "what reads needs no approval");
+    let page = browser.person().window();
+    page.goto(&signed_in(&daemon).replace("/#", "/hooks#"));
+    page.until("document.querySelectorAll('.lane').length === 2");
+    let text = page.eval("document.querySelector('main').innerText");
+    assert!(text.as_str().unwrap().contains("FirstSuccess"), "{text}");
+    // The list grows by itself.
+    ask(&daemon, "ls");
+    page.until("document.querySelectorAll('.lane').length === 3");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
