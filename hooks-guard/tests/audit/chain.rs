@@ -1,5 +1,6 @@
 //! Whoever changes the database by hand is found.
 
+use hooks_guard::CommandPart;
 use hooks_guard::audit::{AuditStore, Execution, NewRemembered, UserResponse};
 use hooks_guard::classify::Crud;
 use sqlx::ConnectOptions;
@@ -17,6 +18,7 @@ const CHANGES: &[&str] = &[
     "UPDATE decisions SET confidence = 0.5 WHERE id = 4",
     "UPDATE decisions SET reasoning = '' WHERE id = 4",
     "UPDATE decisions SET explanation = '' WHERE id = 4",
+    "UPDATE decisions SET parts = '[[0,1,1,1]]' WHERE id = 4",
     "UPDATE decisions SET response_time_us = 1 WHERE id = 4",
     "UPDATE decisions SET agent = 'other' WHERE id = 4",
     "UPDATE decisions SET session_id = 'other' WHERE id = 4",
@@ -206,5 +208,49 @@ fn a_head_noted_elsewhere_shows_what_came_later() {
             serde_json::from_str::<hooks_guard::audit::ChainHead>(&shown).expect("a head"),
             head
         );
+    });
+}
+
+/// What was written before the trail kept the parts of commands stays as it is, and intact.
+#[test]
+fn a_database_of_before_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trail.db");
+    run(async {
+        let trail = AuditStore::open(&path.display().to_string())
+            .await
+            .expect("a trail");
+        let new = decision("mkdir a", Crud::Create, minute(0));
+        let id = trail.record(new).await.expect("recorded");
+        trail.close().await;
+        let options = SqliteConnectOptions::new().filename(&path);
+        let mut by_hand = options.connect().await.expect("the file");
+        for change in [
+            "ALTER TABLE decisions DROP COLUMN parts",
+            "DELETE FROM _sqlx_migrations WHERE version = 2",
+        ] {
+            sqlx::query(change)
+                .execute(&mut by_hand)
+                .await
+                .expect("as it was");
+        }
+        sqlx::Connection::close(by_hand).await.expect("closed");
+        let trail = AuditStore::open(&path.display().to_string())
+            .await
+            .expect("a trail");
+        intact(&trail).await;
+        let record = trail.decision(id).await.expect("read").expect("there");
+        assert_eq!(record.parts, []);
+        let mut new = decision("mkdir b", Crud::Create, minute(1));
+        new.parts = vec![CommandPart {
+            start: 0,
+            end: 7,
+            effect: Crud::Create,
+            decided: true,
+        }];
+        let id = trail.record(new.clone()).await.expect("recorded");
+        let record = trail.decision(id).await.expect("read").expect("there");
+        assert_eq!(record.parts, new.parts);
+        intact(&trail).await;
     });
 }

@@ -36,13 +36,14 @@ const AXE: &str = "axe-core@4.11.1";
 
 /// A daemon with a week behind it and three questions.
 fn busy() -> Daemon {
-    let setup = Setup::new();
+    // Long enough for all that is looked at.
+    let setup = Setup::new().config("approval_ttl_seconds = 1200");
     data::week(&setup, 900);
     let daemon = setup.start();
     for command in [
         "git status",
         "rg TODO src",
-        "cargo check",
+        "cat Cargo.toml",
         "ls -la src",
         "git diff",
     ]

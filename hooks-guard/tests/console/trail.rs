@@ -239,7 +239,10 @@ fn hooks_are_shown_in_their_order_with_the_last_requests() {
     ask(&daemon, "ls");
     let found = daemon.get("/api/hooks/registered").ok();
     assert_eq!(found["slots"][0]["slot"], "classify");
-    assert_eq!(found["slots"][0]["policy"][0], "chain = FirstSuccess");
+    assert_eq!(
+        found["slots"][0]["policy"][0],
+        "chain = FirstSuccess<Judgement>"
+    );
     assert_eq!(found["slots"][0]["entries"][0]["name"], "Classifier");
     assert_eq!(found["runs"]["runs"], 2);
     assert_eq!(found["runs"]["failed"], 0);
