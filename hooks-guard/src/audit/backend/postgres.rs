@@ -17,11 +17,18 @@ const BUSY: Duration = Duration::from_secs(5);
 const READERS: u32 = 8;
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "audit",
-    include_str!("../../../migrations/postgres/0001_audit.sql"),
-)];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "audit",
+        include_str!("../../../migrations/postgres/0001_audit.sql"),
+    ),
+    (
+        2,
+        "agent of a search",
+        include_str!("../../../migrations/postgres/0002_searched_agent.sql"),
+    ),
+];
 
 /// On which all instances hear that something was written.
 pub(in crate::audit) const CHANNEL: &str = "hooks_guard_audit";
