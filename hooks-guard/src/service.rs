@@ -1,6 +1,7 @@
 //! The permission service: the gate, its audit trail, and the answers of people.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -31,6 +32,8 @@ struct Inner {
     gate: Gate,
     audit: AuditStore,
     ttl: Duration,
+    /// How long the last judgement took, in microseconds.
+    latency_us: AtomicU64,
 }
 
 /// Why a request got no decision.
@@ -85,7 +88,12 @@ impl PermissionService {
     #[must_use]
     pub fn new(gate: Gate, audit: AuditStore, ttl: Duration) -> Self {
         Self {
-            inner: Arc::new(Inner { gate, audit, ttl }),
+            inner: Arc::new(Inner {
+                gate,
+                audit,
+                ttl,
+                latency_us: AtomicU64::new(0),
+            }),
         }
     }
 
@@ -101,6 +109,13 @@ impl PermissionService {
         &self.inner.audit
     }
 
+    /// How long it took to judge the last request, without its record (P-43); no time before the
+    /// first.
+    #[must_use]
+    pub fn classification_latency(&self) -> Duration {
+        Duration::from_micros(self.inner.latency_us.load(Ordering::Relaxed))
+    }
+
     /// Decides about a request. The decision is on disk when this returns.
     ///
     /// What a person approved before is allowed: once, where the approval has not been used
@@ -111,7 +126,12 @@ impl PermissionService {
     /// # Errors
     /// When nothing can judge, or the trail cannot be written.
     pub async fn request(&self, request: PermissionRequest) -> Result<Ruling, ServiceError> {
-        let Inner { gate, audit, ttl } = &*self.inner;
+        let Inner {
+            gate,
+            audit,
+            ttl,
+            latency_us,
+        } = &*self.inner;
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
@@ -121,6 +141,8 @@ impl PermissionService {
             may_be_remembered,
             error,
         } = gate.judge(&request).await;
+        let took = u64::try_from(response_time.as_micros()).unwrap_or(u64::MAX);
+        latency_us.store(took, Ordering::Relaxed);
         let command_hash = command_hash(&request);
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         if asks

@@ -73,7 +73,6 @@ struct Inner {
     names: Names,
     limit: Option<RateLimit>,
     metrics: Metrics,
-    latency: health::Latency,
 }
 
 impl AppState {
@@ -90,7 +89,6 @@ impl AppState {
             inner: Arc::new(Inner {
                 names: Names::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
-                latency: health::Latency::default(),
                 service,
                 operator,
                 config,
