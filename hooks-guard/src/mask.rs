@@ -5,11 +5,16 @@
 //! to see what was run: e-mail addresses stay there, and numbers in hexadecimal
 //! digits, which are mostly commits and digests.
 
+mod need;
+
 use std::cmp::Reverse;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::{Captures, Regex};
+
+use self::need::Need::{self, Any, Run};
+use self::need::{NAMES, READS, TOKENS, Text};
 
 /// A value as a shell or a file of settings writes it: quoted, escaped, bare,
 /// or all of them in turn; from a quote that nothing closes, the rest.
@@ -125,9 +130,11 @@ fn replaced(text: &str, ranges: &[(Range<usize>, Kind)]) -> String {
 /// What must go, in order and apart from each other.
 fn ranges(text: &str, reader: Reader) -> Vec<(Range<usize>, Kind)> {
     let mut found: Vec<(Range<usize>, Kind)> = Vec::new();
-    for rule in RULES.iter() {
+    let asked = Text::new(text);
+    for rule in RULES.iter().filter(|rule| asked.has(rule.need)) {
+        let pattern = rule.pattern.get();
         let mut from = 0;
-        while let Some(captures) = rule.pattern.captures_at(text, from) {
+        while let Some(captures) = pattern.captures_at(text, from) {
             let whole = captures.get(0).map_or(from..from, |group| group.range());
             let hidden = captures
                 .iter()
@@ -178,7 +185,9 @@ fn ranges(text: &str, reader: Reader) -> Vec<(Range<usize>, Kind)> {
 
 /// What the one group that takes part finds is hidden, without one the whole.
 struct Rule {
-    pattern: Regex,
+    /// Without which it finds nothing.
+    need: Need,
+    pattern: Pattern,
     kind: Kind,
     counts: fn(&Captures<'_>, &str) -> bool,
     doubt: Doubt,
@@ -210,96 +219,155 @@ impl Rule {
 }
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let secret = |pattern: &str, counts| Rule {
-        pattern: compiled(pattern),
+    let secret = |need, pattern: &str, counts| Rule {
+        need,
+        pattern: Pattern::new(pattern),
         kind: Kind::Secret,
         counts,
         doubt: Doubt::No,
     };
     vec![
         secret(
+            Any(&["-----begin"]),
             r"(?s)-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\z)",
             always,
         ),
         // Tokens that say what they are.
         secret(
+            Any(TOKENS),
             r"\b(?:gh[pousr]_\w{4,}|github_pat_\w{4,}|gl(?:pat|rt|ptt)-[\w-]{8,}|sk-[\w-]{8,}|[spr]k_(?:live|test)_\w{4,}|(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{8,}|xox[a-z]-[\w-]{4,}|xapp-[\w-]{8,}|AIza[\w-]{16,}|ya29\.[\w.-]{4,}|npm_\w{16,}|pypi-[\w-]{16,}|hf_\w{16,}|do[opr]_v1_\w{16,}|SG\.[\w-]{8,}\.[\w-]+|hv[sb]\.[\w-]{8,}|dckr_pat_[\w-]{8,}|shp\w{2}_\w{16,}|whsec_\w{8,}|AGE-SECRET-KEY-\w+|[0-9]{8,10}:AA[\w-]{24,}|eyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)*)",
             always,
         ),
         secret(
+            Any(&["hooks.slack.com/services/", "/api/webhooks/"]),
             r"(?i)\b(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/([^\s'\x22]+)",
             always,
         ),
         // What stands before the host of a URL; its last `@` before the path, or
         // behind a slash that belongs to a password.
-        secret(r#"(?i)[a-z][a-z0-9+.-]*://([^\s/"'<>]+)@"#, not_git),
         secret(
+            Any(&["://"]),
+            r#"(?i)[a-z][a-z0-9+.-]*://([^\s/"'<>]+)@"#,
+            not_git,
+        ),
+        secret(
+            Any(&["://"]),
             r#"(?i)[a-z][a-z0-9+.-]*://([^\s/:@"'<>]*:[^\s"'<>]*)@"#,
             always,
         ),
         // Headers.
         secret(
+            Any(&["bearer", "negotiate", "aws4-hmac-sha256"]),
             &format!(r"(?i)\b(?:bearer|negotiate|aws4-hmac-sha256)[ \t]+({VALUE})"),
             literal,
         ),
         secret(
+            Any(&["authorization"]),
             &format!(
                 r#"(?i)\bauthorization\\*["']?\s*[:=]\s*(?:(?:basic|bearer|token|digest|apikey)\\?\s+)?({VALUE})"#
             ),
             literal,
         ),
-        secret(r#"(?i)\b(?:set-)?cookie:\s*([^"'\n]+)"#, always),
+        secret(
+            Any(&["cookie:"]),
+            r#"(?i)\b(?:set-)?cookie:\s*([^"'\n]+)"#,
+            always,
+        ),
         // Assignments, settings, JSON, queries of URLs, long options.
         secret(
+            Any(NAMES),
             &format!(r#"(?i)\b{NAME}\\*["']?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#),
             literal,
         ),
         secret(
+            Any(NAMES),
             &format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})"),
             literal_no_option,
         ),
-        secret(&format!(r"\s--from-literal[ =][\w.-]+=({VALUE})"), literal),
         secret(
+            Any(&["--from-literal"]),
+            &format!(r"\s--from-literal[ =][\w.-]+=({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["secret"]),
             &format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--value|--body|-b)[ =]({VALUE})"),
             literal,
         ),
         // `--user NAME:PASSWORD`, of which the name may stay.
         secret(
+            Any(&[":"]),
             r#"(?:^|\s)(?:-[a-zA-Z]*[uU]|--(?:proxy-)?user)[ =]?(?:"[^"':]*:([^"]+)|'[^"':]*:([^']+)|[^\s"':]*:((?:[^\s"'\\]|\\.)+))"#,
             literal,
         ),
-        secret(&format!(r"(?:^|\s)-U\s*[^\s%]+%({VALUE})"), literal),
+        secret(
+            Any(&["%"]),
+            &format!(r"(?:^|\s)-U\s*[^\s%]+%({VALUE})"),
+            literal,
+        ),
         // Short options that mean a password to these programs only.
         secret(
+            Any(&[
+                "mysql",
+                "mariadb",
+                "mycli",
+                "xtrabackup",
+                "mariabackup",
+                "7z",
+                "rar",
+                "sshpass",
+            ]),
             &format!(
                 r"\b(?:mysql|mariadb|mycli|xtrabackup|mariabackup|7z|7za|7zr|rar|unrar|sshpass)[\w.-]*\s[^;|&\n]*?-p({VALUE})"
             ),
             literal,
         ),
         secret(
+            Any(&[
+                "sshpass", "mongo", "login", "cqlsh", "influx", "sqlcmd", "bcp",
+            ]),
             &of_program(
                 r"sshpass|mongo\w*|az\s+login|cqlsh|influx|sqlcmd|bcp|(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane)\b[^;|&\n]*?\blogin",
                 "[pP]",
             ),
             literal_no_option,
         ),
-        secret(&of_program("zip|unzip|zipcloak", "P"), literal_no_option),
-        secret(&of_program("redis-cli|valkey-cli", "a"), literal_no_option),
-        secret(&of_program(r"ldap\w+", "w"), literal_no_option),
-        secret(&of_program("openssl", r"[kK]\s"), literal_no_option),
-        secret(&format!(r"\bpass:({VALUE})"), literal),
         secret(
+            Any(&["zip"]),
+            &of_program("zip|unzip|zipcloak", "P"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["redis-cli", "valkey-cli"]),
+            &of_program("redis-cli|valkey-cli", "a"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["ldap"]),
+            &of_program(r"ldap\w+", "w"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["openssl"]),
+            &of_program("openssl", r"[kK]\s"),
+            literal_no_option,
+        ),
+        secret(Any(&["pass:"]), &format!(r"\bpass:({VALUE})"), literal),
+        secret(
+            Any(&["vault", "htpasswd"]),
             &format!(r"\b(?:vault\s+login|htpasswd\s+-\w*b\w*\s+\S+\s+\S+)\s+({VALUE})"),
             literal_no_option,
         ),
         // What is piped to a program that reads a password.
         secret(
+            Any(READS),
             &format!(
                 r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+)*({VALUE})\s*\|\s*[^|;&\n]*?(?:\bsudo\s+-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bcryptsetup|\bpasswd|passphrase-fd)"
             ),
             literal,
         ),
         secret(
+            Any(READS),
             &format!(
                 r"(?:\bsudo\s+-\w*S|password-stdin|with-token|--stdin|\bchpasswd|\bcryptsetup|\bpasswd|passphrase-fd)[^|;&\n]*?<<<\s*({VALUE})"
             ),
@@ -308,18 +376,35 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         // What looks like chance.
         Rule {
             doubt: Doubt::Much,
-            ..secret(r"\b[0-9a-fA-F]{32,}\b", always)
+            ..secret(
+                Run(32, |byte| byte.is_ascii_hexdigit()),
+                r"\b[0-9a-fA-F]{32,}\b",
+                always,
+            )
         },
         Rule {
             doubt: Doubt::Some,
-            ..secret(r"[A-Za-z0-9+_=-]{20,}", chance)
+            ..secret(
+                Run(20, |byte| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'=' | b'-')
+                }),
+                r"[A-Za-z0-9+_=-]{20,}",
+                chance,
+            )
         },
         Rule {
             doubt: Doubt::Some,
-            ..secret(r"[A-Za-z0-9+/]{32,}={0,2}", chance)
+            ..secret(
+                Run(32, |byte| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+                }),
+                r"[A-Za-z0-9+/]{32,}={0,2}",
+                chance,
+            )
         },
         Rule {
-            pattern: compiled(
+            need: Any(&["@"]),
+            pattern: Pattern::new(
                 r#"[^\s@<>"'`(),;:=|&/\[\]{}$]+@[^\s@<>"'`(),;:=|&/\[\]{}$]+\.[^\s@<>"'`(),;:=.|&/\[\]{}$]{2,}"#,
             ),
             kind: Kind::Mail,
@@ -334,8 +419,27 @@ fn of_program(programs: &str, option: &str) -> String {
     format!(r"\b(?:{programs})\b[^;|&\n]*?\s-{option}\s*({VALUE})")
 }
 
-fn compiled(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is part of this file, and a test uses it")
+/// Compiled where it is needed first: together they take longer than everything else that a hook
+/// does. `\w` is what it is in ASCII, of which tokens are made: the letters of all languages would be
+/// most of a pattern.
+struct Pattern {
+    text: String,
+    compiled: OnceLock<Regex>,
+}
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.replace(r"\w", "[[:word:]]"),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    fn get(&self) -> &Regex {
+        self.compiled.get_or_init(|| {
+            Regex::new(&self.text).expect("the pattern is part of this file, and a test uses it")
+        })
+    }
 }
 
 fn always(_: &Captures<'_>, _: &str) -> bool {
@@ -628,6 +732,28 @@ mod tests {
         assert_eq!(mask("PASSWORD=git git push"), "PASSWORD=[secret] git push");
     }
 
+    /// What commands with secrets are made of.
+    fn pieces() -> Vec<String> {
+        let words = SECRETS
+            .iter()
+            .flat_map(|line| line.split_inclusive([' ', '=', ':', '/', '«', '»']));
+        let mut words: Vec<_> = words.map(|word| word.replace(['«', '»'], "")).collect();
+        words.extend(
+            [
+                " ",
+                "-",
+                "\u{a0}",
+                "to\u{212a}en=",
+                "pa\u{17f}\u{17f}=x",
+                "\u{17f}k-ant",
+            ]
+            .map(str::to_owned),
+        );
+        words.sort();
+        words.dedup();
+        words
+    }
+
     proptest! {
         #[test]
         fn a_secret_does_not_get_through(
@@ -649,6 +775,21 @@ mod tests {
             };
             let masked = mask(&format!("{before}{form}{after}"));
             prop_assert!(!masked.contains(&secret), "{}", masked);
+        }
+
+        #[test]
+        fn a_rule_finds_nothing_without_what_it_needs(
+            parts in prop::collection::vec(0..pieces().len(), 1..8),
+            upper in any::<bool>(),
+        ) {
+            let pieces = pieces();
+            let text: String = parts.into_iter().map(|at| &*pieces[at]).collect();
+            let text = if upper { text.to_uppercase() } else { text };
+            let asked = Text::new(&text);
+            for rule in RULES.iter() {
+                let found = rule.pattern.get().is_match(&text);
+                prop_assert!(!found || asked.has(rule.need), "{}: {text:?}", rule.pattern.text);
+            }
         }
 
         #[test]

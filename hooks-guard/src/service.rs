@@ -1,6 +1,7 @@
 //! The permission service: the gate, its audit trail, and the answers of people.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -35,6 +36,8 @@ struct Inner {
     audit: AuditStore,
     ttl: Duration,
     dispatches: Dispatches,
+    /// How long the last judgement took, in microseconds.
+    latency_us: AtomicU64,
 }
 
 /// Why a request got no decision (P-12, P-15).
@@ -94,6 +97,7 @@ impl PermissionService {
                 audit,
                 ttl,
                 dispatches: Dispatches::default(),
+                latency_us: AtomicU64::new(0),
             }),
         }
     }
@@ -122,6 +126,13 @@ impl PermissionService {
         self.inner.dispatches.read().1
     }
 
+    /// How long it took to judge the last request, without its record (P-43); no time before the
+    /// first.
+    #[must_use]
+    pub fn classification_latency(&self) -> Duration {
+        Duration::from_micros(self.inner.latency_us.load(Ordering::Relaxed))
+    }
+
     /// Decides about a request. The decision is on disk when this returns.
     ///
     /// What a person approved before is allowed: once, where the approval has not been used
@@ -137,6 +148,7 @@ impl PermissionService {
             audit,
             ttl,
             dispatches,
+            latency_us,
         } = &*self.inner;
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
@@ -149,6 +161,8 @@ impl PermissionService {
             may_be_remembered,
             error,
         } = gate.judge(&request).await;
+        let took = u64::try_from(response_time.as_micros()).unwrap_or(u64::MAX);
+        latency_us.store(took, Ordering::Relaxed);
         let command_hash = command_hash(&request);
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         let began = Instant::now();

@@ -1,9 +1,16 @@
 //! What the audit trail costs: durable inserts beside plain ones, filters, searches, statistics.
 //!
+//! With `-- write` it writes what it finds into `docs/performance.md`, and leaves the other sections
+//! of the page as they are.
+//!
 //! `HOOKS_AUDIT_ROWS` says over how many decisions (20 000, unless given), `HOOKS_AUDIT_DIR` in
 //! which folder; without it in a temporary one. A file of an earlier run in that folder is used
 //! again.
 
+#[path = "../../../tests/benches/page.rs"]
+mod page;
+
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{env, fs};
@@ -22,7 +29,26 @@ const TOGETHER: usize = 1024;
 /// How often something that reads is measured; the median counts.
 const TIMES: usize = 5;
 
+/// Where the section of the page of figures begins; it ends where another's does.
+const MARK: &str = "<!-- the audit trail -->";
+
+const FILTER_TARGET_MS: f64 = 50.0;
+const TEXT_TARGET_MS: f64 = 500.0;
+
+/// What was measured of something that reads.
+struct Read {
+    what: String,
+    found: u64,
+    ms: f64,
+    target_ms: Option<f64>,
+}
+
 fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--test") {
+        // `cargo test --benches` only asks whether it starts.
+        return;
+    }
     let rows = env::var("HOOKS_AUDIT_ROWS")
         .ok()
         .and_then(|rows| rows.parse().ok())
@@ -36,9 +62,50 @@ fn main() {
         .build()
         .expect("a runtime")
         .block_on(async {
-            inserts(&folder).await;
-            reads(&folder, rows).await;
+            let rates = inserts(&folder).await;
+            let reads = reads(&folder, rows).await;
+            if arguments.iter().any(|argument| argument == "write") {
+                page::write(Some(MARK), &section(rows, &rates, &reads)).expect("written");
+            }
         });
+}
+
+fn section(rows: i64, rates: &[(String, f64)], reads: &[Read]) -> String {
+    let mut text = format!(
+        "{MARK}\n\n## The audit trail\n\n\
+         Written by `HOOKS_AUDIT_ROWS={rows} cargo bench -p hooks-guard --bench audit -- write` on \
+         {}, with {} cores, in one process: a SQLite file on a disk, `synchronous=FULL`.\n\n\
+         | Durable records | a second | × plain |\n|---|---:|---:|\n",
+        Timestamp::now().strftime("%Y-%m-%d"),
+        std::thread::available_parallelism().map_or(1, usize::from),
+    );
+    let plain = rates.first().map_or(f64::NAN, |(_, rate)| *rate);
+    for (what, rate) in rates {
+        let _ = writeln!(text, "| {what} | {rate:.0} | {:.2} |", rate / plain);
+    }
+    let _ = write!(
+        text,
+        "\nOver {rows} decisions of ninety days, the first page of fifty with the number of all, \
+         median of {TIMES}:\n\n| Filter | found | ms | target |\n|---|---:|---:|---:|\n"
+    );
+    let mut misses = Vec::new();
+    for Read {
+        what,
+        found,
+        ms,
+        target_ms,
+    } in reads
+    {
+        let reached = target_ms.is_none_or(|target| *ms < target);
+        let target = target_ms.map_or("–".to_owned(), |target| format!("< {target:.0}"));
+        let shown = page::judged(format!("{ms:.1}"), reached);
+        let _ = writeln!(text, "| {what} | {found} | {shown} | {target} |");
+        if !reached {
+            misses.push(format!("{what}: {ms:.1} ms, not {target}"));
+        }
+    }
+    text += &page::missed(&misses);
+    text
 }
 
 /// Made as decisions are: mostly reads, some answered, over ninety days.
@@ -103,7 +170,8 @@ async fn record(trail: &AuditStore, numbers: std::ops::Range<i64>, rows: i64, to
         .await;
 }
 
-async fn inserts(folder: &Path) {
+async fn inserts(folder: &Path) -> Vec<(String, f64)> {
+    let mut rates = Vec::new();
     println!("{:<58}{:>12}", "durable inserts", "per second");
     let plain = folder.join("plain.db");
     let mut connection = SqliteConnectOptions::new()
@@ -128,7 +196,7 @@ async fn inserts(folder: &Path) {
             .await
             .expect("inserted");
     }
-    rate("plain SQLite, one at a time", many, started);
+    rates.push(rate("plain SQLite, one at a time", many, started));
     connection.close().await.expect("closed");
     fs::remove_file(&plain).expect("removed");
 
@@ -150,18 +218,22 @@ async fn inserts(folder: &Path) {
                 }
             })
             .await;
-        rate(&format!("the trail, {together} at a time"), many, started);
+        let what = format!("the trail, {together} at a time");
+        rates.push(rate(&what, many, started));
         trail.close().await;
         fs::remove_file(&path).expect("removed");
     }
+    rates
 }
 
-fn rate(what: &str, many: i64, started: Instant) {
+fn rate(what: &str, many: i64, started: Instant) -> (String, f64) {
     let rate = many as f64 / started.elapsed().as_secs_f64();
     println!("  {what:<56}{rate:>12.0}");
+    (what.to_owned(), rate)
 }
 
-async fn reads(folder: &Path, rows: i64) {
+async fn reads(folder: &Path, rows: i64) -> Vec<Read> {
+    let mut reads = Vec::new();
     let path = folder.join(format!("trail-{rows}.db"));
     let trail = AuditStore::open(&path.display().to_string())
         .await
@@ -309,6 +381,14 @@ async fn reads(folder: &Path, rows: i64) {
             },
             first,
         ),
+        (
+            "text that most have, and agent",
+            Filter {
+                agent: Some("codex".to_owned()),
+                ..text("git")
+            },
+            first,
+        ),
     ];
     for (what, filter, page) in filters {
         let mut total = 0;
@@ -318,7 +398,11 @@ async fn reads(folder: &Path, rows: i64) {
             total = trail.decisions(&filter, page).await.expect("found").total;
             times.push(started.elapsed());
         }
-        show(what, total, times);
+        let target_ms = match filter.command {
+            Some(_) => TEXT_TARGET_MS,
+            None => FILTER_TARGET_MS,
+        };
+        reads.push(show(what, total, times, Some(target_ms)));
     }
     for (what, period) in [
         ("statistics of all time", Period::default()),
@@ -337,20 +421,24 @@ async fn reads(folder: &Path, rows: i64) {
             total = trail.stats(&period).await.expect("counted").total_decisions;
             times.push(started.elapsed());
         }
-        show(what, total, times);
+        reads.push(show(what, total, times, None));
     }
     let started = Instant::now();
     let found = trail.verify().await.expect("a walk");
     assert!(found.is_intact(), "{found:?}");
-    show(
-        "the whole chain verified",
-        found.entries,
-        vec![started.elapsed()],
-    );
+    let times = vec![started.elapsed()];
+    reads.push(show("the whole chain verified", found.entries, times, None));
+    reads
 }
 
-fn show(what: &str, found: u64, mut times: Vec<Duration>) {
+fn show(what: &str, found: u64, mut times: Vec<Duration>, target_ms: Option<f64>) -> Read {
     times.sort_unstable();
-    let median = times[times.len() / 2].as_secs_f64() * 1000.0;
-    println!("  {what:<44}{found:>12}{median:>12.1}");
+    let ms = times[times.len() / 2].as_secs_f64() * 1000.0;
+    println!("  {what:<44}{found:>12}{ms:>12.1}");
+    Read {
+        what: what.to_owned(),
+        found,
+        ms,
+        target_ms,
+    }
 }

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::backend::Tx;
+use super::backend::{Arg, Sql, Tx};
 use super::chain::{self, Kind};
 use super::error::AuditError;
 use super::record::{
@@ -26,6 +26,46 @@ pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<Stored>, AuditEr
     .transpose()
 }
 
+/// What [`Stored::args`] gives is `$1` to `$32`.
+macro_rules! record {
+    (log) => {
+        "INSERT INTO log (seq, kind, subject, hash) VALUES ($24, $33, $1, $34)"
+    };
+    (searched) => {
+        "INSERT INTO searched (at, id, class, requires, response, folded, agent)
+         VALUES ($2, $1, $5, $6, $7, $35, $15)"
+    };
+    (decisions) => {
+        "INSERT INTO decisions (
+            id, at, command, command_hash, class, requires, response, response_time_us,
+            confidence, method, timed_out, reasoning, explanation, context, agent,
+            session_id, cwd, call_id, denied, rule, error, deadline, secret_hash,
+            decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at,
+            exit_status, executed_seq, parts)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+            $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)"
+    };
+}
+
+/// All rows of a decision at once: to send each takes longer than to write them.
+const RECORD: Sql = Sql::each(
+    concat!(
+        record!(log),
+        "; ",
+        record!(searched),
+        "; ",
+        record!(decisions)
+    ),
+    concat!(
+        "WITH logged AS (",
+        record!(log),
+        "), found AS (",
+        record!(searched),
+        ") ",
+        record!(decisions)
+    ),
+);
+
 pub(super) struct Record(pub(super) Box<Stored>);
 
 impl Work for Record {
@@ -39,38 +79,15 @@ impl Work for Record {
         let mut row = self.0;
         batch.head.decisions += 1;
         row.id = batch.head.decisions;
-        row.decided_seq = batch
-            .append(Kind::Decided, row.id, chain::decided(&row))
-            .await?;
-        batch
-            .tx
-            .execute(
-                "INSERT INTO decisions (
-                    id, at, command, command_hash, class, requires, response, response_time_us,
-                    confidence, method, timed_out, reasoning, explanation, context, agent,
-                    session_id, cwd, call_id, denied, rule, error, deadline, secret_hash,
-                    decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at,
-                    exit_status, executed_seq, parts)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)",
-                &row.args(),
-            )
-            .await?;
-        batch
-            .tx
-            .execute(
-                "INSERT INTO searched (at, id, class, requires, response, folded)
-                 VALUES ($1, $2, $3, $4, $5, $6)",
-                &[
-                    row.at.into(),
-                    row.id.into(),
-                    row.class.into(),
-                    i64::from(row.requires).into(),
-                    row.response.into(),
-                    (&fold(&row.command)).into(),
-                ],
-            )
-            .await?;
+        row.decided_seq = batch.link(chain::decided(&row));
+        let folded = fold(&row.command);
+        let mut args = row.args().to_vec();
+        args.extend([
+            Arg::from(Kind::Decided as i64),
+            (&batch.head.hash).into(),
+            (&folded).into(),
+        ]);
+        batch.tx.execute(RECORD, &args).await?;
         batch.deltas.add(&Counted::from(&*row), 1);
         Ok(row.id)
     }

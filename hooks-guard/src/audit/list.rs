@@ -1,7 +1,10 @@
 //! Which decisions are wanted, and finding them.
 
+mod search;
+
 use jiff::Timestamp;
 
+use self::search::Cut;
 use super::backend::{Arg, Backend, Sql, Tx};
 use super::error::AuditError;
 use super::record::{
@@ -152,44 +155,6 @@ const BY_BOTH: Way = way!("d.class = $3 AND d.response = $4 AND ");
 const BY_AGENT: Way = way!("d.agent = $5 AND ");
 const BY_SESSION: Way = way!("d.session_id = $6 AND ");
 
-/// By text and what stands beside it.
-macro_rules! in_searched {
-    ($find:literal) => {
-        concat!(
-            "s.at > $1 AND s.at < $2 AND ($3 IS NULL OR s.class = $3)
-                AND ($4 IS NULL OR s.response = $4) AND ($5 IS NULL OR s.requires = $5) AND ",
-            $find,
-            "(s.folded, $6) > 0 AND ($7 IS NULL OR EXISTS (SELECT 1 FROM decisions d
-                WHERE d.id = s.id AND d.agent = $7))"
-        )
-    };
-}
-
-macro_rules! text_page {
-    ($find:literal) => {
-        concat!(
-            "SELECT ",
-            columns!(),
-            " FROM (SELECT s.id FROM searched s WHERE ",
-            in_searched!($find),
-            " ORDER BY s.at DESC, s.id DESC LIMIT $8 OFFSET $9) found
-              JOIN decisions d ON d.id = found.id ORDER BY d.at DESC, d.id DESC"
-        )
-    };
-}
-
-macro_rules! text_count {
-    ($find:literal) => {
-        concat!(
-            "SELECT count(*) FROM searched s WHERE ",
-            in_searched!($find)
-        )
-    };
-}
-
-const TEXT_PAGE: Sql = Sql::each(text_page!("instr"), text_page!("strpos"));
-const TEXT_COUNT: Sql = Sql::each(text_count!("instr"), text_count!("strpos"));
-
 impl Bound {
     fn way(&self) -> Way {
         match (&self.session, self.class, self.response, &self.agent) {
@@ -216,42 +181,19 @@ impl Bound {
         ]
     }
 
-    /// `$1` to `$7` of the texts that read `searched` first. A session has few decisions: it is
-    /// better to begin with those.
-    fn searched_args(&self) -> Option<[Arg<'_>; 7]> {
-        let text = self.text.as_ref()?;
-        self.session.is_none().then(|| {
-            [
-                self.after.unwrap_or(i64::MIN).into(),
-                self.before.unwrap_or(i64::MAX).into(),
-                self.class.into(),
-                self.response.into(),
-                self.requires.into(),
-                text.into(),
-                (&self.agent).into(),
-            ]
-        })
-    }
-
     async fn page(&self, tx: &mut Tx, page: Page) -> Result<Vec<AuditRecord>, AuditError> {
         let bounds = [page.limit, page.offset]
             .map(|number| Arg::from(i64::try_from(number).unwrap_or(i64::MAX)));
-        let rows = match self.searched_args() {
-            Some(args) => tx.all(TEXT_PAGE, &[&args[..], &bounds].concat()).await?,
-            None => {
-                tx.all(self.way().page, &[&self.args()[..], &bounds].concat())
-                    .await?
-            }
-        };
-        rows.iter()
+        tx.all(self.way().page, &[&self.args()[..], &bounds].concat())
+            .await?
+            .iter()
             .map(|row| Stored::read(row, 0)?.record())
             .collect()
     }
 
     async fn total(&self, tx: &mut Tx) -> Result<u64, AuditError> {
-        let counted = match (self.searched_args(), &self.text, &self.session) {
-            (Some(args), ..) => tx.one(TEXT_COUNT, &args).await?.int(0)?,
-            (None, None, None) => self.tallied(tx).await?,
+        let counted = match (&self.text, &self.session) {
+            (None, None) => self.tallied(tx).await?,
             _ => tx.one(self.way().count, &self.args()).await?.int(0)?,
         };
         Ok(counted.max(0).unsigned_abs())
@@ -315,6 +257,10 @@ pub(super) async fn list(
     page: Page,
 ) -> Result<Listing, AuditError> {
     let bound = Bound::from(filter);
+    // A session has few decisions: it is better to begin with those.
+    if let (Some(text), None) = (&bound.text, &bound.session) {
+        return search::list(backend, &bound, text, page, Cut::USUAL).await;
+    }
     let mut tx = backend.read().await?;
     let total = bound.total(&mut tx).await?;
     // Nothing is looked for behind the last one that there is.

@@ -55,7 +55,7 @@ use jiff::Timestamp;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
-use self::backend::Backend;
+use self::backend::{Backend, Stay};
 use self::changes::Written;
 use self::decide::{Answer, Execute, Expire, Record, Which};
 use self::record::{Stored, floor_us};
@@ -102,7 +102,8 @@ struct Inner {
     backend: Backend,
     writer: Writer,
     changes: broadcast::Sender<changes::Entry>,
-    tasks: [JoinHandle<()>; 2],
+    /// Those that tell of changes.
+    tasks: Vec<JoinHandle<()>>,
 }
 
 impl Drop for Inner {
@@ -126,22 +127,42 @@ impl AuditStore {
     ///
     /// If it cannot be opened, is none, or was written by a newer version.
     pub async fn open(url: &str) -> Result<Self, AuditError> {
-        let backend = Backend::open(url).await?;
+        let backend = Backend::open(url, Stay::Long).await?;
         let head = Head::read(&mut backend.read().await?).await?;
         let written = Arc::new(Written::default());
         let changes = broadcast::Sender::new(changes::WAITING);
         let follow = changes::follow(backend.clone(), written.clone(), changes.clone(), head.seq);
-        Ok(Self {
+        let watch = changes::watch(backend.clone(), written.clone());
+        let tasks = vec![tokio::spawn(follow), tokio::spawn(watch)];
+        Ok(Self::of(backend, written, changes, tasks))
+    }
+
+    /// As [`open`](Self::open), for a process that records one thing and ends:
+    /// [`changes`](Self::changes) tells it nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn open_briefly(url: &str) -> Result<Self, AuditError> {
+        let backend = Backend::open(url, Stay::Brief).await?;
+        let changes = broadcast::Sender::new(1);
+        Ok(Self::of(backend, Arc::default(), changes, Vec::new()))
+    }
+
+    fn of(
+        backend: Backend,
+        written: Arc<Written>,
+        changes: broadcast::Sender<changes::Entry>,
+        tasks: Vec<JoinHandle<()>>,
+    ) -> Self {
+        Self {
             inner: Arc::new(Inner {
-                writer: Writer::start(backend.clone(), written.clone()),
-                tasks: [
-                    tokio::spawn(follow),
-                    tokio::spawn(changes::watch(backend.clone(), written)),
-                ],
+                writer: Writer::start(backend.clone(), written),
+                tasks,
                 backend,
                 changes,
             }),
-        })
+        }
     }
 
     /// Records a decision and returns its number (P-15, P-21). It is on the disk then.
@@ -211,7 +232,7 @@ impl AuditStore {
     ///
     /// If it cannot be read.
     pub async fn decision(&self, id: i64) -> Result<Option<AuditRecord>, AuditError> {
-        let found = decide::find(&mut self.inner.backend.read().await?, id).await?;
+        let found = decide::find(&mut self.inner.backend.glance().await?, id).await?;
         found.map(Stored::record).transpose()
     }
 
@@ -407,6 +428,14 @@ impl AuditStore {
         let by = by.to_owned();
         let at = floor_us(Timestamp::now());
         self.inner.writer.run(Forget { id, by, at }).await
+    }
+
+    /// Leaves the database open until the process ends, which it should do soon: the last one to
+    /// close a SQLite file would wait for the disk several times, and this waits for nothing. What
+    /// is recorded is on the disk already, beside the file; whoever opens that next goes on from
+    /// there.
+    pub fn leave(self) {
+        std::mem::forget(self);
     }
 
     /// Waits for what is being read and written, and closes the database. Every later call fails.

@@ -75,6 +75,12 @@ impl AuditStore {
         request: &PermissionRequest,
         may_be_remembered: bool,
     ) -> Result<Option<Grant>, AuditError> {
+        // Mostly nobody was ever asked about it.
+        let mut tx = self.inner.backend.glance().await?;
+        if tx.one(ANSWERED, &[(&command_hash).into()]).await?.int(0)? == 0 {
+            return Ok(None);
+        }
+        drop(tx);
         let session = request.session_id.as_deref();
         let cwd = request.cwd.as_deref();
         if may_be_remembered
@@ -88,7 +94,7 @@ impl AuditStore {
             session: session.map(storable),
             at: floor_us(Timestamp::now()),
         };
-        // Mostly there is none, and then nothing has to be written.
+        // Where there is none, nothing has to be written.
         let mut tx = self.inner.backend.read().await?;
         if take.find(&mut tx).await?.is_none() {
             return Ok(None);
@@ -104,10 +110,18 @@ impl AuditStore {
     ///
     /// If it cannot.
     pub async fn ping(&self) -> Result<(), AuditError> {
-        let mut tx = self.inner.backend.read().await?;
+        let mut tx = self.inner.backend.glance().await?;
         tx.one("SELECT seq FROM head", &[]).await.map(drop)
     }
 }
+
+/// Whether somebody has agreed to a command, wherever that holds.
+const ANSWERED: &str = "SELECT CAST(CASE
+        WHEN EXISTS (SELECT 1 FROM remembered r
+            WHERE r.revoked_at IS NULL AND r.command_hash = $1) THEN 1
+        WHEN EXISTS (SELECT 1 FROM decisions d
+            WHERE d.response = 1 AND d.command_hash = $1) THEN 1
+        ELSE 0 END AS BIGINT)";
 
 /// The content of the entry about a use.
 pub(super) fn used(decision: i64, at: i64) -> [u8; 32] {

@@ -148,7 +148,7 @@ impl Walk {
                 .all(
                     concat!(
                         "SELECT l.seq, l.kind, l.subject, l.hash, s.folded, s.class, s.requires,
-                            s.response, ",
+                            s.response, s.agent, ",
                         columns!(),
                         " FROM log l
                           LEFT JOIN decisions d ON d.id = l.subject AND l.kind <= 3
@@ -199,10 +199,10 @@ impl Walk {
         }
         let content = match entry.kind {
             Some(kind @ (Kind::Decided | Kind::Answered | Kind::Executed)) => {
-                if row.maybe_int(8)?.is_none() {
+                if row.maybe_int(9)?.is_none() {
                     return Ok(Some(Broken::at(&entry, "its decision is missing")));
                 }
-                let stored = match Stored::read(row, 8) {
+                let stored = match Stored::read(row, 9) {
                     Ok(stored) => stored,
                     Err(AuditError::Damaged { column }) => {
                         let problem = format!("the `{column}` of its decision is none");
@@ -290,7 +290,8 @@ impl Walk {
                 let searched = row.maybe_text(4)? == Some(fold(&stored.command))
                     && row.maybe_int(5)? == Some(stored.class)
                     && row.maybe_int(6)? == Some(i64::from(stored.requires))
-                    && row.maybe_int(7)? == stored.response;
+                    && row.maybe_int(7)? == stored.response
+                    && row.maybe_text(8)? == stored.agent;
                 if !searched {
                     return Ok(Err("a search for its decision finds something else"));
                 }

@@ -95,20 +95,26 @@ impl Batch {
         subject: i64,
         content: [u8; 32],
     ) -> Result<i64, AuditError> {
-        self.head.seq += 1;
-        self.head.hash = chain::link(&self.head.hash, content);
+        let seq = self.link(content);
         self.tx
             .execute(
                 "INSERT INTO log (seq, kind, subject, hash) VALUES ($1, $2, $3, $4)",
                 &[
-                    self.head.seq.into(),
+                    seq.into(),
                     (kind as i64).into(),
                     subject.into(),
                     (&self.head.hash).into(),
                 ],
             )
             .await?;
-        Ok(self.head.seq)
+        Ok(seq)
+    }
+
+    /// Goes on to an entry that its caller writes, and returns its number.
+    pub(super) fn link(&mut self, content: [u8; 32]) -> i64 {
+        self.head.seq += 1;
+        self.head.hash = chain::link(&self.head.hash, content);
+        self.head.seq
     }
 
     /// The number that [`append`](Self::append) will return.

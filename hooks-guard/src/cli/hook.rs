@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Failure;
 use super::calls::{Call, Calls};
-use super::setup::{Setup, address, agents, gate, open, runtime};
+use super::setup::{Setup, address, agents, gate, open_briefly, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -160,14 +160,15 @@ impl Guard<'_> {
     async fn here(&self, request: &PermissionRequest) -> Result<Ruling, String> {
         let failed = |error: Failure| format!("hooks-guard cannot decide: {error}");
         let gate = gate(self.config, None).map_err(failed)?;
-        let audit = open(self.config).await.map_err(failed)?;
-        let service = PermissionService::new(gate, audit, self.config.approval_ttl());
+        let audit = open_briefly(self.config).await.map_err(failed)?;
+        let service = PermissionService::new(gate, audit.clone(), self.config.approval_ttl());
         // Nobody can answer a question of a process that ends.
         let request = PermissionRequest {
             asks_itself: true,
             ..request.clone()
         };
         let ruling = service.request(request).await;
+        audit.leave();
         ruling.map_err(|error| format!("hooks-guard cannot decide: {error}"))
     }
 
@@ -269,14 +270,16 @@ impl Guard<'_> {
         let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
             return Ok(());
         };
-        let audit = open(self.config).await?;
+        let audit = open_briefly(self.config).await?;
         let gate = Gate::by_tables();
-        let service = PermissionService::new(gate, audit, self.config.approval_ttl());
+        let service = PermissionService::new(gate, audit.clone(), self.config.approval_ttl());
         let agent = self.agent.name();
         let status = outcome
             .exit_status
             .and_then(|status| i32::try_from(status).ok());
-        service.executed_call(agent, session, call, status).await?;
+        let done = service.executed_call(agent, session, call, status).await;
+        audit.leave();
+        done?;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use hooks_guard::audit::AuditStore;
+use hooks_guard::audit::{AuditError, AuditStore};
 use hooks_guard::classify::Classifier;
 use hooks_guard::client::Address;
 use hooks_guard::config::Config;
@@ -90,7 +90,19 @@ pub(crate) async fn open(config: &Config) -> Result<AuditStore, Failure> {
     let url = database(config)?;
     AuditStore::open(&url)
         .await
-        .map_err(|error| Failure::Other(format!("{}: {error}", without_password(&url))))
+        .map_err(|error| unusable(&url, &error))
+}
+
+/// The audit trail, for a process that records one thing.
+pub(crate) async fn open_briefly(config: &Config) -> Result<AuditStore, Failure> {
+    let url = database(config)?;
+    AuditStore::open_briefly(&url)
+        .await
+        .map_err(|error| unusable(&url, &error))
+}
+
+fn unusable(url: &str, error: &AuditError) -> Failure {
+    Failure::Other(format!("{}: {error}", without_password(url)))
 }
 
 /// Where a service of this configuration listens.

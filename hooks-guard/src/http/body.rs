@@ -1,24 +1,30 @@
 //! Bodies in JSON, whatever a client calls them (P-14).
 
+use std::time::Duration;
+
 use axum::body::Body;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
 use serde_json::{Map, Value};
+use tokio::time::timeout;
 
 use super::error::ApiError;
 
 /// More than the longest command in its longest form, in bytes.
 const MOST: usize = 512 * 1024;
+/// How long a client may take to send a body.
+const TIME: Duration = Duration::from_secs(10);
 
 /// The object that a body holds (P-02).
 pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
     if body.size_hint().lower() > MOST as u64 {
         return Err(ApiError::too_large(MOST));
     }
-    let bytes = match Limited::new(body, MOST).collect().await {
-        Ok(collected) => collected.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return Err(ApiError::too_large(MOST)),
-        Err(_) => return Err(ApiError::invalid_json("The body ended before its time")),
+    let bytes = match timeout(TIME, Limited::new(body, MOST).collect()).await {
+        Ok(Ok(collected)) => collected.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(ApiError::too_large(MOST)),
+        Ok(Err(_)) => return Err(ApiError::invalid_json("The body ended before its time")),
+        Err(_) => return Err(ApiError::too_slow(TIME)),
     };
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(map)) => Ok(map),

@@ -96,6 +96,18 @@ impl ApiError {
         )
     }
 
+    /// A body that does not come; the connection is closed.
+    pub(crate) fn too_slow(most: std::time::Duration) -> Self {
+        Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "BODY_TOO_SLOW",
+            format!(
+                "Request body did not arrive within {} seconds",
+                most.as_secs()
+            ),
+        )
+    }
+
     /// P-22.
     pub(crate) fn invalid_choice(
         name: &str,
@@ -238,10 +250,15 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let retry_after = self.body.retry_after_seconds;
+        let ends = self.status == StatusCode::REQUEST_TIMEOUT;
         let mut response = (self.status, Json(self.body)).into_response();
         let headers = response.headers_mut();
         if let Some(seconds) = retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if ends {
+            // The rest of the request would be taken for the next one.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         if self.challenge {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

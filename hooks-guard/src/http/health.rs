@@ -1,8 +1,5 @@
 //! `GET /health` (P-43).
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -28,7 +25,7 @@ pub(crate) struct Hooks {
     model_loaded: bool,
     /// The model that is asked, if one is.
     model_name: Option<String>,
-    /// How long the last decision took, its record included.
+    /// How long it took to judge the last request, without its record.
     classification_latency_ms: u64,
 }
 
@@ -45,6 +42,7 @@ pub(crate) async fn health(State(state): State<AppState>) -> (StatusCode, Json<H
     let inner = &state.inner;
     let works = inner.service.audit().ping().await.is_ok();
     let model = inner.config.semantic.as_ref();
+    let latency = inner.service.classification_latency();
     let health = Health {
         status: if works { "ok" } else { "degraded" },
         version: env!("CARGO_PKG_VERSION"),
@@ -53,7 +51,7 @@ pub(crate) async fn health(State(state): State<AppState>) -> (StatusCode, Json<H
             classifier_available: inner.config.enabled && inner.service.gate().has_classifier(),
             model_loaded: inner.service.gate().model_answered(),
             model_name: model.map(|semantic| semantic.model.clone()),
-            classification_latency_ms: inner.latency.get(),
+            classification_latency_ms: u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
         },
     };
     let status = match works {
@@ -61,19 +59,4 @@ pub(crate) async fn health(State(state): State<AppState>) -> (StatusCode, Json<H
         false => StatusCode::SERVICE_UNAVAILABLE,
     };
     (status, Json(health))
-}
-
-/// How long the last decision took.
-#[derive(Debug, Default)]
-pub(crate) struct Latency(AtomicU64);
-
-impl Latency {
-    pub(crate) fn set(&self, took: Duration) {
-        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        self.0.store(milliseconds, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }

@@ -88,7 +88,6 @@ struct Inner {
     names: Names,
     limit: Option<RateLimit>,
     metrics: Metrics,
-    latency: health::Latency,
     hub: events::Hub,
     ending: ending::Ending,
 }
@@ -107,7 +106,6 @@ impl AppState {
             inner: Arc::new(Inner {
                 names: Names::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
-                latency: health::Latency::default(),
                 hub: events::Hub::default(),
                 ending: ending::Ending::default(),
                 operator: Operator {

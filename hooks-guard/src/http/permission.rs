@@ -31,6 +31,7 @@ const MOST_PATH: usize = 4096;
     responses(
         (status = 200, description = "The decision, which is in the audit trail", body = Ruling),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
+        (status = 408, description = "BODY_TOO_SLOW", body = super::error::ErrorBody),
         (status = 413, description = "BODY_TOO_LARGE", body = super::error::ErrorBody),
         (status = 429, description = "RATE_LIMITED", body = super::error::ErrorBody),
         (status = 500, description = "INTERNAL_ERROR, DB_ERROR", body = super::error::ErrorBody),
@@ -100,7 +101,6 @@ async fn decide(state: &AppState, id: &RequestId, body: Body) -> Result<Ruling, 
         }
     })?;
     metrics::decision(&ruling, began.elapsed());
-    state.inner.latency.set(began.elapsed());
     Ok(ruling)
 }
 

@@ -213,7 +213,7 @@ where
         request.extensions_mut().insert(Peer(peer));
         async move {
             let answer = timeout(WHOLE, router.call(request));
-            // A client that stops in the middle of its body gets no answer.
+            // What a handler waits for in vain gets no answer.
             answer.await.map(|answer| match answer {
                 Ok(answer) => answer,
                 Err(never) => match never {},

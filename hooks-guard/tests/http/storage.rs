@@ -76,6 +76,28 @@ async fn storage_a_lock_that_ends_in_time_is_waited_for() {
 }
 
 #[tokio::test]
+async fn p_43_the_latency_is_that_of_the_classification_without_its_record() {
+    let daemon = Daemon::plain();
+    let latency = || daemon.get("/health").ok()["hooks"]["classification_latency_ms"].clone();
+    assert_eq!(latency(), 0, "nothing was asked");
+    let mut other = open(&daemon).await;
+    run(&mut other, "BEGIN EXCLUSIVE".to_owned()).await;
+    let port = daemon.port;
+    let asking = std::thread::spawn(move || {
+        let start = std::time::Instant::now();
+        crate::daemon::ask(&json!({ "command": "ls" }))
+            .send(port)
+            .ok();
+        start.elapsed()
+    });
+    tokio::time::sleep(Duration::from_millis(2_000)).await;
+    run(&mut other, "ROLLBACK".to_owned()).await;
+    let whole = asking.join().unwrap().as_millis();
+    let latency = u128::from(latency().as_u64().unwrap());
+    assert!(latency < whole / 2, "{latency} of {whole} ms");
+}
+
+#[tokio::test]
 async fn p_22_a_database_that_fails_is_an_error_without_internals() {
     let mut daemon = Daemon::plain();
     let ruling = daemon.ask("mkdir out");

@@ -357,6 +357,29 @@ fn wire_a_slow_head_is_cut_off_in_the_end() {
 }
 
 #[test]
+fn wire_a_slow_body_is_answered_with_408() {
+    let mut daemon = Daemon::plain();
+    let host = host(&daemon);
+    for target in [TARGET, "/api/hooks/decisions/1/executed"] {
+        let mut connection = daemon.connect();
+        let head =
+            format!("POST {target} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 1000\r\n\r\n");
+        connection.write(head.as_bytes()).unwrap();
+        // Never silent for long, never finished.
+        let mut writing = connection.stream().try_clone().unwrap();
+        thread::spawn(move || {
+            while writing.write_all(b" ").is_ok() {
+                thread::sleep(Duration::from_millis(200));
+            }
+        });
+        let answer = connection.read().unwrap();
+        answer.error(408, "BODY_TOO_SLOW");
+        assert_eq!(answer.header("connection"), Some("close"));
+    }
+    daemon.assert_well();
+}
+
+#[test]
 fn wire_a_slow_body_is_cut_off_in_the_end() {
     stops_after(|host| {
         format!("POST {TARGET} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{{\"com")

@@ -11,6 +11,7 @@ use sqlx::postgres::PgRow;
 #[cfg(feature = "sqlite")]
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Type};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::AuditError;
 
@@ -28,8 +29,20 @@ pub(super) enum Backend {
     Postgres(Postgres),
 }
 
+/// For how long a database is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stay {
+    Long,
+    /// For one thing, and then it is left as it is.
+    Brief,
+}
+
 impl Backend {
-    pub(super) async fn open(url: &str) -> Result<Self, AuditError> {
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(unused_variables, reason = "it is all the same to a server")
+    )]
+    pub(super) async fn open(url: &str, stay: Stay) -> Result<Self, AuditError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             #[cfg(feature = "postgres")]
             return Ok(Self::Postgres(Postgres::open(url).await?));
@@ -50,7 +63,7 @@ impl Backend {
             });
         }
         #[cfg(feature = "sqlite")]
-        return Ok(Self::Sqlite(Sqlite::open(path).await?));
+        return Ok(Self::Sqlite(Sqlite::open(path, stay).await?));
         #[cfg(not(feature = "sqlite"))]
         Err(AuditError::Unsupported {
             backend: "SQLite",
@@ -65,6 +78,28 @@ impl Backend {
             Self::Sqlite(database) => database.read().await.map(Tx::Sqlite),
             #[cfg(feature = "postgres")]
             Self::Postgres(database) => database.read().await.map(Tx::Postgres),
+        }
+    }
+
+    /// For a single statement, which sees one state by itself.
+    pub(super) async fn glance(&self) -> Result<Tx, AuditError> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(database) => database.glance().await.map(Tx::Sqlite),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => database.read().await.map(Tx::Postgres),
+        }
+    }
+
+    /// The right to have several transactions read at the same time; none where that makes nothing
+    /// faster, or somebody has it.
+    pub(super) fn beside(&self) -> Option<Beside> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(database) => database.beside(),
+            // Its server divides the work itself.
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
         }
     }
 
@@ -99,6 +134,18 @@ impl Backend {
             Self::Postgres(database) => database.close().await,
         }
     }
+}
+
+/// While it is there, its holder may have so many connections more than one to read: who waits
+/// for a second one while others do might wait for ever.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "sqlite"),
+    expect(dead_code, reason = "a server divides the work itself")
+)]
+pub(super) struct Beside {
+    pub(super) more: usize,
+    _turn: OwnedSemaphorePermit,
 }
 
 /// A text that is the same for both, or one for each.

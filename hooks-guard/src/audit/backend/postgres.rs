@@ -17,7 +17,7 @@ const BUSY: Duration = Duration::from_secs(5);
 const READERS: u32 = 8;
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
         1,
         "audit",
@@ -27,6 +27,11 @@ const MIGRATIONS: [(i64, &str, &str); 2] = [
         2,
         "parts",
         include_str!("../../../migrations/postgres/0002_parts.sql"),
+    ),
+    (
+        3,
+        "agent of a search",
+        include_str!("../../../migrations/postgres/0003_searched_agent.sql"),
     ),
 ];
 

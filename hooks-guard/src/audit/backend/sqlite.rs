@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{fs, io};
+use std::{fs, io, thread};
 
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
@@ -13,21 +13,30 @@ use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
+use tokio::sync::Semaphore;
 
+use super::{Beside, Stay};
 use crate::audit::error::AuditError;
 
 /// How long a statement waits for another process that writes.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// How many may read at a time, with the one that looks for changes.
-const READERS: u32 = 5;
+const READERS: u32 = 7;
+
+/// How many of them one may have at a time who reads very much.
+const BESIDE: usize = 3;
+
+/// How many pages the log beside the file has at least before they are carried over, where nobody
+/// closes the file: whoever opens it next has to read the log first.
+const LEFT: &str = "250";
 
 /// How often to try to make a new file's tables, and how long after each other.
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
         1,
         "audit",
@@ -37,6 +46,11 @@ const MIGRATIONS: [(i64, &str, &str); 2] = [
         2,
         "parts",
         include_str!("../../../migrations/sqlite/0002_parts.sql"),
+    ),
+    (
+        3,
+        "agent of a search",
+        include_str!("../../../migrations/sqlite/0003_searched_agent.sql"),
     ),
 ];
 
@@ -49,10 +63,11 @@ pub(in crate::audit) struct Sqlite {
     /// In memory the writer's: every connection would have a database of its own.
     readers: SqlitePool,
     memory: bool,
+    beside: Arc<Semaphore>,
 }
 
 impl Sqlite {
-    pub(super) async fn open(path: &str) -> Result<Self, AuditError> {
+    pub(super) async fn open(path: &str, stay: Stay) -> Result<Self, AuditError> {
         let memory = path == MEMORY;
         let options = SqliteConnectOptions::new()
             .foreign_keys(false)
@@ -69,6 +84,10 @@ impl Sqlite {
                 .auto_vacuum(SqliteAutoVacuum::Incremental)
                 .journal_mode(SqliteJournalMode::Wal);
             (options, writing)
+        };
+        let writing = match stay {
+            Stay::Long => writing,
+            Stay::Brief => writing.pragma("wal_autocheckpoint", LEFT),
         };
         let writing = writing
             .synchronous(SqliteSynchronous::Full)
@@ -113,6 +132,7 @@ impl Sqlite {
             writer,
             readers,
             memory,
+            beside: Arc::new(Semaphore::new(1)),
         })
     }
 
@@ -120,10 +140,24 @@ impl Sqlite {
         begun(&self.readers, "BEGIN").await
     }
 
+    pub(super) async fn glance(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+        Ok(self.readers.acquire().await?)
+    }
+
     pub(super) async fn write(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
         // Not `BEGIN`, which would fail at the first change if somebody wrote since the first
         // look, however long it might wait.
         begun(&self.writer, "BEGIN IMMEDIATE").await
+    }
+
+    pub(super) fn beside(&self) -> Option<Beside> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let more = cores.min(BESIDE) - 1;
+        let turn = match self.memory || more == 0 {
+            true => None,
+            false => Arc::clone(&self.beside).try_acquire_owned().ok(),
+        };
+        turn.map(|turn| Beside { more, _turn: turn })
     }
 
     /// A number that differs from that of before if another connection has committed.

@@ -1,0 +1,32 @@
+//! The limit: a server whose handler reads what it is sent, and answers with nothing.
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::routing::post;
+use tokio::net::TcpListener;
+
+/// The command that serves.
+pub(crate) const SERVE: &str = "empty";
+
+async fn empty(_: Bytes) -> &'static str {
+    "{}"
+}
+
+/// Serves until it is killed.
+pub(crate) fn serve() -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .map_err(|error| error.to_string())?;
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        eprintln!("{}{address}", super::process::LISTENS);
+        let router = Router::new().route("/api/hooks/permission-request", post(empty));
+        axum::serve(listener, router)
+            .await
+            .map_err(|error| error.to_string())
+    })
+}

@@ -1,0 +1,97 @@
+//! A call of an agent's hook where no daemon runs: a process that reads, decides, records, answers.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::process;
+
+const CALLS: usize = 300;
+
+/// Milliseconds, the shortest first.
+pub(crate) struct Times {
+    /// Of the hook, whose decision is in a trail that there is already.
+    pub(crate) hook: Vec<f64>,
+    /// Of a program that does nothing.
+    pub(crate) nothing: Vec<f64>,
+}
+
+pub(crate) fn share(times: &[f64], share: f64) -> f64 {
+    times[((times.len() - 1) as f64 * share).round() as usize]
+}
+
+pub(crate) fn times() -> Result<Times, String> {
+    let folder = process::folder()?;
+    // A port at which nobody listens.
+    let config = folder.path().join("config.toml");
+    std::fs::write(&config, "listen = \"127.0.0.1:9\"\n").map_err(|error| error.to_string())?;
+    once(folder.path(), &config, 0)?;
+    let (mut hook, mut nothing) = (Vec::new(), Vec::new());
+    for number in 1..=CALLS {
+        hook.push(once(folder.path(), &config, number)?);
+        nothing.push(ended(Command::new("/bin/true"), None)?);
+    }
+    hook.sort_by(f64::total_cmp);
+    nothing.sort_by(f64::total_cmp);
+    Ok(Times { hook, nothing })
+}
+
+fn once(folder: &Path, config: &Path, number: usize) -> Result<f64, String> {
+    let input = serde_json::json!({
+        "session_id": "bench",
+        "transcript_path": "/srv/ada/transcript.jsonl",
+        "cwd": "/srv/ada/projects/app",
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": { "command": format!("git commit -am 'change number {number}'") },
+        "tool_use_id": format!("toolu_{number}"),
+    });
+    let mut command = process::guard(folder);
+    command
+        .args(["hook", "claude-code", "--config"])
+        .arg(config);
+    ended(command, Some(&input.to_string()))
+}
+
+/// How long it runs, with its start; says so where it does not decide.
+fn ended(mut command: Command, input: Option<&str>) -> Result<f64, String> {
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let began = Instant::now();
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
+        stdin
+            .write_all(input.as_bytes())
+            .map_err(|error| error.to_string())?;
+    }
+    let output = child
+        .wait_with_output()
+        .map_err(|error| error.to_string())?;
+    let took = began.elapsed().as_secs_f64() * 1e3;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let decided = input.is_none() || said.contains("permissionDecision") && said.contains("UPDATE");
+    match output.status.success() && decided {
+        true => Ok(took),
+        false => Err(format!(
+            "{}: {said}{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        )),
+    }
+}
+
+pub(crate) fn shown() -> Result<(), String> {
+    let times = times()?;
+    for (what, times) in [("hook", &times.hook), ("/bin/true", &times.nothing)] {
+        println!(
+            "{what:<10} median {:.2} ms, p99 {:.2} ms",
+            share(times, 0.5),
+            share(times, 0.99)
+        );
+    }
+    Ok(())
+}

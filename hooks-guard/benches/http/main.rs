@@ -1,0 +1,78 @@
+//! Measures what a decision over HTTP costs, with its record on the disk.
+//!
+//! | `cargo bench -p hooks-guard --bench http` | Does |
+//! |---|---|
+//! | | prints the tables, in about two minutes |
+//! | `-- write` | runs all of it, a million decisions as well, and writes it into `docs/performance.md` |
+//! | `-- load CONNECTIONS SECONDS` | asks on so many connections for so long, for a profiler |
+//! | `-- million [DECISIONS]` | shows the memory of the daemon over so many decisions |
+//! | `-- crowd [CONNECTIONS]` | opens 10 000 connections at once, and asks on each |
+//! | `-- hook` | times calls of an agent's hook without a daemon |
+//!
+//! The load comes from this process, on one thread; the daemon is a process of its own, and so is
+//! the server whose handler does nothing. The trail is in `HOOKS_AUDIT_DIR`, or a temporary
+//! folder: of a disk, or there is nothing to wait for.
+
+mod crowd;
+mod empty;
+mod hook;
+mod load;
+mod memory;
+#[path = "../../../tests/benches/page.rs"]
+mod page;
+mod plain;
+mod process;
+mod report;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+fn main() -> ExitCode {
+    // `cargo bench` adds `--bench`.
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments.as_slice() {
+        [] => report::section(None).map(|section| print!("{section}")),
+        ["write"] => report::section(Some(memory::MANY))
+            .and_then(|section| page::write(Some(report::MARK), &section)),
+        ["load", connections, seconds] => number(connections).and_then(|connections| {
+            let time = Duration::from_secs(number(seconds)?);
+            report::once(connections, time)
+        }),
+        ["million"] => memory::shown(memory::MANY),
+        ["million", decisions] => number(decisions).and_then(memory::shown),
+        ["crowd"] => crowd::shown(crowd::MANY),
+        ["crowd", connections] => number(connections).and_then(crowd::shown),
+        ["hook"] => hook::shown(),
+        // A process of its own.
+        [empty::SERVE] => empty::serve(),
+        // `cargo test --benches` only asks whether it starts.
+        ["--test", ..] => Ok(()),
+        other => Err(format!(
+            "unknown command `{}`; see the beginning of the bench",
+            other.join(" ")
+        )),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is no number"))
+}
+
+/// A runtime for the load: one thread, so that the other one is left to who answers.
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())
+}

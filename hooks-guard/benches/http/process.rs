@@ -1,0 +1,148 @@
+//! The processes that are measured: how they are started, what they have used, and their end.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// What both servers print before their address.
+pub(crate) const LISTENS: &str = "listens on http://";
+
+/// The folder for trails.
+pub(crate) fn folder() -> Result<TempDir, String> {
+    match std::env::var_os("HOOKS_AUDIT_DIR") {
+        Some(folder) => tempfile::tempdir_in(folder),
+        None => tempfile::tempdir(),
+    }
+    .map_err(|error| error.to_string())
+}
+
+/// A server in a process of its own, which ends with this value.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) port: u16,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Server {
+    /// The daemon, with a trail of its own in `folder`; without a rate limit.
+    pub(crate) fn daemon(folder: &Path) -> Result<Self, String> {
+        let token = folder.join("token");
+        fs::write(&token, "operator-of-this-bench").map_err(|error| error.to_string())?;
+        let mut command = guard(folder);
+        command
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--rate-limit",
+                "0",
+                "--token-file",
+            ])
+            .arg(token);
+        Self::start(command)
+    }
+
+    /// The server whose handler does nothing.
+    pub(crate) fn empty() -> Result<Self, String> {
+        let own = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut command = Command::new(own);
+        command.arg(crate::empty::SERVE);
+        Self::start(command)
+    }
+
+    fn start(mut command: Command) -> Result<Self, String> {
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| error.to_string())?;
+        let stderr = child.stderr.take().ok_or("no stderr")?;
+        let mut lines = BufReader::new(stderr).lines();
+        let mut said = String::new();
+        let port = loop {
+            let Some(Ok(line)) = lines.next() else {
+                let _ = child.wait();
+                return Err(format!("it does not listen: {said}"));
+            };
+            said += &line;
+            let address = line.split_once(LISTENS);
+            if let Some(port) = address.and_then(|(_, address)| address.rsplit(':').next()) {
+                break crate::number(port)?;
+            }
+        };
+        // What it says later is not to be missed, nor to fill the pipe.
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                eprintln!("{line}");
+            }
+        });
+        Ok(Self { child, port })
+    }
+
+    /// The time of processors that the process has used.
+    pub(crate) fn used(&self) -> Result<Duration, String> {
+        let path = format!("/proc/{}/stat", self.child.id());
+        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        // The name of the program, which comes before, may have blanks in it.
+        let (_, rest) = text.rsplit_once(')').ok_or("no process")?;
+        let ticks = rest.split_whitespace().skip(11).take(2);
+        let ticks = ticks.map(|ticks| crate::number::<u64>(ticks));
+        let ticks = ticks.sum::<Result<u64, String>>()?;
+        // `USER_HZ` is 100 on every Linux.
+        Ok(Duration::from_millis(10 * ticks))
+    }
+
+    /// The memory that the process has, in KiB.
+    pub(crate) fn memory(&self) -> Result<u64, String> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        crate::number(number.ok_or("no VmRSS")?)
+    }
+
+    /// Lets the process have so many files open.
+    pub(crate) fn open_files(&self, files: usize) -> Result<(), String> {
+        open_files(self.child.id(), files)
+    }
+
+    pub(crate) fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+/// Lets a process have so many files open.
+pub(crate) fn open_files(process: u32, files: usize) -> Result<(), String> {
+    let status = Command::new("prlimit")
+        .args(["--pid", &process.to_string()])
+        .arg(format!("--nofile={files}:"))
+        .status()
+        .map_err(|error| format!("prlimit: {error}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("process {process} may not have {files} files open")),
+    }
+}
+
+/// The program, in a home of its own in `folder`.
+pub(crate) fn guard(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
+    command
+        .env_clear()
+        .env("HOME", folder)
+        .env("HOOKS_GUARD_DATABASE", trail(folder))
+        .current_dir(folder);
+    command
+}
+
+/// Where the trail of [`guard`] is.
+pub(crate) fn trail(folder: &Path) -> PathBuf {
+    folder.join("trail.db")
+}

@@ -1,0 +1,255 @@
+//! The section of the page of figures: everything in it is measured when it is written.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::load::{self, Answered, Pace, Until};
+use crate::page::{judged, missed};
+use crate::process::{self, Server};
+use crate::{crowd, hook, memory, plain};
+
+/// Where the section begins; it ends where another's does.
+pub(crate) const MARK: &str = "<!-- the permission service -->";
+
+const RATE_TARGET: f64 = 2_000.0;
+const P99_TARGET_MS: f64 = 20.0;
+const HOOK_TARGET_MS: f64 = 15.0;
+
+const CONNECTIONS: [usize; 5] = [1, 4, 16, 64, 256];
+const ROUNDS: usize = 3;
+const TURN: Duration = Duration::from_secs(2);
+/// For how long the load of a fixed rate lasts.
+const STEADY: Duration = Duration::from_secs(20);
+const STEADY_CONNECTIONS: usize = 64;
+
+/// `decisions` for the memory, if that is to be looked at.
+pub(crate) fn section(decisions: Option<usize>) -> Result<String, String> {
+    let mut misses = Vec::new();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut text = format!(
+        "{MARK}\n\n## The permission service\n\n\
+         Written by `cargo bench -p hooks-guard --bench http -- write` on {}, with {cores} cores. \
+         The daemon is a process of its own, with its trail in a SQLite file on a disk, \
+         `synchronous=FULL`, and no rate limit; the load comes from one thread of another process \
+         on the same machine. Of six commands of ten that are judged nobody is asked anything, the \
+         others change something.\n",
+        jiff::Timestamp::now().strftime("%Y-%m-%d")
+    );
+    eprintln!("decisions");
+    decide(&mut text, &mut misses)?;
+    eprintln!("a fixed rate");
+    steady(&mut text, &mut misses)?;
+    eprintln!("calls of a hook");
+    call(&mut text, &mut misses)?;
+    eprintln!("a crowd");
+    many(&mut text, &mut misses)?;
+    if let Some(decisions) = decisions {
+        eprintln!("memory");
+        remembered(&mut text, decisions)?;
+    }
+    text += &missed(&misses);
+    Ok(text)
+}
+
+/// One server under load for one turn: what it answered, and the microseconds of processors that
+/// it used for each answer.
+fn turn(server: &Server, connections: usize, time: Duration) -> Result<(Answered, f64), String> {
+    let before = server.used()?;
+    let run = load::run(server.port, connections, Until::Time(time), Pace::Full);
+    let answered = crate::runtime()?.block_on(run);
+    let answered = answered.map_err(|error| error.to_string())?;
+    let used = server.used()?.saturating_sub(before);
+    let each = used.as_secs_f64() * 1e6 / answered.many().max(1) as f64;
+    Ok((answered, each))
+}
+
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+#[derive(Default)]
+struct Columns {
+    daemon: Vec<f64>,
+    p50: Vec<f64>,
+    p99: Vec<f64>,
+    used: Vec<f64>,
+    empty: Vec<f64>,
+    empty_p99: Vec<f64>,
+    empty_used: Vec<f64>,
+    plain: Vec<f64>,
+}
+
+fn decide(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
+    let folder = process::folder()?;
+    let daemon = Server::daemon(folder.path())?;
+    let empty = Server::empty()?;
+    let mut rows = CONNECTIONS.map(|_| Columns::default());
+    for _ in 0..ROUNDS {
+        for (connections, row) in CONNECTIONS.into_iter().zip(&mut rows) {
+            let (answered, used) = turn(&daemon, connections, TURN)?;
+            row.daemon.push(answered.per_second());
+            row.p50.push(answered.share(0.5));
+            row.p99.push(answered.share(0.99));
+            row.used.push(used);
+            let (answered, used) = turn(&empty, connections, TURN)?;
+            row.empty.push(answered.per_second());
+            row.empty_p99.push(answered.share(0.99));
+            row.empty_used.push(used);
+            let run = plain::inserts(folder.path(), connections, TURN);
+            let rate = crate::runtime()?.block_on(run);
+            row.plain.push(rate.map_err(|error| error.to_string())?);
+        }
+    }
+    let _ = write!(
+        text,
+        "\nAs many decisions as there can be: each connection asks again as soon as it has its \
+         answer. Beside it an axum handler that does nothing, and rows of 400 bytes into a table \
+         without an index, as durable, as many in a transaction as there are connections; medians \
+         of {ROUNDS} turns of {} s each.\n\n\
+         | Connections | decisions a second | p50, ms | p99, ms | processor each, µs | nothing, a second | p99, ms | processor each, µs | rows a second | decisions / rows |\n\
+         |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+        TURN.as_secs()
+    );
+    let mut reached = false;
+    let mut best = String::new();
+    for (connections, row) in CONNECTIONS.into_iter().zip(rows) {
+        let (rate, p99) = (median(row.daemon), median(row.p99));
+        if rate >= RATE_TARGET && p99 < P99_TARGET_MS {
+            reached = true;
+        }
+        best = format!("{rate:.0} a second with p99 {p99:.1} ms");
+        let plain = median(row.plain);
+        let _ = writeln!(
+            text,
+            "| {connections} | {rate:.0} | {:.1} | {p99:.1} | {:.0} | {:.0} | {:.1} | {:.0} | {plain:.0} | {:.2} |",
+            median(row.p50),
+            median(row.used),
+            median(row.empty),
+            median(row.empty_p99),
+            median(row.empty_used),
+            rate / plain,
+        );
+    }
+    if !reached {
+        misses.push(format!(
+            "no number of connections has {RATE_TARGET:.0} decisions a second with p99 under \
+             {P99_TARGET_MS:.0} ms; {} connections: {best}",
+            CONNECTIONS[CONNECTIONS.len() - 1]
+        ));
+    }
+    Ok(())
+}
+
+fn steady(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
+    let folder = process::folder()?;
+    let daemon = Server::daemon(folder.path())?;
+    let before = daemon.used()?;
+    let run = load::run(
+        daemon.port,
+        STEADY_CONNECTIONS,
+        Until::Time(STEADY),
+        Pace::PerSecond(RATE_TARGET as u32),
+    );
+    let answered = crate::runtime()?.block_on(run);
+    let answered = answered.map_err(|error| error.to_string())?;
+    let busy = (daemon.used()? - before).as_secs_f64() / STEADY.as_secs_f64();
+    let (rate, p99) = (answered.per_second(), answered.share(0.99));
+    let reached = rate > 0.98 * RATE_TARGET && p99 < P99_TARGET_MS;
+    let _ = writeln!(
+        text,
+        "\n{RATE_TARGET:.0} decisions a second for {} s, each asked when it is due, whether the \
+         others were answered or not, on {STEADY_CONNECTIONS} connections: {rate:.0} a second were \
+         answered, p50 {:.1} ms, p99 {} ms (target < {P99_TARGET_MS:.0} ms), longest {:.1} ms, \
+         with {busy:.2} of a core.",
+        STEADY.as_secs(),
+        answered.share(0.5),
+        judged(format!("{p99:.1}"), reached),
+        answered.share(1.0),
+    );
+    if !reached {
+        misses.push(format!(
+            "{RATE_TARGET:.0} decisions a second: {rate:.0} were answered, p99 {p99:.1} ms"
+        ));
+    }
+    Ok(())
+}
+
+fn call(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
+    let times = hook::times()?;
+    let [p50, p99] = [0.5, 0.99].map(|share| hook::share(&times.hook, share));
+    let [none, most] = [0.5, 0.99].map(|share| hook::share(&times.nothing, share));
+    let reached = p50 < HOOK_TARGET_MS;
+    let _ = writeln!(
+        text,
+        "\nA call of `hooks-guard hook claude-code` where no daemon runs, with the start of the \
+         process and the record on the disk: median {} ms (target < {HOOK_TARGET_MS:.0} ms), p99 \
+         {p99:.1} ms, over {} calls; `/bin/true`, called in turns with it: {none:.1} ms, {most:.1} \
+         ms.",
+        judged(format!("{p50:.1}"), reached),
+        times.hook.len(),
+    );
+    if !reached {
+        misses.push(format!(
+            "a call of a hook: {p50:.1} ms, not {HOOK_TARGET_MS:.0} ms"
+        ));
+    }
+    Ok(())
+}
+
+fn many(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
+    let crowd = crowd::of(crowd::MANY)?;
+    let became: Vec<String> = crowd
+        .became
+        .iter()
+        .map(|(what, many)| format!("{many} × {what}"))
+        .collect();
+    let _ = writeln!(
+        text,
+        "\n{} connections at once, a request on each: answered within {:.1} s with {}.",
+        crowd::MANY,
+        crowd.whole.as_secs_f64(),
+        became.join(", "),
+    );
+    if !crowd.well {
+        misses.push(format!(
+            "after {} connections the daemon did not answer",
+            crowd::MANY
+        ));
+    }
+    Ok(())
+}
+
+fn remembered(text: &mut String, decisions: usize) -> Result<(), String> {
+    let seen = memory::over(decisions)?;
+    let _ = write!(
+        text,
+        "\nThe memory of the daemon over {decisions} decisions ({:.0} a second; p99 at most {:.1} ms):\n\n| Decisions |",
+        seen.per_second, seen.p99
+    );
+    for (answers, _) in &seen.memory {
+        let _ = write!(text, " {answers} |");
+    }
+    *text += "\n|---|";
+    *text += &"---:|".repeat(seen.memory.len());
+    *text += "\n| MiB |";
+    for (_, memory) in &seen.memory {
+        let _ = write!(text, " {:.1} |", *memory as f64 / 1024.0);
+    }
+    *text += "\n";
+    Ok(())
+}
+
+/// One number of connections, for so long.
+pub(crate) fn once(connections: usize, time: Duration) -> Result<(), String> {
+    let folder = process::folder()?;
+    let daemon = Server::daemon(folder.path())?;
+    let (answered, used) = turn(&daemon, connections, time)?;
+    println!(
+        "{:.0} decisions a second, p50 {:.2} ms, p99 {:.2} ms, {used:.0} µs of processor each",
+        answered.per_second(),
+        answered.share(0.5),
+        answered.share(0.99)
+    );
+    Ok(())
+}

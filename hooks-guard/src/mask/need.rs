@@ -1,0 +1,106 @@
+//! What stands in every text in which a rule finds something: quicker to look for than to compile
+//! the rule's pattern, which most commands never need.
+
+/// What a rule needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Need {
+    /// One of these, in any case; written in lower case.
+    Any(&'static [&'static str]),
+    /// So many of these characters in a row.
+    Run(usize, fn(u8) -> bool),
+}
+
+/// A text, ready to be asked what is in it.
+pub(super) struct Text<'a> {
+    text: &'a str,
+    lower: String,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let lower = match text.is_ascii() {
+            true => text.to_ascii_lowercase(),
+            // With what a pattern takes for the same letter as well.
+            false => text.to_lowercase().replace('\u{17f}', "s"),
+        };
+        Self { text, lower }
+    }
+
+    pub(super) fn has(&self, need: Need) -> bool {
+        match need {
+            Need::Any(words) => words.iter().any(|word| self.lower.contains(word)),
+            Need::Run(length, of) => {
+                let mut run = 0;
+                self.text.bytes().any(|byte| {
+                    run = if of(byte) { run + 1 } else { 0 };
+                    run >= length
+                })
+            }
+        }
+    }
+}
+
+/// Beginnings of tokens that say what they are.
+pub(super) const TOKENS: &[&str] = &[
+    "gh",
+    "github_pat_",
+    "glpat-",
+    "glrt-",
+    "glptt-",
+    "sk-",
+    "k_live_",
+    "k_test_",
+    "akia",
+    "asia",
+    "abia",
+    "acca",
+    "xox",
+    "xapp-",
+    "aiza",
+    "ya29.",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "_v1_",
+    "sg.",
+    "hvs.",
+    "hvb.",
+    "dckr_pat_",
+    "shp",
+    "whsec_",
+    "age-secret-key-",
+    ":aa",
+    "eyj",
+];
+
+/// What is in every name behind which a secret stands.
+pub(super) const NAMES: &[&str] = &[
+    "token",
+    "secret",
+    "passw",
+    "pwd",
+    "credential",
+    "cookie",
+    "signature",
+    "key",
+    "pass",
+    "pin",
+    "otp",
+    "auth",
+    "sig",
+    "sid",
+    "session",
+    "pat",
+];
+
+/// What programs are told that read a password.
+pub(super) const READS: &[&str] = &[
+    "sudo",
+    "password-stdin",
+    "with-token",
+    "-stdin",
+    "chpasswd",
+    "cryptsetup",
+    "passwd",
+    "passphrase-fd",
+];
