@@ -44,6 +44,17 @@ impl Terminal {
     }
 
     pub(crate) fn of_size(daemon: &Daemon, arguments: &[&str], rows: u16, columns: u16) -> Self {
+        Self::in_environment(daemon, arguments, rows, columns, &[])
+    }
+
+    /// With these variables besides.
+    pub(crate) fn in_environment(
+        daemon: &Daemon,
+        arguments: &[&str],
+        rows: u16,
+        columns: u16,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let setup = daemon.setup();
         let config = setup.folder().join("operator/client.toml");
         let text = format!("listen = \"127.0.0.1:{}\"", daemon.port);
@@ -55,7 +66,8 @@ impl Terminal {
             .env("HOME", setup.home())
             .env("HOOKS_GUARD_CONFIG", &config)
             .env("TERM", "xterm-256color")
-            .env("LANG", "C.UTF-8");
+            .env("LANG", "C.UTF-8")
+            .envs(variables.iter().copied());
         let mut process = PtyProcess::new(command).unwrap();
         process.set_kill_timeout(Some(2_000));
         let keys = process.get_file_handle().unwrap();

@@ -228,6 +228,23 @@ fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
 }
 
 #[test]
+fn watch_shows_no_colours_where_none_are_wanted() {
+    for (variables, coloured) in [(&[][..], true), (&[("NO_COLOR", "1")][..], false)] {
+        let daemon = Daemon::plain();
+        daemon.ask("rm -r build");
+        let mut terminal = Terminal::in_environment(&daemon, &["watch"], 24, 80, variables);
+        terminal.shows("operator's token");
+        terminal.send("\n");
+        terminal.shows("1 question waits");
+        let bytes = String::from_utf8_lossy(&terminal.bytes()).into_owned();
+        // Red, by whichever way it is said.
+        let red = ["38;5;1;", "38;5;1m", "[31m", "[91m"];
+        let red = red.iter().any(|red| bytes.contains(red));
+        assert_eq!(red, coloured, "{bytes:?}");
+    }
+}
+
+#[test]
 fn watch_lets_go_of_what_ran_out_of_time() {
     let Some(clock) = ShiftedClock::new() else {
         return;
