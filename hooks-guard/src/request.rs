@@ -17,9 +17,14 @@ use crate::classify::{Crud, Decision, Method};
 pub struct PermissionRequest {
     /// The command, of 1 to 10 000 characters; for access to files, a line that says in words
     /// what would happen, such as `Write src/main.rs`.
+    #[cfg_attr(
+        feature = "http",
+        schema(min_length = 1, max_length = 10000, pattern = r"\S")
+    )]
     pub command: String,
     /// Where the command belongs, such as `git`: at most 100 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "http", schema(max_length = 100))]
     pub context: Option<String>,
     /// The agent that asks, by its name on the command line, such as `claude-code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

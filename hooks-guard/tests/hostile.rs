@@ -123,6 +123,12 @@ fn long_texts_take_bounded_time() {
     confirmed("rm a ~99999999999999999999999/$(ls)");
     confirmed("( ( rm a ) )");
     confirmed("$(<<  ");
+    for word in ["\r", "\x0c", "''", "\"\"", "'\"'", "\r''", "-\r"] {
+        for around in ["", "cat ", "(", "$(cat "] {
+            confirmed(&format!("{around}<<{word} \t"));
+            confirmed(&format!("{around}<<{word}"));
+        }
+    }
     confirmed("echo ($(1  <<  4 ) ");
     confirmed(&format!("{}:{} x", "*".repeat(40), "*a".repeat(4_000)));
     confirmed("rm a|".repeat(1_999).trim_end_matches('|'));

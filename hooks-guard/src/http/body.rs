@@ -47,6 +47,27 @@ pub(crate) fn text(
     }
 }
 
+/// A whole number of a body, if it is there; `1.0` is one as well.
+pub(crate) fn integer(
+    map: &mut Map<String, Value>,
+    field: &'static str,
+    expected: &str,
+) -> Result<Option<i64>, ApiError> {
+    // Beyond these a number of JSON need not be the one that was meant.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let whole = |number: f64| {
+        let is_whole = number.fract() == 0.0 && number.abs() < EXACT;
+        is_whole.then_some(number as i64)
+    };
+    match map.remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            let number = value.as_i64().or_else(|| value.as_f64().and_then(whole));
+            number.map(Some).ok_or_else(|| wrong_type(field, expected))
+        }
+    }
+}
+
 /// P-02.
 pub(crate) fn wrong_type(field: &str, expected: &str) -> ApiError {
     ApiError::invalid_json(format!("Field '{field}' must be {expected}"))

@@ -17,7 +17,7 @@ use crate::config::CleanupAccess;
     delete,
     path = "/api/hooks/cleanup",
     params(
-        ("days" = Option<u64>, Query, description = "1 to 365; 30 unless given"),
+        ("days" = Option<u64>, Query, minimum = 1, maximum = 365, description = "1 to 365; 30 unless given"),
         ("force" = Option<bool>, Query, description = "Without it nothing is deleted"),
     ),
     responses(

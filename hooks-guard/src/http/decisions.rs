@@ -8,7 +8,6 @@ use axum::body::Body;
 use axum::extract::{Extension, Path, State};
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::error::{ApiError, RequestId};
 use super::query::Query;
@@ -49,8 +48,8 @@ pub(crate) struct Pagination {
         ("offset" = Option<u64>, Query, description = "How many records to leave out"),
         ("classification" = Option<crate::classify::Crud>, Query, description = "Only this class"),
         ("response" = Option<crate::audit::UserResponse>, Query, description = "Only what was answered so"),
-        ("since" = Option<String>, Query, description = "Only what was decided after this time"),
-        ("until" = Option<String>, Query, description = "Only what was decided before this time"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Only what was decided after this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Only what was decided before this time"),
         ("command_filter" = Option<String>, Query, description = "Only commands with this text in them, in any case"),
         ("agent" = Option<String>, Query, description = "Only what this agent asked"),
         ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
@@ -97,6 +96,7 @@ pub(crate) async fn list(
     ),
     responses(
         (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
         (status = 503, description = "SHUTTING_DOWN, to who waits", body = super::error::ErrorBody),
     )
@@ -164,6 +164,7 @@ pub(crate) struct ExecutedBody {
     request_body = ExecutedBody,
     responses(
         (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
         (status = 409, description = "ALREADY_EXECUTED", body = super::error::ErrorBody),
@@ -178,15 +179,11 @@ pub(crate) async fn executed(
     let decision = number(&decision)?;
     let mut map = body::object(body).await?;
     let secret = body::text(&mut map, "secret", 200)?.ok_or_else(|| ApiError::missing("secret"))?;
-    let exit_status = match map.remove("exit_status") {
-        None | Some(Value::Null) => None,
-        Some(status) => {
-            let status = status
-                .as_i64()
-                .and_then(|status| i32::try_from(status).ok());
-            Some(status.ok_or_else(|| body::wrong_type("exit_status", "an integer of 32 bits"))?)
-        }
-    };
+    let expected = "an integer of 32 bits";
+    let exit_status = body::integer(&mut map, "exit_status", expected)?
+        .map(i32::try_from)
+        .transpose()
+        .map_err(|_| body::wrong_type("exit_status", expected))?;
     let done = state.service().executed(decision, &secret, exit_status);
     let done = done.await;
     match done.map_err(|error| failed(&id, &error))? {
@@ -216,6 +213,7 @@ pub(crate) struct RedeemBody {
     request_body = RedeemBody,
     responses(
         (status = 200, description = "It may run, now", body = AuditRecord),
+        (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
         (status = 409, description = "NOT_APPROVED, ALREADY_USED", body = super::error::ErrorBody),

@@ -25,17 +25,17 @@ enum Format {
     get,
     path = "/api/hooks/export",
     params(
-        ("format" = String, Query, description = "`csv` or `jsonl`; `csv` unless given"),
+        ("format" = Option<String>, Query, pattern = "^(csv|jsonl)$", description = "`csv` or `jsonl`; `csv` unless given"),
         ("classification" = Option<crate::classify::Crud>, Query, description = "Only this class"),
         ("response" = Option<crate::audit::UserResponse>, Query, description = "Only what was answered so"),
-        ("since" = Option<String>, Query, description = "Only what was decided after this time"),
-        ("until" = Option<String>, Query, description = "Only what was decided before this time"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Only what was decided after this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Only what was decided before this time"),
         ("command_filter" = Option<String>, Query, description = "Only commands with this text in them, in any case"),
         ("agent" = Option<String>, Query, description = "Only what this agent asked"),
         ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
     ),
     responses(
-        (status = 200, description = "The file", body = String, content_type = "text/csv"),
+        (status = 200, description = "The file", content((String = "text/csv"), (String = "application/jsonl"))),
         (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
     )
 )]

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
-use serde_json::Value;
 
 use super::decisions::{failed, unknown};
 use super::error::{ApiError, RequestId};
@@ -22,7 +21,7 @@ pub(crate) struct ResponseBody {
     /// The decision.
     id: i64,
     /// `APPROVED` or `DENIED`.
-    #[schema(example = "APPROVED")]
+    #[schema(example = "APPROVED", pattern = "^(APPROVED|DENIED)$")]
     response: String,
     /// For what else it may happen, too; only the command that was asked about, unless given.
     remember: Option<Remember>,
@@ -38,6 +37,7 @@ pub(crate) struct ResponseBody {
     security(("operator" = [])),
     responses(
         (status = 200, description = "The record as it is now", body = AuditRecord),
+        (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
         (status = 409, description = "ALREADY_ANSWERED, CANNOT_BE_ANSWERED, CANNOT_BE_REMEMBERED", body = super::error::ErrorBody),
@@ -51,12 +51,8 @@ pub(crate) async fn respond(
 ) -> Result<Json<AuditRecord>, ApiError> {
     let by = state.inner.operator.check(&headers)?;
     let mut map = body::object(body).await?;
-    let decision = match map.remove("id") {
-        None | Some(Value::Null) => return Err(ApiError::missing("id")),
-        Some(decision) => decision
-            .as_i64()
-            .ok_or_else(|| body::wrong_type("id", "an integer"))?,
-    };
+    let decision = body::integer(&mut map, "id", "an integer")?;
+    let decision = decision.ok_or_else(|| ApiError::missing("id"))?;
     let response = body::text(&mut map, "response", 100)?;
     let reply = Reply {
         approved: match response.as_deref() {

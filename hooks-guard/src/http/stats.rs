@@ -14,8 +14,8 @@ use crate::audit::{Period, Series, Stats};
     get,
     path = "/api/hooks/stats",
     params(
-        ("since" = Option<String>, Query, description = "Only what was decided after this time"),
-        ("until" = Option<String>, Query, description = "Only what was decided before this time"),
+        ("since" = Option<String>, Query, format = DateTime, description = "Only what was decided after this time"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Only what was decided before this time"),
     ),
     responses(
         (status = 200, description = "The statistics", body = Stats),
@@ -36,8 +36,8 @@ pub(crate) async fn stats(
     get,
     path = "/api/hooks/series",
     params(
-        ("since" = Option<String>, Query, description = "From the hour, day or week of this time on"),
-        ("until" = Option<String>, Query, description = "Up to the hour, day or week of this time"),
+        ("since" = Option<String>, Query, format = DateTime, description = "From the hour, day or week of this time on"),
+        ("until" = Option<String>, Query, format = DateTime, description = "Up to the hour, day or week of this time"),
     ),
     responses(
         (status = 200, description = "The points", body = Series),

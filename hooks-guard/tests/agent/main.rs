@@ -108,11 +108,15 @@ struct Service {
 
 impl Service {
     fn start(home: &Home) -> Self {
+        Self::at(home, "127.0.0.1:0")
+    }
+
+    fn at(home: &Home, address: &str) -> Self {
         let token = home.path().join("token");
         std::fs::write(&token, TOKEN).expect("a file");
         let mut child = home
             .command()
-            .args(["serve", "--listen", "127.0.0.1:0", "--token-file"])
+            .args(["serve", "--listen", address, "--token-file"])
             .arg(&token)
             .stderr(Stdio::piped())
             .spawn()
@@ -126,6 +130,16 @@ impl Service {
         std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         home.config(&format!("listen = '127.0.0.1:{port}'"));
         Self { child, port }
+    }
+
+    /// Ends as it is told to, and starts anew in its place.
+    fn again(mut self, home: &Home) -> Self {
+        let told = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status();
+        assert!(told.expect("`kill` runs").success());
+        assert!(self.child.wait().expect("it ends").success());
+        Self::at(home, &format!("127.0.0.1:{}", self.port))
     }
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Value {
@@ -285,6 +299,28 @@ fn an_agent_that_asks_nobody_waits_for_the_operator() {
         });
         assert_eq!(told.0, decision, "{}", told.1);
     }
+}
+
+#[test]
+fn a_service_that_starts_anew_still_has_the_question_and_its_answer() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    let mut input = before("mkdir a", "1");
+    input["permission_mode"] = "bypassPermissions".into();
+    let told = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| told(&home.hook("claude-code", &["--timeout", "120"], &input)));
+        let until = Instant::now() + Duration::from_secs(60);
+        while service.send("GET", "/api/hooks/pending", &Value::Null)["pending"] == json!([]) {
+            assert!(Instant::now() < until, "nothing was asked");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        // So that it waits.
+        std::thread::sleep(Duration::from_millis(300));
+        let service = service.again(&home);
+        service.answer("APPROVED");
+        asked.join().expect("no panic")
+    });
+    assert_eq!(told.0, "allow", "{}", told.1);
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn write(setup: &Setup, count: usize, time: impl Fn(f64) -> Timestamp) {
             let command = COMMANDS[dice.roll(if at % 3 == 0 { 16 } else { 9 })];
             let mut request = PermissionRequest::new(command);
             request.agent = Some(AGENTS[dice.roll(2) * dice.roll(3)].to_owned());
-            request.cwd = Some("/home/ada/atlas".into());
+            request.cwd = Some("/srv/ada/atlas".into());
             request.session_id = Some(format!("s{}", at / 40));
             let judged = gate.judge(&request).await;
             let mut ruling = judged.ruling;

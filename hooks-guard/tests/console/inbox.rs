@@ -61,7 +61,7 @@ fn a_question_shows_what_one_has_to_know() {
     assert_eq!(inside(".command"), "ls && mkdir größe && git push");
     assert_eq!(inside(".badge"), record["classification"]);
     assert_eq!(inside(".agent"), "claude-code");
-    assert_eq!(inside(".directory"), "/home/ada/atlas");
+    assert_eq!(inside(".directory"), "/srv/ada/atlas");
     // The part that decided, and what the others do.
     assert_eq!(inside("mark"), "git push");
     let parts = page.eval(&format!(

@@ -41,7 +41,7 @@ fn signed_in(daemon: &Daemon) -> String {
 #[track_caller]
 fn ask(daemon: &Daemon, command: &str) -> Value {
     let body = json!({
-        "command": command, "agent": "claude-code", "cwd": "/home/ada/atlas", "session_id": "s1",
+        "command": command, "agent": "claude-code", "cwd": "/srv/ada/atlas", "session_id": "s1",
     });
     daemon.post(&body).ok()["id"].clone()
 }

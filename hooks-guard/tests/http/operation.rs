@@ -420,6 +420,17 @@ fn systemd_finds_no_fault_in_the_unit() {
         )
     };
     assert_eq!(verify(&unit), (true, String::new()));
+    // These are no fault to it, and let no service of a user start.
+    for setting in [
+        "CapabilityBoundingSet",
+        "AmbientCapabilities",
+        "ProtectClock",
+        "ProtectKernelLogs",
+        "ProtectKernelModules",
+        "PrivateDevices",
+    ] {
+        assert!(!text.contains(setting), "`{setting}`");
+    }
     // It would say so.
     let wrong = setup.folder().join("wrong.service");
     fs::write(&wrong, text.replace("LockPersonality", "LockPersonalty")).unwrap();

@@ -34,7 +34,7 @@ fn watch_shows_what_waits_and_what_happens_as_it_happens() {
     let before = daemon.ask("mkdir before");
     let terminal = watching(&daemon, TOKEN);
     terminal.shows("1 question waits");
-    let screen = terminal.shows("mkdir before");
+    let screen = terminal.shows("waits: mkdir before");
     assert!(terminal.alternate());
     assert!(!screen.contains(TOKEN));
     let body = json!({"command": "rm -r build", "agent": "codex", "cwd": "/srv/x"});

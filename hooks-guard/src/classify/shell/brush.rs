@@ -34,6 +34,23 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     if joined.contains(['(', '{', '[', '`']) && joined.match_indices("<<").any(apart) {
         return None;
     }
+    // And where nothing is left of the word without its quotes and leading blanks, of which a
+    // carriage return is one.
+    let empty = |(at, _): (usize, &str)| {
+        let rest = joined[at + 2..].trim_start_matches('-');
+        let rest = rest.trim_start_matches([' ', '\t']);
+        let behind = rest.trim_start_matches(['\r', '\x0c', '\'', '"']);
+        // A quote alone ends one around all of it, or has no end itself.
+        let word = &rest[..rest.len() - behind.len()];
+        let ends = behind
+            .chars()
+            .next()
+            .is_none_or(|c| " \t\n;&|<>()`".contains(c));
+        ends && !matches!(word, "" | "'" | "\"")
+    };
+    if joined.match_indices("<<").any(empty) {
+        return None;
+    }
     let options = ParserOptions::default();
     let program = Parser::new(text.as_bytes(), &options)
         .parse_program()

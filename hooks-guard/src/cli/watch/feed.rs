@@ -14,6 +14,8 @@ use super::model::{Answer, Happened, Link, Message};
 const LIMIT: Duration = Duration::from_secs(10);
 /// How long nothing may come: it sends something every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(40);
+/// How many decisions of before are shown.
+const BEFORE: u64 = 20;
 /// How long to wait before the next try.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -45,7 +47,9 @@ async fn listen(
         match event.kind.as_str() {
             "hello" => {
                 let resumed = data(&event)["resumed"] == true;
-                if last.is_some() && !resumed {
+                if last.is_none() {
+                    told.extend(before(client).await?);
+                } else if !resumed {
                     told.push(Message::Happened(Happened::Missed));
                 }
                 told.push(Message::Link(Link::Up));
@@ -87,6 +91,23 @@ async fn listen(
 
 fn data(event: &Event) -> Value {
     serde_json::from_str(&event.data).unwrap_or_default()
+}
+
+/// What happened last before anybody listened, the oldest first.
+async fn before(client: &Client) -> Result<Vec<Message>, ClientError> {
+    let path = format!("/api/hooks/decisions?limit={BEFORE}");
+    let mut value = client.get(&path, LIMIT).await?;
+    let records: Vec<AuditRecord> =
+        serde_json::from_value(value["decisions"].take()).map_err(|_| ClientError::Strange)?;
+    let told = records.into_iter().rev().map(|record| {
+        let happened: fn(Box<AuditRecord>) -> Happened = match &record {
+            record if record.execution_happened => Happened::Executed,
+            record if record.user_response.is_some() => Happened::Answered,
+            _ => Happened::Asked,
+        };
+        Message::Happened(happened(Box::new(record)))
+    });
+    Ok(told.collect())
 }
 
 async fn pending(client: &Client) -> Result<Message, ClientError> {
