@@ -90,14 +90,31 @@ export function trail(main) {
         },
       },
       field("command_filter", "Command contains", text("command_filter", "search"), true),
+      el(
+        "details",
+        // On a phone what was found comes first.
+        { class: "more-filters", open: innerWidth > 736 || FILTERS.some((name) => name !== "command_filter" && filters[name]) },
+        el("summary", {}, "More filters"),
+        el("div", { class: "fields" }, ...moreFields()),
+      ),
+      el("div", { class: "buttons" }, el("button", { type: "submit", class: "primary" }, "Filter"), el("a", { class: "button", href: "/trail" }, "Clear")),
+    );
+  }
+
+  // Where there is room nothing is folded away, and there is nothing to unfold it with.
+  matchMedia("(min-width: 46.01rem)").addEventListener("change", (now) => {
+    if (now.matches) main.querySelector(".more-filters").open = true;
+  });
+
+  function moreFields() {
+    return [
       field("classification", "Class", choice("classification", ["READ", "CREATE", "UPDATE", "DELETE"].map((name) => [name, name]))),
       field("response", "Answer", choice("response", [["APPROVED", "approved"], ["DENIED", "denied"], ["TIMEOUT", "timed out"]])),
       field("agent", "Agent", text("agent")),
       field("session_id", "Session", text("session_id")),
       field("since", "After", text("since", "datetime-local")),
       field("until", "Before", text("until", "datetime-local")),
-      el("div", { class: "buttons" }, el("button", { type: "submit", class: "primary" }, "Filter"), el("a", { class: "button", href: "/trail" }, "Clear")),
-    );
+    ];
   }
 
   function apply(form) {

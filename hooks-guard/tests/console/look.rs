@@ -34,10 +34,9 @@ const PAGES: [(&str, &str, &str); 4] = [
 /// What is downloaded where it is not there.
 const AXE: &str = "axe-core@4.11.1";
 
-/// A daemon with a week behind it and three questions.
-fn busy() -> Daemon {
-    // Long enough for all that is looked at.
-    let setup = Setup::new().config("approval_ttl_seconds = 1200");
+/// A daemon with a week behind it and three questions, which wait for so long.
+fn busy(seconds: u32) -> Daemon {
+    let setup = Setup::new().config(&format!("approval_ttl_seconds = {seconds}"));
     data::week(&setup, 900);
     let daemon = setup.start();
     for command in [
@@ -116,7 +115,7 @@ fn no_page_keeps_anybody_out() {
     let Some(axe) = axe(folder.path()) else {
         return;
     };
-    let daemon = busy();
+    let daemon = busy(1200);
     let page = browser.person().window();
     let mut found: Vec<String> = Vec::new();
     let mut check = |what: String| {
@@ -158,7 +157,7 @@ fn nothing_is_wider_than_a_phone() {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let daemon = busy();
+    let daemon = busy(1200);
     let page = browser.person().window();
     for width in [1280, 390, 320] {
         page.looks(width, false);
@@ -178,7 +177,7 @@ fn pages_have_landmarks_and_a_way_around_them() {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let daemon = busy();
+    let daemon = busy(1200);
     let page = browser.person().window();
     for (name, path, ready) in PAGES {
         open(&page, &daemon, path, ready);
@@ -216,12 +215,13 @@ fn pictures_of_every_page_are_in_the_book() {
     if std::env::var_os("HOOKS_PICTURES").is_some()
         && let Some(browser) = Browser::start()
     {
-        let daemon = busy();
+        let daemon = busy(300);
         let page = browser.person().window();
         for (width, dark) in looks {
             page.looks(width, dark);
             for (name, target, ready) in PAGES {
                 open(&page, &daemon, target, ready);
+                page.until("!document.getElementById('waiting').hidden");
                 page.picture(&path(name, width, dark));
             }
         }
