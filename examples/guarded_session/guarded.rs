@@ -10,6 +10,10 @@ use crate::job::Job;
 use crate::registries::{Class, OpenError, Registries};
 use crate::report::{Decision, Record, Status, Tally, escape_output};
 use crate::session::Call;
+use crate::trail::{Approved, Decided, Trail};
+
+/// Who refuses what cannot be recorded.
+const TRAIL: &str = "audit-trail";
 
 /// Hooks, and what runs the calls that they allow.
 #[derive(Debug)]
@@ -17,6 +21,7 @@ pub(crate) struct Guarded<'a, 'h> {
     registries: Registries,
     hooks: &'a SessionHooksSet<'h>,
     executor: Executor<'a>,
+    trail: &'a Trail,
     /// The hooks that validate a call, in execution order.
     policies: Vec<String>,
 }
@@ -32,6 +37,8 @@ pub(crate) struct Passing {
     pub(crate) class: Option<Class>,
     /// What they say about it to the agent and the user.
     pub(crate) told: Vec<String>,
+    /// What was said to a question about it, if a hook asked one.
+    pub(crate) approval: Option<Approved>,
     /// Only where somebody asks for it.
     pub(crate) explanation: Option<Explanation>,
 }
@@ -43,6 +50,7 @@ impl Passing {
             draft: Draft::unchanged(call),
             class: None,
             told: Vec::new(),
+            approval: None,
             explanation: is_explained.then(Explanation::default),
         }
     }
@@ -59,6 +67,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
         registries: Registries,
         hooks: &'a SessionHooksSet<'h>,
         executor: Executor<'a>,
+        trail: &'a Trail,
     ) -> Self {
         let slots = hooks.describe().slots.into_iter();
         let policies = slots
@@ -69,6 +78,7 @@ impl<'a, 'h> Guarded<'a, 'h> {
             registries,
             hooks,
             executor,
+            trail,
             policies: policies.collect(),
         }
     }
@@ -110,19 +120,26 @@ impl<'a, 'h> Guarded<'a, 'h> {
         let verdict = self.decide(&mut passing).await;
         let mut record = self.record(call, &passing.draft).await;
         (record.number, record.line) = (number, line);
+        if let Err(refusal) = &verdict {
+            self.refuse(&mut record, refusal).await;
+        }
+        let recorded = self.write_down(&passing, &verdict, &record, start.elapsed());
+        let verdict = match recorded.await {
+            Err(unwritten) if verdict.is_ok() => {
+                self.refuse(&mut record, &unwritten).await;
+                Err(unwritten)
+            }
+            _ => verdict,
+        };
         let has_run = verdict.is_ok();
-        match verdict {
-            Err(refusal) => {
-                record.decision = Decision::Refused;
-                record.by = self.shown(&refusal.hook).await;
-                record.why = self.shown(&refusal.reason).await;
-                record.ran = None;
-                self.registries.refused(&record);
+        if has_run {
+            self.run(passing.draft.call.clone(), &mut record).await;
+            if let Err(error) = self.trail.ran(number, record.exit_code).await {
+                record.why += &format!("; that it ran is not recorded: {error}");
             }
-            Ok(()) => {
-                self.run(passing.draft.call.clone(), &mut record).await;
-                self.registries.tool_post(&record, &mut passing).await;
-            }
+            self.registries.tool_post(&record, &mut passing).await;
+        } else {
+            self.registries.refused(&record);
         }
         for told in &passing.told {
             record.why += &format!("; {}", self.shown(told).await);
@@ -141,6 +158,38 @@ impl<'a, 'h> Guarded<'a, 'h> {
             explanation.show(async |text| self.shown(text).await).await;
         }
         (record, passing.explanation)
+    }
+
+    async fn refuse(&self, record: &mut Record, refusal: &Refusal) {
+        record.decision = Decision::Refused;
+        record.by = self.shown(&refusal.hook).await;
+        record.why = self.shown(&refusal.reason).await;
+        record.ran = None;
+    }
+
+    /// Puts the decision on the disk; why nothing may run, if that cannot be.
+    async fn write_down(
+        &self,
+        passing: &Passing,
+        verdict: &Result<(), Refusal>,
+        record: &Record,
+        took: Duration,
+    ) -> Result<(), Refusal> {
+        let call = &passing.draft.call;
+        let shown = self.hooks.redact(call.text()).await.text;
+        let written = self.trail.decided(Decided {
+            number: passing.number,
+            call,
+            shown: &shown,
+            refused: verdict.is_err(),
+            record,
+            approval: passing.approval.as_ref(),
+            took,
+        });
+        written.await.map_err(|error| Refusal {
+            hook: TRAIL.to_owned(),
+            reason: format!("the decision cannot be recorded: {error}"),
+        })
     }
 
     /// The order of the decision; the first no ends it, and the call does not run.

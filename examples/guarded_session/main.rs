@@ -17,7 +17,8 @@
 //! scratch copy of a small project ([`scratch`]), in a process that has locked itself in
 //! ([`confine`]): that, not the policies, is the boundary. Then the event `tool:post`, or
 //! `error:tool`, and the POST hooks of the engine tell of it; the engine's records are
-//! kept with `--records`. `--script` adds a hook in JavaScript, which nobody has to trust: it
+//! kept with `--records`. Every decision is in an audit trail before the call runs
+//! ([`trail`]), whose place is printed. `--script` adds a hook in JavaScript, which nobody has to trust: it
 //! can forbid and rewrite calls, and allow none ([`registries`]). At the end a table or JSON says what became of each call
 //! ([`report`]); `--explain N` says instead what each hook did about call N, and what the
 //! agent reads next ([`explain`]). Everything that could deceive a terminal is escaped
@@ -49,6 +50,7 @@ mod scripts;
 mod secrets;
 mod self_test;
 mod session;
+mod trail;
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! What became of each call: a table for people, JSON for machines.
 //!
-//! The JSON is one object: `session`, `confinement`, `calls` (a [`Record`] each),
+//! The JSON is one object: `session`, `confinement`, `audit_trail`, `calls` (a [`Record`] each),
 //! `skipped` (the broken lines, with `--keep-going`), `events` (what was emitted, each with the
 //! call that it is about) and `summary`. Its texts are escaped as in the table, so that
 //! printing them raw is safe too.
@@ -119,6 +119,8 @@ pub(crate) struct Skipped {
 pub(crate) struct Report<'a> {
     pub(crate) session: String,
     pub(crate) confinement: &'a Confinement,
+    /// The database with what was decided, which stays.
+    pub(crate) audit_trail: String,
     pub(crate) calls: Vec<Record>,
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) events: &'a [Emitted],
@@ -149,6 +151,7 @@ impl Report<'_> {
     pub(crate) fn write_table(&self, out: &mut impl Write, width: u16) -> io::Result<()> {
         writeln!(out, "session: {}", self.session)?;
         writeln!(out, "confinement: {}", self.confinement.description)?;
+        writeln!(out, "audit trail: {}", self.audit_trail)?;
         let mut table = Table::new();
         table
             .load_style(STYLE)

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser as _;
+use hooks_guard::audit::AuditError;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::Args;
 use crate::confine::{Confinement, NoConfinement};
-use crate::display::escape;
+use crate::display::{escape, escape_path};
 use crate::execute::{Executor, Outcome};
 use crate::guarded::Guarded;
 use crate::hooks::guard;
@@ -20,6 +21,7 @@ use crate::report::{Report, Skipped, Summary, Tally};
 use crate::scratch::Scratch;
 use crate::scripts::{ScriptError, Scripts};
 use crate::session::{Session, SessionError, Source};
+use crate::trail::Trail;
 
 /// The status for input that is not as it should be.
 const BAD_INPUT: u8 = 2;
@@ -72,6 +74,10 @@ enum RunError {
     Records(#[source] io::Error),
     #[error("cannot begin the session: {0}; check the folder for records, if --records names one")]
     Open(#[from] OpenError),
+    #[error(
+        "cannot open the audit trail: {0}; check that TMPDIR, or --records, names a folder with room"
+    )]
+    Trail(#[from] AuditError),
     #[error(transparent)]
     Script(#[from] ScriptError),
     #[error("cannot print the report: {0}; check where the output goes")]
@@ -93,6 +99,7 @@ impl RunError {
             | Self::Unpack(_)
             | Self::Records(_)
             | Self::Open(_)
+            | Self::Trail(_)
             | Self::Output(_) => 1,
             Self::Stopped => 130,
         })
@@ -158,7 +165,14 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
         scripts: &scripts,
         progress: &progress,
     });
-    let mut guarded = Guarded::new(registries.await?, &hooks, executor);
+    let registries = registries.await?;
+    // Behind the engine, which makes the folder for records, or says why there is none.
+    let folder = match &args.records {
+        Some(folder) => std::path::absolute(folder).map_err(RunError::Records)?,
+        None => scratch.audit(),
+    };
+    let trail = Trail::open(&folder, &name, scratch.project()).await?;
+    let mut guarded = Guarded::new(registries, &hooks, executor, &trail);
     tell(&guarded.start(calls).await?);
     let mut records = Vec::with_capacity(calls);
     let mut took = Duration::ZERO;
@@ -169,6 +183,8 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
             // Nothing that comes later changes what became of it.
             progress.finish();
             tell(&guarded.end(&tally).await);
+            trail.close().await;
+            scratch.keep_audit();
             print(|out| explanation.write(&record, out))?;
             return Ok(status);
         }
@@ -177,6 +193,8 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
     }
     progress.finish();
     tell(&guarded.end(&tally).await);
+    trail.close().await;
+    scratch.keep_audit();
 
     let registries = guarded.registries();
     let summary = Summary {
@@ -188,6 +206,7 @@ async fn replay(args: &Args) -> Result<ExitCode, RunError> {
     let report = Report {
         session: name,
         confinement: &confinement,
+        audit_trail: escape_path(trail.path()),
         calls: records,
         skipped,
         events: registries.emitted(),

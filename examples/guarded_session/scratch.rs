@@ -1,5 +1,6 @@
 //! The scratch copy: the only place that a call can change.
 
+use std::cell::Cell;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -18,6 +19,7 @@ pub(crate) const PARTS: [&str; 3] = ["project", "home", "tmp"];
 /// | `files/project` | the copy of the project, where every call starts |
 /// | `files/home`, `files/tmp` | `HOME` and `TMPDIR` of the calls |
 /// | `records` | what the hook engine writes down; a confined call is not shown it |
+/// | `audit` | the audit trail, not shown either; it stays where it is if [`Scratch::keep_audit`] says so |
 /// | `root` | an empty folder to mount a new root on |
 /// | `outside` | what a confined process must not be able to touch; the self-test tries |
 #[derive(Debug)]
@@ -25,6 +27,7 @@ pub(crate) struct Scratch {
     base: TempDir,
     /// The folder's name without symbolic links, which confinement needs.
     path: PathBuf,
+    keeps_audit: Cell<bool>,
 }
 
 /// How full a scratch copy is.
@@ -46,6 +49,7 @@ impl Scratch {
             "files/home",
             "files/tmp",
             "records",
+            "audit",
             "root",
             "outside",
         ] {
@@ -53,7 +57,7 @@ impl Scratch {
         }
         // Another user, whom the calls may run as, has to get through.
         fs::set_permissions(&path, Permissions::from_mode(0o711))?;
-        for part in ["outside", "records"] {
+        for part in ["outside", "records", "audit"] {
             fs::set_permissions(path.join(part), Permissions::from_mode(0o700))?;
         }
         for name in ["canary", "kept"] {
@@ -63,7 +67,11 @@ impl Scratch {
                 Permissions::from_mode(0o644),
             )?;
         }
-        Ok(Self { base, path })
+        Ok(Self {
+            base,
+            path,
+            keeps_audit: Cell::new(false),
+        })
     }
 
     /// The folder with the [`PARTS`] that a call may write.
@@ -79,6 +87,16 @@ impl Scratch {
     /// What the hook engine writes down. A call that is not confined can change it.
     pub(crate) fn records(&self) -> PathBuf {
         self.path.join("records")
+    }
+
+    /// Where the audit trail is. As [`records`](Self::records).
+    pub(crate) fn audit(&self) -> PathBuf {
+        self.path.join(AUDIT)
+    }
+
+    /// Leaves the audit trail when everything else is removed.
+    pub(crate) fn keep_audit(&self) {
+        self.keeps_audit.set(true);
     }
 
     /// Where a new root can be mounted.
@@ -140,7 +158,13 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // A call may have locked its folders; nothing runs in them any more.
         unlock(&self.path);
-        if let Err(error) = fs::remove_dir_all(self.base.path()) {
+        let removed = if self.keeps_audit.get() {
+            self.base.disable_cleanup(true);
+            remove_all_but(&self.path, AUDIT)
+        } else {
+            fs::remove_dir_all(&self.path)
+        };
+        if let Err(error) = removed {
             eprintln!(
                 "guarded_session: cannot remove the scratch folder: {error}; remove {} by hand",
                 self.path.display()
@@ -148,6 +172,25 @@ impl Drop for Scratch {
         }
     }
 }
+
+/// Empties a folder of everything but one folder in it.
+fn remove_all_but(path: &Path, kept: &str) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_name() == kept {
+            continue;
+        }
+        // A call that is not confined can have left anything here.
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
+}
+
+/// The part with the audit trail.
+const AUDIT: &str = "audit";
 
 const CANARY: &str = "nobody may read or change this\n";
 

@@ -21,3 +21,4 @@ mod scripts;
 mod secrets;
 mod self_test;
 mod session;
+mod trail;

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::Registries;
 use crate::guarded::Passing;
 use crate::hooks::Refusal;
+use crate::trail::Approved;
 
 /// An event that was emitted.
 #[derive(Clone, Debug, Serialize)]
@@ -43,6 +44,15 @@ pub(super) struct Answered {
 pub(super) struct Heard(Arc<Mutex<Vec<UserMessage>>>);
 
 impl Answered {
+    /// What was said to a question, if a hook asked one.
+    pub(super) fn approval(&self) -> Option<Approved> {
+        let approval = self.applied.as_ref().ok()?.approval.as_ref()?;
+        Some(Approved {
+            yes: approval.is_allowed(),
+            how: approval.to_string(),
+        })
+    }
+
     /// The data with which to go on, or why not to.
     pub(super) fn verdict(&self) -> Result<&Map, Refusal> {
         let (hook, reason) = match &self.applied {

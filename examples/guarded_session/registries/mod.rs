@@ -214,6 +214,7 @@ impl Registries {
     pub(crate) async fn tool_pre(&mut self, passing: &mut Passing) -> Result<(), Refusal> {
         let data = payload::announcing(&passing.draft.call, passing.class.as_ref());
         let answered = self.emit(TOOL_PRE, data, Some(passing)).await;
+        passing.approval = answered.approval();
         let before = passing.draft.call.clone();
         let verdict = answered
             .verdict()

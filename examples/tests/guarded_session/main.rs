@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod approval;
+mod audit_trail;
 mod confinement;
 mod engine;
 mod input;

@@ -100,6 +100,7 @@ fn the_json_has_one_shape() {
         [
             "session",
             "confinement",
+            "audit_trail",
             "calls",
             "skipped",
             "events",

@@ -50,7 +50,13 @@ pub(crate) fn run(session: impl AsRef<[u8]>, arguments: &[&str]) -> Run {
     let folder = folder();
     let file = folder.path().join("session.jsonl");
     fs::write(&file, session).expect("a session file");
-    finish(example().arg(file).args(arguments), b"")
+    // The audit trail that it leaves goes with the folder.
+    let mut command = example();
+    command
+        .arg(file)
+        .args(arguments)
+        .env("TMPDIR", folder.path());
+    finish(&mut command, b"")
 }
 
 /// Runs a command to its end, with `input` on its standard input.

@@ -1,0 +1,170 @@
+//! The audit trail of the session: each call that was decided about, what was decided, who agreed,
+//! and whether it ran, as the permission service records it.
+//!
+//! A call runs only after its decision is on the disk.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hooks_guard::audit::{AuditError, AuditStore, Execution, NewAnswer, NewDecision, UserResponse};
+use hooks_guard::classify::{Crud, Decision};
+use hooks_guard::gate::Gate;
+use hooks_guard::{FileAccess, PermissionRequest, Ruling};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::report::Record;
+use crate::session::Call;
+
+/// Who asked, as the trail calls it.
+const AGENT: &str = "guarded_session";
+
+/// The database in its folder.
+const FILE: &str = "audit.db";
+
+/// The trail of one session, in a file that may hold those of others.
+#[derive(Debug)]
+pub(crate) struct Trail {
+    store: AuditStore,
+    path: PathBuf,
+    session: String,
+    project: PathBuf,
+    gate: Gate,
+}
+
+/// What is to be recorded of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decided<'a> {
+    pub(crate) number: usize,
+    /// As it would run.
+    pub(crate) call: &'a Call,
+    /// What of it can be shown.
+    pub(crate) shown: &'a str,
+    pub(crate) refused: bool,
+    /// Who decided, and why, as in the report.
+    pub(crate) record: &'a Record,
+    /// What the user said, or somebody in their place, if a hook asked.
+    pub(crate) approval: Option<&'a Approved>,
+    pub(crate) took: Duration,
+}
+
+/// An answer to the question of a hook.
+#[derive(Clone, Debug)]
+pub(crate) struct Approved {
+    pub(crate) yes: bool,
+    /// Whose it is, and what it is.
+    pub(crate) how: String,
+}
+
+impl Trail {
+    /// The trail in this folder, which is made if it is not there.
+    pub(crate) async fn open(
+        folder: &Path,
+        session: &str,
+        project: PathBuf,
+    ) -> Result<Self, AuditError> {
+        let path = folder.join(FILE);
+        let store = AuditStore::open(&format!("sqlite:{}", path.display())).await?;
+        Ok(Self {
+            store,
+            path,
+            session: session.to_owned(),
+            project,
+            gate: Gate::by_tables(),
+        })
+    }
+
+    /// The database.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Records what was decided about a call.
+    pub(crate) async fn decided(&self, decided: Decided<'_>) -> Result<(), AuditError> {
+        let request = self.request(&decided);
+        // What its command would do; whether it may run is not asked here.
+        let judged = self.gate.judge(&request).await;
+        let asked = decided.approval.is_some();
+        let new = NewDecision {
+            ruling: Ruling {
+                decision: match asked || decided.refused {
+                    true => Decision::RequiresConfirmation,
+                    false => Decision::AutoAllowed,
+                },
+                reasoning: match decided.refused {
+                    true => decided.record.why.clone(),
+                    false => format!("{}; {}", decided.record.why, judged.ruling.reasoning),
+                },
+                // What nobody was asked about, a hook has forbidden.
+                denied: decided.refused && !asked,
+                rule: Some(decided.record.by.clone()),
+                ..judged.ruling
+            },
+            response_time: decided.took,
+            deadline: None,
+            error: judged.error,
+            secret_hash: None,
+            command_hash: Sha256::digest(&request.command).into(),
+            request,
+        };
+        let id = self.store.record(new).await?;
+        if let Some(Approved { yes, how }) = decided.approval {
+            let answer = NewAnswer {
+                response: match yes {
+                    true => UserResponse::Approved,
+                    false => UserResponse::Denied,
+                },
+                by: "--approve".to_owned(),
+                note: Some(how.clone()),
+                at: Timestamp::now(),
+            };
+            self.store.answer(id, answer).await?;
+        }
+        Ok(())
+    }
+
+    /// Records that call `number` ran.
+    pub(crate) async fn ran(
+        &self,
+        number: usize,
+        exit_code: Option<i32>,
+    ) -> Result<(), AuditError> {
+        let outcome = Execution {
+            exit_status: exit_code,
+            at: Timestamp::now(),
+        };
+        let call = number.to_string();
+        let done = self
+            .store
+            .executed_call(AGENT, &self.session, &call, outcome);
+        done.await.map(drop)
+    }
+
+    /// Closes the database, so that nothing of it is beside its file.
+    pub(crate) async fn close(&self) {
+        self.store.close().await;
+    }
+
+    fn request(&self, decided: &Decided<'_>) -> PermissionRequest {
+        let Decided { call, shown, .. } = decided;
+        let (command, effect) = match call {
+            Call::Bash { .. } => ((*shown).to_owned(), None),
+            Call::Read { .. } => (format!("Read {shown}"), Some(Crud::Read)),
+            Call::Write { .. } => (format!("Write {shown}"), Some(Crud::Create)),
+            Call::Edit { .. } => (format!("Edit {shown}"), Some(Crud::Update)),
+        };
+        PermissionRequest {
+            agent: Some(AGENT.to_owned()),
+            session_id: Some(self.session.clone()),
+            cwd: Some(self.project.clone()),
+            call_id: Some(decided.number.to_string()),
+            file: effect.map(|effect| FileAccess {
+                tool: call.tool().to_owned(),
+                effect,
+                paths: vec![call.text().into()],
+                input_hash: None,
+            }),
+            ..PermissionRequest::new(command)
+        }
+    }
+}
