@@ -88,7 +88,8 @@ fn a_question_shows_what_one_has_to_know() {
         "{reasoning}"
     );
     let left = inside(".left");
-    assert!(left.as_str().unwrap().starts_with("4:"), "{left}");
+    let left = left.as_str().unwrap();
+    assert!(left == "5:00 left" || left.starts_with("4:"), "{left}");
 }
 
 #[test]
@@ -126,11 +127,10 @@ fn keys_move_and_answer_what_has_been_looked_at() {
     // Nothing has the focus: no key answers anything.
     page.press("y");
     page.press("j");
-    page.press("j");
+    // In one go, so that the second question is answered too soon to have been read.
+    page.eval("for (const key of ['j', 'y']) document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))");
     let focused = "document.activeElement.dataset.id";
     assert_eq!(page.eval(focused), second.to_string());
-    // Too soon to have read it.
-    page.press("y");
     thread::sleep(Duration::from_millis(700));
     assert_eq!(answer(&daemon, &first), Value::Null);
     assert_eq!(answer(&daemon, &second), Value::Null);
