@@ -26,11 +26,18 @@ pub(super) fn config(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outc
     })
 }
 
-pub(super) fn push(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     let dry = call
         .options
         .iter()
         .any(|given| matches!(given.option.verb, Some(Verb::Only(Effect::Read))));
+    if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
+        judge.find(
+            Effect::Code,
+            whole,
+            "`git push` runs the hook `pre-push` of the project, `--dry-run` or not",
+        );
+    }
     if !dry {
         for operand in call.operands.iter().skip(1) {
             let arg = &operand.arg;

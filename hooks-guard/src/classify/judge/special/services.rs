@@ -200,7 +200,14 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
             "the host is only known when it runs, and may be an option",
         );
     }
-    if operands.len() > 1 && !call.has(&["-N", "-f"]) {
+    let waits = call.has(&["-N", "-f"]);
+    if operands.len() > 1 && !waits {
+        Outcome::Is(Effect::Read)
+    } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
+        && !call.has(&["-W"])
+    {
+        // The shell there runs what it is given.
+        judge.shell_text(&Arg::new(text.clone(), whole), &Input::Unknown);
         Outcome::Is(Effect::Read)
     } else {
         Outcome::Table
