@@ -294,7 +294,7 @@ fn a_command_cannot_be_markup_or_hide_a_part_of_itself() {
     page.goto(&signed_in(&daemon));
     let bad = "mkdir \"<img src=x onerror=document.title='owned'>\" \u{202e}txt.exe\u{202c} a\u{200b}b \u{1b}[2J";
     let body = json!({
-        "command": bad, "agent": "<b>agent\u{202e}", "cwd": "/tmp/<script>alert(1)</script>\u{200b}",
+        "command": bad, "agent": "<b>agent\u{202e}", "cwd": "/srv/<script>alert(1)</script>\u{200b}",
         "session_id": "\u{1b}]0;x\u{7}",
     });
     let id = daemon.post(&body).ok()["id"].clone();
