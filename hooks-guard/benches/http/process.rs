@@ -93,7 +93,7 @@ impl Server {
         // The name of the program, which comes before, may have blanks in it.
         let (_, rest) = text.rsplit_once(')').ok_or("no process")?;
         let ticks = rest.split_whitespace().skip(11).take(2);
-        let ticks = ticks.map(|ticks| crate::number::<u64>(ticks));
+        let ticks = ticks.map(crate::number::<u64>);
         let ticks = ticks.sum::<Result<u64, String>>()?;
         // `USER_HZ` is 100 on every Linux.
         Ok(Duration::from_millis(10 * ticks))

@@ -187,10 +187,12 @@ impl Server {
     }
 }
 
-/// Denies questions as their time runs out, so that whoever waits elsewhere hears of it.
+/// Denies questions as their time runs out, so that whoever waits elsewhere hears of it, and keeps
+/// what was measured from growing where nobody asks for it.
 async fn expire(state: AppState) {
     loop {
         sleep(Duration::from_secs(1)).await;
+        state.inner.metrics.add_up();
         if let Err(error) = state.service().expire().await {
             tracing::error!(%error, "questions whose time is up could not be closed");
             sleep(Duration::from_secs(10)).await;
