@@ -43,6 +43,13 @@ impl Metrics {
         Self(handle.clone())
     }
 
+    /// Adds up what was measured since the last time: until then every single measurement is kept.
+    pub(crate) fn add_up(&self) {
+        if let Some(handle) = &self.0 {
+            handle.run_upkeep();
+        }
+    }
+
     /// Nothing is shown.
     #[must_use]
     pub fn off() -> Self {
@@ -91,7 +98,7 @@ pub(crate) async fn served(State(state): State<AppState>) -> Response {
     if let Ok(pending) = state.service().audit().pending().await {
         gauge!("hooks_guard_pending").set(pending.len() as f64);
     }
-    handle.run_upkeep();
+    state.inner.metrics.add_up();
     let content_type = "text/plain; version=0.0.4; charset=utf-8";
     ([(header::CONTENT_TYPE, content_type)], handle.render()).into_response()
 }
