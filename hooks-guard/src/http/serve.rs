@@ -186,24 +186,7 @@ impl Server {
         if timeout(GRACE, graceful.shutdown()).await.is_err() {
             tracing::warn!("requests that still ran were cut off");
         }
-<<<<<<< HEAD
         upkeep.abort();
-=======
-        expiry.abort();
-    }
-}
-
-/// Denies questions as their time runs out, so that whoever waits elsewhere hears of it, and keeps
-/// what was measured from growing where nobody asks for it.
-async fn expire(state: AppState) {
-    loop {
-        sleep(Duration::from_secs(1)).await;
-        state.inner.metrics.add_up();
-        if let Err(error) = state.service().expire().await {
-            tracing::error!(%error, "questions whose time is up could not be closed");
-            sleep(Duration::from_secs(10)).await;
-        }
->>>>>>> load
     }
 }
 

@@ -10,6 +10,8 @@ use crate::audit::AuditError;
 
 /// How often questions whose time is up are looked for.
 const EXPIRY: Duration = Duration::from_secs(1);
+/// How often what was measured is added up: it grows until then.
+const ADDING: Duration = Duration::from_secs(1);
 /// How often records that are too old are looked for.
 const RETENTION: Duration = Duration::from_secs(3600);
 /// How long to leave a trail alone that failed.
@@ -18,7 +20,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 /// Does it until it is dropped.
 pub(super) async fn run(state: AppState) {
     let days = state.inner.config.retention_days;
-    tokio::join!(expire(&state), async {
+    tokio::join!(expire(&state), add_up(&state), async {
         if let Some(days) = days {
             retain(&state, days).await;
         }
@@ -33,6 +35,13 @@ async fn expire(state: &AppState) {
             tracing::error!(%error, "questions whose time is up could not be closed");
             sleep(AGAIN).await;
         }
+    }
+}
+
+async fn add_up(state: &AppState) {
+    loop {
+        sleep(ADDING).await;
+        state.inner.metrics.add_up();
     }
 }
 
