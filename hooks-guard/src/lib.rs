@@ -3,19 +3,15 @@
 //! | Module | Is |
 //! |---|---|
 //! | [`classify`] | what a command would do: read, create, update or delete, and why |
-//! | `audit` | the audit trail: what was decided, answered and run (features `sqlite`, `postgres`) |
-//! | [`rules`] | what may run without a question, what is asked about, what is forbidden |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //! | [`rules`] | what a user and a project allow, ask about and deny |
-//! | [`protocol`] | the hook protocols of coding agents |
+//! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
 //! | `gate` | classifiers and rules, and the decision they make; feature `sqlite` or `postgres`, as the next two |
 //! | `audit` | the trail of what was decided, answered and done |
 //! | `service` | the gate with its trail, and the answers of people |
 //! | `http`, `config`, `client` | the service over HTTP; feature `http` |
-//! | `install`, `doctor` | agents' settings; feature `cli` |
-//! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
-//! | `install` | puts the hook into the agents' settings (feature `cli`) |
-//! | `doctor` | what is wrong with an installation (feature `cli`) |
+//! | `install` | puts the hook into the agents' settings; feature `cli` |
+//! | `doctor` | what is wrong with an installation; feature `cli` |
 //!
 //! ```
 //! use hooks_guard::classify::{Classifier, Crud, Decision};

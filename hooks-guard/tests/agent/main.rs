@@ -301,6 +301,33 @@ fn an_agent_that_asks_nobody_waits_for_the_operator() {
     }
 }
 
+/// P-01, P-02: whether Codex will ask by itself cannot be seen, so that the operator is asked.
+#[test]
+fn codex_waits_for_the_operator_where_there_is_a_service() {
+    let mut input = before("mkdir a", "1");
+    input["turn_id"] = "t".into();
+    let run = |response: &str| {
+        let home = Home::new();
+        let service = Service::start(&home);
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(|| home.hook("codex", &["--timeout", "60"], &input));
+            service.answer(response);
+            asked.join().expect("no panic")
+        })
+    };
+    let approved = run("APPROVED");
+    assert!(approved.status.success(), "{approved:?}");
+    assert!(approved.stdout.is_empty(), "it goes on: {approved:?}");
+    assert_eq!(told(&run("DENIED")).0, "deny");
+}
+
+#[test]
+fn codex_is_left_to_its_own_prompt_where_there_is_no_service() {
+    let output = Home::new().hook("codex", &[], &before("mkdir a", "1"));
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stdout.is_empty(), "{output:?}");
+}
+
 #[test]
 fn a_service_that_starts_anew_still_has_the_question_and_its_answer() {
     let home = Home::new();

@@ -1,7 +1,7 @@
 //! The cases of the event registry.
 //!
-//! Every hook does what the first handler of the seed's documentation does: it compares the
-//! tool's name, and looks for a folder in a path. Where hooks modify, each sets a field, too.
+//! Every hook compares the tool's name and looks for a folder in a path, as a first guard of
+//! files would. Where hooks modify, each sets a field, too.
 //! The limit is the same by hand, on a map that nobody shares. Both take the data and give
 //! them back, as a host does that builds them for one event.
 
@@ -79,7 +79,7 @@ fn modifying<const N: usize>() -> HookRegistry {
     registry
 }
 
-/// Hooks with the signature of the seed, which share the data.
+/// Hooks of the form that takes `Arc`s, which share the data.
 fn sharing<const N: usize>() -> HookRegistry {
     let registry = HookRegistry::new();
     for folder in folders::<N>() {

@@ -304,8 +304,8 @@ const UNHEARD_TARGET: f64 = 20.0;
 fn events(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
     let mut text = String::from(
         "\n## Events\n\n\
-         Every hook does what the first handler of the seed's documentation does: it compares the \
-         tool's name and looks for a folder in a path. Where hooks modify, each sets a field, too. \
+         Every hook compares the tool's name and looks for a folder in a path, as a first guard of files \
+         would. Where hooks modify, each sets a field, too. \
          The limit does the same on a map that nobody shares. The data have five fields, or one of \
          them holds 8 KiB.\n\n\
          | What | Hooks | ns | limit, ns | ratio | target | instructions | allocations |\n\
@@ -353,7 +353,7 @@ fn events(cases: &[Measured], misses: &mut Vec<Miss>) -> String {
         }
     }
     text += "\n*As commonly written* is a list of `async_trait` objects behind a lock, with the data \
-             cloned for every hook: how the registry works that the seed describes. That one is in no \
+             cloned for every hook: how `amplifier-core` works by its documentation. It is in no \
              package registry, so it is not measured itself.\n";
     for measured in cases
         .iter()
