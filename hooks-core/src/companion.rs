@@ -44,6 +44,10 @@ pub trait Chain<T>: HookObject {
     /// `Break` stops the dispatch with this output, `Continue` goes on.
     fn call(&self, output: &T) -> impl Future<Output = ControlFlow<()>> + MaybeSend;
 
+    /// Whether the verdict never needs waiting.
+    #[doc(hidden)]
+    const __HOOKS_AT_ONCE: bool = false;
+
     /// The verdict, where it needs no waiting: spares the dispatch a coroutine.
     #[doc(hidden)]
     fn __hooks_check_now(&self, output: &T) -> Option<ControlFlow<()>> {

@@ -108,7 +108,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
     /// The first poll, with the policy in a local.
     #[inline(always)]
     fn begin(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         mut policy: C,
         nodes: &'a [Node<H>],
@@ -116,7 +116,8 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         step: Step<C, C::Wait>,
     ) -> Poll<C::Outcome> {
         let mut course = Course::new(nodes);
-        match course.drive(cx, &mut policy, step, span.get()) {
+        let wait = self.as_mut().project().wait;
+        match course.drive(cx, &mut policy, wait, step, span.get()) {
             None => Poll::Ready(policy.finish()),
             Some(pause) => self.suspend(cx, policy, course, span, pause),
         }
@@ -147,17 +148,17 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
             Pause::Hook(hook) => (Pending::Hook(hook), None),
             Pause::Hooks => (Pending::Hooks, None),
             Pause::Policy(make) => (Pending::Policy, Some(make(&mut policy))),
+            Pause::Asked => (Pending::Policy, None),
         };
-        let policy_waits = wait.is_some();
         let mut this = self.as_mut().project();
         this.suspended.set(Some(Suspended {
             pending,
             course,
             span,
         }));
-        this.wait.set(wait);
         *this.policy = Some(policy);
-        if policy_waits {
+        if wait.is_some() {
+            this.wait.set(wait);
             // Where it lies is where it is polled for the first time.
             return self.resume(cx);
         }
@@ -201,7 +202,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
                 }
                 Pending::Nobody => panic!("{OVER}"),
             };
-            match course.drive(cx, policy, step, span.get()) {
+            match course.drive(cx, policy, this.wait.as_mut(), step, span.get()) {
                 None => break,
                 Some(Pause::Hook(hook)) => {
                     *pending = Pending::Hook(hook);
@@ -212,6 +213,10 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
                 Some(Pause::Policy(make)) => {
                     this.wait.set(Some(make(policy)));
                     *pending = Pending::Policy;
+                }
+                Some(Pause::Asked) => {
+                    *pending = Pending::Policy;
+                    return Poll::Pending;
                 }
             }
         }

@@ -1,11 +1,14 @@
 //! `chain = Type`: a companion looks at each output and may stop the dispatch.
 
+use std::future::ready;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::executor::block_on;
 use hooks_core::{Chain, FirstSuccess, ShortCircuit, hooks, impl_hook, impl_hooks};
+use proptest::prelude::*;
 
-use crate::kit::{Log, in_every_form, yield_once};
+use crate::kit::{Log, in_every_form, panic_message, poll_once, run_counting, yield_once};
 
 /// Cannot be cloned.
 #[derive(Debug, PartialEq, Eq)]
@@ -260,3 +263,68 @@ macro_rules! rules {
 }
 
 in_every_form!(rules);
+
+/// Waits before odd numbers, stops at 9, panics at 13.
+#[derive(Default)]
+struct Weighs;
+
+impl Chain<u32> for Weighs {
+    async fn call(&self, output: &u32) -> ControlFlow<()> {
+        if output % 2 == 1 {
+            yield_once().await;
+        }
+        assert_ne!(*output, 13, "thirteen");
+        if *output == 9 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+#[hooks]
+trait NumberHooks {
+    #[hook(always, chain = Weighs)]
+    async fn number() -> u32 {
+        2
+    }
+}
+
+fn numbers(all: &[u32]) -> NumberHooksSet<'static> {
+    all.iter().fold(NumberHooksSet::new(), |set, &number| {
+        set.with_number(move || ready(number))
+    })
+}
+
+proptest! {
+    /// T-32: whether a chain has to wait is its own affair, verdict by verdict
+    #[test]
+    fn a_chain_may_wait_for_some_verdicts_and_not_for_others(
+        all in prop::collection::vec(0_u32..13, 0..9),
+    ) {
+        let (answer, pending) = run_counting(numbers(&all).number());
+        let stop = all.iter().position(|number| *number == 9);
+        let ran = stop.map_or(&all[..], |at| &all[..=at]);
+        prop_assert_eq!(answer, *ran.last().unwrap_or(&2));
+        prop_assert_eq!(pending, ran.iter().filter(|number| **number % 2 == 1).count());
+    }
+}
+
+/// T-32: what a chain throws goes to the caller, whether it waited before or not
+#[test]
+fn a_chain_that_panics_ends_the_dispatch() {
+    for before in [4, 5] {
+        let set = numbers(&[before, 13, 6]);
+        let mut dispatch = Box::pin(set.number());
+        let mut poll = || catch_unwind(AssertUnwindSafe(|| poll_once(dispatch.as_mut())));
+        let message = loop {
+            match poll() {
+                Ok(polled) => assert!(polled.is_pending(), "13 panics"),
+                Err(payload) => break panic_message(payload),
+            }
+        };
+        assert!(message.contains("thirteen"), "{message}");
+        let again = panic_message(poll().unwrap_err());
+        assert!(again.contains("polled again after its end"), "{again}");
+    }
+}

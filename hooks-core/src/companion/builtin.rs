@@ -63,6 +63,8 @@ pub struct ShortCircuit<T, E>(PhantomData<fn() -> Result<T, E>>);
 pub struct FirstSuccess<T>(PhantomData<fn() -> Option<T>>);
 
 impl<T, E> Chain<Result<T, E>> for ShortCircuit<T, E> {
+    const __HOOKS_AT_ONCE: bool = true;
+
     fn call(&self, output: &Result<T, E>) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
         ready(stop_if(output.is_err()))
     }
@@ -74,6 +76,8 @@ impl<T, E> Chain<Result<T, E>> for ShortCircuit<T, E> {
 }
 
 impl<T> Chain<Option<T>> for FirstSuccess<T> {
+    const __HOOKS_AT_ONCE: bool = true;
+
     fn call(&self, output: &Option<T>) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
         ready(stop_if(output.is_some()))
     }

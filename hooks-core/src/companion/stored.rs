@@ -64,6 +64,8 @@ impl<C, D: ?Sized> fmt::Debug for Companion<C, D> {
 pub trait Gate<T>: HookObject + Copy {
     /// Whether there is anybody.
     const CHECKS: bool;
+    /// Whether [`check_now`](Self::check_now) has the verdict, but for replacements.
+    const AT_ONCE: bool;
     /// The verdict, where it needs no waiting.
     fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>);
     /// The verdict.
@@ -72,6 +74,7 @@ pub trait Gate<T>: HookObject + Copy {
 
 impl<T> Gate<T> for NoCompanion {
     const CHECKS: bool = false;
+    const AT_ONCE: bool = true;
 
     #[inline(always)]
     fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>) {
@@ -89,6 +92,7 @@ fn nobody<T>() -> Never<T> {
 
 impl<T: ChainOutput, C: Chain<T>> Gate<T> for &Chained<'_, C, T> {
     const CHECKS: bool = true;
+    const AT_ONCE: bool = C::__HOOKS_AT_ONCE;
 
     #[inline(always)]
     fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>) {

@@ -1,7 +1,9 @@
 //! The loop over hooks, and what can go wrong within it.
 
+use std::future::Future;
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -47,6 +49,8 @@ pub(super) enum Pause<'a, H: ?Sized, C: Combine<H>> {
     Hooks,
     /// What this function makes.
     Policy(fn(&mut C) -> C::Wait),
+    /// What such a function has made, where the dispatch keeps it.
+    Asked,
 }
 
 impl<'a, H: ?Sized, T> Course<'a, H, T> {
@@ -67,16 +71,15 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
+        mut wait: Pin<&mut Option<C::Wait>>,
         step: Step<C, C::Wait>,
         span: Option<&Span>,
     ) -> Option<Pause<'a, H, C>>
     where
         C: Combine<H, Yield = T> + 'a,
     {
-        match step {
-            Step::Next => {}
-            Step::Stop => return None,
-            Step::Wait(make) => return Some(Pause::Policy(make)),
+        if let Break(pause) = ask(cx, policy, wait.as_mut(), go_on(step), span) {
+            return pause;
         }
         if let Some((mut node, mut rest)) = self.rest.split_first() {
             // The way from a node to its hook is a chain of loads: it is gone while the hook
@@ -85,13 +88,15 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             while let Some((following, behind)) = rest.split_first() {
                 let next = &*following.hook;
                 self.rest = rest;
-                if let Break(pause) = self.call(cx, policy, node, hook, false, span) {
+                let flow = self.call(cx, policy, node, hook, false, span);
+                if let Break(pause) = ask(cx, policy, wait.as_mut(), flow, span) {
                     return pause;
                 }
                 (node, hook, rest) = (following, next, behind);
             }
             self.rest = rest;
-            if let Break(pause) = self.call(cx, policy, node, hook, true, span) {
+            let flow = self.call(cx, policy, node, hook, true, span);
+            if let Break(pause) = ask(cx, policy, wait.as_mut(), flow, span) {
                 return pause;
             }
         }
@@ -112,9 +117,9 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             None => policy.close(),
             Some(span) => span.in_scope(|| policy.close()),
         };
-        match step {
-            Step::Next | Step::Stop => None,
-            Step::Wait(make) => Some(Pause::Policy(make)),
+        match ask(cx, policy, wait, go_on(step), span) {
+            Continue(()) => None,
+            Break(pause) => pause,
         }
     }
 
@@ -385,6 +390,38 @@ where
         Step::Stop => Break(None),
         Step::Wait(make) => Break(Some(Pause::Policy(make))),
     }
+}
+
+/// Asks a brief policy for what it waits for, on the spot.
+#[inline(always)]
+fn ask<'a, H, C>(
+    cx: &mut Context<'_>,
+    policy: &mut C,
+    mut wait: Pin<&mut Option<C::Wait>>,
+    mut flow: ControlFlow<Option<Pause<'a, H, C>>>,
+    span: Option<&Span>,
+) -> ControlFlow<Option<Pause<'a, H, C>>>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    if !C::BRIEF {
+        return flow;
+    }
+    while let Break(Some(Pause::Policy(make))) = flow {
+        wait.set(Some(make(policy)));
+        let asked = wait.as_mut().as_pin_mut().expect("it has just been put there");
+        let answer = match span {
+            None => asked.poll(cx),
+            Some(span) => span.in_scope(|| asked.poll(cx)),
+        };
+        let Poll::Ready(answer) = answer else {
+            return Break(Some(Pause::Asked));
+        };
+        wait.set(None);
+        flow = go_on(policy.waited(answer));
+    }
+    flow
 }
 
 /// Starts a hook, inside a span of its own if the dispatch has one.

@@ -108,6 +108,10 @@ pub trait Combine<H: ?Sized>: Sized {
     /// Whether a hook is started without waiting for the one before it. Answers are then
     /// absorbed as they come.
     const CONCURRENT: bool = false;
+    /// Whether what the policy waits for is mostly there at once. It is then asked for where the
+    /// loop is, and the dispatch is put away only if it has to wait indeed. No outcome depends on
+    /// it, only what is compiled.
+    const BRIEF: bool = false;
 
     /// The name of the slot, for spans.
     fn slot_name(&self) -> &str;

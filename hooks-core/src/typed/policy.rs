@@ -154,6 +154,7 @@ where
     type Yield = S::Out;
     type Outcome = K::Outcome;
     type Wait = Waiting<Wait<S, F>, R>;
+    const BRIEF: bool = !G::AT_ONCE || !S::Readiness::READY;
 
     #[inline(always)]
     fn slot_name(&self) -> &str {
