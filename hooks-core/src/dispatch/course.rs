@@ -410,7 +410,10 @@ where
     }
     while let Break(Some(Pause::Policy(make))) = flow {
         wait.set(Some(make(policy)));
-        let asked = wait.as_mut().as_pin_mut().expect("it has just been put there");
+        let asked = wait
+            .as_mut()
+            .as_pin_mut()
+            .expect("it has just been put there");
         let answer = match span {
             None => asked.poll(cx),
             Some(span) => span.in_scope(|| asked.poll(cx)),

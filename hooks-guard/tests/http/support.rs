@@ -1,6 +1,8 @@
 //! What several subjects need.
 
-use std::env;
+#[path = "../support/required.rs"]
+mod required;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,25 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::client::Answer;
-
-/// Tells why a test could not run; fails where everything is required.
-#[track_caller]
-pub(crate) fn left_out(why: &str) {
-    let required = env::var_os("HOOKS_REQUIRE_ALL").is_some_and(|value| value == "1");
-    assert!(!required, "{why}");
-    eprintln!("left out: {why}");
-}
-
-/// Whether a program is there; says so where it is not.
-#[track_caller]
-pub(crate) fn has(program: &str) -> bool {
-    let paths = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&paths).any(|path| path.join(program).is_file());
-    if !found {
-        left_out(&format!("`{program}` is missing"));
-    }
-    found
-}
+pub(crate) use required::{has, left_out};
 
 /// An instant of the wire, which has to be UTC and end in `Z`.
 #[track_caller]

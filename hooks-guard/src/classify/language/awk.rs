@@ -7,6 +7,7 @@ use crate::classify::tables::Effect;
 enum Token {
     Text(String),
     Word(String),
+    Number,
     Sign(String),
     Line,
 }
@@ -95,12 +96,13 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                     let alone = if getline {
                         !at.checked_sub(2)
                             .and_then(|at| tokens.get(at))
-                            .is_some_and(|t| matches!(t, Token::Text(_) | Token::Word(_)))
+                            .is_some_and(|t| {
+                                matches!(t, Token::Text(_) | Token::Word(_) | Token::Number)
+                            })
                     } else {
-                        !tokens
-                            .get(at + 2)
-                            .is_some_and(|t| matches!(t, Token::Text(_) | Token::Word(_)))
-                            && !sign(tokens.get(at + 2), "$")
+                        !tokens.get(at + 2).is_some_and(|t| {
+                            matches!(t, Token::Text(_) | Token::Word(_) | Token::Number)
+                        }) && !sign(tokens.get(at + 2), "$")
                     };
                     match command {
                         Some(Token::Text(text)) => {
@@ -153,12 +155,16 @@ fn run(judge: &mut Judge<'_>, arg: &Arg, text: &str) {
 fn tokens(text: &str) -> Option<Vec<Token>> {
     let characters: Vec<char> = text.chars().collect();
     let mut out: Vec<Token> = Vec::new();
+    // Whether each open bracket holds a condition, behind which a statement begins.
+    let mut open: Vec<bool> = Vec::new();
+    let mut begins = false;
     let mut at = 0;
     while let Some(&c) = characters.get(at) {
         at += 1;
+        let behind_condition = std::mem::take(&mut begins);
         match c {
             '\n' => out.push(Token::Line),
-            c if c.is_whitespace() => {}
+            c if c.is_whitespace() => begins = behind_condition,
             '\\' if characters.get(at) == Some(&'\n') => at += 1,
             '#' => {
                 while characters.get(at).is_some_and(|c| *c != '\n') {
@@ -188,13 +194,23 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 out.push(Token::Text(inside));
             }
             '/' => {
-                // After a value it divides, elsewhere it opens an expression.
+                // After a value it divides, elsewhere it opens an expression. Where it may do
+                // either, all that follows may be text or not.
                 let divides = match out.last() {
-                    Some(Token::Text(_)) => true,
-                    Some(Token::Word(word)) => {
-                        !matches!(word.as_str(), "print" | "return" | "in" | "case" | "printf")
-                    }
-                    Some(Token::Sign(sign)) => matches!(sign.as_str(), ")" | "]" | "++" | "--"),
+                    Some(Token::Text(_) | Token::Number) => true,
+                    Some(Token::Word(word)) => match word.as_str() {
+                        "print" | "printf" | "return" | "in" | "case" | "else" | "do" => false,
+                        "getline" | "length" | "next" | "exit" | "delete" | "nextfile" => {
+                            return None;
+                        }
+                        _ => true,
+                    },
+                    Some(Token::Sign(sign)) => match sign.as_str() {
+                        ")" => !behind_condition,
+                        "]" => true,
+                        "++" | "--" => return None,
+                        _ => false,
+                    },
                     _ => false,
                 };
                 if divides {
@@ -216,14 +232,20 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                 at += 1;
                 out.push(Token::Text("/dev/null".into()));
             }
-            c if c.is_alphanumeric()
+            c if c.is_ascii_digit()
+                || c == '.' && characters.get(at).is_some_and(char::is_ascii_digit) =>
+            {
+                at = number(&characters, at - 1)?;
+                out.push(Token::Number);
+            }
+            c if c.is_alphabetic()
                 || c == '_'
                 || (c == '@' && characters.get(at).is_some_and(|c| c.is_alphabetic())) =>
             {
                 let start = at - 1;
                 while characters
                     .get(at)
-                    .is_some_and(|c| c.is_alphanumeric() || *c == '_' || *c == '.')
+                    .is_some_and(|c| c.is_alphanumeric() || *c == '_')
                 {
                     at += 1;
                 }
@@ -245,9 +267,46 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                     sign.push(next);
                     at += 1;
                 }
+                match c {
+                    '(' => open.push(matches!(
+                        out.last(),
+                        Some(Token::Word(word)) if matches!(word.as_str(), "if" | "while" | "for" | "switch")
+                    )),
+                    ')' => begins = open.pop().unwrap_or_default(),
+                    _ => {}
+                }
                 out.push(Token::Sign(sign));
             }
         }
     }
     Some(out)
+}
+
+/// Where the number ends that begins there. A name may follow it directly; one in hexadecimal
+/// digits is another number to each `awk`.
+fn number(characters: &[char], start: usize) -> Option<usize> {
+    let digits = |mut at: usize| {
+        while characters.get(at).is_some_and(char::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    let mut at = digits(start);
+    if matches!(characters.get(at), Some('x' | 'X')) {
+        return None;
+    }
+    if characters.get(at) == Some(&'.') {
+        at = digits(at + 1);
+    }
+    if matches!(characters.get(at), Some('e' | 'E')) {
+        let sign = usize::from(matches!(characters.get(at + 1), Some('+' | '-')));
+        let end = digits(at + 1 + sign);
+        if end > at + 1 + sign {
+            at = end;
+        } else {
+            // `1e` is a number to some.
+            return None;
+        }
+    }
+    Some(at)
 }

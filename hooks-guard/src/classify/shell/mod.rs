@@ -14,6 +14,7 @@ use std::ops::Range;
 
 pub(crate) use agree::{Reading, parse};
 pub(crate) use lex::{Mode, lex};
+pub(crate) use tree::plain;
 
 /// A part of a text, in bytes.
 ///

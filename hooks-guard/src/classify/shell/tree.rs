@@ -33,11 +33,11 @@ pub(crate) fn parse(text: &str) -> Option<Script> {
     lower.statements(&children(root))
 }
 
-/// The text as the grammar is given it: of the same length, with a character that is part of a
+/// The text as a grammar is given it: of the same length, with a character that is part of a
 /// word and of no name for each byte that is no ASCII. The grammar's scanner looks such
 /// characters up in a table that has none of them, beyond its end; and it takes some for white
 /// space, which no shell does.
-fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }

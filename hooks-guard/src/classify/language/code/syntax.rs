@@ -1,0 +1,71 @@
+//! Texts as trees.
+
+use tree_sitter::{Language, Node, Parser, Tree};
+
+/// The way from a node to its parent begins at the root.
+const DEEPEST: u32 = 100;
+
+/// The tree of a text, if the grammar reads all of it, and it is not too deep.
+pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(language).ok()?;
+    let tree = parser.parse(text, None)?;
+    let root = tree.root_node();
+    let fits = !root.has_error() && !is_deep(root);
+    fits.then_some(tree)
+}
+
+fn is_deep(root: Node<'_>) -> bool {
+    let mut cursor = root.walk();
+    loop {
+        if cursor.depth() > DEEPEST {
+            return true;
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+        }
+    }
+}
+
+/// Every node below this one, and itself. Iterative: a tree may be deep.
+pub(super) fn nodes(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let mut cursor = root.walk();
+    let mut next = Some(root);
+    std::iter::from_fn(move || {
+        let node = next?;
+        next = None;
+        if cursor.goto_first_child() {
+            next = Some(cursor.node());
+        } else {
+            loop {
+                if cursor.goto_next_sibling() {
+                    next = Some(cursor.node());
+                    break;
+                }
+                if !cursor.goto_parent() {
+                    break;
+                }
+            }
+        }
+        Some(node)
+    })
+}
+
+/// The named children of a node, without comments.
+pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    let children = node.named_children(&mut cursor);
+    children.filter(|child| child.kind() != "comment").collect()
+}
+
+/// Whether this is the child of that name of its parent.
+pub(super) fn is_field(node: Node<'_>, field: &str) -> bool {
+    node.parent()
+        .and_then(|parent| parent.child_by_field_name(field))
+        .is_some_and(|child| child == node)
+}
