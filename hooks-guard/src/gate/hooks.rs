@@ -1,0 +1,185 @@
+//! What can be registered with the gate.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hooks_runtime::{Answer, Entry, EntryMeta, FailurePolicy, HostTimer, Report, Slot};
+use tokio::time::Instant;
+
+use super::policy::{FirstJudgement, Found};
+use crate::classify::{Classification, Classifier, Judgement};
+use crate::request::PermissionRequest;
+
+/// Says what a request would do (P-07).
+///
+/// ```
+/// use hooks_guard::PermissionRequest;
+/// use hooks_guard::classify::{Classifier, Judgement};
+/// use hooks_guard::gate::{Classify, Gate, GateHooks, Policy};
+///
+/// struct OurDeploy;
+///
+/// impl Classify for OurDeploy {
+///     async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
+///         // The tables do not know our program: it is like one that they do.
+///         let rest = request.command.strip_prefix("deploy --dry-run ")?;
+///         Classifier::new().judge(&format!("ls {rest}"), None).ok()
+///     }
+/// }
+///
+/// let hooks = GateHooks::new().with_classify(OurDeploy).with_classify(Classifier::new());
+/// let gate = Gate::with_hooks(hooks, Policy::default());
+/// assert_eq!(gate.hooks().describe()[0].entries[0].name, "OurDeploy");
+/// ```
+pub trait Classify: Send + Sync + 'static {
+    /// What it would do; nothing leaves it to the hooks behind.
+    fn classify(
+        &self,
+        request: &PermissionRequest,
+    ) -> impl Future<Output = Option<Judgement>> + Send;
+}
+
+/// [`Classify`], as a slot holds it.
+pub(super) trait Classifies: Send + Sync {
+    fn start<'a>(&'a self, request: &'a PermissionRequest) -> Answer<'a, Option<Judgement>>;
+}
+
+impl<H: Classify> Classifies for H {
+    fn start<'a>(&'a self, request: &'a PermissionRequest) -> Answer<'a, Option<Judgement>> {
+        Answer::later(self.classify(request))
+    }
+}
+
+impl Classify for Classifier {
+    async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
+        let context = request.context.as_deref();
+        Some(match &request.file {
+            Some(access) => Judgement::of_file(access, &request.command),
+            None => match self.judge_fully(&request.command, context).await {
+                Ok(found) => found,
+                Err(error) => Classification::fallback(&error.to_string()).into(),
+            },
+        })
+    }
+}
+
+/// The extension points of the gate (P-07).
+///
+/// | Slot | Which hook counts | One that panics, or takes too long |
+/// |---|---|---|
+/// | `classify` | the first that knows what the request would do; if none does, it has to be confirmed | ends it: the request has to be confirmed (P-08) |
+///
+/// A hook registered with [`FailurePolicy::Isolate`] is left out where it fails, as if it were not
+/// there.
+#[derive(Clone)]
+pub struct GateHooks {
+    classify: Slot<dyn Classifies>,
+}
+
+/// A slot of the gate as it stands (`X-9`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SlotDescription {
+    /// Its name.
+    pub slot: &'static str,
+    /// `always` or `fallback`.
+    pub kind: &'static str,
+    /// What makes one answer of several.
+    pub policy: &'static str,
+    /// The hooks, in execution order.
+    pub entries: Vec<HookDescription>,
+}
+
+/// A hook of the gate (`X-9`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookDescription {
+    /// The name given at registration, else that of its type.
+    pub name: String,
+    /// Its key, by which it can be replaced.
+    pub key: Option<String>,
+    /// Lower runs first.
+    pub priority: i32,
+    /// What a fault does.
+    pub on_failure: FailurePolicy,
+}
+
+impl GateHooks {
+    /// No hooks: nothing can be judged (P-12).
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            classify: Slot::with_timer(Arc::new(HostTimer)),
+        }
+    }
+
+    /// Registers a hook that says what a request would do.
+    #[must_use]
+    pub fn with_classify(self, hook: impl Classify) -> Self {
+        self.with_classify_entry(Entry::new(hook))
+    }
+
+    /// The same with a key, a name, a priority, less time, or another policy for its faults.
+    #[must_use]
+    pub fn with_classify_entry<H: Classify>(mut self, entry: Entry<H>) -> Self {
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Classifies>);
+        self.classify.insert(entry);
+        self
+    }
+
+    /// Whether there is anything that could say what a request would do.
+    pub(super) fn can_classify(&self) -> bool {
+        !self.classify.is_empty()
+    }
+
+    /// What the hooks say that classify, and what became of each.
+    pub(super) fn classified<'a>(
+        &'a self,
+        request: &'a PermissionRequest,
+        until: Instant,
+    ) -> impl Future<Output = (Found, Report)> + Send + use<'a> {
+        let policy = FirstJudgement::new(request, until);
+        self.classify.dispatch_reported(policy)
+    }
+
+    /// What is registered where.
+    #[must_use]
+    pub fn describe(&self) -> Vec<SlotDescription> {
+        vec![SlotDescription {
+            slot: "classify",
+            kind: "fallback",
+            policy: "the first that knows decides",
+            entries: entries(&self.classify),
+        }]
+    }
+}
+
+fn entries<H: ?Sized>(slot: &Slot<H>) -> Vec<HookDescription> {
+    let described = slot.iter().map(|(_, entry)| HookDescription {
+        name: entry.name().into_owned(),
+        key: entry.key().map(str::to_owned),
+        priority: entry.priority(),
+        on_failure: on_failure(entry),
+    });
+    described.collect()
+}
+
+/// What a fault of this hook does: whatever is asked for but to be left out is to be asked about.
+pub(super) fn on_failure(entry: &EntryMeta) -> FailurePolicy {
+    match entry.on_failure() {
+        Some(FailurePolicy::Isolate) => FailurePolicy::Isolate,
+        _ => FailurePolicy::FailClosed,
+    }
+}
+
+impl Default for GateHooks {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for GateHooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.describe()).finish()
+    }
+}
