@@ -40,7 +40,7 @@ pub struct Dispatch {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// `classify`, `rules`, `approvals` or `trail`.
+    /// `classify`, `restrict` where hooks may, `rules`, `approvals` or `trail`.
     pub name: &'static str,
     /// What became of it.
     pub run: StepRun,

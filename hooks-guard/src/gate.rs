@@ -16,7 +16,9 @@ use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
 use crate::rules::{Effect, RuleBook, Verdict};
 
-pub use self::hooks::{Classify, GateHooks, HookDescription, SlotDescription};
+pub use self::hooks::{
+    Classify, GateHooks, HookDescription, Restrict, Restriction, SlotDescription,
+};
 
 /// How the gate makes a decision of a class (P-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +150,13 @@ impl Gate {
         };
         let step = Step::new("classify", run, classified).detail(detail);
         let mut steps = vec![step.hooks(report, request)];
+        let restricted = match self.hooks.can_restrict() {
+            true => Some(self.restricted(request, &found.classification).await),
+            false => None,
+        };
+        let (restricted, fault, step) = restricted.unwrap_or_default();
+        steps.extend(step);
+        let judging = Instant::now();
         let mut unreadable = None;
         let verdict =
             self.rules
@@ -166,8 +175,11 @@ impl Gate {
             (Some(_), Some(_)) => StepRun::Decided,
         };
         let rule = verdict.as_ref().map(|verdict| verdict.rule.clone());
-        let took = began.elapsed().saturating_sub(classified);
-        steps.push(Step::new("rules", run, took).detail(rule));
+        steps.push(Step::new("rules", run, judging.elapsed()).detail(rule));
+        let verdict = match (verdict, restricted) {
+            (Some(verdict), Some(restricted)) => Some(verdict.or_stricter(restricted)),
+            (verdict, restricted) => verdict.or(restricted),
+        };
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         Judged {
             parts: parts(&found.classification),
@@ -175,8 +187,30 @@ impl Gate {
             response_time: began.elapsed(),
             steps,
             may_be_remembered,
-            error: error.or(unreadable),
+            error: error.or(fault).or(unreadable),
         }
+    }
+
+    /// What the hooks say that may restrict, what went wrong with them, and how it went.
+    async fn restricted(
+        &self,
+        request: &PermissionRequest,
+        found: &Classification,
+    ) -> (Option<Verdict>, Option<String>, Option<Step>) {
+        let began = Instant::now();
+        let until = began + RESTRICT_TIME;
+        let (said, report) = self.hooks.restricted(request, found, until).await;
+        let fault = told(request, "hook", said.fault.as_ref());
+        let run = match &said.verdict {
+            _ if fault.is_some() => StepRun::Failed,
+            Some(_) => StepRun::Decided,
+            None => StepRun::Ran,
+        };
+        let rule = said.verdict.as_ref().map(|verdict| verdict.rule.clone());
+        let step = Step::new("restrict", run, began.elapsed())
+            .detail(fault.clone().or(rule))
+            .hooks(report, request);
+        (said.verdict, fault, Some(step))
     }
 
     /// What the classifiers say, and what went wrong; the fallback, where that leaves nothing.
@@ -184,10 +218,7 @@ impl Gate {
         // The classifier of the tables keeps the time itself, and what it found by then.
         let until = began + MOST_TIME + Duration::from_millis(50);
         let (found, report) = self.hooks.classified(request, until).await;
-        let mut error = found.fault.as_ref().map(|(hook, fault)| {
-            let masked = Masked::for_storage(&request.command);
-            masked.other(&format!("classifier `{hook}` {fault}"))
-        });
+        let mut error = told(request, "classifier", found.fault.as_ref());
         let fault = found.fault.filter(|_| found.failed);
         let (run, found) = match (found.judgement, fault) {
             (Some(judgement), _) => (StepRun::Decided, judgement),
@@ -261,6 +292,21 @@ impl Gate {
             rule: verdict.map(|verdict| verdict.rule),
         }
     }
+}
+
+/// How long all hooks together may take that restrict: with what classifiers have, and the record,
+/// less than an agent's hook waits for the decision.
+const RESTRICT_TIME: Duration = Duration::from_millis(500);
+
+/// What went wrong in a hook, without what it quotes of the request's secrets.
+fn told(
+    request: &PermissionRequest,
+    what: &str,
+    fault: Option<&(Arc<str>, Fault)>,
+) -> Option<String> {
+    let (hook, fault) = fault?;
+    let masked = Masked::for_storage(&request.command);
+    Some(masked.other(&format!("{what} `{hook}` {fault}")))
 }
 
 /// How many parts of a command are told.

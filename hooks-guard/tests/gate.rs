@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use hooks_guard::PermissionRequest;
 use hooks_guard::audit::AuditStore;
-use hooks_guard::classify::{Classifier, Decision, Judgement, Method};
-use hooks_guard::gate::{Classify, Gate, GateHooks, Policy};
+use hooks_guard::classify::{Classification, Classifier, Decision, Judgement, Method};
+use hooks_guard::gate::{Classify, Gate, GateHooks, Policy, Restrict, Restriction};
 use hooks_guard::service::{Dispatch, HookRun, PermissionService, Runs, StepRun};
-use hooks_runtime::{Entry, FailurePolicy};
+use hooks_runtime::{Entry, FailurePolicy, HookError};
 
 /// Does what the last word of the command says.
 struct Moody(&'static str);
@@ -146,4 +146,90 @@ async fn p_12_a_gate_without_classifiers_judges_nothing() {
     let request = PermissionRequest::new("ls");
     let refused = service.request(request).await.unwrap_err();
     assert!(refused.to_string().starts_with("no classifier"));
+}
+
+/// Restricts where its own word stands in the command, as the word says.
+struct Strict(&'static str);
+
+impl Restrict for Strict {
+    async fn restrict(
+        &self,
+        request: &PermissionRequest,
+        _: &Classification,
+    ) -> Result<Option<Restriction>, HookError> {
+        let says = request.command.split(' ').any(|word| word == self.0);
+        let why = || "so says the test".to_owned();
+        match self.0 {
+            _ if !says => Ok(None),
+            "ask" => Ok(Some(Restriction::Ask(why()))),
+            "deny" => Ok(Some(Restriction::Deny(why()))),
+            "fail" => Err(HookError::new("no idea")),
+            "panic" => panic!("no idea"),
+            _ => std::future::pending().await,
+        }
+    }
+}
+
+fn restricting() -> GateHooks {
+    ["ask", "fail", "panic", "deny", "sleep"].into_iter().fold(
+        GateHooks::new().with_classify(Classifier::new()),
+        |hooks, word| hooks.with_restrict_entry(Entry::new(Strict(word)).name(word)),
+    )
+}
+
+#[tokio::test]
+async fn p_06_the_strictest_restriction_counts() {
+    let (service, _folder) = service(restricting()).await;
+    let (asks, allowed) = (Decision::RequiresConfirmation, Decision::AutoAllowed);
+    for (command, decision, denied, rule) in [
+        ("ls", allowed, false, None),
+        ("ls ask", asks, false, Some("hook: ask")),
+        ("ls fail", asks, false, Some("hook: fail")),
+        ("ls panic", asks, false, Some("hook: panic")),
+        ("ls deny", asks, true, Some("hook: deny")),
+        ("ls ask deny", asks, true, Some("hook: deny")),
+        ("ls fail panic deny", asks, true, Some("hook: deny")),
+    ] {
+        let request = PermissionRequest::new(command);
+        let ruling = service.request(request).await.unwrap();
+        let found = (ruling.decision, ruling.denied, ruling.rule.as_deref());
+        assert_eq!(found, (decision, denied, rule), "{command}");
+    }
+    let all: Vec<_> = service.hook_runs("restrict").iter().map(counts).collect();
+    let [ask, fail, panic, deny, sleep] = all[..] else {
+        panic!("five are registered");
+    };
+    assert_eq!(ask, [7, 0, 0, 0]);
+    assert_eq!(fail, [7, 0, 0, 2]);
+    assert_eq!(panic, [7, 0, 0, 2]);
+    assert_eq!(deny, [7, 3, 0, 0]);
+    assert_eq!(sleep, [4, 0, 3, 0], "nothing is stricter than to deny");
+}
+
+#[tokio::test]
+async fn p_06_no_setting_relaxes_what_a_hook_restricts() {
+    let policy = Policy {
+        dangerously_skip_confirmations: true,
+        require_confirmation_cud: false,
+        ..Policy::default()
+    };
+    let gate = Gate::with_hooks(restricting(), policy);
+    for (command, decision) in [
+        ("rm -r out", Decision::AutoAllowed),
+        ("rm -r out ask", Decision::RequiresConfirmation),
+        ("rm -r out fail", Decision::RequiresConfirmation),
+    ] {
+        let judged = gate.judge(&PermissionRequest::new(command)).await;
+        assert_eq!(judged.ruling.decision, decision, "{command}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restriction_that_does_not_come_asks() {
+    let gate = Gate::with_hooks(restricting(), Policy::default());
+    let judged = gate.judge(&PermissionRequest::new("ls sleep")).await;
+    assert_eq!(judged.ruling.decision, Decision::RequiresConfirmation);
+    assert!(!judged.may_be_remembered, "it may answer the next time");
+    let error = judged.error.unwrap();
+    assert!(error.starts_with("hook `sleep` had no answer"), "{error}");
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hooks_runtime::{Answer, Entry, EntryMeta, FailurePolicy, HostTimer, Report, Slot};
+use hooks_runtime::{Answer, Entry, EntryMeta, FailurePolicy, HookError, HostTimer, Report, Slot};
 use tokio::time::Instant;
 
-use super::policy::{FirstJudgement, Found};
+use super::policy::{FirstJudgement, Found, Said, Strictest};
 use crate::classify::{Classification, Classifier, Judgement};
 use crate::request::PermissionRequest;
 
@@ -63,17 +63,84 @@ impl Classify for Classifier {
     }
 }
 
+/// Says no, or has somebody asked, whatever the class is and whatever rules allow (P-06). It has no
+/// word for yes, and so need not be trusted.
+///
+/// ```
+/// use hooks_guard::PermissionRequest;
+/// use hooks_guard::classify::{Classification, Classifier};
+/// use hooks_guard::gate::{GateHooks, Restrict, Restriction};
+/// use hooks_runtime::HookError;
+///
+/// struct Nights;
+///
+/// impl Restrict for Nights {
+///     async fn restrict(
+///         &self,
+///         _: &PermissionRequest,
+///         _: &Classification,
+///     ) -> Result<Option<Restriction>, HookError> {
+///         let is_night = false;
+///         Ok(is_night.then(|| Restriction::Deny("nothing runs at night".to_owned())))
+///     }
+/// }
+///
+/// let hooks = GateHooks::new().with_classify(Classifier::new()).with_restrict(Nights);
+/// assert_eq!(hooks.describe()[1].entries[0].name, "Nights");
+/// ```
+pub trait Restrict: Send + Sync + 'static {
+    /// What it says; nothing leaves the decision to the others.
+    ///
+    /// # Errors
+    /// When it cannot say: then somebody is asked.
+    fn restrict(
+        &self,
+        request: &PermissionRequest,
+        found: &Classification,
+    ) -> impl Future<Output = Result<Option<Restriction>, HookError>> + Send;
+}
+
+/// What a [`Restrict`] says (P-06), and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Restriction {
+    /// Somebody has to agree.
+    Ask(String),
+    /// It must not happen.
+    Deny(String),
+}
+
+/// [`Restrict`], as a slot holds it.
+pub(super) trait Restricts: Send + Sync {
+    fn start<'a>(
+        &'a self,
+        request: &'a PermissionRequest,
+        found: &'a Classification,
+    ) -> Answer<'a, Result<Option<Restriction>, HookError>>;
+}
+
+impl<H: Restrict> Restricts for H {
+    fn start<'a>(
+        &'a self,
+        request: &'a PermissionRequest,
+        found: &'a Classification,
+    ) -> Answer<'a, Result<Option<Restriction>, HookError>> {
+        Answer::later(self.restrict(request, found))
+    }
+}
+
 /// The extension points of the gate (P-07).
 ///
-/// | Slot | Which hook counts | One that panics, or takes too long |
+/// | Slot | Which hook counts | One that fails, panics, or takes too long |
 /// |---|---|---|
 /// | `classify` | the first that knows what the request would do; if none does, it has to be confirmed | ends it: the request has to be confirmed (P-08) |
+/// | `restrict` | the strictest, up to the first that denies; the strictest of it and the rules decides | has somebody asked, and the others go on |
 ///
 /// A hook registered with [`FailurePolicy::Isolate`] is left out where it fails, as if it were not
 /// there.
 #[derive(Clone)]
 pub struct GateHooks {
     classify: Slot<dyn Classifies>,
+    restrict: Slot<dyn Restricts>,
 }
 
 /// A slot of the gate as it stands (`X-9`).
@@ -110,6 +177,7 @@ impl GateHooks {
     pub fn new() -> Self {
         Self {
             classify: Slot::with_timer(Arc::new(HostTimer)),
+            restrict: Slot::with_timer(Arc::new(HostTimer)),
         }
     }
 
@@ -124,6 +192,20 @@ impl GateHooks {
     pub fn with_classify_entry<H: Classify>(mut self, entry: Entry<H>) -> Self {
         let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Classifies>);
         self.classify.insert(entry);
+        self
+    }
+
+    /// Registers a hook that may restrict.
+    #[must_use]
+    pub fn with_restrict(self, hook: impl Restrict) -> Self {
+        self.with_restrict_entry(Entry::new(hook))
+    }
+
+    /// The same with a key, a name, a priority, less time, or another policy for its faults.
+    #[must_use]
+    pub fn with_restrict_entry<H: Restrict>(mut self, entry: Entry<H>) -> Self {
+        let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Restricts>);
+        self.restrict.insert(entry);
         self
     }
 
@@ -142,15 +224,39 @@ impl GateHooks {
         self.classify.dispatch_reported(policy)
     }
 
+    /// Whether there is anything that could restrict.
+    pub(super) fn can_restrict(&self) -> bool {
+        !self.restrict.is_empty()
+    }
+
+    /// What the hooks say that restrict, and what became of each.
+    pub(super) fn restricted<'a>(
+        &'a self,
+        request: &'a PermissionRequest,
+        found: &'a Classification,
+        until: Instant,
+    ) -> impl Future<Output = (Said, Report)> + Send + use<'a> {
+        let policy = Strictest::new(request, found, until);
+        self.restrict.dispatch_reported(policy)
+    }
+
     /// What is registered where.
     #[must_use]
     pub fn describe(&self) -> Vec<SlotDescription> {
-        vec![SlotDescription {
-            slot: "classify",
-            kind: "fallback",
-            policy: "the first that knows decides",
-            entries: entries(&self.classify),
-        }]
+        vec![
+            SlotDescription {
+                slot: "classify",
+                kind: "fallback",
+                policy: "the first that knows decides",
+                entries: entries(&self.classify),
+            },
+            SlotDescription {
+                slot: "restrict",
+                kind: "always",
+                policy: "the strictest counts",
+                entries: entries(&self.restrict),
+            },
+        ]
     }
 }
 

@@ -130,6 +130,35 @@ impl Verdict {
             remember: false,
         }
     }
+
+    /// What a hook says that may only restrict.
+    pub(crate) fn of_hook(name: &str, effect: Effect, reason: String) -> Self {
+        Self {
+            effect,
+            rule: format!("hook: {name}"),
+            reason,
+            remember: true,
+        }
+    }
+
+    /// Asks, because such a hook failed: it might have forbidden it.
+    pub(crate) fn of_failed_hook(name: &str, kind: &str) -> Self {
+        Self {
+            remember: false,
+            ..Self::of_hook(name, Effect::Ask, format!("a hook failed: {kind}"))
+        }
+    }
+}
+
+impl Verdict {
+    /// The stricter of two, the first where they are equal. An answer that must not be remembered
+    /// is the stricter one.
+    pub(crate) fn or_stricter(self, other: Self) -> Self {
+        match (other.effect, !other.remember) > (self.effect, !self.remember) {
+            true => other,
+            false => self,
+        }
+    }
 }
 
 /// A set of rules: cheap to clone, and never changed (P-06).
@@ -299,14 +328,8 @@ impl Rules {
     fn restricted(&self, scene: &Scene<'_>) -> Option<Verdict> {
         let rules = self.inner.rules.iter();
         let said = rules.filter_map(|rule| restriction(rule, scene));
-        // An answer that must not be remembered is the stricter one.
         said.chain(self.inner.guarded.judge(scene))
-            .reduce(|best, next| {
-                match (next.effect, !next.remember) > (best.effect, !best.remember) {
-                    true => next,
-                    false => best,
-                }
-            })
+            .reduce(Verdict::or_stricter)
     }
 
     /// The rules that allow all of it; an error says what is not allowed.
