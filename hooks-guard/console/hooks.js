@@ -9,10 +9,12 @@ import { number, took, when } from "./time.js";
 export function hooks(main) {
   const slots = el("div", { class: "slots" });
   const last = el("tbody");
+  const scripts = el("section", { "aria-labelledby": "scripts", class: "panel scripts", hidden: true });
   main.append(
     el("h1", {}, "Hooks"),
     el("p", { class: "hint" }, "Which hooks judge requests, in the order in which they run."),
     slots,
+    scripts,
     el(
       "section",
       { "aria-labelledby": "dispatches" },
@@ -33,6 +35,8 @@ export function hooks(main) {
     try {
       const found = await get("/api/hooks/registered");
       slots.replaceChildren(...found.slots.map(slot));
+      scripts.hidden = found.scripts.length === 0;
+      scripts.replaceChildren(...scriptRuns(found.scripts));
       last.replaceChildren(...found.dispatches.map(dispatch));
       if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "Nothing was asked since the service began.")));
     } catch (error) {
@@ -55,7 +59,7 @@ export function hooks(main) {
 }
 
 const HEADS = ["#", "Hook", "Key", "Priority", "If it fails", "Asked", "Decided", "Skipped", "Failed", "Average / last", "Last fault"];
-const NUMBERS = new Set(["Priority", "Asked", "Decided", "Skipped", "Failed", "Average / last"]);
+const NUMBERS = new Set(["Priority", "Asked", "Decided", "Skipped", "Failed", "Average / last", "Runs"]);
 
 /** How long it took on average, and last. */
 function times({ runs, took_us, last_us }) {
@@ -89,6 +93,32 @@ function slot({ slot: name, kind, policy, entries, runs }) {
 function entry({ name, key, priority, on_failure: onFailure, runs }, at) {
   const counts = [runs.runs, runs.decided, runs.skipped, runs.failed].map((count) => el("td", { class: "number" }, number(count)));
   return el("tr", {}, el("td", {}, String(at + 1)), told("th", name, { scope: "row" }), told("td", key), el("td", { class: "number" }, String(priority)), el("td", {}, onFailure), ...counts, el("td", { class: "number" }, times(runs)), el("td", { class: runs.last_fault ? "problem" : null }, ...fault(runs)));
+}
+
+/** The runs of hooks in JavaScript, by hook, outcome and class. */
+function scriptRuns(all) {
+  const heads = ["Hook", "Outcome", "Class", "Runs", "Average / last", "Last", "Last error"];
+  const row = (group) =>
+    el(
+      "tr",
+      {},
+      told("th", group.hook, { scope: "row" }),
+      el("td", {}, group.outcome),
+      told("td", group.class),
+      el("td", { class: "number" }, number(group.runs)),
+      el("td", { class: "number" }, group.last_us === null ? "–" : times(group)),
+      el("td", { class: "time" }, group.last_at ? when(group.last_at) : "–"),
+      told("td", group.last_error),
+    );
+  return [
+    el("h2", { id: "scripts" }, "Hooks in JavaScript"),
+    el("p", { class: "hint" }, "Their runs since the service began; what is said of the last goes back a thousand runs."),
+    el(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Runs of hooks in JavaScript" },
+      el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col", class: NUMBERS.has(head) && "number" }, head)))), el("tbody", {}, ...all.map(row))),
+    ),
+  ];
 }
 
 /** The tone of a step, by what became of it. */

@@ -174,6 +174,31 @@ impl Runs {
     }
 }
 
+/// The runs of a hook in JavaScript that ended in one way, since this process began (`S-20`).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ScriptRuns {
+    /// Its name.
+    pub hook: String,
+    /// `success` where it answered, `stopped` where it threw a stop, `failure`, or `skipped` where
+    /// nobody waited for its answer any longer.
+    pub outcome: &'static str,
+    /// The class of what it threw, or the kind of failure; empty where there is none.
+    pub class: String,
+    /// How many there were.
+    pub runs: u64,
+    /// How long they took in all, in microseconds.
+    pub took_us: u64,
+    /// How long the last one took.
+    pub last_us: Option<u64>,
+    /// When it was over.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    pub last_at: Option<Timestamp>,
+    /// What it said, without what it was given.
+    pub last_error: Option<String>,
+}
+
 /// The last dispatches, and what all of them come to.
 #[derive(Debug, Default)]
 pub(crate) struct Dispatches(Mutex<Kept>);

@@ -113,6 +113,14 @@ impl Gate {
         self
     }
 
+    /// Has these hooks in JavaScript restrict what is found (P-06).
+    #[cfg(feature = "script")]
+    #[must_use]
+    pub fn with_scripts(mut self, scripts: crate::script::ScriptHooks) -> Self {
+        self.hooks = self.hooks.with_scripts(scripts);
+        self
+    }
+
     /// Whether a language model has answered (P-43).
     #[must_use]
     pub fn model_answered(&self) -> bool {

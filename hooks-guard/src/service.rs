@@ -19,7 +19,7 @@ use crate::gate::{Gate, Judged};
 use crate::random::random;
 use crate::request::{PermissionRequest, Ruling};
 
-pub use crate::dispatches::{Dispatch, HookRun, Runs, Step, StepRun};
+pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
 /// Judges requests, has every decision on disk before it is given out (P-15), and keeps the
 /// questions that wait for an answer.

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::policy::{FirstJudgement, Found, Said, Strictest};
 use crate::classify::{Classification, Classifier, Judgement};
+use crate::dispatches::ScriptRuns;
 use crate::request::PermissionRequest;
 
 /// Says what a request would do (P-07).
@@ -141,6 +142,8 @@ impl<H: Restrict> Restricts for H {
 pub struct GateHooks {
     classify: Slot<dyn Classifies>,
     restrict: Slot<dyn Restricts>,
+    #[cfg(feature = "script")]
+    scripts: Vec<crate::script::ScriptHooks>,
 }
 
 /// A slot of the gate as it stands (`X-9`).
@@ -178,6 +181,8 @@ impl GateHooks {
         Self {
             classify: Slot::with_timer(Arc::new(HostTimer)),
             restrict: Slot::with_timer(Arc::new(HostTimer)),
+            #[cfg(feature = "script")]
+            scripts: Vec::new(),
         }
     }
 
@@ -207,6 +212,27 @@ impl GateHooks {
         let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Restricts>);
         self.restrict.insert(entry);
         self
+    }
+
+    /// Registers these hooks in JavaScript as hooks that may restrict.
+    #[cfg(feature = "script")]
+    #[must_use]
+    pub fn with_scripts(self, scripts: crate::script::ScriptHooks) -> Self {
+        let mut hooks = scripts.register(self);
+        hooks.scripts.push(scripts);
+        hooks
+    }
+
+    /// The runs of hooks in JavaScript, by hook, outcome and class; none without the feature
+    /// `script`.
+    pub async fn script_runs(&self) -> Vec<ScriptRuns> {
+        #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "there are none"))]
+        let mut runs = Vec::new();
+        #[cfg(feature = "script")]
+        for scripts in &self.scripts {
+            runs.extend(scripts.runs().await);
+        }
+        runs
     }
 
     /// Whether there is anything that could say what a request would do.

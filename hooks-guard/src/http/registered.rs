@@ -5,13 +5,15 @@ use axum::extract::State;
 use serde::Serialize;
 
 use super::AppState;
-use crate::service::{Dispatch, Runs};
+use crate::service::{Dispatch, Runs, ScriptRuns};
 
 /// The gate's hooks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Registered {
     /// The slots, in the order in which they are asked.
     slots: Vec<Slot>,
+    /// The runs of hooks in JavaScript, by hook, outcome and class.
+    scripts: Vec<ScriptRuns>,
     /// How the last requests went, the newest first; at most 100.
     dispatches: Vec<Dispatch>,
 }
@@ -74,6 +76,7 @@ pub(crate) async fn registered(State(state): State<AppState>) -> Json<Registered
     });
     Json(Registered {
         slots: slots.collect(),
+        scripts: service.gate().hooks().script_runs().await,
         dispatches: service.dispatches(),
     })
 }
