@@ -71,22 +71,21 @@ function fault({ last_fault, last_fault_at }) {
 }
 
 function slot({ slot: name, kind, policy, entries, runs }) {
-  return el(
-    "section",
-    { class: "panel", "aria-label": `Slot ${name}` },
-    el("h2", {}, el("code", {}, name)),
+  const panel = (...content) => el("section", { class: "panel", "aria-label": `Slot ${name}` }, el("h2", {}, el("code", {}, name)), ...content);
+  if (entries.length === 0) return panel(el("p", { class: "hint" }, `${kind}; ${policy} · no hook`));
+  return panel(
     el("p", { class: "hint" }, `${kind}; ${policy} · asked ${number(runs.runs)} times, ${number(runs.failed)} ${runs.failed === 1 ? "fault" : "faults"}; on average / last: ${times(runs)}`),
     runs.last_fault && el("p", { class: "problem" }, "Last fault: ", ...fault(runs)),
-    el(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": `Hooks in ${name}` },
-      el(
-        "table",
-        {},
-        el("thead", {}, el("tr", {}, ...HEADS.map((head) => el("th", { scope: "col", class: NUMBERS.has(head) && "number" }, head)))),
-        el("tbody", {}, ...(entries.length ? entries.map(entry) : [el("tr", {}, el("td", { colspan: String(HEADS.length) }, "No hook."))])),
-      ),
-    ),
+    scrolled(`Hooks in ${name}`, HEADS, entries.map(entry)),
+  );
+}
+
+/** A table that may be wider than the page. */
+function scrolled(name, heads, rows) {
+  return el(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": name },
+    el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col", class: NUMBERS.has(head) && "number" }, head)))), el("tbody", {}, ...rows)),
   );
 }
 
@@ -113,11 +112,7 @@ function scriptRuns(all) {
   return [
     el("h2", { id: "scripts" }, "Hooks in JavaScript"),
     el("p", { class: "hint" }, "Their runs since the service began; what is said of the last goes back a thousand runs."),
-    el(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Runs of hooks in JavaScript" },
-      el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col", class: NUMBERS.has(head) && "number" }, head)))), el("tbody", {}, ...all.map(row))),
-    ),
+    scrolled("Runs of hooks in JavaScript", heads, all.map(row)),
   ];
 }
 
