@@ -6,6 +6,7 @@
 //! | `-- write` | runs all of it, a million decisions as well, and writes it into `docs/performance.md` |
 //! | `-- load CONNECTIONS SECONDS` | asks on so many connections for so long, for a profiler |
 //! | `-- million [DECISIONS]` | shows the memory of the daemon over so many decisions |
+//! | `-- pages [DECISIONS]` | reads a trail of a million decisions, or so many, page by page |
 //! | `-- crowd [CONNECTIONS]` | opens 10 000 connections at once, and asks on each |
 //! | `-- console [SECONDS]` | asks at the fixed rate for so long, without and with the console open |
 //! | `-- hook` | times calls of an agent's hook without a daemon |
@@ -17,11 +18,14 @@
 mod console;
 mod crowd;
 mod empty;
+#[path = "../audit/fill.rs"]
+mod fill;
 mod hook;
 mod load;
 mod memory;
 #[path = "../../../tests/benches/page.rs"]
 mod page;
+mod pages;
 mod plain;
 mod process;
 mod report;
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
         }),
         ["million"] => memory::shown(memory::MANY),
         ["million", decisions] => number(decisions).and_then(memory::shown),
+        ["pages"] => pages::shown(pages::MANY),
+        ["pages", decisions] => number(decisions).and_then(pages::shown),
         ["crowd"] => crowd::shown(crowd::MANY),
         ["crowd", connections] => number(connections).and_then(crowd::shown),
         ["console"] => report::watched(report::STEADY),

@@ -7,7 +7,7 @@ use crate::console::{Seen, WINDOWS, Windows};
 use crate::load::{self, Answered, Pace, Until};
 use crate::page::{judged, missed};
 use crate::process::{self, Server};
-use crate::{crowd, hook, memory, plain};
+use crate::{crowd, hook, memory, pages, plain};
 
 /// Where the section begins; it ends where another's does.
 pub(crate) const MARK: &str = "<!-- the permission service -->";
@@ -15,6 +15,8 @@ pub(crate) const MARK: &str = "<!-- the permission service -->";
 const RATE_TARGET: f64 = 2_000.0;
 const P99_TARGET_MS: f64 = 20.0;
 const HOOK_TARGET_MS: f64 = 15.0;
+/// From when on a page is waited for.
+const PAUSE_MS: f64 = 500.0;
 
 const CONNECTIONS: [usize; 5] = [1, 4, 16, 64, 256];
 const ROUNDS: usize = 3;
@@ -47,6 +49,8 @@ pub(crate) fn section(decisions: Option<usize>) -> Result<String, String> {
     if let Some(decisions) = decisions {
         eprintln!("memory");
         remembered(&mut text, decisions)?;
+        eprintln!("pages");
+        turned(&mut text, &mut misses)?;
     }
     text += &missed(&misses);
     Ok(text)
@@ -307,6 +311,39 @@ fn remembered(text: &mut String, decisions: usize) -> Result<(), String> {
         let _ = write!(text, " {:.1} |", *memory as f64 / 1024.0);
     }
     *text += "\n";
+    Ok(())
+}
+
+fn turned(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
+    let _ = write!(
+        text,
+        "\nA trail of {} decisions read through the daemon as the console reads it, fifty to a \
+         page, each page by the time of the last decision before it; where a text is searched, a \
+         page at each of some places between the newest and the oldest:\n\n\
+         | Filter | pages | decisions shown | median, ms | p99, ms | slowest, ms |\n\
+         |---|---:|---:|---:|---:|---:|\n",
+        pages::MANY
+    );
+    for read in pages::of(pages::MANY)? {
+        let slowest = read.share(1.0);
+        let reached = slowest < PAUSE_MS;
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {:.1} | {:.1} | {} |",
+            read.what,
+            read.pages(),
+            read.shown,
+            read.share(0.5),
+            read.share(0.99),
+            judged(format!("{slowest:.1}"), reached),
+        );
+        if !reached {
+            misses.push(format!(
+                "the slowest page of {}: {slowest:.1} ms, not {PAUSE_MS:.0} ms",
+                read.what
+            ));
+        }
+    }
     Ok(())
 }
 
