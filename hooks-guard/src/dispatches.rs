@@ -93,6 +93,11 @@ impl Step {
         }
     }
 
+    pub(crate) fn became(mut self, run: StepRun) -> Self {
+        self.run = run;
+        self
+    }
+
     pub(crate) fn detail(mut self, detail: Option<String>) -> Self {
         self.detail = detail;
         self

@@ -183,11 +183,17 @@ impl Gate {
             (Some(_), Some(_)) => StepRun::Decided,
         };
         let rule = verdict.as_ref().map(|verdict| verdict.rule.clone());
-        steps.push(Step::new("rules", run, judging.elapsed()).detail(rule));
+        let step = Step::new("rules", run, judging.elapsed());
         let verdict = match (verdict, restricted) {
             (Some(verdict), Some(restricted)) => Some(verdict.or_stricter(restricted)),
             (verdict, restricted) => verdict.or(restricted),
         };
+        let counts = rule == verdict.as_ref().map(|verdict| verdict.rule.clone());
+        steps.push(match run {
+            // What a hook says is stricter.
+            StepRun::Decided if !counts => step.became(StepRun::Ran),
+            _ => step.detail(rule),
+        });
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         Judged {
             parts: parts(&found.classification),

@@ -45,12 +45,26 @@ fn p_06_the_service_asks_the_hooks_of_its_configuration() {
         "the hook is protected: {rule}"
     );
 
+    // The stricter of both counts.
+    let both = daemon.ask(&format!("echo deploy >> {}", file.display()));
+    assert_eq!(
+        (&both["rule"], &both["denied"]),
+        (&json!("hook: nightly.js"), &json!(true))
+    );
+
     let found = daemon.get("/api/hooks/registered").ok();
+    let step = |name: &str| {
+        let steps = found["dispatches"][0]["steps"].as_array().unwrap();
+        let step = steps.iter().find(|step| step["name"] == name);
+        step.unwrap()["run"].clone()
+    };
+    assert_eq!(step("restrict"), "decided");
+    assert_eq!(step("rules"), "ran");
     let restrict = &found["slots"][1];
     assert_eq!(restrict["slot"], "restrict");
     assert_eq!(restrict["entries"][0]["name"], "nightly.js");
     let runs = &restrict["entries"][0]["runs"];
-    assert_eq!((&runs["runs"], &runs["failed"]), (&json!(5), &json!(1)));
+    assert_eq!((&runs["runs"], &runs["failed"]), (&json!(6), &json!(1)));
     let scripts = found["scripts"].as_array().unwrap();
     let rows = scripts.iter().map(|row| {
         json!([
@@ -65,11 +79,11 @@ fn p_06_the_service_asks_the_hooks_of_its_configuration() {
         rows.collect::<Vec<_>>(),
         [
             json!(["nightly.js", "success", "", 3, null]),
-            json!(["nightly.js", "stopped", "Nightly", 1, "come back tomorrow"]),
+            json!(["nightly.js", "stopped", "Nightly", 2, "come back tomorrow"]),
             json!(["nightly.js", "failure", "Error", 1, "<b>no idea</b>"]),
         ]
     );
-    let steps = found["dispatches"][1]["steps"].as_array().unwrap();
+    let steps = found["dispatches"][2]["steps"].as_array().unwrap();
     assert_eq!(steps[1]["name"], "restrict");
     assert_eq!(steps[1]["run"], "decided");
     assert_eq!(steps[1]["detail"], "hook: nightly.js");
