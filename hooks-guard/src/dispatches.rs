@@ -29,7 +29,7 @@ pub struct Dispatch {
     pub decision: Decision,
     /// The class.
     pub classification: Crud,
-    /// Whether a rule forbids it.
+    /// Whether a rule or a hook forbids it.
     pub denied: bool,
     /// The steps, in their order.
     pub steps: Vec<Step>,

@@ -1,14 +1,14 @@
 //! What the service tells of each hook of its gate.
 
-#![cfg(feature = "sqlite")]
-
 use std::time::Duration;
 
 use hooks_guard::PermissionRequest;
 use hooks_guard::audit::AuditStore;
 use hooks_guard::classify::{Classification, Classifier, Decision, Judgement, Method};
 use hooks_guard::gate::{Classify, Gate, GateHooks, Policy, Restrict, Restriction};
-use hooks_guard::service::{Dispatch, HookRun, PermissionService, Runs, StepRun};
+use hooks_guard::service::{
+    Dispatch, HookRun, PermissionService, Remember, Reply, Responded, Runs, StepRun,
+};
 use hooks_runtime::{Entry, FailurePolicy, HookError};
 
 /// Does what the last word of the command says.
@@ -184,8 +184,8 @@ async fn p_06_the_strictest_restriction_counts() {
     for (command, decision, denied, rule) in [
         ("ls", allowed, false, None),
         ("ls ask", asks, false, Some("hook: ask")),
-        ("ls fail", asks, false, Some("hook: fail")),
-        ("ls panic", asks, false, Some("hook: panic")),
+        ("ls fail", asks, false, Some("built in: hook fail failed")),
+        ("ls panic", asks, false, Some("built in: hook panic failed")),
         ("ls deny", asks, true, Some("hook: deny")),
         ("ls ask deny", asks, true, Some("hook: deny")),
         ("ls fail panic deny", asks, true, Some("hook: deny")),
@@ -221,6 +221,23 @@ async fn p_06_no_setting_relaxes_what_a_hook_restricts() {
     ] {
         let judged = gate.judge(&PermissionRequest::new(command)).await;
         assert_eq!(judged.ruling.decision, decision, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_failed_hook_asks_about_is_answered_once() {
+    let (service, _folder) = service(restricting()).await;
+    let always = Reply {
+        approved: true,
+        remember: Remember::Always,
+        note: None,
+    };
+    for (command, remembered) in [("ls fail", false), ("ls ask", true)] {
+        let request = PermissionRequest::new(command);
+        let id = service.request(request).await.unwrap().id.unwrap();
+        let answered = service.respond(id, always.clone(), "test").await.unwrap();
+        let taken = matches!(answered, Responded::Answered(_));
+        assert_eq!(taken, remembered, "{command}");
     }
 }
 

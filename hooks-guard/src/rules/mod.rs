@@ -110,7 +110,7 @@ pub struct Verdict {
     /// What is to be done.
     pub effect: Effect,
     /// The rule that says so: its place, such as `guard.toml:12`, several with commas between, or
-    /// `built in: shell start files`.
+    /// `built in: shell start files`; of a hook that restricts `hook: NAME`.
     pub rule: String,
     /// Why, in a sentence for people; it may hold text of a file that nobody vouches for.
     pub reason: String,
@@ -144,8 +144,10 @@ impl Verdict {
     /// Asks, because such a hook failed: it might have forbidden it.
     pub(crate) fn of_failed_hook(name: &str, kind: &str) -> Self {
         Self {
+            effect: Effect::Ask,
+            rule: format!("built in: hook {name} failed"),
+            reason: format!("a hook that may forbid it failed: {kind}"),
             remember: false,
-            ..Self::of_hook(name, Effect::Ask, format!("a hook failed: {kind}"))
         }
     }
 }
