@@ -9,10 +9,12 @@ import { number, took, when } from "./time.js";
 export function hooks(main) {
   const slots = el("div", { class: "slots" });
   const last = el("tbody");
+  const scripts = el("section", { "aria-labelledby": "scripts", class: "panel scripts", hidden: true });
   main.append(
     el("h1", {}, "Hooks"),
     el("p", { class: "hint" }, "Which hooks judge requests, in the order in which they run."),
     slots,
+    scripts,
     el(
       "section",
       { "aria-labelledby": "dispatches" },
@@ -32,7 +34,9 @@ export function hooks(main) {
   async function read() {
     try {
       const found = await get("/api/hooks/registered");
-      slots.replaceChildren(...found.slots.map((one) => slot(found, one)));
+      slots.replaceChildren(...found.slots.map(slot));
+      scripts.hidden = found.scripts.length === 0;
+      scripts.replaceChildren(...scriptRuns(found.scripts));
       last.replaceChildren(...found.dispatches.map(dispatch));
       if (found.dispatches.length === 0) last.append(el("tr", {}, el("td", { colspan: "5", class: "quiet-text" }, "Nothing was asked since the service began.")));
     } catch (error) {
@@ -54,47 +58,84 @@ export function hooks(main) {
   };
 }
 
-function slot(found, { slot: name, kind, policy, entries }) {
-  const { runs } = found;
-  const mean = runs.runs ? took(Math.round(runs.took_us / runs.runs)) : "–";
-  return el(
-    "section",
-    { class: "panel", "aria-label": `Slot ${name}` },
-    el("h2", {}, el("code", {}, name), el("span", { class: "quiet-text" }, ` of ${found.set}`)),
-    el("p", { class: "hint" }, `${kind}; ${policy.join(", ") || "no companions"} · asked ${number(runs.runs)} times, ${mean} on average, ${number(runs.failed)} ${runs.failed === 1 ? "fault" : "faults"}`),
-    runs.last_fault && el("p", { class: "problem" }, `Last fault: ${escape(runs.last_fault)} (`, when(runs.last_fault_at), ")"),
-    el(
-      "div",
-      { class: "scroll" },
-      el(
-        "table",
-        {},
-        el("thead", {}, el("tr", {}, ...["#", "Hook", "Key", "Priority"].map((head) => el("th", { scope: "col" }, head)))),
-        el(
-          "tbody",
-          {},
-          ...(entries.length
-            ? entries.map((entry, at) => el("tr", {}, el("td", {}, String(at + 1)), told("th", entry.name, { scope: "row" }), told("td", entry.key), el("td", {}, String(entry.priority))))
-            : [el("tr", {}, el("td", { colspan: "4" }, "No hook: what is asked is answered with 503."))]),
-        ),
-      ),
-    ),
+const HEADS = ["#", "Hook", "Key", "Priority", "If it fails", "Asked", "Decided", "Skipped", "Failed", "Average / last", "Last fault"];
+const NUMBERS = new Set(["Priority", "Asked", "Decided", "Skipped", "Failed", "Average / last", "Runs"]);
+
+/** How long it took on average, and last. */
+function times({ runs, took_us, last_us }) {
+  return runs ? `${took(Math.round(took_us / runs))} / ${took(last_us)}` : "–";
+}
+
+function fault({ last_fault, last_fault_at }) {
+  return last_fault ? [escape(last_fault), " (", when(last_fault_at), ")"] : ["–"];
+}
+
+function slot({ slot: name, kind, policy, entries, runs }) {
+  const panel = (...content) => el("section", { class: "panel", "aria-label": `Slot ${name}` }, el("h2", {}, el("code", {}, name)), ...content);
+  if (entries.length === 0) return panel(el("p", { class: "hint" }, `${kind}; ${policy} · no hook`));
+  return panel(
+    el("p", { class: "hint" }, `${kind}; ${policy} · asked ${number(runs.runs)} times, ${number(runs.failed)} ${runs.failed === 1 ? "fault" : "faults"}; on average / last: ${times(runs)}`),
+    runs.last_fault && el("p", { class: "problem" }, "Last fault: ", ...fault(runs)),
+    scrolled(`Hooks in ${name}`, HEADS, entries.map(entry)),
   );
+}
+
+/** A table that may be wider than the page. */
+function scrolled(name, heads, rows) {
+  return el(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": name },
+    el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col", class: NUMBERS.has(head) && "number" }, head)))), el("tbody", {}, ...rows)),
+  );
+}
+
+function entry({ name, key, priority, on_failure: onFailure, runs }, at) {
+  const counts = [runs.runs, runs.decided, runs.skipped, runs.failed].map((count) => el("td", { class: "number" }, number(count)));
+  return el("tr", {}, el("td", {}, String(at + 1)), told("th", name, { scope: "row" }), told("td", key), el("td", { class: "number" }, String(priority)), el("td", {}, onFailure), ...counts, el("td", { class: "number" }, times(runs)), el("td", { class: runs.last_fault ? "problem" : null }, ...fault(runs)));
+}
+
+/** The runs of hooks in JavaScript, by hook, outcome and class. */
+function scriptRuns(all) {
+  const heads = ["Hook", "Outcome", "Class", "Runs", "Average / last", "Last", "Last error"];
+  const row = (group) =>
+    el(
+      "tr",
+      {},
+      told("th", group.hook, { scope: "row" }),
+      el("td", {}, group.outcome),
+      told("td", group.class),
+      el("td", { class: "number" }, number(group.runs)),
+      el("td", { class: "number" }, group.last_us === null ? "–" : times(group)),
+      el("td", { class: "time" }, group.last_at ? when(group.last_at) : "–"),
+      told("td", group.last_error),
+    );
+  return [
+    el("h2", { id: "scripts" }, "Hooks in JavaScript"),
+    el("p", { class: "hint" }, "Their runs since the service began; what is said of the last goes back a thousand runs."),
+    scrolled("Runs of hooks in JavaScript", heads, all.map(row)),
+  ];
 }
 
 /** The tone of a step, by what became of it. */
 const RUNS = { decided: "stopped", ran: "ran", failed: "failed", skipped: "skipped" };
 
+/** Who decided or what went wrong in a step, and, of several hooks, what became of each. */
+function detail({ detail, hooks }) {
+  const each = hooks.length > 1 ? hooks.map(({ name, run }) => `${escape(name)} ${words(run)}`) : [];
+  const all = [...(detail ? [escape(detail)] : []), ...each];
+  return all.length ? ` (${all.join("; ")})` : "";
+}
+
 function dispatch(one) {
   const all = one.steps.reduce((sum, step) => sum + step.took_us, 0);
   const by = one.steps.filter((step) => step.run === "decided").at(-1);
   const failed = one.steps.find((step) => step.run === "failed");
-  const text = one.steps.map((step) => `${step.name} ${words(step.run)}${step.detail ? ` (${escape(step.detail)})` : ""}, ${took(step.took_us)}`).join("; ");
+  const text = one.steps.map((step) => `${step.name} ${words(step.run)}${detail(step)}, ${took(step.took_us)}`).join("; ");
   const lane = el(
     "div",
     { class: "lane", role: "img", "aria-label": text },
     ...one.steps.map((step) => {
-      const bar = el("span", { "data-run": RUNS[step.run], title: `${step.name}: ${step.run}${step.detail ? ` (${escape(step.detail)})` : ""}, ${took(step.took_us)}` });
+      const bar = el("span", { "data-run": RUNS[step.run], title: `${step.name}: ${step.run}${detail(step)}, ${took(step.took_us)}` });
       bar.style.flexGrow = String(step.run === "skipped" ? 0 : step.took_us / Math.max(all, 1));
       return bar;
     }),

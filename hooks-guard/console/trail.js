@@ -135,7 +135,8 @@ export function trail(main) {
    * apart by their number.
    */
   async function read() {
-    const query = { ...filters, limit: ROWS + 1 };
+    // One more says whether there are more; the last one of the page before comes again.
+    const query = { ...filters, limit: before ? ROWS + 2 : ROWS + 1 };
     const [time, id] = before.split("~");
     if (time) query.until = after(time);
     let found = await get("/api/hooks/decisions", query);

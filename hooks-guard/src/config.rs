@@ -61,6 +61,9 @@ pub struct Config {
     pub allowed_hosts: Vec<String>,
     /// Most connections at a time; more wait to be accepted.
     pub max_connections: usize,
+    /// Files of hooks in JavaScript that may restrict what is found, by absolute paths, in the order
+    /// in which they are asked (P-06). They need the feature `script`.
+    pub scripts: Vec<PathBuf>,
     /// A language model to ask about what the tables do not know.
     pub semantic: Option<SemanticConfig>,
 }
@@ -106,6 +109,7 @@ impl Default for Config {
             allow_remote: false,
             allowed_hosts: Vec::new(),
             max_connections: 1024,
+            scripts: Vec::new(),
             semantic: None,
         }
     }
@@ -207,6 +211,10 @@ impl Config {
         if !self.listen.ip().is_loopback() && !self.allow_remote {
             let remedy = "use an address of this machine alone, such as 127.0.0.1:3000, or set `allow_remote = true`: everybody who reaches it can read the audit trail";
             return Err(range("listen", &self.listen, remedy));
+        }
+        if let Some(path) = self.scripts.iter().find(|path| !path.is_absolute()) {
+            let remedy = "give an absolute path: agents are asked for in other directories";
+            return Err(range("scripts", &path.display(), remedy));
         }
         if let Some(semantic) = &self.semantic
             && !(1..=2000).contains(&semantic.timeout_ms.unwrap_or(2000))

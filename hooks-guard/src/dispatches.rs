@@ -1,13 +1,16 @@
 //! How the last requests went through the gate, step by step; kept in memory, for people.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use hooks_runtime::{Report, ReportEntry, Run};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::classify::{Crud, Decision};
+use crate::mask::Masked;
+use crate::request::PermissionRequest;
 
 /// How many are kept.
 const KEPT: usize = 100;
@@ -26,7 +29,7 @@ pub struct Dispatch {
     pub decision: Decision,
     /// The class.
     pub classification: Crud,
-    /// Whether a rule forbids it.
+    /// Whether a rule or a hook forbids it.
     pub denied: bool,
     /// The steps, in their order.
     pub steps: Vec<Step>,
@@ -37,7 +40,7 @@ pub struct Dispatch {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// `classify`, `rules`, `approvals` or `trail`.
+    /// `classify`, `restrict` where hooks may, `rules`, `approvals` or `trail`.
     pub name: &'static str,
     /// What became of it.
     pub run: StepRun,
@@ -45,6 +48,23 @@ pub struct Step {
     pub took_us: u64,
     /// Who decided, or what went wrong.
     pub detail: Option<String>,
+    /// What became of each hook of the slot that is called like the step, in execution order.
+    pub hooks: Vec<HookRun>,
+}
+
+/// What became of a hook (P-07).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct HookRun {
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub run: StepRun,
+    /// How long it took, in microseconds.
+    pub took_us: u64,
+    /// What went wrong.
+    pub fault: Option<String>,
 }
 
 /// What became of a step (P-07).
@@ -67,28 +87,70 @@ impl Step {
         Self {
             name,
             run,
-            took_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            took_us: micros(took),
             detail: None,
+            hooks: Vec::new(),
         }
+    }
+
+    pub(crate) fn became(mut self, run: StepRun) -> Self {
+        self.run = run;
+        self
     }
 
     pub(crate) fn detail(mut self, detail: Option<String>) -> Self {
         self.detail = detail;
         self
     }
+
+    /// What the engine says of the hooks; what a fault quotes of the request's secrets is masked.
+    pub(crate) fn hooks(mut self, report: Report, request: &PermissionRequest) -> Self {
+        let hooks = report.entries.into_iter();
+        self.hooks = hooks.map(|hook| HookRun::new(hook, request)).collect();
+        self
+    }
 }
 
-/// How the classifiers of this process did since it began (P-43).
+impl HookRun {
+    fn new(entry: ReportEntry, request: &PermissionRequest) -> Self {
+        let (run, fault) = match entry.run {
+            Run::Ran => (StepRun::Ran, None),
+            Run::Stopped => (StepRun::Decided, None),
+            Run::Failed { fault, .. } => (StepRun::Failed, Some(fault)),
+            // Hooks that run one after the other are not abandoned.
+            _ => (StepRun::Skipped, None),
+        };
+        Self {
+            name: entry.name.into_owned(),
+            run,
+            took_us: micros(entry.took.unwrap_or_default()),
+            fault: fault
+                .map(|fault| Masked::for_storage(&request.command).other(&fault.to_string())),
+        }
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// How a hook did since this process began, or all hooks of a slot together (P-43).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Runs {
-    /// How often they were asked.
+    /// How often it was asked.
     pub runs: u64,
-    /// How often they failed: panicked, took too long, or did not know.
+    /// How often its answer decided.
+    pub decided: u64,
+    /// How often it was not asked, because the answer was there before.
+    pub skipped: u64,
+    /// How often it failed: panicked, took too long, or, of a slot, did not know.
     pub failed: u64,
-    /// How long they took in all, in microseconds.
+    /// How long it took in all, in microseconds.
     pub took_us: u64,
+    /// How long it took last, in microseconds.
+    pub last_us: Option<u64>,
     /// What went wrong last.
     pub last_fault: Option<String>,
     /// When that was.
@@ -96,32 +158,105 @@ pub struct Runs {
     pub last_fault_at: Option<Timestamp>,
 }
 
-/// The last dispatches.
+impl Runs {
+    fn count(&mut self, run: StepRun, took_us: u64, fault: Option<&String>, at: Timestamp) {
+        if run == StepRun::Skipped {
+            self.skipped += 1;
+            return;
+        }
+        self.runs += 1;
+        self.took_us += took_us;
+        self.last_us = Some(took_us);
+        match run {
+            StepRun::Decided => self.decided += 1,
+            StepRun::Failed => {
+                self.failed += 1;
+                self.last_fault = fault.cloned();
+                self.last_fault_at = Some(at);
+            }
+            StepRun::Ran | StepRun::Skipped => {}
+        }
+    }
+}
+
+/// The runs of a hook in JavaScript that ended in one way, since this process began (`S-20`).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ScriptRuns {
+    /// Its name.
+    pub hook: String,
+    /// `success` where it answered, `stopped` where it threw a stop, `failure`, or `skipped` where
+    /// nobody waited for its answer any longer.
+    pub outcome: &'static str,
+    /// The class of what it threw, or the kind of failure; empty where there is none.
+    pub class: String,
+    /// How many there were.
+    pub runs: u64,
+    /// How long they took in all, in microseconds.
+    pub took_us: u64,
+    /// How long the last one took.
+    pub last_us: Option<u64>,
+    /// When it was over.
+    #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
+    pub last_at: Option<Timestamp>,
+    /// What it said, without what it was given.
+    pub last_error: Option<String>,
+}
+
+/// The last dispatches, and what all of them come to.
 #[derive(Debug, Default)]
-pub(crate) struct Dispatches(Mutex<(VecDeque<Dispatch>, Runs)>);
+pub(crate) struct Dispatches(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// The newest first.
+    last: VecDeque<Dispatch>,
+    /// By step; a gate's hooks, and so their places in it, stay as they are.
+    runs: BTreeMap<&'static str, SlotRuns>,
+}
+
+/// How a slot did, and each of its hooks by its place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SlotRuns {
+    pub(crate) all: Runs,
+    pub(crate) hooks: Vec<Runs>,
+}
+
+impl SlotRuns {
+    fn count(&mut self, step: &Step, at: Timestamp) {
+        let fault = step.detail.as_ref();
+        self.all.count(step.run, step.took_us, fault, at);
+        let places = self.hooks.len().max(step.hooks.len());
+        self.hooks.resize(places, Runs::default());
+        for (runs, hook) in self.hooks.iter_mut().zip(&step.hooks) {
+            runs.count(hook.run, hook.took_us, hook.fault.as_ref(), at);
+        }
+    }
+}
 
 impl Dispatches {
     pub(crate) fn push(&self, dispatch: Dispatch) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (last, runs) = &mut *kept;
-        if let Some(step) = dispatch.steps.iter().find(|step| step.name == "classify") {
-            runs.runs += 1;
-            runs.took_us += step.took_us;
-            if step.run == StepRun::Failed {
-                runs.failed += 1;
-                runs.last_fault.clone_from(&step.detail);
-                runs.last_fault_at = Some(dispatch.at);
-            }
+        for step in &dispatch.steps {
+            let runs = kept.runs.entry(step.name).or_default();
+            runs.count(step, dispatch.at);
         }
-        if last.len() == KEPT {
-            last.pop_back();
+        if kept.last.len() == KEPT {
+            kept.last.pop_back();
         }
-        last.push_front(dispatch);
+        kept.last.push_front(dispatch);
     }
 
-    /// The newest first, and what they come to.
-    pub(crate) fn read(&self) -> (Vec<Dispatch>, Runs) {
+    /// The newest first.
+    pub(crate) fn last(&self) -> Vec<Dispatch> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (kept.0.iter().cloned().collect(), kept.1.clone())
+        kept.last.iter().cloned().collect()
+    }
+
+    /// How a slot did, and its hooks.
+    pub(crate) fn runs(&self, slot: &str) -> SlotRuns {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.runs.get(slot).cloned().unwrap_or_default()
     }
 }

@@ -1,45 +1,24 @@
 //! The permission gate: who judges a request, and what is made of it.
 
-use std::panic::AssertUnwindSafe;
+mod hooks;
+mod policy;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use hooks_runtime::{FirstSuccess, hooks, impl_hooks};
+use hooks_runtime::{Fault, Report};
 use jiff::Timestamp;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use crate::classify::{Classification, Classifier, Crud, Decision, Judgement, MOST_TIME, Method};
 use crate::dispatches::{Step, StepRun};
+use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
 use crate::rules::{Effect, RuleBook, Verdict};
 
-/// The extension points of the gate (P-07).
-#[hooks]
-pub trait GateHooks {
-    /// Says what a request would do (P-07). The first hook that knows decides; if none does, the
-    /// answer is the fallback, which has to be confirmed. So is one that panics, and one that
-    /// takes longer than two seconds (P-08).
-    #[hook(fallback, chain = FirstSuccess<Judgement>)]
-    async fn classify(request: &PermissionRequest) -> Option<Judgement> {
-        None
-    }
-}
-
-/// [`Classifier`] as a hook of the gate.
-#[impl_hooks(GateHooksSet)]
-impl GateHooks for Classifier {
-    async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
-        let context = request.context.as_deref();
-        Some(match &request.file {
-            Some(access) => Judgement::of_file(access, &request.command),
-            None => match self.judge_fully(&request.command, context).await {
-                Ok(found) => found,
-                Err(error) => Classification::fallback(&error.to_string()).into(),
-            },
-        })
-    }
-}
+pub use self::hooks::{
+    Classify, GateHooks, HookDescription, Restrict, Restriction, SlotDescription,
+};
 
 /// How the gate makes a decision of a class (P-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +46,7 @@ impl Default for Policy {
 /// no record of them.
 #[derive(Clone, Debug)]
 pub struct Gate {
-    hooks: GateHooksSet<'static>,
-    /// The names of the hooks that classify.
-    names: Arc<[String]>,
+    hooks: GateHooks,
     policy: Policy,
     rules: Option<Arc<RuleBook>>,
     /// The one that may ask a language model.
@@ -93,24 +70,29 @@ pub struct Judged {
     pub error: Option<String>,
 }
 
+/// What the classifiers come to.
+struct Classified {
+    found: Judgement,
+    run: StepRun,
+    error: Option<String>,
+    report: Report,
+}
+
 impl Gate {
     /// A gate with this classifier, without rules.
     #[must_use]
     pub fn new(classifier: Classifier, policy: Policy) -> Self {
-        let hooks = GateHooksSet::new().with_hooks(classifier.clone());
+        let hooks = GateHooks::new().with_classify(classifier.clone());
         Self {
             classifier: Some(classifier),
             ..Self::with_hooks(hooks, policy)
         }
     }
 
-    /// A gate with these classifiers, which may be none, without rules.
+    /// A gate with these hooks, which may be none, without rules.
     #[must_use]
-    pub fn with_hooks(hooks: GateHooksSet<'static>, policy: Policy) -> Self {
-        let slots = hooks.describe().slots;
-        let entries = slots.into_iter().flat_map(|slot| slot.entries);
+    pub fn with_hooks(hooks: GateHooks, policy: Policy) -> Self {
         Self {
-            names: entries.map(|entry| entry.name).collect(),
             hooks,
             policy,
             rules: None,
@@ -131,6 +113,14 @@ impl Gate {
         self
     }
 
+    /// Has these hooks in JavaScript restrict what is found (P-06).
+    #[cfg(feature = "script")]
+    #[must_use]
+    pub fn with_scripts(mut self, scripts: crate::script::ScriptHooks) -> Self {
+        self.hooks = self.hooks.with_scripts(scripts);
+        self
+    }
+
     /// Whether a language model has answered (P-43).
     #[must_use]
     pub fn model_answered(&self) -> bool {
@@ -141,20 +131,13 @@ impl Gate {
     /// Whether there is anything that could judge (P-12).
     #[must_use]
     pub fn has_classifier(&self) -> bool {
-        !self.names.is_empty()
+        self.hooks.can_classify()
     }
 
     /// What is registered where.
-    pub fn hooks(&self) -> &GateHooksSet<'static> {
+    #[must_use]
+    pub fn hooks(&self) -> &GateHooks {
         &self.hooks
-    }
-
-    /// Who classified, where there is only one who could.
-    fn only_hook(&self) -> Option<&str> {
-        match &*self.names {
-            [only] => Some(only),
-            _ => None,
-        }
     }
 
     /// Judges a request. Whatever goes wrong asks for confirmation.
@@ -162,36 +145,55 @@ impl Gate {
     /// Dropping the future drops what runs of the classifiers.
     pub async fn judge(&self, request: &PermissionRequest) -> Judged {
         let began = Instant::now();
-        let (found, mut error) = self.found(request).await;
+        let Classified {
+            found,
+            run,
+            error,
+            report,
+        } = self.found(request, began).await;
         let classified = began.elapsed();
-        let run = match &error {
-            Some(_) => StepRun::Failed,
-            None => StepRun::Decided,
+        let detail = match run {
+            StepRun::Failed => error.clone(),
+            _ => report.stopped_by().map(|hook| hook.name.to_string()),
         };
-        let by = || self.only_hook().map(str::to_owned);
-        let mut steps =
-            vec![Step::new("classify", run, classified).detail(error.clone().or_else(by))];
+        let step = Step::new("classify", run, classified).detail(detail);
+        let mut steps = vec![step.hooks(report, request)];
+        let restricted = match self.hooks.can_restrict() {
+            true => Some(self.restricted(request, &found.classification).await),
+            false => None,
+        };
+        let (restricted, fault, step) = restricted.unwrap_or_default();
+        steps.extend(step);
+        let judging = Instant::now();
+        let mut unreadable = None;
         let verdict =
             self.rules
                 .as_ref()
                 .and_then(|book| match book.rules_in(request.cwd.as_deref()) {
                     Ok(rules) => rules.judge(request, &found),
                     Err(why) => {
-                        let why = why.to_string();
-                        let verdict = Verdict::unreadable(&why);
-                        error.get_or_insert(why);
-                        Some(verdict)
+                        let why = unreadable.insert(why.to_string());
+                        Some(Verdict::unreadable(why))
                     }
                 });
         let run = match (&self.rules, &verdict) {
             (None, _) => StepRun::Skipped,
             (Some(_), None) => StepRun::Ran,
-            (Some(_), Some(_)) if error.is_some() && run != StepRun::Failed => StepRun::Failed,
+            (Some(_), Some(_)) if unreadable.is_some() => StepRun::Failed,
             (Some(_), Some(_)) => StepRun::Decided,
         };
         let rule = verdict.as_ref().map(|verdict| verdict.rule.clone());
-        let took = began.elapsed().saturating_sub(classified);
-        steps.push(Step::new("rules", run, took).detail(rule));
+        let step = Step::new("rules", run, judging.elapsed());
+        let verdict = match (verdict, restricted) {
+            (Some(verdict), Some(restricted)) => Some(verdict.or_stricter(restricted)),
+            (verdict, restricted) => verdict.or(restricted),
+        };
+        let counts = rule == verdict.as_ref().map(|verdict| verdict.rule.clone());
+        steps.push(match run {
+            // What a hook says is stricter.
+            StepRun::Decided if !counts => step.became(StepRun::Ran),
+            _ => step.detail(rule),
+        });
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         Judged {
             parts: parts(&found.classification),
@@ -199,27 +201,60 @@ impl Gate {
             response_time: began.elapsed(),
             steps,
             may_be_remembered,
-            error,
+            error: error.or(fault).or(unreadable),
         }
     }
 
-    /// What the classifiers say; the fallback, and why, where something went wrong.
-    async fn found(&self, request: &PermissionRequest) -> (Judgement, Option<String>) {
-        let run = AssertUnwindSafe(self.hooks.classify(request)).catch_unwind();
-        // The classifier of the tables keeps the time itself, and what it found by then.
-        let (verdict, error) = match timeout(MOST_TIME + Duration::from_millis(50), run).await {
-            Ok(Ok(Some(found))) => return (found, None),
-            Ok(Ok(None)) => {
-                let why = "no classifier knows the request";
-                (Classification::fallback(why), why)
-            }
-            Ok(Err(_)) => {
-                let why = "a classifier panicked";
-                (Classification::fallback(why), why)
-            }
-            Err(_) => (Classification::timed_out(), "classification timed out"),
+    /// What the hooks say that may restrict, what went wrong with them, and how it went.
+    async fn restricted(
+        &self,
+        request: &PermissionRequest,
+        found: &Classification,
+    ) -> (Option<Verdict>, Option<String>, Option<Step>) {
+        let began = Instant::now();
+        let until = began + RESTRICT_TIME;
+        let (said, report) = self.hooks.restricted(request, found, until).await;
+        let fault = told(request, "hook", said.fault.as_ref());
+        let run = match &said.verdict {
+            _ if fault.is_some() => StepRun::Failed,
+            Some(_) => StepRun::Decided,
+            None => StepRun::Ran,
         };
-        (verdict.into(), Some(error.to_owned()))
+        let rule = said.verdict.as_ref().map(|verdict| verdict.rule.clone());
+        let step = Step::new("restrict", run, began.elapsed())
+            .detail(fault.clone().or(rule))
+            .hooks(report, request);
+        (said.verdict, fault, Some(step))
+    }
+
+    /// What the classifiers say, and what went wrong; the fallback, where that leaves nothing.
+    async fn found(&self, request: &PermissionRequest, began: Instant) -> Classified {
+        // The classifier of the tables keeps the time itself, and what it found by then.
+        let until = began + MOST_TIME + Duration::from_millis(50);
+        let (found, report) = self.hooks.classified(request, until).await;
+        let mut error = told(request, "classifier", found.fault.as_ref());
+        let fault = found.fault.filter(|_| found.failed);
+        let (run, found) = match (found.judgement, fault) {
+            (Some(judgement), _) => (StepRun::Decided, judgement),
+            (None, Some((_, Fault::Timeout(_)))) => {
+                (StepRun::Failed, Classification::timed_out().into())
+            }
+            (None, Some(_)) => {
+                let why = "a classifier panicked";
+                (StepRun::Failed, Classification::fallback(why).into())
+            }
+            (None, None) => {
+                let why = "no classifier knows the request";
+                error.get_or_insert_with(|| why.to_owned());
+                (StepRun::Failed, Classification::fallback(why).into())
+            }
+        };
+        Classified {
+            found,
+            run,
+            error,
+            report,
+        }
     }
 
     /// P-06, with what the rules and the settings make of it.
@@ -271,6 +306,21 @@ impl Gate {
             rule: verdict.map(|verdict| verdict.rule),
         }
     }
+}
+
+/// How long all hooks together may take that restrict: with what classifiers have, and the record,
+/// less than an agent's hook waits for the decision.
+const RESTRICT_TIME: Duration = Duration::from_millis(500);
+
+/// What went wrong in a hook, without what it quotes of the request's secrets.
+fn told(
+    request: &PermissionRequest,
+    what: &str,
+    fault: Option<&(Arc<str>, Fault)>,
+) -> Option<String> {
+    let (hook, fault) = fault?;
+    let masked = Masked::for_storage(&request.command);
+    Some(masked.other(&format!("{what} `{hook}` {fault}")))
 }
 
 /// How many parts of a command are told.

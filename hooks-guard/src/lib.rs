@@ -9,6 +9,7 @@
 //! | `gate` | classifiers and rules, and the decision they make; feature `sqlite` or `postgres`, as the next two |
 //! | `audit` | the trail of what was decided, answered and done |
 //! | `service` | the gate with its trail, and the answers of people |
+//! | `script` | hooks in JavaScript that may restrict; feature `script` |
 //! | `http`, `config`, `client` | the service over HTTP; feature `http` |
 //! | `install` | puts the hook into the agents' settings; feature `cli` |
 //! | `doctor` | what is wrong with an installation; feature `cli` |
@@ -49,6 +50,8 @@ pub mod protocol;
 mod random;
 mod request;
 pub mod rules;
+#[cfg(feature = "script")]
+pub mod script;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod service;
 

@@ -118,10 +118,11 @@ pub struct Ruling {
     /// What has to be presented to report that the command ran: only who asked has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// Whether a rule forbids it: nobody can agree to it then.
+    /// Whether a rule or a hook forbids it: nobody can agree to it then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub denied: bool,
-    /// The rule that decided, if one did: its place, such as `guard.toml:12`.
+    /// The rule that decided, if one did: its place, such as `guard.toml:12`; or the hook, as
+    /// `hook: nightly.js`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }

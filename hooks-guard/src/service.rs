@@ -19,7 +19,7 @@ use crate::gate::{Gate, Judged};
 use crate::random::random;
 use crate::request::{PermissionRequest, Ruling};
 
-pub use crate::dispatches::{Dispatch, Runs, Step, StepRun};
+pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
 /// Judges requests, has every decision on disk before it is given out (P-15), and keeps the
 /// questions that wait for an answer.
@@ -117,13 +117,19 @@ impl PermissionService {
     /// How the last hundred requests of this process went, the newest first.
     #[must_use]
     pub fn dispatches(&self) -> Vec<Dispatch> {
-        self.inner.dispatches.read().0
+        self.inner.dispatches.last()
     }
 
-    /// How its classifiers did since this process began.
+    /// How a slot of the gate did since this process began.
     #[must_use]
-    pub fn runs(&self) -> Runs {
-        self.inner.dispatches.read().1
+    pub fn runs(&self, slot: &str) -> Runs {
+        self.inner.dispatches.runs(slot).all
+    }
+
+    /// How each hook of a slot did, in execution order; none before the first request.
+    #[must_use]
+    pub fn hook_runs(&self, slot: &str) -> Vec<Runs> {
+        self.inner.dispatches.runs(slot).hooks
     }
 
     /// How long it took to judge the last request, without its record (P-43); no time before the

@@ -7,6 +7,7 @@
 //! which folder; without it in a temporary one. A file of an earlier run in that folder is used
 //! again.
 
+mod fill;
 #[path = "../../../tests/benches/page.rs"]
 mod page;
 
@@ -16,15 +17,11 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use futures_util::stream::{self, StreamExt};
-use hooks_guard::audit::{AuditStore, Filter, NewAnswer, NewDecision, Page, Period, UserResponse};
-use hooks_guard::classify::{Crud, Decision, Method};
-use hooks_guard::{PermissionRequest, Ruling};
+use hooks_guard::audit::{AuditStore, Filter, Page, Period, UserResponse};
+use hooks_guard::classify::{Crud, Decision};
 use jiff::Timestamp;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
-
-/// How many decisions are made at the same time when the trail is filled.
-const TOGETHER: usize = 1024;
 
 /// How often something that reads is measured; the median counts.
 const TIMES: usize = 5;
@@ -108,68 +105,6 @@ fn section(rows: i64, rates: &[(String, f64)], reads: &[Read]) -> String {
     text
 }
 
-/// Made as decisions are: mostly reads, some answered, over ninety days.
-fn decision(n: i64, rows: i64) -> NewDecision {
-    let (class, command) = match n % 20 {
-        0..12 => (Crud::Read, format!("git status --short src/module_{n}")),
-        12..15 => (Crud::Create, format!("mkdir -p build/output/{n}")),
-        15..19 => (Crud::Update, format!("git commit -am 'change number {n}'")),
-        _ => (Crud::Delete, format!("rm -r target/debug/incremental/{n}")),
-    };
-    let mut request = PermissionRequest::new(command);
-    request.agent = Some(["claude-code", "codex", "gemini"][(n % 3) as usize].to_owned());
-    request.session_id = Some(format!("session-{}", n / 200));
-    request.cwd = Some("/srv/ada/projects/app".into());
-    let seconds = 90 * 24 * 3600 * (n - rows) / rows.max(1);
-    NewDecision {
-        request,
-        ruling: Ruling {
-            decision: match class {
-                Crud::Read => Decision::AutoAllowed,
-                _ => Decision::RequiresConfirmation,
-            },
-            classification: class,
-            reasoning: "`git status` shows what is there (characters 0–10)".to_owned(),
-            confidence: 0.98,
-            explanation: "`git status --short`: shows what is there. Nothing changes; no \
-                          confirmation needed."
-                .to_owned(),
-            classification_method: Method::PatternMatch,
-            timestamp: Timestamp::now() + jiff::SignedDuration::from_secs(seconds),
-            id: None,
-            secret: None,
-            denied: false,
-            rule: None,
-        },
-        response_time: Duration::from_micros((n * 7919 % 40_000).unsigned_abs()),
-        parts: Vec::new(),
-        deadline: None,
-        error: None,
-        secret_hash: Some([7; 32]),
-        command_hash: [9; 32],
-    }
-}
-
-async fn record(trail: &AuditStore, numbers: std::ops::Range<i64>, rows: i64, together: usize) {
-    stream::iter(numbers)
-        .for_each_concurrent(together, |n| async move {
-            let id = trail.record(decision(n, rows)).await.expect("recorded");
-            if n % 20 >= 12 && n % 4 != 0 {
-                let answer = NewAnswer {
-                    response: match n % 5 {
-                        0 => UserResponse::Denied,
-                        _ => UserResponse::Approved,
-                    },
-                    by: "console".to_owned(),
-                    note: None,
-                    at: Timestamp::now(),
-                };
-                trail.answer(id, answer).await.expect("answered");
-            }
-        })
-        .await;
-}
-
 async fn inserts(folder: &Path) -> Vec<(String, f64)> {
     let mut rates = Vec::new();
     println!("{:<58}{:>12}", "durable inserts", "per second");
@@ -214,7 +149,10 @@ async fn inserts(folder: &Path) -> Vec<(String, f64)> {
             .for_each_concurrent(together, |n| {
                 let trail = &trail;
                 async move {
-                    trail.record(decision(n, many)).await.expect("recorded");
+                    trail
+                        .record(fill::decision(n, many))
+                        .await
+                        .expect("recorded");
                 }
             })
             .await;
@@ -242,7 +180,7 @@ async fn reads(folder: &Path, rows: i64) -> Vec<Read> {
     let there = i64::try_from(there).expect("fewer");
     let started = Instant::now();
     if there < rows {
-        record(&trail, there..rows, rows, TOGETHER).await;
+        fill::record(&trail, there..rows, rows).await;
         rate("filling, with answers", rows - there, started);
     }
     println!(

@@ -174,6 +174,12 @@ impl Connection {
         })
     }
 
+    /// The body of the last answer.
+    pub(crate) fn body(&self) -> &[u8] {
+        let end = head(&self.buffer).unwrap_or(self.buffer.len());
+        &self.buffer[end..]
+    }
+
     /// Sends a request, reads the answer, and returns its status.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> io::Result<u16> {
         self.stream.write_all(request).await?;
@@ -191,7 +197,7 @@ impl Connection {
 
 /// The status of an answer, if all of it is there.
 fn complete(bytes: &[u8]) -> Option<u16> {
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let end = head(bytes)?;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
     let length = head.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -199,5 +205,11 @@ fn complete(bytes: &[u8]) -> Option<u16> {
         is_length.then(|| value.trim().parse::<usize>().ok())?
     })?;
     let status = head.get(9..12)?.parse().ok()?;
-    (bytes.len() >= end + 4 + length).then_some(status)
+    (bytes.len() >= end + length).then_some(status)
+}
+
+/// Where the head of an answer ends.
+fn head(bytes: &[u8]) -> Option<usize> {
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    Some(end + 4)
 }

@@ -2,24 +2,30 @@
 //!
 //! | `cargo bench -p hooks-guard --bench http` | Does |
 //! |---|---|
-//! | | prints the tables, in about two minutes |
+//! | | prints the tables, in about three minutes |
 //! | `-- write` | runs all of it, a million decisions as well, and writes it into `docs/performance.md` |
 //! | `-- load CONNECTIONS SECONDS` | asks on so many connections for so long, for a profiler |
 //! | `-- million [DECISIONS]` | shows the memory of the daemon over so many decisions |
+//! | `-- pages [DECISIONS]` | reads a trail of a million decisions, or so many, page by page |
 //! | `-- crowd [CONNECTIONS]` | opens 10 000 connections at once, and asks on each |
+//! | `-- console [SECONDS]` | asks at the fixed rate for so long, without and with the console open |
 //! | `-- hook` | times calls of an agent's hook without a daemon |
 //!
 //! The load comes from this process, on one thread; the daemon is a process of its own, and so is
 //! the server whose handler does nothing. The trail is in `HOOKS_AUDIT_DIR`, or a temporary
 //! folder: of a disk, or there is nothing to wait for.
 
+mod console;
 mod crowd;
 mod empty;
+#[path = "../audit/fill.rs"]
+mod fill;
 mod hook;
 mod load;
 mod memory;
 #[path = "../../../tests/benches/page.rs"]
 mod page;
+mod pages;
 mod plain;
 mod process;
 mod report;
@@ -44,8 +50,14 @@ fn main() -> ExitCode {
         }),
         ["million"] => memory::shown(memory::MANY),
         ["million", decisions] => number(decisions).and_then(memory::shown),
+        ["pages"] => pages::shown(pages::MANY),
+        ["pages", decisions] => number(decisions).and_then(pages::shown),
         ["crowd"] => crowd::shown(crowd::MANY),
         ["crowd", connections] => number(connections).and_then(crowd::shown),
+        ["console"] => report::watched(report::STEADY),
+        ["console", seconds] => {
+            number(seconds).and_then(|seconds| report::watched(Duration::from_secs(seconds)))
+        }
         ["hook"] => hook::shown(),
         // A process of its own.
         [empty::SERVE] => empty::serve(),

@@ -131,7 +131,32 @@ pub(crate) fn gate(config: &Config, secret: Option<PathBuf>) -> Result<Gate, Fai
         protected.files.push(std::path::absolute(secret)?);
     }
     let book = RuleBook::new(&places, protected);
-    Ok(Gate::new(classifier, config.policy()).with_rules(book))
+    let gate = Gate::new(classifier, config.policy()).with_rules(book);
+    scripted(gate, &config.scripts)
+}
+
+/// The gate with the hooks in JavaScript that the configuration names: where one cannot be used,
+/// there is no gate, for it might have denied.
+#[cfg(feature = "script")]
+fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
+    use hooks_guard::script::ScriptHooks;
+
+    if files.is_empty() {
+        return Ok(gate);
+    }
+    let scripts = ScriptHooks::load(files);
+    let scripts = scripts.map_err(|error| Failure::Other(escape(&error.to_string())))?;
+    Ok(gate.with_scripts(scripts))
+}
+
+#[cfg(not(feature = "script"))]
+fn scripted(gate: Gate, files: &[PathBuf]) -> Result<Gate, Failure> {
+    match files.is_empty() {
+        true => Ok(gate),
+        false => Err(Failure::Other(
+            "`scripts` is set, and this program was built without JavaScript; build it with `--features script`, or leave `scripts` out".to_owned(),
+        )),
+    }
 }
 
 /// The directories of this user.
@@ -156,6 +181,7 @@ pub(crate) fn protected(places: &Places, config: &Config) -> Protected {
         places.state.clone(),
     ];
     files.extend(std::env::current_exe());
+    files.extend(config.scripts.iter().cloned());
     if let Some(url) = &config.database {
         let path = url.strip_prefix("sqlite:").unwrap_or(url);
         if !url.contains("://") {

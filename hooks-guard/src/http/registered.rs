@@ -5,17 +5,15 @@ use axum::extract::State;
 use serde::Serialize;
 
 use super::AppState;
-use crate::service::{Dispatch, Runs};
+use crate::service::{Dispatch, Runs, ScriptRuns};
 
 /// The gate's hooks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Registered {
-    /// The type of the set.
-    set: &'static str,
-    /// Its slots, in the order of their declaration.
+    /// The slots, in the order in which they are asked.
     slots: Vec<Slot>,
-    /// How the classifiers did since the process began.
-    runs: Runs,
+    /// The runs of hooks in JavaScript, by hook, outcome and class.
+    scripts: Vec<ScriptRuns>,
     /// How the last requests went, the newest first; at most 100.
     dispatches: Vec<Dispatch>,
 }
@@ -25,10 +23,12 @@ pub(crate) struct Registered {
 pub(crate) struct Slot {
     /// Its name.
     slot: &'static str,
-    /// `always`, `fallback` or `singleton`.
+    /// `always` or `fallback`.
     kind: &'static str,
-    /// What makes one answer of several, such as `chain = FirstSuccess`.
-    policy: Vec<String>,
+    /// What makes one answer of several.
+    policy: &'static str,
+    /// How its hooks did together, since the process began.
+    runs: Runs,
     /// The hooks, in execution order.
     entries: Vec<Entry>,
 }
@@ -42,6 +42,10 @@ pub(crate) struct Entry {
     key: Option<String>,
     /// Lower runs first.
     priority: i32,
+    /// What a fault of it does: `fail closed`, or `isolate`.
+    on_failure: String,
+    /// How it did since the process began.
+    runs: Runs,
 }
 
 /// Which hooks judge requests, in execution order, and how the last requests went.
@@ -52,25 +56,27 @@ pub(crate) struct Entry {
 )]
 pub(crate) async fn registered(State(state): State<AppState>) -> Json<Registered> {
     let service = state.service();
-    let described = service.gate().hooks().describe();
-    let slots = described.slots.into_iter().map(|slot| Slot {
-        slot: slot.slot,
-        kind: slot.kind,
-        policy: (slot.companions.into_iter())
-            .map(|companion| format!("{} = {}", companion.role, companion.name))
-            .collect(),
-        entries: (slot.entries.into_iter())
-            .map(|entry| Entry {
-                name: entry.name,
-                key: entry.key,
-                priority: entry.priority,
-            })
-            .collect(),
+    let described = service.gate().hooks().describe().into_iter();
+    let slots = described.map(|slot| {
+        let mut runs = service.hook_runs(slot.slot).into_iter();
+        let entries = slot.entries.into_iter().map(|entry| Entry {
+            name: entry.name,
+            key: entry.key,
+            priority: entry.priority,
+            on_failure: entry.on_failure.to_string(),
+            runs: runs.next().unwrap_or_default(),
+        });
+        Slot {
+            slot: slot.slot,
+            kind: slot.kind,
+            policy: slot.policy,
+            entries: entries.collect(),
+            runs: service.runs(slot.slot),
+        }
     });
     Json(Registered {
-        set: described.set,
         slots: slots.collect(),
-        runs: service.runs(),
+        scripts: service.gate().hooks().script_runs().await,
         dispatches: service.dispatches(),
     })
 }

@@ -110,7 +110,7 @@ pub struct Verdict {
     /// What is to be done.
     pub effect: Effect,
     /// The rule that says so: its place, such as `guard.toml:12`, several with commas between, or
-    /// `built in: shell start files`.
+    /// `built in: shell start files`; of a hook that restricts `hook: NAME`.
     pub rule: String,
     /// Why, in a sentence for people; it may hold text of a file that nobody vouches for.
     pub reason: String,
@@ -128,6 +128,37 @@ impl Verdict {
             rule: "built in: rules that cannot be read".to_owned(),
             reason: format!("the rules cannot be read: {why}"),
             remember: false,
+        }
+    }
+
+    /// What a hook says that may only restrict.
+    pub(crate) fn of_hook(name: &str, effect: Effect, reason: String) -> Self {
+        Self {
+            effect,
+            rule: format!("hook: {name}"),
+            reason,
+            remember: true,
+        }
+    }
+
+    /// Asks, because such a hook failed: it might have forbidden it.
+    pub(crate) fn of_failed_hook(name: &str, kind: &str) -> Self {
+        Self {
+            effect: Effect::Ask,
+            rule: format!("built in: hook {name} failed"),
+            reason: format!("a hook that may forbid it failed: {kind}"),
+            remember: false,
+        }
+    }
+}
+
+impl Verdict {
+    /// The stricter of two, the first where they are equal. An answer that must not be remembered
+    /// is the stricter one.
+    pub(crate) fn or_stricter(self, other: Self) -> Self {
+        match (other.effect, !other.remember) > (self.effect, !self.remember) {
+            true => other,
+            false => self,
         }
     }
 }
@@ -299,14 +330,8 @@ impl Rules {
     fn restricted(&self, scene: &Scene<'_>) -> Option<Verdict> {
         let rules = self.inner.rules.iter();
         let said = rules.filter_map(|rule| restriction(rule, scene));
-        // An answer that must not be remembered is the stricter one.
         said.chain(self.inner.guarded.judge(scene))
-            .reduce(|best, next| {
-                match (next.effect, !next.remember) > (best.effect, !best.remember) {
-                    true => next,
-                    false => best,
-                }
-            })
+            .reduce(Verdict::or_stricter)
     }
 
     /// The rules that allow all of it; an error says what is not allowed.

@@ -120,6 +120,14 @@ impl Browser {
 
     #[track_caller]
     fn call(&self, session: Option<&str>, method: &str, parameters: Value) -> Value {
+        let answer = self.answer(session, method, parameters);
+        assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+        answer["result"].clone()
+    }
+
+    /// The result or the error of a call.
+    #[track_caller]
+    fn answer(&self, session: Option<&str>, method: &str, parameters: Value) -> Value {
         let id = self.next.get() + 1;
         self.next.set(id);
         let mut request = json!({ "id": id, "method": method, "params": parameters });
@@ -133,8 +141,7 @@ impl Browser {
             let answer = self.answers.recv_timeout(PATIENCE);
             let answer = answer.unwrap_or_else(|_| panic!("no answer to {method}"));
             if answer["id"] == id {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                return answer;
             }
             self.note(&answer);
         }
@@ -259,8 +266,9 @@ impl Page<'_> {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
             let parameters = json!({ "expression": expression, "returnByValue": true });
-            let result = self.call("Runtime.evaluate", parameters);
-            if result["result"]["value"] == true {
+            let session = Some(&*self.session);
+            let answer = self.browser.answer(session, "Runtime.evaluate", parameters);
+            if answer["result"]["result"]["value"] == true {
                 return;
             }
             thread::sleep(Duration::from_millis(50));

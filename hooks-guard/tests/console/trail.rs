@@ -239,13 +239,16 @@ fn hooks_are_shown_in_their_order_with_the_last_requests() {
     ask(&daemon, "ls");
     let found = daemon.get("/api/hooks/registered").ok();
     assert_eq!(found["slots"][0]["slot"], "classify");
-    assert_eq!(
-        found["slots"][0]["policy"][0],
-        "chain = FirstSuccess<Judgement>"
-    );
-    assert_eq!(found["slots"][0]["entries"][0]["name"], "Classifier");
-    assert_eq!(found["runs"]["runs"], 2);
-    assert_eq!(found["runs"]["failed"], 0);
+    let slot = &found["slots"][0];
+    assert_eq!(slot["policy"], "the first that knows decides");
+    assert_eq!(slot["entries"][0]["name"], "Classifier");
+    assert_eq!(slot["entries"][0]["on_failure"], "fail closed");
+    for runs in [&slot["runs"], &slot["entries"][0]["runs"]] {
+        assert_eq!(runs["runs"], 2);
+        assert_eq!(runs["decided"], 2);
+        assert_eq!(runs["failed"], 0);
+        assert!(runs["last_us"].as_u64().is_some());
+    }
     let steps = |at: usize| -> Vec<(String, String)> {
         let steps = found["dispatches"][at]["steps"].as_array().unwrap();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -270,7 +273,9 @@ fn hooks_are_shown_in_their_order_with_the_last_requests() {
     page.goto(&signed_in(&daemon).replace("/#", "/hooks#"));
     page.until("document.querySelectorAll('.lane').length === 2");
     let text = page.eval("document.querySelector('main').innerText");
-    assert!(text.as_str().unwrap().contains("FirstSuccess"), "{text}");
+    for shown in ["the first that knows decides", "Classifier", "fail closed"] {
+        assert!(text.as_str().unwrap().contains(shown), "{text}");
+    }
     // The list grows by itself.
     ask(&daemon, "ls");
     page.until("document.querySelectorAll('.lane').length === 3");

@@ -1,0 +1,308 @@
+//! Hooks in JavaScript that restrict what agents do. Nobody has to trust them: they see what they
+//! are given, and the worst that they can say is no.
+
+use std::fs;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use hooks_runtime::{Entry, HookError, Map};
+use hooks_script::{
+    BuildError, ContextData, Failure, Limits, Manifest, RegisterError, Run, RunGroup, RunHistory,
+    RunOutcome, RunQuery, RunRecord, ScriptEngine, ScriptHook, Stage, Verdict,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::classify::{Classification, Crud};
+use crate::dispatches::ScriptRuns;
+use crate::gate::{GateHooks, Restrict, Restriction};
+use crate::request::PermissionRequest;
+
+/// How many runs are kept.
+const KEPT: NonZeroUsize = NonZeroUsize::new(1000).unwrap();
+/// How long a run may take: several have to fit into what the gate gives to all.
+const WALL: Duration = Duration::from_millis(250);
+/// How much of a hook's own text is told.
+const TEXT_CHARS: usize = 300;
+/// What the runs are before.
+const ACTION: &str = "permission-request";
+
+/// Hooks in JavaScript for the gate, and the history of their runs (`S-20`).
+///
+/// | The hook | Then |
+/// |---|---|
+/// | returns `{ out: {} }` | it has nothing to say |
+/// | returns `{ out: { decision: "ask", reason: "…" } }` | somebody has to agree |
+/// | returns `{ out: { decision: "deny", reason: "…" } }`, or throws a `HookStopException` | it must not happen |
+/// | returns anything else, throws, or reaches a limit | somebody has to agree |
+///
+/// `in` has `command` and `class`, and where the request has them `agent` and `cwd`; there is no
+/// `data`.
+///
+/// ```
+/// use hooks_guard::PermissionRequest;
+/// use hooks_guard::gate::Gate;
+/// use hooks_guard::script::ScriptHooks;
+/// use hooks_script::{Manifest, ScriptEngine};
+///
+/// let hook = ScriptEngine::builder().build()?.register(
+///     Manifest::new("text:", "No mail", [])?,
+///     "export default ({ in: { command } }) =>
+///         ({ out: /mail/.test(command) ? { decision: 'deny', reason: 'no mail' } : {} });",
+/// )?;
+/// let gate = Gate::by_tables().with_scripts(ScriptHooks::new([hook]));
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let judged = gate.judge(&PermissionRequest::new("mail ada < notes.txt")).await;
+/// assert!(judged.ruling.denied);
+/// # });
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ScriptHooks {
+    hooks: Vec<ScriptHook>,
+    history: RunHistory,
+}
+
+/// Why there is no such hook (`S-03`).
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ScriptError {
+    /// There is no engine.
+    #[error(transparent)]
+    Engine(#[from] BuildError),
+    /// The file cannot be read.
+    #[error("cannot read the hook `{path}`; {source}", path = .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What is in it is no hook.
+    #[error("cannot use the hook `{path}`: {source}", path = .path.display())]
+    Register {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: RegisterError,
+    },
+}
+
+impl ScriptHooks {
+    /// These hooks, to be asked in this order.
+    #[must_use]
+    pub fn new(hooks: impl IntoIterator<Item = ScriptHook>) -> Self {
+        Self {
+            hooks: hooks.into_iter().collect(),
+            history: RunHistory::in_memory(KEPT).text_chars(TEXT_CHARS),
+        }
+    }
+
+    /// The hooks in some files; each has run its top level, and nothing else, when this returns.
+    /// It waits for that on this thread.
+    ///
+    /// # Errors
+    /// For the first that cannot be read, or is no hook.
+    pub fn load(files: &[PathBuf]) -> Result<Self, ScriptError> {
+        let limits = Limits {
+            wall: WALL,
+            ..Limits::default()
+        };
+        let engine = ScriptEngine::builder().limits(limits).build()?;
+        let hooks = files.iter().map(|path| loaded(&engine, path));
+        Ok(Self::new(hooks.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    pub(crate) fn register(&self, hooks: GateHooks) -> GateHooks {
+        self.hooks.iter().fold(hooks, |hooks, hook| {
+            let manifest = hook.manifest();
+            let entry = Entry::new(Restricting {
+                hook: hook.clone(),
+                history: self.history.clone(),
+            });
+            let entry = entry
+                .key(manifest.source().to_owned())
+                .name(manifest.name().to_owned())
+                .trusted(false);
+            hooks.with_restrict_entry(entry)
+        })
+    }
+
+    /// The runs since the process began, by hook, outcome and class, each with the last that is
+    /// still kept.
+    pub(crate) async fn runs(&self) -> Vec<ScriptRuns> {
+        let query = RunQuery::new().limit(KEPT.get());
+        // What is kept in memory can be read.
+        let last = self.history.query(&query).await;
+        let last = last.map_or_else(|_| Vec::new(), |page| page.records);
+        let groups = self.history.summary().into_iter();
+        groups.map(|group| self.told(group, &last)).collect()
+    }
+
+    fn told(&self, group: RunGroup, last: &[RunRecord]) -> ScriptRuns {
+        let of_group = |record: &&RunRecord| {
+            record.source == group.source
+                && record.outcome.kind() == group.outcome
+                && record.outcome.class().unwrap_or_default() == group.class
+        };
+        let last = last.iter().find(of_group);
+        let of_source = |hook: &&ScriptHook| hook.manifest().source() == group.source;
+        let hook = self.hooks.iter().find(of_source);
+        ScriptRuns {
+            hook: hook
+                .map_or(&*group.source, |hook| hook.manifest().name())
+                .to_owned(),
+            outcome: group.outcome.as_str(),
+            class: group.class,
+            runs: group.runs,
+            took_us: group.duration_us.sum,
+            last_us: last.map(|run| u64::try_from(run.duration.as_micros()).unwrap_or(u64::MAX)),
+            last_at: last.map(|run| run.time),
+            last_error: last.and_then(|run| match &run.outcome {
+                RunOutcome::Stopped { message, .. } | RunOutcome::Failure { message, .. } => {
+                    Some(message.clone())
+                }
+                RunOutcome::Skipped { reason } => Some(reason.clone()),
+                _ => None,
+            }),
+        }
+    }
+}
+
+fn loaded(engine: &ScriptEngine, path: &Path) -> Result<ScriptHook, ScriptError> {
+    let code = fs::read_to_string(path).map_err(|source| ScriptError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let manifest = Manifest::new(format!("file:{}", path.display()), name, []);
+    manifest
+        .map_err(RegisterError::from)
+        .and_then(|manifest| engine.register(manifest, &code))
+        .map_err(|source| ScriptError::Register {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+/// A hook in JavaScript in the gate.
+struct Restricting {
+    hook: ScriptHook,
+    history: RunHistory,
+}
+
+/// What hooks are given: this, and nothing else of a request.
+#[derive(Serialize)]
+struct Given<'a> {
+    command: &'a str,
+    class: Crud,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<std::borrow::Cow<'a, str>>,
+}
+
+/// What they may say: a word that is misspelt is not one of those that say nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Says {
+    decision: Option<Word>,
+    reason: Option<String>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Ask,
+    Deny,
+}
+
+impl Restrict for Restricting {
+    async fn restrict(
+        &self,
+        request: &PermissionRequest,
+        found: &Classification,
+    ) -> Result<Option<Restriction>, HookError> {
+        let message = message(request, found)?;
+        let data = ContextData::new();
+        let mut unfinished = Unfinished(Some(self));
+        let mut run = self.hook.run_pre(&message, &data).await;
+        let said = said(&run);
+        if let Err(failure) = &said {
+            run.verdict = Verdict::Failed(failure.clone());
+        }
+        let record = RunRecord::of(&self.hook, Stage::Pre, &run, &message, &data);
+        unfinished.0 = None;
+        self.history.record(record.action(ACTION)).await?;
+        said.map_err(|failure| HookError::new(cut(&failure.to_string())))
+    }
+}
+
+/// Records a run that nobody waits for any more.
+struct Unfinished<'a>(Option<&'a Restricting>);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some(Restricting { hook, history }) = self.0 {
+            let why = "nobody waited for its answer any longer";
+            let record = RunRecord::skipped(hook, Stage::Pre, why).action(ACTION);
+            // A history in memory does not wait.
+            let _ = history.record(record).now_or_never();
+        }
+    }
+}
+
+fn message(request: &PermissionRequest, found: &Classification) -> Result<Map, HookError> {
+    let given = Given {
+        command: &request.command,
+        class: found.crud,
+        agent: request.agent.as_deref(),
+        cwd: request.cwd.as_deref().map(Path::to_string_lossy),
+    };
+    match serde_json::to_value(given)? {
+        Value::Object(message) => Ok(message),
+        _ => Err(HookError::new("what is asked about is no object")),
+    }
+}
+
+/// What a run says; whatever is not understood is a failure.
+fn said(run: &Run) -> Result<Option<Restriction>, Failure> {
+    let out = match &run.verdict {
+        Verdict::Out(out) => out.clone(),
+        Verdict::Stop(stop) => {
+            let reason = cut(&format!("{}: {}", stop.class, stop.message));
+            return Ok(Some(Restriction::Deny(reason)));
+        }
+        Verdict::Failed(failure) => return Err(failure.clone()),
+        _ => return Err(Failure::Engine("its verdict is not known".to_owned())),
+    };
+    let not_understood = |why: &dyn std::fmt::Display| {
+        Failure::BadReturn(format!(
+            "answered what is not understood: {why}; return `{{ out: {{ decision, reason }} }}` \
+             with the decision `ask` or `deny`, or `{{ out: {{}} }}`"
+        ))
+    };
+    let says: Says =
+        serde_json::from_value(Value::Object(out)).map_err(|why| not_understood(&why))?;
+    let reason = |reason: Option<String>| match reason {
+        Some(reason) => cut(&reason),
+        None => "it gives no reason".to_owned(),
+    };
+    match says.decision {
+        Some(Word::Ask) => Ok(Some(Restriction::Ask(reason(says.reason)))),
+        Some(Word::Deny) => Ok(Some(Restriction::Deny(reason(says.reason)))),
+        None if says.reason.is_some() => Err(not_understood(&"a reason without a decision")),
+        None => Ok(None),
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(TEXT_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

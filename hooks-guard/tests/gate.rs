@@ -1,0 +1,252 @@
+//! What the service tells of each hook of its gate.
+
+use std::time::Duration;
+
+use hooks_guard::PermissionRequest;
+use hooks_guard::audit::AuditStore;
+use hooks_guard::classify::{Classification, Classifier, Decision, Judgement, Method};
+use hooks_guard::gate::{Classify, Gate, GateHooks, Policy, Restrict, Restriction};
+use hooks_guard::service::{
+    Dispatch, HookRun, PermissionService, Remember, Reply, Responded, Runs, StepRun,
+};
+use hooks_runtime::{Entry, FailurePolicy, HookError};
+
+/// Does what the last word of the command says.
+struct Moody(&'static str);
+
+impl Classify for Moody {
+    async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
+        let mood = request.command.strip_prefix(self.0)?;
+        match mood {
+            " panics" => panic!("no mood for password=hunter2222"),
+            " sleeps" => std::future::pending().await,
+            _ => Classifier::new().judge("ls", None).ok(),
+        }
+    }
+}
+
+async fn service(hooks: GateHooks) -> (PermissionService, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("audit.db").display());
+    let audit = AuditStore::open(&url).await.unwrap();
+    let gate = Gate::with_hooks(hooks, Policy::default());
+    let service = PermissionService::new(gate, audit, Duration::from_secs(60));
+    (service, folder)
+}
+
+fn three() -> GateHooks {
+    GateHooks::new()
+        .with_classify_entry(Entry::new(Moody("c")).name("third").priority(3))
+        .with_classify_entry(Entry::new(Moody("a")).name("first").priority(1))
+        .with_classify_entry(
+            Entry::new(Moody("b"))
+                .name("second")
+                .key("middle")
+                .priority(2),
+        )
+}
+
+/// What became of each hook, by its name.
+fn hooks(dispatch: &Dispatch) -> Vec<(&str, StepRun)> {
+    let hooks = dispatch.steps[0].hooks.iter();
+    hooks.map(|hook| (&*hook.name, hook.run)).collect()
+}
+
+fn counts(runs: &Runs) -> [u64; 4] {
+    [runs.runs, runs.decided, runs.skipped, runs.failed]
+}
+
+#[tokio::test]
+async fn each_hook_has_figures_of_its_own() {
+    let (service, _folder) = service(three()).await;
+    for command in ["a", "b", "b", "c"] {
+        let ruling = service.request(PermissionRequest::new(command)).await;
+        assert_eq!(ruling.unwrap().decision, Decision::AutoAllowed);
+    }
+    let all = service.hook_runs("classify");
+    let all: Vec<_> = all.iter().map(counts).collect();
+    assert_eq!(all, [[4, 1, 0, 0], [3, 2, 1, 0], [1, 1, 3, 0]]);
+    assert_eq!(counts(&service.runs("classify")), [4, 4, 0, 0]);
+    let last = service.dispatches();
+    let (ran, decided, skipped) = (StepRun::Ran, StepRun::Decided, StepRun::Skipped);
+    assert_eq!(
+        hooks(&last[0]),
+        [("first", ran), ("second", ran), ("third", decided)]
+    );
+    assert_eq!(
+        hooks(&last[1]),
+        [("first", ran), ("second", decided), ("third", skipped)]
+    );
+    assert_eq!(last[1].steps[0].detail.as_deref(), Some("second"));
+}
+
+#[tokio::test]
+async fn a_hook_that_fails_ends_it_and_is_named() {
+    let (service, _folder) = service(three()).await;
+    let request = PermissionRequest::new("b panics");
+    let ruling = service.request(request).await.unwrap();
+    assert_eq!(ruling.decision, Decision::RequiresConfirmation);
+    assert_eq!(ruling.classification_method, Method::Fallback);
+    let all = service.hook_runs("classify");
+    let all_counts: Vec<_> = all.iter().map(counts).collect();
+    assert_eq!(all_counts, [[1, 0, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]]);
+    let fault = all[1].last_fault.as_deref();
+    assert_eq!(fault, Some("panicked: no mood for password=[secret]"));
+    assert!(all[1].last_fault_at.is_some());
+    assert!(all[0].last_fault.is_none());
+    let [dispatch] = &service.dispatches()[..] else {
+        panic!("one was asked");
+    };
+    assert_eq!(dispatch.steps[0].run, StepRun::Failed);
+    let fault = "classifier `second` panicked: no mood for password=[secret]";
+    assert_eq!(dispatch.steps[0].detail.as_deref(), Some(fault));
+    let record = service.audit().decision(ruling.id.unwrap()).await;
+    assert_eq!(record.unwrap().unwrap().error.as_deref(), Some(fault));
+}
+
+#[tokio::test]
+async fn a_hook_that_is_isolated_is_left_out_where_it_fails() {
+    let isolated = Entry::new(Moody("b")).on_failure(FailurePolicy::Isolate);
+    let hooks = GateHooks::new()
+        .with_classify_entry(isolated)
+        .with_classify(Classifier::new());
+    let (service, _folder) = service(hooks).await;
+    let request = PermissionRequest::new("b panics");
+    let ruling = service.request(request).await.unwrap();
+    assert_ne!(ruling.classification_method, Method::Fallback);
+    let all: Vec<_> = service.hook_runs("classify").iter().map(counts).collect();
+    assert_eq!(all, [[1, 0, 0, 1], [1, 1, 0, 0]]);
+    let [dispatch] = &service.dispatches()[..] else {
+        panic!("one was asked");
+    };
+    assert_eq!(dispatch.steps[0].run, StepRun::Decided);
+    assert_eq!(dispatch.steps[0].detail.as_deref(), Some("Classifier"));
+    let record = service.audit().decision(ruling.id.unwrap()).await;
+    let error = record.unwrap().unwrap().error.unwrap();
+    assert!(error.starts_with("classifier `Moody` panicked"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn p_08_all_hooks_together_have_two_seconds() {
+    let hooks = GateHooks::new().with_classify(Moody("b"));
+    let gate = Gate::with_hooks(hooks, Policy::default());
+    let judged = gate.judge(&PermissionRequest::new("b sleeps")).await;
+    assert_eq!(judged.ruling.decision, Decision::RequiresConfirmation);
+    assert!(judged.ruling.reasoning.contains("timed out"));
+    let [HookRun { run, fault, .. }] = &judged.steps[0].hooks[..] else {
+        panic!("there is one hook");
+    };
+    assert_eq!(*run, StepRun::Failed);
+    assert!(fault.as_deref().unwrap().starts_with("had no answer"));
+}
+
+#[tokio::test]
+async fn p_12_a_gate_without_classifiers_judges_nothing() {
+    let (service, _folder) = service(GateHooks::new()).await;
+    let request = PermissionRequest::new("ls");
+    let refused = service.request(request).await.unwrap_err();
+    assert!(refused.to_string().starts_with("no classifier"));
+}
+
+/// Restricts where its own word stands in the command, as the word says.
+struct Strict(&'static str);
+
+impl Restrict for Strict {
+    async fn restrict(
+        &self,
+        request: &PermissionRequest,
+        _: &Classification,
+    ) -> Result<Option<Restriction>, HookError> {
+        let says = request.command.split(' ').any(|word| word == self.0);
+        let why = || "so says the test".to_owned();
+        match self.0 {
+            _ if !says => Ok(None),
+            "ask" => Ok(Some(Restriction::Ask(why()))),
+            "deny" => Ok(Some(Restriction::Deny(why()))),
+            "fail" => Err(HookError::new("no idea")),
+            "panic" => panic!("no idea"),
+            _ => std::future::pending().await,
+        }
+    }
+}
+
+fn restricting() -> GateHooks {
+    ["ask", "fail", "panic", "deny", "sleep"].into_iter().fold(
+        GateHooks::new().with_classify(Classifier::new()),
+        |hooks, word| hooks.with_restrict_entry(Entry::new(Strict(word)).name(word)),
+    )
+}
+
+#[tokio::test]
+async fn p_06_the_strictest_restriction_counts() {
+    let (service, _folder) = service(restricting()).await;
+    let (asks, allowed) = (Decision::RequiresConfirmation, Decision::AutoAllowed);
+    for (command, decision, denied, rule) in [
+        ("ls", allowed, false, None),
+        ("ls ask", asks, false, Some("hook: ask")),
+        ("ls fail", asks, false, Some("built in: hook fail failed")),
+        ("ls panic", asks, false, Some("built in: hook panic failed")),
+        ("ls deny", asks, true, Some("hook: deny")),
+        ("ls ask deny", asks, true, Some("hook: deny")),
+        ("ls fail panic deny", asks, true, Some("hook: deny")),
+    ] {
+        let request = PermissionRequest::new(command);
+        let ruling = service.request(request).await.unwrap();
+        let found = (ruling.decision, ruling.denied, ruling.rule.as_deref());
+        assert_eq!(found, (decision, denied, rule), "{command}");
+    }
+    let all: Vec<_> = service.hook_runs("restrict").iter().map(counts).collect();
+    let [ask, fail, panic, deny, sleep] = all[..] else {
+        panic!("five are registered");
+    };
+    assert_eq!(ask, [7, 0, 0, 0]);
+    assert_eq!(fail, [7, 0, 0, 2]);
+    assert_eq!(panic, [7, 0, 0, 2]);
+    assert_eq!(deny, [7, 3, 0, 0]);
+    assert_eq!(sleep, [4, 0, 3, 0], "nothing is stricter than to deny");
+}
+
+#[tokio::test]
+async fn p_06_no_setting_relaxes_what_a_hook_restricts() {
+    let policy = Policy {
+        dangerously_skip_confirmations: true,
+        require_confirmation_cud: false,
+        ..Policy::default()
+    };
+    let gate = Gate::with_hooks(restricting(), policy);
+    for (command, decision) in [
+        ("rm -r out", Decision::AutoAllowed),
+        ("rm -r out ask", Decision::RequiresConfirmation),
+        ("rm -r out fail", Decision::RequiresConfirmation),
+    ] {
+        let judged = gate.judge(&PermissionRequest::new(command)).await;
+        assert_eq!(judged.ruling.decision, decision, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_failed_hook_asks_about_is_answered_once() {
+    let (service, _folder) = service(restricting()).await;
+    let always = Reply {
+        approved: true,
+        remember: Remember::Always,
+        note: None,
+    };
+    for (command, remembered) in [("ls fail", false), ("ls ask", true)] {
+        let request = PermissionRequest::new(command);
+        let id = service.request(request).await.unwrap().id.unwrap();
+        let answered = service.respond(id, always.clone(), "test").await.unwrap();
+        let taken = matches!(answered, Responded::Answered(_));
+        assert_eq!(taken, remembered, "{command}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restriction_that_does_not_come_asks() {
+    let gate = Gate::with_hooks(restricting(), Policy::default());
+    let judged = gate.judge(&PermissionRequest::new("ls sleep")).await;
+    assert_eq!(judged.ruling.decision, Decision::RequiresConfirmation);
+    assert!(!judged.may_be_remembered, "it may answer the next time");
+    let error = judged.error.unwrap();
+    assert!(error.starts_with("hook `sleep` had no answer"), "{error}");
+}

@@ -1,0 +1,171 @@
+//! What a hook says, and what becomes of it.
+
+use std::fs;
+use std::time::Duration;
+
+use hooks_guard::PermissionRequest;
+use hooks_guard::classify::Decision;
+use hooks_guard::gate::{Gate, Judged};
+use hooks_guard::script::ScriptHooks;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+/// A gate whose classifier is that of the tables, with a hook of this body.
+fn gate(body: &str) -> Gate {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hook.js");
+    fs::write(&file, format!("export default {body};")).unwrap();
+    Gate::by_tables().with_scripts(ScriptHooks::load(&[file]).unwrap())
+}
+
+async fn judged(gate: &Gate, command: &str) -> Judged {
+    gate.judge(&PermissionRequest::new(command)).await
+}
+
+/// The runs of a gate, without their times.
+async fn runs(gate: &Gate) -> Vec<Value> {
+    let runs = gate.hooks().script_runs().await;
+    let rows = runs.iter().map(|runs| {
+        json!([
+            runs.hook,
+            runs.outcome,
+            runs.class,
+            runs.runs,
+            runs.last_error
+        ])
+    });
+    rows.collect()
+}
+
+#[tokio::test]
+async fn p_06_a_hook_denies_asks_or_says_nothing() {
+    let gate = gate(
+        "({ in: { command } }) => ({ out: command === 'ls' ? {} : \
+         { decision: command.split(' ')[1], reason: 'so I say' } })",
+    );
+    let plain = judged(&gate, "ls").await;
+    assert_eq!(plain.ruling.decision, Decision::AutoAllowed);
+    let asked = judged(&gate, "ls ask").await;
+    assert_eq!(asked.ruling.decision, Decision::RequiresConfirmation);
+    assert!(!asked.ruling.denied && asked.may_be_remembered);
+    assert!(
+        asked
+            .ruling
+            .reasoning
+            .starts_with("so I say (hook: hook.js)")
+    );
+    let denied = judged(&gate, "ls deny").await;
+    assert!(denied.ruling.denied);
+    assert_eq!(denied.ruling.rule.as_deref(), Some("hook: hook.js"));
+    assert_eq!(
+        runs(&gate).await,
+        [json!(["hook.js", "success", "", 3, null])]
+    );
+}
+
+#[tokio::test]
+async fn p_06_nothing_that_a_hook_says_is_a_yes() {
+    for body in [
+        "() => ({ out: { decision: 'allow' } })",
+        "() => ({ out: { decision: 'ALLOW', reason: 'fine' } })",
+        "() => ({ out: { desicion: 'deny' } })",
+        "() => ({ out: { reason: 'no' } })",
+        "({ in: given }) => ({ out: given })",
+        "() => ({})",
+        "() => undefined",
+        "() => { throw new Error('no idea'); }",
+        "() => { for (;;) {} }",
+        "() => new Promise(() => {})",
+    ] {
+        let gate = gate(body);
+        for command in ["ls", "cat Cargo.toml"] {
+            let judged = judged(&gate, command).await;
+            assert_eq!(
+                judged.ruling.decision,
+                Decision::RequiresConfirmation,
+                "{body}"
+            );
+            assert!(!judged.ruling.denied && !judged.may_be_remembered, "{body}");
+            assert!(judged.error.is_some(), "{body}");
+        }
+        let [runs] = &runs(&gate).await[..] else {
+            panic!("{body}: one outcome");
+        };
+        assert_eq!(
+            (&runs[1], &runs[3]),
+            (&json!("failure"), &json!(2)),
+            "{body}"
+        );
+        assert!(runs[4].is_string(), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn p_06_a_hook_cannot_relax_what_is_asked_about() {
+    let gate = gate("() => ({ out: {} })");
+    let judged = judged(&gate, "rm -r out").await;
+    assert_eq!(judged.ruling.decision, Decision::RequiresConfirmation);
+    assert!(judged.error.is_none());
+}
+
+#[tokio::test]
+async fn s_15_a_stop_denies_and_is_counted_by_its_class() {
+    let gate = gate(
+        "(() => { class TooLate extends HookStopException {} \
+         return ({ in: { command } }) => { throw new TooLate(`no ${command} today`); }; })()",
+    );
+    let judged = judged(&gate, "ls somewhere").await;
+    assert!(judged.ruling.denied && judged.error.is_none());
+    let said = &judged.ruling.reasoning;
+    assert!(said.starts_with("TooLate: no ls somewhere today"), "{said}");
+    // What is kept of the run has nothing of what the hook was given.
+    let kept = json!(["hook.js", "stopped", "TooLate", 1, "no [input] today"]);
+    assert_eq!(runs(&gate).await, [kept]);
+}
+
+#[tokio::test]
+async fn a_hook_is_given_four_fields_and_nothing_else() {
+    let gate = gate(
+        "({ in: given, data }) => ({ out: { decision: 'ask', reason: JSON.stringify([given, data]) } })",
+    );
+    let mut request = PermissionRequest::new("ls");
+    request.session_id = Some("s-1".to_owned());
+    request.call_id = Some("c-1".to_owned());
+    request.context = Some("git".to_owned());
+    let least = gate.judge(&request).await.ruling.reasoning;
+    let given = r#"[{"command":"ls","class":"READ"},{}] (hook"#;
+    assert!(least.starts_with(given), "{least}");
+    request.agent = Some("codex".to_owned());
+    request.cwd = Some("/srv/ada".into());
+    let most = gate.judge(&request).await.ruling.reasoning;
+    let given = r#"[{"command":"ls","class":"READ","agent":"codex","cwd":"/srv/ada"},{}] (hook"#;
+    assert!(most.starts_with(given), "{most}");
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_waits_for_is_not_lost() {
+    let gate = gate("() => { for (;;) {} }");
+    let soon = Duration::from_millis(1);
+    let cut_off = timeout(soon, judged(&gate, "ls")).await;
+    assert!(cut_off.is_err(), "a loop takes longer");
+    let why = "nobody waited for its answer any longer";
+    let kept = json!(["hook.js", "skipped", "", 1, why]);
+    assert_eq!(runs(&gate).await, [kept]);
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_hook_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("none.js");
+    let error = ScriptHooks::load(std::slice::from_ref(&file)).unwrap_err();
+    assert!(
+        error.to_string().starts_with("cannot read the hook"),
+        "{error}"
+    );
+    fs::write(&file, "export const hook = 1;").unwrap();
+    let error = ScriptHooks::load(&[file]).unwrap_err();
+    assert!(
+        error.to_string().starts_with("cannot use the hook"),
+        "{error}"
+    );
+}
