@@ -213,6 +213,10 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
                     },
                     _ => false,
                 };
+                // An assignment, or an expression that begins with `=`: it depends on the `awk`.
+                if divides && characters.get(at) == Some(&'=') {
+                    return None;
+                }
                 if divides {
                     out.push(Token::Sign("/".into()));
                     continue;
