@@ -145,7 +145,12 @@ fn script(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
         let name = call[1..].split(quote).next().unwrap_or("");
         self::judge(judge, &arg.with(name));
     }
-    if calls.len() != line.matches("redis.").count() || line.contains(UNKNOWN) {
+    // Every mention of what leads to commands is a call, and nothing else leads to them.
+    let elsewhere = ["_G", "_ENV", "fenv", "load", "require"];
+    if calls.len() != line.matches("redis").count()
+        || elsewhere.iter().any(|name| line.contains(name))
+        || line.contains(UNKNOWN)
+    {
         judge.find(Effect::Code, arg.span, "a script that is not followed");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Count, Opt, Program, Role, Style, Takes, Verb};
+use super::{Count, Effect, Opt, Program, Role, Style, Takes, Verb};
 use crate::classify::judge::Arg;
 use crate::classify::shell::Span;
 
@@ -154,9 +154,35 @@ impl Call {
             } else {
                 self.option(&scope, style, arg, &mut next);
             }
+            if let Some(taken) = args.get(at).filter(|_| next.at > at) {
+                self.option_in_disguise(&scope, style, taken);
+            }
             at = next.at;
         }
         at
+    }
+
+    /// A word that was taken for the value of an option, and would do more than read as an option:
+    /// a version of the program that takes no value there reads it so.
+    fn option_in_disguise(&mut self, scope: &Scope<'_>, style: Style, taken: &Arg) {
+        if !taken.text.starts_with("--") || taken.text.len() < 3 {
+            return;
+        }
+        let (options, strange) = (self.options.len(), self.strange.len());
+        let mut nothing = Next { args: &[], at: 0 };
+        self.option(scope, style, taken, &mut nothing);
+        self.strange.truncate(strange);
+        // Nothing that it says may make a read of the rest.
+        let mut at = 0;
+        self.options.retain(|given| {
+            at += 1;
+            at <= options
+                || match given.option.verb {
+                    Some(Verb::Raises(_) | Verb::Reveals) => true,
+                    Some(Verb::Means(effect) | Verb::Only(effect)) => effect != Effect::Read,
+                    None => !matches!(given.option.role, Role::Text | Role::Input),
+                }
+        });
     }
 
     fn option(&mut self, scope: &Scope<'_>, style: Style, arg: &Arg, next: &mut Next<'_>) {

@@ -497,7 +497,8 @@ fn finds(text: &str) -> bool {
         "identifier" | "member_expression" | "property_identifier" | "subscript_expression" => {
             is_property(&text[node.byte_range()])
         }
-        "async" | "delete" => false,
+        // An escape may hide the name of a stage.
+        "async" | "delete" | "escape_sequence" => false,
         kind => !node.is_named() || EXPRESSIONS.contains(&kind),
     })
 }

@@ -5,7 +5,7 @@ use super::statement::query_effect;
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, ObjectName, Query, Visitor};
+use sqlparser::ast::{Expr, ObjectName, Query, TableFactor, Visitor};
 
 use crate::classify::tables::Effect;
 
@@ -76,6 +76,19 @@ impl Visitor for Finder {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if let Expr::Function(function) = expr {
             self.function(&function.name);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<()> {
+        match table {
+            TableFactor::Table {
+                name,
+                args: Some(_),
+                ..
+            }
+            | TableFactor::Function { name, .. } => self.function(name),
+            _ => {}
         }
         ControlFlow::Continue(())
     }

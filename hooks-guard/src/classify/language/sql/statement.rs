@@ -141,13 +141,15 @@ pub(super) const PRAGMAS: &[&str] = &[
 ];
 
 pub(super) fn pragma_writes(name: &str) -> bool {
+    // What is given an argument takes it for its value.
+    if let Some((name, _)) = name.split_once('(') {
+        return !PRAGMAS.contains(&name);
+    }
     [
         "WAL_CHECKPOINT",
         "OPTIMIZE",
         "INCREMENTAL_VACUUM",
         "SHRINK_MEMORY",
-        "JOURNAL_MODE(",
-        "USER_VERSION(",
     ]
     .iter()
     .any(|writes| name.starts_with(writes))
