@@ -167,6 +167,12 @@ impl Reader<'_> {
         }
     }
 
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+    }
+
     fn flags(&mut self) {
         while matches!(self.peek(), Some('I' | 'M')) {
             self.at += 1;
@@ -195,11 +201,17 @@ impl Reader<'_> {
                     }
                 }
                 'b' | 't' | 'T' | ':' | 'v' => {
+                    self.skip_blanks();
                     while self
                         .peek()
-                        .is_some_and(|c| c != '\n' && c != ';' && c != '}')
+                        .is_some_and(|c| !c.is_whitespace() && !matches!(c, ';' | '}'))
                     {
                         self.at += 1;
+                    }
+                    self.skip_blanks();
+                    // To some it belongs to the label, to others it is the next command.
+                    if !matches!(self.peek(), None | Some('\n' | ';' | '}')) {
+                        return None;
                     }
                 }
                 'a' | 'i' | 'c' => loop {
