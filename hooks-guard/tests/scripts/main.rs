@@ -34,6 +34,7 @@ fn python_that_only_prints_is_allowed() {
         "import os; print([f for f in os.listdir('.') if f.endswith('.py')])",
         "import importlib.util; print(importlib.util.find_spec('numpy') is not None)",
         "print(type(1).__name__, type('x'))",
+        "from pathlib import Path; print(Path('a.txt').read_text(), *Path('.').glob('*.py'))",
         "'''about'''\nprint(\"it's\") # isn't it",
     ];
     all("python3 -c", &scripts, true);
@@ -70,6 +71,10 @@ fn python_is_asked_about_where_a_name_leads_further() {
         "# coding: utf-7\nprint(1)",
         "x = 1 # \rimport os; os.remove('a')",
         "open('a', 'w')",
+        "from pathlib import Path; Path('a').replace('b')",
+        "from pathlib import Path; list(map(Path.unlink, [Path('a')]))",
+        "from pathlib import Path; print([p.read_text() for p in Path('.').iterdir()])",
+        "import pathlib; pathlib.Path('a').write_text('b')",
         "open('a', **{'mode': 'w'})",
         "print(1",
     ];
@@ -85,6 +90,7 @@ fn javascript_that_only_prints_is_allowed() {
         "const {cpus: c, platform} = require('node:os'); console.log(c(), platform())",
         "const f = n => n < 2 ? n : f(n - 1) + f(n - 2); console.log(f(10))",
         "console.log([1, 2].map(x => x * 2).filter(Number), `a${1 + 1}`)",
+        "const fs = require('fs'); console.log(JSON.parse(fs.readFileSync('a.json', 'utf8')).b)",
         "let s = 0; for (let i = 0; i < 9; i++) { s += i } console.log(s) // it's 36",
         "console.log('a-b'.replace(/-/g, '_'), new Date().toISOString())",
     ];
@@ -103,6 +109,9 @@ fn javascript_is_asked_about_where_a_name_leads_further() {
         "['a'].map(require('os').setPriority)",
         "const o = {...require('os')}; o.setPriority(1)",
         "[1].map(fs.rmSync)",
+        "require('fs').readFileSync('a', {flag: 'w'})",
+        "['a'].map(require('fs').readFileSync)",
+        "const {rmSync} = require('fs'); rmSync('a')",
         // To the constructor of functions.
         "[].map.constructor('x')()",
         "[]['map']['constr' + 'uctor']('x')",

@@ -397,11 +397,11 @@ impl<'t> Script<'t> {
             },
             "identifier" => match (self.meaning(function), self.path(function)) {
                 (Some(Bound::Function), _) => true,
-                (_, Some(path)) => self.names.is_call(&path),
+                (_, Some(path)) => self.names.is_call(&path) || self.reads(&path, arguments),
                 _ => false,
             },
             "member_expression" => match self.path(function) {
-                Some(path) => self.calls(&path),
+                Some(path) => self.calls(&path) || self.reads(&path, arguments),
                 None => {
                     let name = self.field(function, "property");
                     self.names.methods.contains(name)
@@ -409,6 +409,21 @@ impl<'t> Script<'t> {
             },
             _ => false,
         }
+    }
+
+    /// Whether a call reads a file, or says something of one, whose name is written there.
+    fn reads(&self, path: &str, arguments: Node<'_>) -> bool {
+        let arguments = children(arguments);
+        let Some((file, how)) = arguments.split_first() else {
+            return false;
+        };
+        let named = self.literal(*file).is_some() || self.of(*file) == "0";
+        let is_reader = matches!(
+            path,
+            "fs.existsSync" | "fs.readFileSync" | "fs.readdirSync" | "fs.statSync"
+        );
+        // An encoding; an object might say how it is opened.
+        is_reader && named && how.iter().all(|how| self.literal(*how).is_some())
     }
 
     fn calls(&self, path: &str) -> bool {

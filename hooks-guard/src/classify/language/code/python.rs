@@ -134,6 +134,12 @@ enum Bound {
     Path(String),
 }
 
+impl Bound {
+    fn is_of_pathlib(&self) -> bool {
+        matches!(self, Bound::Path(path) if path.starts_with("pathlib"))
+    }
+}
+
 struct Script<'t> {
     text: &'t str,
     names: &'t Names,
@@ -270,8 +276,14 @@ impl<'t> Script<'t> {
             })
     }
 
+    fn is_method(&self, name: &str) -> bool {
+        // Of a path it moves the file.
+        let moves = name == "replace" && self.bound.values().any(Bound::is_of_pathlib);
+        self.names.methods.contains(name) && !moves
+    }
+
     fn is_attribute(&self, name: &str) -> bool {
-        self.names.methods.contains(name) || self.names.attributes.contains(name)
+        self.is_method(name) || self.names.attributes.contains(name)
     }
 
     fn allows_attribute(&self, node: Node<'_>) -> bool {
@@ -329,10 +341,10 @@ impl<'t> Script<'t> {
             }
             "attribute" => match self.path(function) {
                 Some(path) => self.calls(&path, &arguments),
-                None => self
-                    .names
-                    .methods
-                    .contains(self.field(function, "attribute")),
+                None => {
+                    let name = self.field(function, "attribute");
+                    self.is_method(name) || name == "read_text" && self.is_named_path(function)
+                }
             },
             _ => false,
         }
@@ -350,6 +362,18 @@ impl<'t> Script<'t> {
                     .next()
                     .is_some_and(|name| self.names.methods.contains(name))
                     && names.all(|name| self.is_attribute(name))
+            })
+    }
+
+    /// Whether it is the method of a path that is written there.
+    fn is_named_path(&self, method: Node<'_>) -> bool {
+        let call = method.child_by_field_name("object");
+        call.filter(|call| call.kind() == "call")
+            .is_some_and(|call| {
+                let class = call.child_by_field_name("function");
+                let arguments = call.child_by_field_name("arguments").map(children);
+                class.and_then(|class| self.path(class)).as_deref() == Some("pathlib.Path")
+                    && matches!(arguments.as_deref(), Some([name]) if self.literal(*name).is_some())
             })
     }
 
