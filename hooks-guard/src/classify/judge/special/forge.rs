@@ -100,7 +100,7 @@ pub(super) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &I
     let kind = |text: &str| {
         text.split(',').any(|part| {
             let name = part.split(['/', '.']).next().unwrap_or(part);
-            name == "secret" || name == "secrets"
+            ["secret", "secrets"].contains(&name.to_ascii_lowercase().as_str())
         })
     };
     let named = call.operands.iter().any(|operand| kind(&operand.arg.text));

@@ -91,6 +91,15 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             judge.find(Effect::Delete, value.span, "`curl` deletes on the server");
         }
     }
+    let protocol = call.options.iter().any(|given| {
+        let file = |value: &Arg| value.text.to_ascii_lowercase().starts_with("file");
+        given.name == "--proto-default" && given.value.as_ref().is_some_and(file)
+    });
+    let given = call.options.iter().filter(|given| given.name == "--url");
+    let addresses = given.filter_map(|given| given.value.clone());
+    for address in addresses.chain(args(call)) {
+        fetched(judge, &address, protocol);
+    }
     for operand in args(call) {
         if ["smtp", "telnet:", "dict:", "gopher:", "mqtt:", "imap"]
             .iter()
@@ -104,6 +113,40 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         }
     }
     Outcome::Is(strongest)
+}
+
+/// Asks about an address that is a file with secrets, or that a machine in a cloud gets its own
+/// keys from.
+fn fetched(judge: &mut Judge<'_>, address: &Arg, protocol: bool) {
+    const KEYS: &[&str] = &[
+        "169.254.169.254",
+        "169.254.170.2",
+        "metadata.google.internal",
+        "100.100.100.200",
+        "fd00:ec2::254",
+    ];
+    let text = address.text.to_ascii_lowercase();
+    if let Some(host) = KEYS.iter().find(|host| text.contains(**host)) {
+        judge.ask(
+            address.span,
+            format!("`{host}` gives out the keys of the machine"),
+        );
+    }
+    let path = match text.strip_prefix("file:") {
+        Some(path) => &address.text[address.text.len() - path.len()..],
+        None if protocol => address.text.as_str(),
+        None => return,
+    };
+    // `file://HOST/PATH`; a host is left out.
+    let path = match path.strip_prefix("//") {
+        Some(rest) => rest.find('/').map_or(rest, |at| &rest[at..]),
+        None => path,
+    };
+    if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.known() {
+        let reason = "which file `curl` reads is not plain to see";
+        judge.ask(address.span, reason);
+    }
+    judge.input_file(&address.with(path));
 }
 
 #[derive(Default)]
@@ -147,14 +190,15 @@ pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
         let mark = text.find([':', '=', '@']);
         let Some(at) = mark else { continue };
         let rest = &text[at..];
-        if rest.starts_with("==") {
-            continue;
-        }
         let file = ["@", "=@", ":=@", "==@", ":@"]
             .iter()
             .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
             judge.input_file(&item.with(file));
+            judge.ask(item.span, "sends what is in a file");
+        }
+        if rest.starts_with("==") {
+            continue;
         }
         body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
     }

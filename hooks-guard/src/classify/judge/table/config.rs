@@ -55,6 +55,80 @@ impl Judge<'_> {
         }
     }
 
+    /// Files that words name in ways of their own: `file://FILE`, `@FILE`, a string in a program.
+    pub(super) fn files_in_words(&mut self, call: &Call) {
+        let program = call.path.split(' ').next().unwrap_or("");
+        let words: &[Arg] = &call.args;
+        match program {
+            "aws" => {
+                for arg in words {
+                    for mark in ["fileb://", "file://"] {
+                        if let Some((_, file)) = arg.text.split_once(mark) {
+                            self.input_file(&arg.with(file));
+                        }
+                    }
+                }
+            }
+            "az" => {
+                for arg in words {
+                    if let Some((before, file)) = arg.text.split_once('@')
+                        && (before.is_empty() || before.ends_with('='))
+                    {
+                        self.input_file(&arg.with(file));
+                    }
+                }
+            }
+            "jo" => {
+                for arg in words {
+                    let value = arg.text.split_once(['=', '@']).map_or("", |(_, v)| v);
+                    let file = value.strip_prefix(['@', ':', '%']).unwrap_or(value);
+                    let joined = arg.text.contains('@') || value != file;
+                    for file in [file, arg.text.trim_start_matches([':', '%'])] {
+                        if joined || arg.text != file {
+                            self.input_file(&arg.with(file));
+                        }
+                    }
+                }
+            }
+            "openssl" => {
+                for arg in words {
+                    if let Some(file) = arg.text.strip_prefix("file:") {
+                        let file = file.strip_prefix("//").unwrap_or(file);
+                        self.input_file(&arg.with(file));
+                    }
+                }
+            }
+            // What is a path need not be quoted.
+            "nix" | "nix-instantiate" | "ansible" => {
+                for arg in words {
+                    for part in arg.text.split(|c: char| c.is_whitespace() || "'\"()[]{};,=".contains(c)) {
+                        self.named(arg, part);
+                    }
+                }
+            }
+            "duckdb" | "clickhouse" | "clickhouse-local" | "clickhouse-client" | "chdb"
+            | "sqlite3" | "sqlite" | "awk" | "gawk" | "mawk" | "nawk" | "goawk"
+            | "original-awk" | "yq" | "mlr" | "psql" | "mysql" | "mariadb" => {
+                for arg in words {
+                    for (at, part) in arg.text.split(['\'', '"']).enumerate() {
+                        if at % 2 == 1 {
+                            self.named(arg, part);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks about a string that names a file with secrets. A word alone may be anything.
+    fn named(&mut self, arg: &Arg, text: &str) {
+        let path = text.strip_prefix("file:").unwrap_or(text);
+        if path.contains('/') || path.starts_with(".env") || path.starts_with("id_") {
+            self.input_file(&arg.with(path));
+        }
+    }
+
     pub(super) fn config(&mut self, call: &Call, arg: &Arg) {
         let (key, value) = arg.text.split_once('=').unwrap_or((&arg.text, "true"));
         let key = key.to_ascii_lowercase();

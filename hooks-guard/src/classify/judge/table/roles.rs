@@ -19,6 +19,7 @@ impl Judge<'_> {
         self.parts.role(role, args);
         match role {
             Role::Text => {}
+            Role::Input if call.program.lists => args.iter().for_each(|arg| self.listed(arg)),
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Settings => {
                 for arg in args.iter().filter(|arg| !own(arg)) {
