@@ -1,6 +1,6 @@
 //! Commands as their tables say.
 
-mod config;
+pub(super) mod config;
 mod roles;
 
 use std::sync::Arc;

@@ -115,23 +115,9 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
     Outcome::Is(strongest)
 }
 
-/// Asks about an address that is a file with secrets, or that a machine in a cloud gets its own
-/// keys from.
+/// Asks about an address that is a file with secrets.
 fn fetched(judge: &mut Judge<'_>, address: &Arg, protocol: bool) {
-    const KEYS: &[&str] = &[
-        "169.254.169.254",
-        "169.254.170.2",
-        "metadata.google.internal",
-        "100.100.100.200",
-        "fd00:ec2::254",
-    ];
     let text = address.text.to_ascii_lowercase();
-    if let Some(host) = KEYS.iter().find(|host| text.contains(**host)) {
-        judge.ask(
-            address.span,
-            format!("`{host}` gives out the keys of the machine"),
-        );
-    }
     let path = match text.strip_prefix("file:") {
         Some(path) => &address.text[address.text.len() - path.len()..],
         None if protocol => address.text.as_str(),
@@ -185,6 +171,9 @@ pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
     let named = (standard || capital).then(|| operands.remove(0).text);
     let mut body =
         matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
+    if let Some(address) = operands.first() {
+        judge.own_keys(address);
+    }
     for item in operands.iter().skip(1) {
         let text = item.text.as_str();
         let mark = text.find([':', '=', '@']);
@@ -243,6 +232,15 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
             operands[0].span,
             "the host is only known when it runs, and may be an option",
         );
+    }
+    for value in call.options.iter().filter_map(|given| given.value.as_ref()) {
+        let text = value.text.to_ascii_lowercase();
+        if let Some(rest) = text.strip_prefix("sendenv") {
+            let harmless = |name: &str| name.starts_with("lang") || name.starts_with("lc_");
+            if !rest.trim_matches([' ', '=']).split(' ').all(harmless) {
+                judge.ask(value.span, "sends variables to another machine");
+            }
+        }
     }
     let waits = call.has(&["-N", "-f"]);
     if operands.len() > 1 && !waits {

@@ -2,7 +2,17 @@
 
 use crate::classify::judge::redirect::shown;
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, matches};
+
+/// Whether the name of a variable says that it is a secret.
+pub(in crate::classify::judge) fn private(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY"]
+        .iter()
+        .any(|word| name.contains(word))
+        || name.split('_').any(|word| word == "KEY")
+}
 
 impl Judge<'_> {
     /// Addresses that name programs: `ext::COMMAND` and other helpers of git,
@@ -76,6 +86,58 @@ impl Judge<'_> {
                     {
                         self.input_file(&arg.with(file));
                     }
+                }
+                // Services print their keys under one of these names, at any depth.
+                let keys = |part: &str| {
+                    [
+                        "key",
+                        "keys",
+                        "credential",
+                        "credentials",
+                        "connection-string",
+                        "connection-strings",
+                        "admin-key",
+                        "query-key",
+                        "shared-key",
+                    ]
+                    .contains(&part)
+                };
+                let shows = call.path.ends_with(" list") || call.path.ends_with(" show");
+                if shows && !call.path.contains(" keyvault ") && call.path.split(' ').any(keys) {
+                    let span = call.args.last().map_or(Span::default(), |arg| arg.span);
+                    self.ask(span, format!("`{}` shows credentials", call.path));
+                }
+            }
+            // `--from-file=NAME=FILE`
+            "kubectl" | "oc" => {
+                let from = call.options.iter().filter(|given| given.name == "--from-file");
+                for value in from.filter_map(|given| given.value.clone()) {
+                    if let Some((_, file)) = value.text.split_once('=') {
+                        self.input_file(&value.with(file));
+                    }
+                }
+            }
+            "gpg" | "gpg2" if call.has(&["-d", "--decrypt"]) => {
+                for operand in &call.operands {
+                    let text = &operand.arg.text;
+                    let stem = [".gpg", ".asc", ".pgp"]
+                        .iter()
+                        .find_map(|end| text.strip_suffix(end));
+                    self.input_file(&operand.arg.with(stem.unwrap_or(text)));
+                    self.input_file(&operand.arg);
+                }
+            }
+            // A module that is not known here is asked for on a server.
+            "go" if call.path == "go list" && call.has(&["-m"]) => {
+                for operand in call.operands.iter().filter(|o| !o.arg.known()) {
+                    let reason = "`go list` sends what an expansion holds over the network";
+                    self.ask(operand.arg.span, reason);
+                }
+            }
+            "printenv" | "gprintenv" => {
+                for operand in call.operands.iter().filter(|o| private(&o.arg.text)) {
+                    let name = &operand.arg.text;
+                    self.ask(operand.arg.span, format!("prints `{name}`, by its name a secret"));
                 }
             }
             "jo" => {

@@ -6,6 +6,15 @@ use crate::classify::judge::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Operand, Role};
 
+/// Where machines in clouds are told what they are, and given keys.
+const METADATA: &[&str] = &[
+    "169.254.169.254",
+    "169.254.170.2",
+    "metadata.google.internal",
+    "100.100.100.200",
+    "fd00:ec2::254",
+];
+
 impl Judge<'_> {
     /// Notes what happens with words in a role.
     pub(in crate::classify::judge) fn role(
@@ -175,6 +184,7 @@ impl Judge<'_> {
                     );
                 }
                 for arg in args {
+                    self.own_keys(arg);
                     if let Some(file) = arg.text.strip_prefix("file://") {
                         self.input_file(&arg.with(file));
                     }
@@ -200,6 +210,15 @@ impl Judge<'_> {
             }
         }
         None
+    }
+
+    /// Asks about an address from which a machine in a cloud gets its own keys.
+    pub(in crate::classify::judge) fn own_keys(&mut self, address: &Arg) {
+        let text = address.text.to_ascii_lowercase();
+        if let Some(host) = METADATA.iter().find(|host| text.contains(**host)) {
+            let reason = format!("`{host}` gives out the keys of the machine");
+            self.ask(address.span, reason);
+        }
     }
 
     fn unknown_file(&mut self, arg: &Arg) {
