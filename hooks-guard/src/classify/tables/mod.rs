@@ -244,12 +244,10 @@ impl Tables {
     /// test holds that nothing is.
     pub(crate) fn embedded() -> &'static Self {
         static TABLES: OnceLock<Tables> = OnceLock::new();
-        TABLES.get_or_init(|| {
-            Self {
-                programs: [const { OnceLock::new() }; COUNT],
-                variables: load::variables(VARIABLES).unwrap_or_default(),
-                secrets: load::secrets(SECRETS).unwrap_or_default(),
-            }
+        TABLES.get_or_init(|| Self {
+            programs: [const { OnceLock::new() }; COUNT],
+            variables: load::variables(VARIABLES).unwrap_or_default(),
+            secrets: load::secrets(SECRETS).unwrap_or_default(),
         })
     }
 

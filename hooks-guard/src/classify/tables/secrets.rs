@@ -45,7 +45,11 @@ impl Paths {
         let may_be = |secret: &String| {
             let (above, last) = secret.rsplit_once('/').unwrap_or(("", secret));
             // So little of a name fits much else.
-            let least = if above.is_empty() && !last.starts_with('.') { 4 } else { 2 };
+            let least = if above.is_empty() && !last.starts_with('.') {
+                4
+            } else {
+                2
+            };
             stem >= least
                 && !secret.contains('*')
                 && fits(name, last)
@@ -68,8 +72,14 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 fn hit(pattern: &String, path: &str) -> bool {
     if pattern.contains('/') {
+        let below = pattern.trim_start_matches('/');
         matches(pattern, path)
-            || matches(&format!("*/{}", pattern.trim_start_matches('/')), path)
+            || if pattern.contains('*') {
+                matches(&format!("*/{below}"), path)
+            } else {
+                path.strip_suffix(below)
+                    .is_some_and(|above| above.ends_with('/'))
+            }
     } else {
         matches(pattern, path.rsplit('/').next().unwrap_or(path))
     }

@@ -23,7 +23,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             "what `find` is told is only known when it runs",
         );
     }
-    let found = found(judge, args, &folders);
+    let found = found(judge, args);
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
@@ -125,20 +125,25 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 /// A path of secrets that may be among what is found.
-fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
-    let named = args
+fn found(judge: &Judge<'_>, args: &[Arg]) -> Option<String> {
+    let told = args
+        .iter()
+        .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
+    let named: Vec<&str> = args
         .windows(2)
         .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
         .map(|pair| pair[1].text.as_str())
-        .collect::<Vec<_>>();
+        .collect();
     if !named.is_empty() && named.iter().all(|name| judge.tables.harmless(name)) {
         return None;
     }
-    folders
-        .iter()
-        .map(|folder| folder.text.as_str())
-        .chain(named)
-        .find(|path| judge.tables.secret_within(path))
+    let secret = |text: &str| judge.tables.secret_within(text);
+    told.map(|arg| arg.text.as_str())
+        .find(|text| {
+            // Of a pattern, what stands at its end.
+            let end = text.rsplit(['*', '/']).next().unwrap_or(text);
+            secret(text) || secret(&text.to_lowercase()) || secret(end.trim_end_matches('$'))
+        })
         .map(str::to_owned)
 }
 

@@ -8,9 +8,16 @@ use crate::classify::tables::{Call, Effect, matches};
 /// Whether the name of a variable says that it is a secret.
 pub(in crate::classify::judge) fn private(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "APIKEY"]
-        .iter()
-        .any(|word| name.contains(word))
+    [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "APIKEY",
+    ]
+    .iter()
+    .any(|word| name.contains(word))
         || name.split('_').any(|word| word == "KEY")
 }
 
@@ -110,7 +117,10 @@ impl Judge<'_> {
             }
             // `--from-file=NAME=FILE`
             "kubectl" | "oc" => {
-                let from = call.options.iter().filter(|given| given.name == "--from-file");
+                let from = call
+                    .options
+                    .iter()
+                    .filter(|given| given.name == "--from-file");
                 for value in from.filter_map(|given| given.value.clone()) {
                     if let Some((_, file)) = value.text.split_once('=') {
                         self.input_file(&value.with(file));
@@ -137,7 +147,10 @@ impl Judge<'_> {
             "printenv" | "gprintenv" => {
                 for operand in call.operands.iter().filter(|o| private(&o.arg.text)) {
                     let name = &operand.arg.text;
-                    self.ask(operand.arg.span, format!("prints `{name}`, by its name a secret"));
+                    self.ask(
+                        operand.arg.span,
+                        format!("prints `{name}`, by its name a secret"),
+                    );
                 }
             }
             "jo" => {
@@ -163,7 +176,10 @@ impl Judge<'_> {
             // What is a path need not be quoted.
             "nix" | "nix-instantiate" | "ansible" => {
                 for arg in words {
-                    for part in arg.text.split(|c: char| c.is_whitespace() || "'\"()[]{};,=".contains(c)) {
+                    for part in arg
+                        .text
+                        .split(|c: char| c.is_whitespace() || "'\"()[]{};,=".contains(c))
+                    {
                         self.named(arg, part);
                     }
                 }
