@@ -70,7 +70,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     crate::classify::judge::fits(pattern.as_bytes(), name.as_bytes())
 }
 
-fn hit(pattern: &String, path: &str) -> bool {
+fn hit(pattern: &str, path: &str) -> bool {
     if pattern.contains('/') {
         let below = pattern.trim_start_matches('/');
         matches(pattern, path)

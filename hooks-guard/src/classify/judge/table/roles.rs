@@ -219,6 +219,15 @@ impl Judge<'_> {
             let reason = format!("`{host}` gives out the keys of the machine");
             self.ask(address.span, reason);
         }
+        // The same hosts can be written as numbers.
+        let host = text
+            .split_once("://")
+            .map_or(text.as_str(), |(_, rest)| rest);
+        let host = host.split(['/', ':', '?']).next().unwrap_or("");
+        let digits = host.len() >= 8 && host.chars().all(|c| c.is_ascii_digit());
+        if digits || host.starts_with("0x") {
+            self.ask(address.span, "the host is written as a number");
+        }
     }
 
     fn unknown_file(&mut self, arg: &Arg) {
