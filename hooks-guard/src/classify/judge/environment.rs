@@ -1,6 +1,6 @@
 //! What earlier parts of a command set that later parts see.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Arg;
@@ -21,6 +21,8 @@ pub(crate) struct Environment {
     pub(crate) aliases: HashMap<String, Option<String>>,
     /// Files that the text writes: what is in them, or the program they link to.
     pub(crate) files: HashMap<String, Contents>,
+    /// Where the shell may have gone.
+    pub(crate) folders: BTreeSet<String>,
     /// `$1`, `$2`…; `None` where nothing is known about them.
     pub(crate) positional: Option<Vec<Arg>>,
 }
@@ -55,6 +57,7 @@ impl Environment {
                 .entry(name.clone())
                 .or_insert_with(|| Rc::clone(body));
         }
+        self.folders.extend(other.folders.iter().cloned());
         self.called.extend(other.called.iter().cloned());
         self.integers |= other.integers;
         self.exported.extend(other.exported.iter().cloned());

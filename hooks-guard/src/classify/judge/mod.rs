@@ -18,7 +18,7 @@ mod words;
 use std::collections::HashSet;
 
 pub(crate) use environment::Environment;
-pub(crate) use run::plain;
+pub(crate) use run::{fits, plain};
 pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
 
@@ -113,6 +113,10 @@ pub(crate) struct Judge<'t> {
     work: usize,
     /// The functions that are being called, the outermost first.
     calls: Vec<String>,
+    /// Paths of secrets that the words of the current pipeline name.
+    noted: Vec<String>,
+    /// A path of secrets that a word which is not known may stand for.
+    handed: Option<String>,
     /// Whether every text was read the same by both parsers.
     pub(crate) agreed: bool,
     /// Whether all of it was followed.
@@ -132,6 +136,8 @@ impl<'t> Judge<'t> {
             depth: 0,
             work: 0,
             calls: Vec::new(),
+            noted: Vec::new(),
+            handed: None,
             agreed: true,
             complete: true,
             parts: Recorder::default(),

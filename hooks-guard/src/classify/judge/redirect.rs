@@ -137,12 +137,46 @@ impl Judge<'_> {
         if file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/") {
             self.ask(file.span, "opens a connection to the network");
         }
-        if self.tables.secret(&file.text) {
+        let here = |path: &str| {
+            self.environment.folders.iter().any(|folder| {
+                !path.starts_with(['/', '~'])
+                    && self.tables.secret_within(&format!("{folder}/{path}"))
+            })
+        };
+        if self.tables.secret_within(&file.text) || here(&file.text) {
             self.ask(
                 file.span,
                 format!("reads `{}`, which holds secrets", shown(file)),
             );
+        } else if let Some(handed) = &self.handed
+            && !file.known()
+        {
+            let reason = format!("may read `{handed}`, which holds secrets");
+            self.ask(file.span, reason);
         }
+    }
+
+    /// Notes a file or folder of which only the name is looked at.
+    pub(crate) fn listed(&mut self, file: &Arg) {
+        if self.tables.secret(&file.text) {
+            self.ask(
+                file.span,
+                format!("looks at `{}`, which holds secrets", shown(file)),
+            );
+        }
+    }
+
+    /// Runs what gets the names that came before it in a pipeline, or that a loop goes through.
+    pub(crate) fn with_names<T>(
+        &mut self,
+        names: Option<String>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let Some(names) = names else { return run(self) };
+        let outer = self.handed.replace(names);
+        let output = run(self);
+        self.handed = outer;
+        output
     }
 
     /// Notes the files that a command should read and that the shell empties

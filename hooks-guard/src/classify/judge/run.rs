@@ -53,6 +53,11 @@ impl Judge<'_> {
             );
             return None;
         }
+        for arg in &args[1..] {
+            if self.tables.secret_within(&arg.text) {
+                self.noted.push(arg.text.clone());
+            }
+        }
         if name.text.is_empty() {
             return self.run_rest(&args, input);
         }
@@ -267,7 +272,7 @@ impl Judge<'_> {
 }
 
 /// Whether a name fits a pattern of `*`, `?` and `[…]` (which fits any character here).
-fn fits(pattern: &[u8], name: &[u8]) -> bool {
+pub(crate) fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     // Where to go on if it does not fit: only the last `*` need take more.
     let mut star = None;

@@ -1,8 +1,9 @@
 //! Simple commands: assignments, redirections, and a program.
 
 use super::redirect::shown;
+use super::table::config::private;
 use super::{Arg, Input, Judge, Output, Place};
-use crate::classify::shell::{Redirect, Span, Word};
+use crate::classify::shell::{Change, Piece, Redirect, Span, Word};
 use crate::classify::tables::Effect;
 
 impl Judge<'_> {
@@ -23,7 +24,11 @@ impl Judge<'_> {
                 set.push((name, value));
             }
         }
+        let noted = std::mem::take(&mut self.noted);
         let args: Vec<Arg> = words.iter().flat_map(|word| self.expand(word)).collect();
+        // What a substitution printed may be their names.
+        let names = self.noted.first().cloned();
+        self.noted.extend(noted);
         let label = args.iter().map(shown).collect::<Vec<_>>().join(" ");
         self.step(span, || {
             if label.is_empty() {
@@ -64,14 +69,36 @@ impl Judge<'_> {
         if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
             self.emptied(&sent, &args);
         }
+        if matches!(lookup.as_str(), "echo" | "printf") && !sent.away {
+            self.prints_variables(words);
+        }
         self.parts.ready();
-        let output = self.run(args, &sent.input.clone());
+        let output = self.with_names(names, |judge| judge.run(args, &sent.input.clone()));
         self.written(&sent, output.as_deref(), span, &program);
         self.parts.close();
         if sent.away {
             Some(String::new())
         } else {
             output
+        }
+    }
+
+    /// Asks where the value of a variable is printed that by its name is a secret, and that does
+    /// not come from the command itself.
+    fn prints_variables(&mut self, words: &[Word]) {
+        for word in words {
+            for piece in &word.pieces {
+                let Piece::Variable { name, change, .. } = piece else {
+                    continue;
+                };
+                if private(name)
+                    && !instead(change)
+                    && !self.environment.variables.contains_key(name)
+                {
+                    let span = self.place.map(word.span);
+                    self.ask(span, format!("prints `{name}`, by its name a secret"));
+                }
+            }
         }
     }
 
@@ -127,6 +154,18 @@ impl Judge<'_> {
             Some(value.text.clone())
         };
         self.environment.variables.insert(base.to_owned(), text);
+    }
+}
+
+/// Whether something else stands for a value: another text, or its length.
+fn instead(change: &Change) -> bool {
+    let Change::Other(word) = change else {
+        return false;
+    };
+    match word.pieces.first() {
+        Some(Piece::Text { text, .. }) => text.trim_start_matches(':').starts_with('+'),
+        Some(_) => false,
+        None => true,
     }
 }
 

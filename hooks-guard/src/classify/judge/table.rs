@@ -1,6 +1,6 @@
 //! Commands as their tables say.
 
-mod config;
+pub(super) mod config;
 mod roles;
 
 use std::sync::Arc;
@@ -12,6 +12,9 @@ use super::{Arg, Finding, Input, Judge, Output};
 use crate::classify::Crud;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Given, Language, Program, Role, Verb};
+
+/// From more folders than this it is not followed where the shell goes.
+const FOLDERS: usize = 8;
 
 impl Judge<'_> {
     pub(super) fn table(
@@ -44,6 +47,7 @@ impl Judge<'_> {
             );
             return None;
         }
+        self.files_in_words(call);
         let outcome = match &program.judge {
             Some(name) => special(name)(self, call, whole, input),
             None => Outcome::Table,
@@ -118,7 +122,25 @@ impl Judge<'_> {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
         self.same(call);
+        self.goes(call);
         output.or_else(|| self.printed(call, input))
+    }
+
+    /// Remembers where the shell went.
+    fn goes(&mut self, call: &Call) {
+        if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
+            return;
+        }
+        let Some(target) = call.operands.iter().find(|o| !o.arg.text.starts_with('-')) else {
+            return;
+        };
+        let path = target.arg.text.clone();
+        let folders = &mut self.environment.folders;
+        if path.starts_with(['/', '~']) || folders.is_empty() {
+            *folders = [path].into();
+        } else if folders.len() <= FOLDERS {
+            *folders = folders.iter().map(|f| format!("{f}/{path}")).collect();
+        }
     }
 
     /// Remembers that a file is now another's twin.

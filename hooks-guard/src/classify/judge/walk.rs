@@ -47,6 +47,7 @@ impl Judge<'_> {
         let [command] = pipeline.commands.as_slice() else {
             let mut current = input.clone();
             let mut output = None;
+            let outer = std::mem::take(&mut self.noted);
             for command in &pipeline.commands {
                 let before = self.environment.clone();
                 output = self.command(command, &current);
@@ -56,6 +57,7 @@ impl Judge<'_> {
                 self.environment.merge(&after);
                 current = output.clone().map_or(Input::Unknown, Input::Known);
             }
+            self.noted.extend(outer);
             return output;
         };
         self.command(command, input)
@@ -159,10 +161,17 @@ impl Judge<'_> {
                     self.arithmetic(&value.text, span);
                     self.computed_values(span);
                 }
-                self.repeat(|judge| {
-                    for script in scripts {
-                        judge.script(script, &Input::Unknown);
-                    }
+                // What it reads may be the names that a command before it printed.
+                let names = match input {
+                    Input::Unknown => self.noted.first().cloned(),
+                    _ => None,
+                };
+                self.with_names(names, |judge| {
+                    judge.repeat(|judge| {
+                        for script in scripts {
+                            judge.script(script, &Input::Unknown);
+                        }
+                    });
                 });
                 None
             }
@@ -220,6 +229,11 @@ impl Judge<'_> {
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
         });
+        let secret = |value: &&Arg| self.tables.secret_within(&value.text);
+        let names = values
+            .as_ref()
+            .and_then(|values| values.iter().find(secret))
+            .map(|value| value.text.clone());
         self.sets(name, &Arg::unknown(self.place.map(Span::default())));
         let inner = if *input == Input::Inherited {
             Input::Inherited
@@ -238,9 +252,11 @@ impl Judge<'_> {
             return;
         }
         self.environment.variables.insert(name.to_owned(), None);
-        self.repeat(|judge| {
-            judge.environment.variables.insert(name.to_owned(), None);
-            judge.script(body, &inner);
+        self.with_names(names, |judge| {
+            judge.repeat(|judge| {
+                judge.environment.variables.insert(name.to_owned(), None);
+                judge.script(body, &inner);
+            });
         });
     }
 

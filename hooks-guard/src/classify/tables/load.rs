@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::secrets::Paths;
 use super::{Count, Effect, Language, Opt, Program, Role, Style, Takes, Variable, Verb};
 
 /// A mistake in a table.
@@ -53,6 +54,8 @@ struct Raw {
     #[serde(default)]
     sends: bool,
     #[serde(default)]
+    lists: bool,
+    #[serde(default)]
     variables: Vec<String>,
     #[serde(default)]
     harmless_config: Vec<String>,
@@ -77,6 +80,7 @@ struct RawVariable {
 #[serde(deny_unknown_fields)]
 struct Secrets {
     paths: Vec<String>,
+    folders: Vec<String>,
     harmless: Vec<String>,
 }
 
@@ -122,9 +126,13 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
 
 /// Reads the patterns of paths that hold secrets, and of those that only look
 /// so.
-pub(super) fn secrets(text: &str) -> Result<(Vec<String>, Vec<String>), TableError> {
+pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
     let parsed = read::<Secrets>("secrets.toml", text)?;
-    Ok((parsed.paths, parsed.harmless))
+    Ok(Paths {
+        secret: parsed.paths,
+        folders: parsed.folders,
+        harmless: parsed.harmless,
+    })
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
@@ -177,6 +185,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         options_anywhere: raw.options_anywhere || parent.is_some_and(|p| p.options_anywhere),
         reveals: raw.reveals,
         sends: raw.sends || parent.is_some_and(|p| p.sends),
+        lists: raw.lists,
         variables: raw.variables,
         harmless_config: raw.harmless_config,
     };

@@ -3,6 +3,7 @@
 
 mod call;
 mod load;
+mod secrets;
 
 mod embedded {
     //! The files, where the programs stand in them, and their names in order.
@@ -156,6 +157,8 @@ pub(crate) struct Program {
     pub(crate) options_anywhere: bool,
     pub(crate) reveals: Option<String>,
     pub(crate) sends: bool,
+    /// Whether it shows names of files, and not what is in them.
+    pub(crate) lists: bool,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
 }
@@ -233,8 +236,7 @@ pub(crate) struct Tables {
     /// By section; `None` where what is embedded is wrong.
     programs: [OnceLock<Option<Arc<Program>>>; COUNT],
     variables: Vec<Variable>,
-    secrets: Vec<String>,
-    harmless_secrets: Vec<String>,
+    secrets: secrets::Paths,
 }
 
 impl Tables {
@@ -242,14 +244,10 @@ impl Tables {
     /// test holds that nothing is.
     pub(crate) fn embedded() -> &'static Self {
         static TABLES: OnceLock<Tables> = OnceLock::new();
-        TABLES.get_or_init(|| {
-            let (secrets, harmless_secrets) = load::secrets(SECRETS).unwrap_or_default();
-            Self {
-                programs: [const { OnceLock::new() }; COUNT],
-                variables: load::variables(VARIABLES).unwrap_or_default(),
-                secrets,
-                harmless_secrets,
-            }
+        TABLES.get_or_init(|| Self {
+            programs: [const { OnceLock::new() }; COUNT],
+            variables: load::variables(VARIABLES).unwrap_or_default(),
+            secrets: load::secrets(SECRETS).unwrap_or_default(),
         })
     }
 
@@ -313,20 +311,18 @@ impl Tables {
 
     /// Whether a path is one of those that hold secrets.
     pub(crate) fn secret(&self, path: &str) -> bool {
-        let home = ["~/", "$HOME/", "${HOME}/"]
-            .iter()
-            .find_map(|home| path.strip_prefix(home));
-        let path = home.unwrap_or(path);
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let hit = |pattern: &String| {
-            if pattern.contains('/') {
-                matches(pattern, path)
-                    || matches(&format!("*/{}", pattern.trim_start_matches('/')), path)
-            } else {
-                matches(pattern, name)
-            }
-        };
-        self.secrets.iter().any(hit) && !self.harmless_secrets.iter().any(hit)
+        self.secrets.secret(path)
+    }
+
+    /// Whether reading all of a path reads secrets: it is one, or a folder of them, or may be one
+    /// by what is not known of it.
+    pub(crate) fn secret_within(&self, path: &str) -> bool {
+        self.secrets.within(path)
+    }
+
+    /// Whether every file of a name is known to be none of those that hold secrets.
+    pub(crate) fn harmless(&self, name: &str) -> bool {
+        self.secrets.harmless(name)
     }
 }
 

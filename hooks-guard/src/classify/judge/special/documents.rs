@@ -78,6 +78,13 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
             for operand in &call.operands {
                 judge.input_file(&operand.arg);
             }
+            for given in &call.options {
+                if let ("-C" | "--directory" | "--cd", Some(folder)) =
+                    (given.name.as_str(), &given.value)
+                {
+                    judge.input_file(folder);
+                }
+            }
             judge.find(Effect::Read, whole, "`tar` prints an archive");
             return Outcome::Done(None);
         }

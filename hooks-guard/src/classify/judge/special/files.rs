@@ -2,7 +2,7 @@
 
 use super::{Outcome, args};
 use crate::classify::judge::redirect::{device, nowhere};
-use crate::classify::judge::{Input, Judge, UNKNOWN};
+use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
 
@@ -190,7 +190,18 @@ pub(super) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 }
 
 /// With the pattern in an option, all operands are files.
-pub(super) fn pattern(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn pattern(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
+    let given = call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
+    let recursive = ["-r", "-R", "--recursive", "--dereference-recursive"];
+    let searches = if call.path.ends_with("grep") && call.path != "rgrep" {
+        call.has(&recursive)
+    } else {
+        *input == Input::Inherited
+    };
+    // Without a file all below the folder is searched.
+    if call.operands.len() <= usize::from(!given) && searches {
+        judge.input_file(&Arg::new(".", whole));
+    }
     if call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]) {
         for operand in &call.operands {
             judge.input_file(&operand.arg);

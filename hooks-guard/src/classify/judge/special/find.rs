@@ -23,6 +23,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             "what `find` is told is only known when it runs",
         );
     }
+    let found = found(judge, args);
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
@@ -58,7 +59,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                         format!("`find` with `{text}` names no command"),
                     );
                 } else {
-                    judge.run(words, &Input::Inherited);
+                    judge.with_names(found.clone(), |judge| judge.run(words, &Input::Inherited));
                 }
             }
             "-delete" => judge.find(
@@ -109,7 +110,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         .iter()
         .any(|arg| matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
     for folder in &folders {
-        judge.input_file(folder);
+        judge.listed(folder);
         // What is found is read where a command is run on it.
         for name in names.iter().filter(|_| runs) {
             judge.input_file(&folder.with(&format!(
@@ -121,6 +122,29 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     }
     judge.find(base, whole, "`find` looks for files");
     Outcome::Done(None)
+}
+
+/// A path of secrets that may be among what is found.
+fn found(judge: &Judge<'_>, args: &[Arg]) -> Option<String> {
+    let told = args
+        .iter()
+        .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
+    let named: Vec<&str> = args
+        .windows(2)
+        .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
+        .map(|pair| pair[1].text.as_str())
+        .collect();
+    if !named.is_empty() && named.iter().all(|name| judge.tables.harmless(name)) {
+        return None;
+    }
+    let secret = |text: &str| judge.tables.secret_within(text);
+    told.map(|arg| arg.text.as_str())
+        .find(|text| {
+            // Of a pattern, what stands at its end.
+            let end = text.rsplit(['*', '/']).next().unwrap_or(text);
+            secret(text) || secret(&text.to_lowercase()) || secret(end.trim_end_matches('$'))
+        })
+        .map(str::to_owned)
 }
 
 pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
@@ -167,7 +191,12 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
     if !placed {
         words.push(Arg::unknown(args[start].span));
     }
-    judge.run(words, &Input::Inherited);
+    let found = args[..start]
+        .iter()
+        .map(|arg| arg.text.trim_matches(['^', '$']))
+        .find(|text| judge.tables.secret_within(text))
+        .map(str::to_owned);
+    judge.with_names(found, |judge| judge.run(words, &Input::Inherited));
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));
     // There may be another command.

@@ -45,6 +45,10 @@ pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
     if path.starts_with(UNKNOWN) || (path.starts_with("http") && path.contains(UNKNOWN)) {
         judge.ask(whole, "an expansion decides where the words go");
     }
+    let query_of = path.split_once('?').map_or("", |(_, query)| query);
+    if query_of.contains(UNKNOWN) {
+        judge.ask(whole, "sends what an expansion holds over the network");
+    }
     if path.trim_start_matches('/') == "graphql" {
         return Outcome::Is(match query {
             Some(text) if text.starts_with('@') || text.contains(UNKNOWN) => Effect::Update,
@@ -100,7 +104,7 @@ pub(super) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &I
     let kind = |text: &str| {
         text.split(',').any(|part| {
             let name = part.split(['/', '.']).next().unwrap_or(part);
-            name == "secret" || name == "secrets"
+            ["secret", "secrets"].contains(&name.to_ascii_lowercase().as_str())
         })
     };
     let named = call.operands.iter().any(|operand| kind(&operand.arg.text));

@@ -84,7 +84,8 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             format!("what `{}` is told is only known when it runs", name.text),
         );
     }
-    Outcome::Done(judge.run(words, &Input::Unknown))
+    let names = judge.noted.first().cloned();
+    Outcome::Done(judge.with_names(names, |judge| judge.run(words, &Input::Unknown)))
 }
 
 /// `env`: assignments, then a command; without one it prints the variables.

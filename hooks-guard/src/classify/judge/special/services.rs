@@ -91,6 +91,15 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             judge.find(Effect::Delete, value.span, "`curl` deletes on the server");
         }
     }
+    let protocol = call.options.iter().any(|given| {
+        let file = |value: &Arg| value.text.to_ascii_lowercase().starts_with("file");
+        given.name == "--proto-default" && given.value.as_ref().is_some_and(file)
+    });
+    let given = call.options.iter().filter(|given| given.name == "--url");
+    let addresses = given.filter_map(|given| given.value.clone());
+    for address in addresses.chain(args(call)) {
+        fetched(judge, &address, protocol);
+    }
     for operand in args(call) {
         if ["smtp", "telnet:", "dict:", "gopher:", "mqtt:", "imap"]
             .iter()
@@ -104,6 +113,26 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         }
     }
     Outcome::Is(strongest)
+}
+
+/// Asks about an address that is a file with secrets.
+fn fetched(judge: &mut Judge<'_>, address: &Arg, protocol: bool) {
+    let text = address.text.to_ascii_lowercase();
+    let path = match text.strip_prefix("file:") {
+        Some(path) => &address.text[address.text.len() - path.len()..],
+        None if protocol => address.text.as_str(),
+        None => return,
+    };
+    // `file://HOST/PATH`; a host is left out.
+    let path = match path.strip_prefix("//") {
+        Some(rest) => rest.find('/').map_or(rest, |at| &rest[at..]),
+        None => path,
+    };
+    if path.contains(['%', '[', '{', '*', '?', '\\']) || !address.known() {
+        let reason = "which file `curl` reads is not plain to see";
+        judge.ask(address.span, reason);
+    }
+    judge.input_file(&address.with(path));
 }
 
 #[derive(Default)]
@@ -142,19 +171,23 @@ pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
     let named = (standard || capital).then(|| operands.remove(0).text);
     let mut body =
         matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
+    if let Some(address) = operands.first() {
+        judge.own_keys(address);
+    }
     for item in operands.iter().skip(1) {
         let text = item.text.as_str();
         let mark = text.find([':', '=', '@']);
         let Some(at) = mark else { continue };
         let rest = &text[at..];
-        if rest.starts_with("==") {
-            continue;
-        }
         let file = ["@", "=@", ":=@", "==@", ":@"]
             .iter()
             .find_map(|m| rest.strip_prefix(m));
         if let Some(file) = file {
             judge.input_file(&item.with(file));
+            judge.ask(item.span, "sends what is in a file");
+        }
+        if rest.starts_with("==") {
+            continue;
         }
         body |= rest.starts_with('=') || rest.starts_with(":=") || rest.starts_with('@');
     }
@@ -199,6 +232,15 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
             operands[0].span,
             "the host is only known when it runs, and may be an option",
         );
+    }
+    for value in call.options.iter().filter_map(|given| given.value.as_ref()) {
+        let text = value.text.to_ascii_lowercase();
+        if let Some(rest) = text.strip_prefix("sendenv") {
+            let harmless = |name: &str| name.starts_with("lang") || name.starts_with("lc_");
+            if !rest.trim_matches([' ', '=']).split(' ').all(harmless) {
+                judge.ask(value.span, "sends variables to another machine");
+            }
+        }
     }
     let waits = call.has(&["-N", "-f"]);
     if operands.len() > 1 && !waits {

@@ -145,6 +145,7 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
     } else {
         vec![UNKNOWN.to_string()]
     };
+    let names = judge.noted.first().cloned();
     for value in values {
         let mut line = text.text.clone();
         let mut placed = false;
@@ -165,11 +166,10 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
         if line.contains(UNKNOWN) && !line.starts_with(UNKNOWN) {
             // What is put in is quoted.
             let line = line.replace(UNKNOWN, "\"$_\"");
-            judge.text(
-                &line,
-                super::super::Place::Fixed(text.span),
-                &Input::Unknown,
-            );
+            let place = super::super::Place::Fixed(text.span);
+            judge.with_names(names.clone(), |judge| {
+                judge.text(&line, place, &Input::Unknown)
+            });
         } else {
             judge.shell_text(&text.with(&line), &Input::Unknown);
         }

@@ -2,7 +2,24 @@
 
 use crate::classify::judge::redirect::shown;
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, matches};
+
+/// Whether the name of a variable says that it is a secret.
+pub(in crate::classify::judge) fn private(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    [
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "APIKEY",
+    ]
+    .iter()
+    .any(|word| name.contains(word))
+        || name.split('_').any(|word| word == "KEY")
+}
 
 impl Judge<'_> {
     /// Addresses that name programs: `ext::COMMAND` and other helpers of git,
@@ -52,6 +69,141 @@ impl Judge<'_> {
             if !command.is_empty() {
                 self.shell_text(&arg.with(&command), &Input::Unknown);
             }
+        }
+    }
+
+    /// Files that words name in ways of their own: `file://FILE`, `@FILE`, a string in a program.
+    pub(super) fn files_in_words(&mut self, call: &Call) {
+        let program = call.path.split(' ').next().unwrap_or("");
+        let words: &[Arg] = &call.args;
+        match program {
+            "aws" => {
+                for arg in words {
+                    for mark in ["fileb://", "file://"] {
+                        if let Some((_, file)) = arg.text.split_once(mark) {
+                            self.input_file(&arg.with(file));
+                        }
+                    }
+                }
+            }
+            "az" => {
+                for arg in words {
+                    if let Some((before, file)) = arg.text.split_once('@')
+                        && (before.is_empty() || before.ends_with('='))
+                    {
+                        self.input_file(&arg.with(file));
+                    }
+                }
+                // Services print their keys under one of these names, at any depth.
+                let keys = |part: &str| {
+                    [
+                        "key",
+                        "keys",
+                        "credential",
+                        "credentials",
+                        "connection-string",
+                        "connection-strings",
+                        "admin-key",
+                        "query-key",
+                        "shared-key",
+                    ]
+                    .contains(&part)
+                };
+                let shows = call.path.ends_with(" list") || call.path.ends_with(" show");
+                if shows && !call.path.contains(" keyvault ") && call.path.split(' ').any(keys) {
+                    let span = call.args.last().map_or(Span::default(), |arg| arg.span);
+                    self.ask(span, format!("`{}` shows credentials", call.path));
+                }
+            }
+            // `--from-file=NAME=FILE`
+            "kubectl" | "oc" => {
+                let from = call
+                    .options
+                    .iter()
+                    .filter(|given| given.name == "--from-file");
+                for value in from.filter_map(|given| given.value.clone()) {
+                    if let Some((_, file)) = value.text.split_once('=') {
+                        self.input_file(&value.with(file));
+                    }
+                }
+            }
+            "gpg" | "gpg2" if call.has(&["-d", "--decrypt"]) => {
+                for operand in &call.operands {
+                    let text = &operand.arg.text;
+                    let stem = [".gpg", ".asc", ".pgp"]
+                        .iter()
+                        .find_map(|end| text.strip_suffix(end));
+                    self.input_file(&operand.arg.with(stem.unwrap_or(text)));
+                    self.input_file(&operand.arg);
+                }
+            }
+            // A module that is not known here is asked for on a server.
+            "go" if call.path == "go list" && call.has(&["-m"]) => {
+                for operand in call.operands.iter().filter(|o| !o.arg.known()) {
+                    let reason = "`go list` sends what an expansion holds over the network";
+                    self.ask(operand.arg.span, reason);
+                }
+            }
+            "printenv" | "gprintenv" => {
+                for operand in call.operands.iter().filter(|o| private(&o.arg.text)) {
+                    let name = &operand.arg.text;
+                    self.ask(
+                        operand.arg.span,
+                        format!("prints `{name}`, by its name a secret"),
+                    );
+                }
+            }
+            "jo" => {
+                for arg in words {
+                    let value = arg.text.split_once(['=', '@']).map_or("", |(_, v)| v);
+                    let file = value.strip_prefix(['@', ':', '%']).unwrap_or(value);
+                    let joined = arg.text.contains('@') || value != file;
+                    for file in [file, arg.text.trim_start_matches([':', '%'])] {
+                        if joined || arg.text != file {
+                            self.input_file(&arg.with(file));
+                        }
+                    }
+                }
+            }
+            "openssl" => {
+                for arg in words {
+                    if let Some(file) = arg.text.strip_prefix("file:") {
+                        let file = file.strip_prefix("//").unwrap_or(file);
+                        self.input_file(&arg.with(file));
+                    }
+                }
+            }
+            // What is a path need not be quoted.
+            "nix" | "nix-instantiate" | "ansible" => {
+                for arg in words {
+                    for part in arg
+                        .text
+                        .split(|c: char| c.is_whitespace() || "'\"()[]{};,=".contains(c))
+                    {
+                        self.named(arg, part);
+                    }
+                }
+            }
+            "duckdb" | "clickhouse" | "clickhouse-local" | "clickhouse-client" | "chdb"
+            | "sqlite3" | "sqlite" | "awk" | "gawk" | "mawk" | "nawk" | "goawk"
+            | "original-awk" | "yq" | "mlr" | "psql" | "mysql" | "mariadb" => {
+                for arg in words {
+                    for (at, part) in arg.text.split(['\'', '"']).enumerate() {
+                        if at % 2 == 1 {
+                            self.named(arg, part);
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks about a string that names a file with secrets. A word alone may be anything.
+    fn named(&mut self, arg: &Arg, text: &str) {
+        let path = text.strip_prefix("file:").unwrap_or(text);
+        if path.contains('/') || path.starts_with(".env") || path.starts_with("id_") {
+            self.input_file(&arg.with(path));
         }
     }
 

@@ -6,6 +6,15 @@ use crate::classify::judge::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Operand, Role};
 
+/// Where machines in clouds are told what they are, and given keys.
+const METADATA: &[&str] = &[
+    "169.254.169.254",
+    "169.254.170.2",
+    "metadata.google.internal",
+    "100.100.100.200",
+    "fd00:ec2::254",
+];
+
 impl Judge<'_> {
     /// Notes what happens with words in a role.
     pub(in crate::classify::judge) fn role(
@@ -19,6 +28,7 @@ impl Judge<'_> {
         self.parts.role(role, args);
         match role {
             Role::Text => {}
+            Role::Input if call.program.lists => args.iter().for_each(|arg| self.listed(arg)),
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Settings => {
                 for arg in args.iter().filter(|arg| !own(arg)) {
@@ -174,6 +184,7 @@ impl Judge<'_> {
                     );
                 }
                 for arg in args {
+                    self.own_keys(arg);
                     if let Some(file) = arg.text.strip_prefix("file://") {
                         self.input_file(&arg.with(file));
                     }
@@ -199,6 +210,24 @@ impl Judge<'_> {
             }
         }
         None
+    }
+
+    /// Asks about an address from which a machine in a cloud gets its own keys.
+    pub(in crate::classify::judge) fn own_keys(&mut self, address: &Arg) {
+        let text = address.text.to_ascii_lowercase();
+        if let Some(host) = METADATA.iter().find(|host| text.contains(**host)) {
+            let reason = format!("`{host}` gives out the keys of the machine");
+            self.ask(address.span, reason);
+        }
+        // The same hosts can be written as numbers.
+        let host = text
+            .split_once("://")
+            .map_or(text.as_str(), |(_, rest)| rest);
+        let host = host.split(['/', ':', '?']).next().unwrap_or("");
+        let digits = host.len() >= 8 && host.chars().all(|c| c.is_ascii_digit());
+        if digits || host.starts_with("0x") {
+            self.ask(address.span, "the host is written as a number");
+        }
     }
 
     fn unknown_file(&mut self, arg: &Arg) {
