@@ -38,13 +38,6 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
             }
             continue;
         }
-        if !text.contains(['c', 'm']) && text.contains('i') {
-            judge.find(
-                Effect::Code,
-                arg.span,
-                "`-i` stays in the interpreter afterwards",
-            );
-        }
         for (place, letter) in text[1..].char_indices() {
             let rest = &text[1 + place + letter.len_utf8()..];
             let value = |at: usize| {
@@ -116,6 +109,11 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                         }
                     }
                 }
+                'i' => judge.find(
+                    Effect::Code,
+                    arg.span,
+                    "`-i` stays in the interpreter afterwards",
+                ),
                 'V' | 'h' | '?' => {
                     judge.find(Effect::Read, whole, "`python` prints facts about itself");
                     return Outcome::Done(None);
