@@ -38,6 +38,13 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
             }
             continue;
         }
+        if !text.contains(['c', 'm']) && text.contains('i') {
+            judge.find(
+                Effect::Code,
+                arg.span,
+                "`-i` stays in the interpreter afterwards",
+            );
+        }
         for (place, letter) in text[1..].char_indices() {
             let rest = &text[1 + place + letter.len_utf8()..];
             let value = |at: usize| {
@@ -109,7 +116,7 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                         }
                     }
                 }
-                'i' => judge.find(
+                'i' if text.contains(['c', 'm']) => judge.find(
                     Effect::Code,
                     arg.span,
                     "`-i` stays in the interpreter afterwards",
