@@ -38,7 +38,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         }
         match text {
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let mut words = Vec::new();
+                let mut words: Vec<Arg> = Vec::new();
                 while at < args.len() {
                     let word = &args[at];
                     at += 1;
@@ -46,8 +46,11 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                         break;
                     }
                     if word.text == "+"
-                        && words.last().is_some_and(|w: &Arg| w.text.contains(UNKNOWN))
+                        && let Some(last) = words.last().cloned()
+                        && last.text.contains(UNKNOWN)
                     {
+                        // As many as fit, in one call.
+                        words.push(last);
                         break;
                     }
                     words.push(word.with(&word.text.replace("{}", &UNKNOWN.to_string())));
@@ -179,17 +182,25 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
         .position(|arg| arg.text == ";")
         .map_or(args.len(), |i| start + 1 + i);
     words.extend_from_slice(&args[start + 1..end]);
+    let batch = text.starts_with("--exec-batch") || (!text.starts_with("--") && text.contains('X'));
     let mut placed = false;
-    for word in &mut words {
+    let mut several = None;
+    for (at, word) in words.iter_mut().enumerate() {
         for mark in ["{}", "{/}", "{//}", "{.}", "{/.}"] {
             if word.text.contains(mark) {
                 placed = true;
+                several = Some(at);
                 word.text = word.text.replace(mark, &UNKNOWN.to_string());
             }
         }
     }
     if !placed {
+        several = Some(words.len());
         words.push(Arg::unknown(args[start].span));
+    }
+    // As many as fit, in one call.
+    if let Some(at) = several.filter(|_| batch) {
+        words.insert(at, words[at].clone());
     }
     let found = args[..start]
         .iter()

@@ -132,6 +132,42 @@ pub(super) fn kubectl_get(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &I
     Outcome::Table
 }
 
+/// What is put in by templates, and variables that name programs.
+fn templates(judge: &mut Judge<'_>, call: &Call) {
+    for given in &call.options {
+        let Some(value) = &given.value else { continue };
+        let text = value.text.as_str();
+        let template = text.contains("{{") || text.contains("{%");
+        let code = match given.name.as_str() {
+            "-a" | "--args" => template,
+            "-e" | "--extra-vars" => {
+                template
+                    || text.contains("ansible_")
+                    || text.contains('\\')
+                    || text.starts_with('@')
+                    || !value.known()
+            }
+            _ => false,
+        };
+        if code {
+            judge.find(
+                Effect::Code,
+                value.span,
+                format!(
+                    "what `{}` is given with `{}` may run code",
+                    call.path, given.name
+                ),
+            );
+        }
+    }
+}
+
+/// Variables also count where a playbook is only listed.
+pub(super) fn ansible_vars(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    templates(judge, call);
+    Outcome::Table
+}
+
 /// `ansible`: the module decides.
 pub(super) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     if call.has(&["--tree", "-t"]) {
@@ -141,6 +177,7 @@ pub(super) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
             "`ansible` writes what it found",
         );
     }
+    templates(judge, call);
     let value = |names: [&str; 2]| {
         call.options
             .iter()
@@ -152,6 +189,19 @@ pub(super) fn ansible(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
     let name = module.as_ref().map_or("command", |m| m.text.as_str());
     let name = name.rsplit('.').next().unwrap_or(name);
     let arguments = value(["-a", "--args"]);
+    let given = arguments.as_ref().map_or("", |a| a.text.as_str());
+    // What they print or check is an expression, which may look up anything.
+    if matches!(name, "debug" | "assert") && given.contains(['(', '[', '{', '|', '\\']) {
+        return Outcome::Is(Effect::Code);
+    }
+    if name == "slurp"
+        && let Some(arguments) = &arguments
+    {
+        for word in arguments.text.split_whitespace() {
+            let file = word.split_once('=').map_or(word, |(_, file)| file);
+            judge.input_file(&arguments.with(file.trim_matches(['"', '\''])));
+        }
+    }
     match name {
         "ping" | "setup" | "debug" | "stat" | "gather_facts" | "service_facts"
         | "package_facts" | "find" | "slurp" | "getent" | "assert" => Outcome::Is(Effect::Read),

@@ -5,6 +5,7 @@
 
 mod builds;
 mod builtins;
+mod carried;
 mod documents;
 mod files;
 mod find;
@@ -61,6 +62,16 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("gh-api", SpecialFn(forge::api)),
     ("kubectl-get", SpecialFn(forge::kubectl_get)),
     ("ansible", SpecialFn(forge::ansible)),
+    ("ansible-vars", SpecialFn(forge::ansible_vars)),
+    ("arguments-file", SpecialFn(carried::arguments_file)),
+    ("compile-flags", SpecialFn(carried::compile_flags)),
+    ("convert", SpecialFn(carried::convert)),
+    ("duckdb", SpecialFn(carried::duckdb)),
+    ("glow", SpecialFn(carried::glow)),
+    ("log-options", SpecialFn(carried::log_options)),
+    ("npm-diff", SpecialFn(carried::npm_diff)),
+    ("pprof", SpecialFn(carried::pprof)),
+    ("strace", SpecialFn(carried::strace)),
     ("interpreter", SpecialFn(runs::interpreter)),
     ("python", SpecialFn(python::python)),
     ("shell", SpecialFn(shell::shell)),

@@ -116,6 +116,11 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                         }
                     }
                 }
+                'i' if text.contains(['c', 'm']) => judge.find(
+                    Effect::Code,
+                    arg.span,
+                    "`-i` stays in the interpreter afterwards",
+                ),
                 'V' | 'h' | '?' => {
                     judge.find(Effect::Read, whole, "`python` prints facts about itself");
                     return Outcome::Done(None);

@@ -29,6 +29,19 @@ fn code(judge: &mut Judge<'_>, call: &Call, text: &str, span: Span) {
     }
 }
 
+/// Whether perl takes this for what stands between fields, and for nothing more.
+fn separator(text: &str) -> bool {
+    let inner = match text.strip_prefix('/') {
+        Some(rest) => match rest.strip_suffix('/') {
+            Some(inner) => inner,
+            None => return rest.is_empty(),
+        },
+        None => text,
+    };
+    !inner
+        .contains(|c: char| c.is_whitespace() || c.is_control() || "/'\"`()[]{}<>;$@#&".contains(c))
+}
+
 /// Where no option gave the text, the first operand is a file or the input is the program.
 pub(super) fn interpreter(
     judge: &mut Judge<'_>,
@@ -49,6 +62,25 @@ pub(super) fn interpreter(
                 .options
                 .iter()
                 .any(|g| matches!(g.option.verb, Some(Verb::Means(_)))));
+    for value in call
+        .options
+        .iter()
+        .filter(|g| g.name == "-F" && call.path.contains("perl"))
+        .filter_map(|g| g.value.as_ref())
+    {
+        if !separator(&value.text) || !value.known() {
+            judge.find(
+                Effect::Code,
+                value.span,
+                "`perl` makes the value of `-F` a part of the program",
+            );
+        }
+    }
+    // To Lua the first operand is a script, whatever else it ran.
+    if given && language(&call.path) == Some(Language::Lua) && !call.operands.is_empty() {
+        judge.options(call, input);
+        return program(judge, call, whole, input);
+    }
     if given || only {
         for operand in &call.operands {
             judge.input_file(&operand.arg);

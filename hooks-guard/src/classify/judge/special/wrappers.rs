@@ -97,6 +97,13 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     strange(judge, call);
     judge.options(call, &Input::Unknown);
+    // It is run also where the command is not.
+    if let Some(arg) = call.args.iter().find(|arg| arg.text.contains("{=")) {
+        judge.find(Effect::Code, arg.span, "what stands in `{= … =}` is Perl");
+    }
+    if call.has(&["--rpl"]) {
+        judge.find(Effect::Code, whole, "the value of `--rpl` is Perl");
+    }
     if call.has(&["--dry-run", "--dryrun", "--version", "--help", "-h", "-V"]) {
         judge.find(Effect::Read, whole, "`parallel` shows what it would run");
         return Outcome::Done(None);
@@ -133,9 +140,6 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
         }
         return Outcome::Done(None);
     };
-    if text.text.contains("{=") {
-        judge.find(Effect::Code, text.span, "what stands in `{= … =}` is Perl");
-    }
     let values: Vec<String> = if single
         && !direct.is_empty()
         && direct.len() <= 8

@@ -211,6 +211,7 @@ pub(super) const PURE: &[&str] = &[
     "read_json",
     "read_json_auto",
     "read_parquet",
+    "read_text",
     "regexp_split_to_table",
     "repeat",
     "replace",
