@@ -321,9 +321,13 @@ impl<'t> Script<'t> {
     }
 
     fn allows_call(&self, node: Node<'_>) -> bool {
-        let Some(function) = node.child_by_field_name("function") else {
+        let Some(mut function) = node.child_by_field_name("function") else {
             return false;
         };
+        // The grammar takes `*f(x)` behind another argument for a call of `*f`.
+        if let ("list_splat", [splat]) = (function.kind(), children(function).as_slice()) {
+            function = *splat;
+        }
         let arguments = node
             .child_by_field_name("arguments")
             .map(children)
@@ -358,9 +362,7 @@ impl<'t> Script<'t> {
         self.names.is_call(path)
             || self.names.of_value(path).is_some_and(|rest| {
                 let mut names = rest.rsplit('.');
-                names
-                    .next()
-                    .is_some_and(|name| self.names.methods.contains(name))
+                names.next().is_some_and(|name| self.is_method(name))
                     && names.all(|name| self.is_attribute(name))
             })
     }
