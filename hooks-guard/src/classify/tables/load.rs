@@ -128,11 +128,7 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
 /// so.
 pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
     let parsed = read::<Secrets>("secrets.toml", text)?;
-    Ok(Paths {
-        secret: parsed.paths,
-        folders: parsed.folders,
-        harmless: parsed.harmless,
-    })
+    Ok(Paths::new(parsed.paths, parsed.folders, parsed.harmless))
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {

@@ -1,27 +1,35 @@
 //! Paths that hold secrets.
 
+use std::collections::{HashMap, HashSet};
+
 use super::matches;
 
-/// Patterns of paths.
+/// Which paths hold secrets.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
-    pub(super) secret: Vec<String>,
+    secret: Patterns,
     /// Folders in which nearly everything is secret.
-    pub(super) folders: Vec<String>,
-    pub(super) harmless: Vec<String>,
+    folders: Patterns,
+    harmless: Patterns,
 }
 
 impl Paths {
+    pub(super) fn new(secret: Vec<String>, folders: Vec<String>, harmless: Vec<String>) -> Self {
+        Paths {
+            secret: Patterns::new(secret),
+            folders: Patterns::new(folders),
+            harmless: Patterns::new(harmless),
+        }
+    }
+
     pub(super) fn secret(&self, path: &str) -> bool {
-        let is = |path: &str| {
-            self.secret.iter().any(|pattern| hit(pattern, path)) && !self.harmless(path)
-        };
+        let is = |path: &str| self.secret.hit(path) && !self.harmless(path);
         // As it stands a folder may end with a `/`.
-        is(relative(path)) || is(&plain(path))
+        is(relative(path)) || path.contains('/') && is(&plain(path))
     }
 
     pub(super) fn harmless(&self, path: &str) -> bool {
-        self.harmless.iter().any(|pattern| hit(pattern, path))
+        self.harmless.hit(path)
     }
 
     pub(super) fn within(&self, path: &str) -> bool {
@@ -32,8 +40,7 @@ impl Paths {
         if self.harmless(&path) {
             return false;
         }
-        let folder = |path: &str| self.folders.iter().any(|folder| hit(folder, path));
-        if folder(&path) {
+        if self.folders.hit(&path) {
             return true;
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
@@ -42,20 +49,76 @@ impl Paths {
         }
         // Something in such a folder, or a pattern that fits one of the names that are known.
         let stem = name.find(open).unwrap_or(0);
-        let may_be = |secret: &String| {
-            let (above, last) = secret.rsplit_once('/').unwrap_or(("", secret));
+        let may_be = |(above, last): (&str, &str)| {
             // So little of a name fits much else.
             let least = if above.is_empty() && !last.starts_with('.') {
                 4
             } else {
                 2
             };
-            stem >= least
-                && !secret.contains('*')
-                && fits(name, last)
-                && parent.ends_with(above.trim_start_matches('/'))
+            stem >= least && fits(name, last) && parent.ends_with(above.trim_start_matches('/'))
         };
-        folder(parent) || self.secret.iter().any(may_be)
+        self.folders.hit(parent) || self.secret.known().any(may_be)
+    }
+}
+
+/// Patterns of paths, so kept that a word is compared with few of them.
+#[derive(Debug, Default)]
+struct Patterns {
+    /// Whole names of files.
+    names: HashSet<String>,
+    /// Patterns of such names.
+    globs: Vec<String>,
+    /// Ends of paths, by the name that they end with.
+    ends: HashMap<String, Vec<String>>,
+    /// Patterns of paths, as they stand, and for where they stand below another folder.
+    paths: Vec<[String; 2]>,
+}
+
+impl Patterns {
+    fn new(patterns: Vec<String>) -> Self {
+        let mut kept = Patterns::default();
+        for pattern in patterns {
+            match (pattern.rsplit_once('/'), pattern.contains('*')) {
+                (None, false) => {
+                    kept.names.insert(pattern);
+                }
+                (None, true) => kept.globs.push(pattern),
+                (Some((_, name)), false) => {
+                    let ends = kept.ends.entry(name.to_owned()).or_default();
+                    ends.push(pattern);
+                }
+                (Some(_), true) => {
+                    let below = format!("*/{}", pattern.trim_start_matches('/'));
+                    kept.paths.push([pattern, below]);
+                }
+            }
+        }
+        kept
+    }
+
+    fn hit(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if self.names.contains(name) || self.globs.iter().any(|glob| matches(glob, name)) {
+            return true;
+        }
+        let is_end = |end: &String| {
+            let above = path.strip_suffix(end.trim_start_matches('/'));
+            path == end || above.is_some_and(|above| above.ends_with('/'))
+        };
+        path.contains('/')
+            && (self
+                .ends
+                .get(name)
+                .is_some_and(|ends| ends.iter().any(is_end))
+                || self.paths.iter().flatten().any(|glob| matches(glob, path)))
+    }
+
+    /// The names that are no patterns, each with the folders above it.
+    fn known(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.names.iter().map(|name| ("", name.as_str()));
+        let ends = self.ends.values().flatten();
+        names.chain(ends.filter_map(|end| end.rsplit_once('/')))
     }
 }
 
@@ -68,21 +131,6 @@ fn open(c: char) -> bool {
 fn fits(pattern: &str, name: &str) -> bool {
     let pattern = pattern.replace(crate::classify::judge::UNKNOWN, "*");
     crate::classify::judge::fits(pattern.as_bytes(), name.as_bytes())
-}
-
-fn hit(pattern: &str, path: &str) -> bool {
-    if pattern.contains('/') {
-        let below = pattern.trim_start_matches('/');
-        matches(pattern, path)
-            || if pattern.contains('*') {
-                matches(&format!("*/{below}"), path)
-            } else {
-                path.strip_suffix(below)
-                    .is_some_and(|above| above.ends_with('/'))
-            }
-    } else {
-        matches(pattern, path.rsplit('/').next().unwrap_or(path))
-    }
 }
 
 /// A path without its home.
