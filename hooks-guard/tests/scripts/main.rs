@@ -67,11 +67,14 @@ fn python_is_asked_about_where_a_name_leads_further() {
         "import importlib.util; importlib.util.find_spec('a.b')",
         "from os import *; print(getcwd())",
         "import numpy",
+        // An older one runs what it reads.
+        "print(input())",
         // How it is read.
         "# coding: utf-7\nprint(1)",
         "x = 1 # \rimport os; os.remove('a')",
         "open('a', 'w')",
         "from pathlib import Path; Path('a').replace('b')",
+        "from pathlib import Path; Path('a').copy('b')",
         "from pathlib import Path; list(map(Path.unlink, [Path('a')]))",
         "from pathlib import Path; print([p.read_text() for p in Path('.').iterdir()])",
         "import pathlib; pathlib.Path('a').write_text('b')",

@@ -277,9 +277,10 @@ impl<'t> Script<'t> {
     }
 
     fn is_method(&self, name: &str) -> bool {
-        // Of a path it moves the file.
-        let moves = name == "replace" && self.bound.values().any(Bound::is_of_pathlib);
-        self.names.methods.contains(name) && !moves
+        // Of a path it writes a file.
+        let writes = matches!(name, "replace" | "copy");
+        let is_of_path = || self.bound.values().any(Bound::is_of_pathlib);
+        self.names.methods.contains(name) && !(writes && is_of_path())
     }
 
     fn is_attribute(&self, name: &str) -> bool {
