@@ -74,6 +74,20 @@ impl Param {
         }
     }
 
+    /// The type in a hand-written hook, with everything borrowed for a lifetime of its own.
+    pub(crate) fn hook_type_for(
+        &self,
+        private: &TokenStream,
+        lifetimes: &mut Vec<Lifetime>,
+    ) -> TokenStream {
+        if self.passing == Passing::Str {
+            return self.hook_type(private);
+        }
+        let mut ty = self.ty.clone();
+        visit_mut::visit_type_mut(&mut Elided::Name(lifetimes), &mut ty);
+        ty.into_token_stream()
+    }
+
     /// The type with everything borrowed for one lifetime.
     pub(crate) fn type_for(&self, lifetime: &Lifetime) -> Type {
         let mut ty = self.ty.clone();
@@ -127,10 +141,13 @@ pub(crate) fn borrows(ty: &Type) -> bool {
     found
 }
 
-/// Finds or fills the lifetimes that are left to the compiler. Those inside `fn(…)` and
+/// Finds, names or fills the lifetimes that are left to the compiler. Those inside `fn(…)` and
 /// `Fn(…)` are bound there, and stay.
 enum Elided<'a> {
     Find(&'a mut bool),
+    /// Each by a name of its own.
+    Name(&'a mut Vec<Lifetime>),
+    /// All of them by this one.
     Fill(&'a Lifetime),
 }
 
@@ -138,6 +155,11 @@ impl Elided<'_> {
     fn visit(&mut self, lifetime: &mut Lifetime) {
         match self {
             Elided::Find(found) => **found = true,
+            Elided::Name(names) => {
+                let name = Lifetime::new(&format!("'__a{}", names.len()), Span::call_site());
+                lifetime.ident = name.ident.clone();
+                names.push(name);
+            }
             Elided::Fill(name) => lifetime.ident = name.ident.clone(),
         }
     }

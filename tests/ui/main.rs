@@ -86,6 +86,12 @@ const GENERATED: &[&str] = &[
     "Steps",
 ];
 
+/// Cases in which the compiler adds a note about a bound, and what that names.
+const NOTED: &[(&str, &[&str])] = &[
+    // Of an associated type, which is where it is asked for once, and at the user's type.
+    ("hooks_output_not_send", &["__", "private", "Signature"]),
+];
+
 #[test]
 fn one_mistake_is_one_error() {
     let expected: BTreeMap<&str, usize> = ERRORS.iter().copied().collect();
@@ -109,7 +115,10 @@ fn one_mistake_is_one_error() {
         }
         let words: Vec<_> = output.lines().filter(|line| !is_drawn(line)).collect();
         let words = words.join("\n");
-        for generated in GENERATED.iter().filter(|name| names(&words, name)) {
+        let noted = NOTED.iter().find(|(case, _)| *case == name);
+        let noted = noted.map_or(&[][..], |(_, noted)| noted);
+        let generated = GENERATED.iter().filter(|name| !noted.contains(name));
+        for generated in generated.filter(|name| names(&words, name)) {
             broken.push(format!("{name}: names what is generated, `{generated}`"));
         }
         if blames_the_attribute(&source, &output) {

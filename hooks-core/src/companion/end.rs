@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::stored::{Companion, Role};
 use super::{Aggregate, AggregateInto, Finalize, FinalizeInto};
-use crate::bounds::{BoxFuture, HookObject, MaybeSend};
+use crate::bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
 use crate::future::Either;
 
 /// A slot's aggregate, from the outputs to one value.
@@ -130,7 +130,7 @@ impl<I, O, C> Alone<I, O> for ByAggregateInto<C> {
 }
 
 /// The aggregate of a slot, as a dispatch needs it.
-pub trait Reduce<I, O> {
+pub trait Reduce<I, O>: MaybeSync {
     /// See [`Alone`].
     fn alone(&self, output: I) -> Result<O, Vec<I>>;
     /// Reduces the outputs.
@@ -151,7 +151,7 @@ where
 }
 
 /// The finalizer of a slot, as a dispatch needs it.
-pub trait Transform<I, O> {
+pub trait Transform<I, O>: MaybeSync {
     /// Transforms the result of a dispatch.
     fn transform(&self, result: I) -> impl Future<Output = O> + MaybeSend;
 }

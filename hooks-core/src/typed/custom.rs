@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
 use crate::answer::Answer;
+use crate::bounds::MaybeSend;
 use crate::companion::Role;
 use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
@@ -94,9 +95,9 @@ impl<P: Pipeline<Call, Out>, Call, Out> Steps<Call, Out> for Custom<P> {
 /// needs no `Clone`.
 pub trait Relay: Signature<Last = ()> {
     /// The first argument.
-    type Call;
+    type Call: MaybeSend;
     /// The other arguments as a tuple, which every hook is given alike.
-    type Context<'a>;
+    type Context<'a>: MaybeSend;
 
     /// Takes the arguments apart.
     fn part<'a>(args: Self::Args<'a>) -> (Self::Call, Self::Context<'a>);
@@ -122,7 +123,7 @@ impl<'a, S, C, D, F> Relayed<'a, S, C, D>
 where
     S: Relay + ?Sized,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out>,
+    F: Future<Output = S::Out> + MaybeSend,
 {
     #[inline]
     pub(crate) fn new(args: S::Args<'a>, default: D) -> Self {
@@ -154,7 +155,7 @@ where
     S: Relay + ?Sized,
     C: Steps<S::Call, S::Out>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out>,
+    F: Future<Output = S::Out> + MaybeSend,
 {
     type Yield = S::Out;
     type Outcome = S::Out;

@@ -19,6 +19,7 @@ use std::task::{Context, Poll};
 use pin_project_lite::pin_project;
 
 use crate::answer::Answer;
+use crate::bounds::MaybeSend;
 use crate::companion::Gate;
 use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
@@ -47,7 +48,7 @@ where
     R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Keep<S::Out>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out>,
+    F: Future<Output = S::Out> + MaybeSend,
 {
     #[inline(always)]
     pub(crate) fn new(args: S::Args<'a>, default: D, gate: G, review: V) -> Self {
@@ -149,7 +150,7 @@ where
     R: Future<Output = (S::Out, ControlFlow<()>)>,
     K: Keep<S::Out>,
     D: Fn(S::Args<'a>) -> F,
-    F: Future<Output = S::Out>,
+    F: Future<Output = S::Out> + MaybeSend,
 {
     type Yield = S::Out;
     type Outcome = K::Outcome;

@@ -11,11 +11,11 @@ use crate::typed::keep::Handover;
 /// the slot's type-level name.
 pub trait Signature {
     /// The arguments as a tuple, references borrowed for `'a`.
-    type Args<'a>;
+    type Args<'a>: MaybeSend;
     /// `Option<Out>` where hooks are given the previous output, else `()` (`T-24`).
     type Last: Handover<Self::Out>;
     /// What a hook, and the slot's default, answer.
-    type Out;
+    type Out: MaybeSend;
     /// Whether the default may wait.
     type Readiness: Readiness;
     /// The method that declares the slot.
@@ -70,14 +70,14 @@ pub struct Leaf<H>(pub H);
 /// Whether the body of a default may wait, as a type.
 pub trait Readiness {
     /// What has to be waited for, where the default may be `F`.
-    type Wait<F: Future>: Future<Output = F::Output>;
+    type Wait<F: Future + MaybeSend>: Future<Output = F::Output> + MaybeSend;
     /// Whether the answer is there at once.
     const READY: bool;
 
     /// The answer, of a default that is ready.
     fn now<F: Future>(default: F) -> F::Output;
     /// What has to be waited for, of one that is not.
-    fn later<F: Future>(default: F) -> Self::Wait<F>;
+    fn later<F: Future + MaybeSend>(default: F) -> Self::Wait<F>;
 }
 
 /// What a dispatch waits for, where the default of the slot `S` is `F`.
@@ -92,7 +92,7 @@ pub enum Ready {}
 pub enum Waits {}
 
 impl Readiness for Ready {
-    type Wait<F: Future> = Never<F::Output>;
+    type Wait<F: Future + MaybeSend> = Never<F::Output>;
     const READY: bool = true;
 
     #[inline(always)]
@@ -100,13 +100,13 @@ impl Readiness for Ready {
         answer::now(default)
     }
 
-    fn later<F: Future>(_: F) -> Never<F::Output> {
+    fn later<F: Future + MaybeSend>(_: F) -> Never<F::Output> {
         unreachable!("a default that is ready is not waited for")
     }
 }
 
 impl Readiness for Waits {
-    type Wait<F: Future> = F;
+    type Wait<F: Future + MaybeSend> = F;
     const READY: bool = false;
 
     fn now<F: Future>(_: F) -> F::Output {
@@ -114,7 +114,7 @@ impl Readiness for Waits {
     }
 
     #[inline(always)]
-    fn later<F: Future>(default: F) -> F {
+    fn later<F: Future + MaybeSend>(default: F) -> F {
         default
     }
 }

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::bounds::{MaybeSend, MaybeSync};
 use crate::companion::{
     Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
@@ -111,6 +112,8 @@ impl<'h, S, M, G, E> TypedSlot<'h, S, M, G, E>
 where
     S: Signature + ?Sized,
     M: Kind,
+    G: MaybeSync,
+    E: MaybeSync,
 {
     /// The latest output is the answer.
     #[inline]
@@ -118,7 +121,7 @@ where
         &'a self,
         chain: C,
         args: S::Args<'a>,
-    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C>
+    ) -> impl Future<Output = S::Out> + MaybeSend + use<'a, 'h, S, M, G, E, C>
     where
         C: Gate<S::Out> + 'a,
     {
@@ -132,7 +135,7 @@ where
         chain: C,
         aggregate: &'a A,
         args: S::Args<'a>,
-    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, A, O>
+    ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, G, E, C, A, O>
     where
         C: Gate<S::Out> + 'a,
         A: Reduce<S::Out, O>,
@@ -157,7 +160,7 @@ where
         chain: C,
         finalize: &'a T,
         args: S::Args<'a>,
-    ) -> impl Future<Output = O> + use<'a, 'h, S, M, G, E, C, T, O>
+    ) -> impl Future<Output = O> + MaybeSend + use<'a, 'h, S, M, G, E, C, T, O>
     where
         C: Gate<S::Out> + 'a,
         T: Transform<S::Out, O>,
@@ -172,7 +175,7 @@ where
         &'a self,
         _: C,
         args: S::Args<'a>,
-    ) -> impl Future<Output = S::Out> + use<'a, 'h, S, M, G, E, C>
+    ) -> impl Future<Output = S::Out> + MaybeSend + use<'a, 'h, S, M, G, E, C>
     where
         S: Relay,
         C: Steps<S::Call, S::Out> + 'a,

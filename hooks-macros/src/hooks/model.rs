@@ -1,6 +1,7 @@
 //! A hook set in which a forbidden combination cannot be written down.
 
 use proc_macro2::Group;
+use proc_macro2::Span;
 use quote::format_ident;
 use syn::{Attribute, Ident, Path, Token, Type, Visibility};
 
@@ -35,6 +36,8 @@ pub(crate) struct Slot {
     /// The slot's trait.
     pub(crate) name: Ident,
     pub(crate) params: Vec<Param>,
+    /// Where the list of them stands.
+    pub(crate) parens: Span,
     /// The parameters of the default as the user wrote them.
     pub(crate) inputs: Vec<syn::PatType>,
     /// What hooks return; `()` where nothing is written.

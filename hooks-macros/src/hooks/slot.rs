@@ -6,7 +6,7 @@ mod methods;
 mod objects;
 mod traits;
 
-use proc_macro2::{Delimiter, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, Lifetime, ReturnType, Type};
@@ -77,7 +77,7 @@ impl<'a> SlotExpansion<'a> {
                 .collect(),
             attrs: attrs::named(&slot.attrs, SHOWN).collect(),
             place,
-            args_type: quote!((#(#args,)*)),
+            args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
             hook_args: quote!(#(#idents,)* #(#last,)*),
             hook_future: hook_future(private, output),
@@ -285,4 +285,11 @@ fn hook_future(private: &TokenStream, output: &Type) -> TokenStream {
     let future = spans::spread(output, quote!(#private::Future));
     let send = spans::spread(output, quote!(#private::MaybeSend));
     quote_spanned!(last=> #keyword #future<Output = #output> + #send)
+}
+
+/// A tuple that is blamed where the parameters are for what one of them lacks.
+fn tuple(of: TokenStream, place: Span) -> TokenStream {
+    let mut tuple = Group::new(Delimiter::Parenthesis, of);
+    tuple.set_span(place);
+    tuple.into_token_stream()
 }

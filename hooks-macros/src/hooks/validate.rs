@@ -205,6 +205,7 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
         fn_token: method.sig.fn_token,
         name: trait_name(&method.sig.ident, name, report)?,
         params,
+        parens: method.sig.paren_token.span.join(),
         inputs,
         output,
         kind: kind?.0,

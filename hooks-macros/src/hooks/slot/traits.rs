@@ -123,17 +123,26 @@ impl SlotExpansion<'_> {
             place,
             hook_params,
             hook_args,
+            last_type,
             hook_future,
             ..
         } = self;
         let (name, stateful) = (&slot.name, slot.stateful());
         let slot_text = self.text();
+        let mut lifetimes = Vec::new();
+        let types: Vec<_> = (slot.params.iter())
+            .map(|param| param.hook_type_for(private, &mut lifetimes))
+            .collect();
+        let last = slot.passes_last().then_some(last_type).into_iter();
         quote_spanned! {*place=>
             #(#cfgs)*
             #[diagnostic::do_not_recommend]
-            impl<__H: #stateful> #name for #private::Stateful<__H> {
+            impl<__H: #stateful> #name for #private::Stateful<__H>
+            where
+                for<#(#lifetimes),*> #private::Given<__H, (#(#types,)* #(#last,)*)>: #private::MaybeSend,
+            {
                 fn call(&self, #hook_params) -> #hook_future {
-                    self.__hooks_call(#slot_text, __H::call_mut, (#hook_args), __H::on_reentrancy)
+                    self.__hooks_call(#slot_text, __H::call_mut, #private::Given::new((#hook_args)), __H::on_reentrancy)
                 }
             }
         }
