@@ -374,6 +374,103 @@ fn an_entry_is_removed_by_its_id_and_no_other() {
     assert_eq!(left, [second]);
 }
 
+/// Hooks that answer at once share what catches their panics: each still answers for itself, and
+/// whatever one does, the next one runs, or none where the policy has stopped.
+#[test]
+fn e_36_every_mixture_of_hooks_is_told_apart() {
+    const HOOKS: usize = 4;
+    type Kind = (fn(u32) -> Answer<'static, u32>, fn(u32) -> String);
+    let kinds: [Kind; 6] = [
+        (|n| Answer::Ready(n), |n| n.to_string()),
+        (|n| after(0, n)(), |n| n.to_string()),
+        (|n| after(2, n)(), |n| n.to_string()),
+        (
+            |n| Answer::Ready(n + 100),
+            |_| "gave an invalid answer: too large".to_owned(),
+        ),
+        (|n| panic!("{n}"), |n| format!("panicked: {n}")),
+        (
+            |n| Answer::later(async move { panic!("{n}") }),
+            |n| format!("panicked: {n}"),
+        ),
+    ];
+    let names = ["1", "2", "3", "4"];
+    for mixture in 0..kinds.len().pow(HOOKS as u32) {
+        let mut slot = slot(&Clock::default());
+        let mut expected = Vec::new();
+        for (at, name) in names.into_iter().enumerate() {
+            let (hook, line) = kinds[mixture / kinds.len().pow(at as u32) % kinds.len()];
+            let number = at as u32 + 1;
+            add(&mut slot, name, move || hook(number));
+            expected.push(format!("{name} {}", line(number)));
+        }
+        assert_eq!(run::<false>(&slot), expected, "mixture {mixture}");
+        let stopped = Log::<false> {
+            stop_at: Some(2),
+            ..Log::default()
+        };
+        if expected[1] == "2 2" {
+            expected.truncate(2);
+        }
+        assert_eq!(block_on(slot.dispatch(stopped)), expected, "{mixture}");
+    }
+}
+
+/// No hook is blamed for it, and no answer is made up.
+#[test]
+fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
+    struct Brittle(Rc<RefCell<Vec<String>>>);
+    impl Combine<dyn Hook> for Brittle {
+        type Yield = u32;
+        type Outcome = ();
+        type Wait = Never<()>;
+
+        const GUARDED: bool = true;
+
+        fn slot_name(&self) -> &str {
+            "brittle"
+        }
+
+        fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
+        where
+            Self: 'a,
+        {
+            hook.start()
+        }
+
+        fn absorb(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
+            assert!(answer < 3, "of the policy");
+            self.0.borrow_mut().push(answer.to_string());
+            Step::Next
+        }
+
+        fn fault(&mut self, _: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
+            self.0.borrow_mut().push(fault.to_string());
+            Step::Next
+        }
+
+        fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+            Step::Next
+        }
+
+        fn finish(self) {}
+    }
+    let mut slot = Slot::new();
+    add(&mut slot, "well", ready(1));
+    add(&mut slot, "ill", || -> Answer<'static, u32> {
+        panic!("of the hook")
+    });
+    add(&mut slot, "fatal", ready(3));
+    add(&mut slot, "never asked", ready(2));
+    let lines = Rc::default();
+    let policy = Brittle(Rc::clone(&lines));
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        block_on(slot.dispatch(policy));
+    }));
+    assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"of the policy"));
+    assert_eq!(*lines.borrow(), ["1", "panicked: of the hook"]);
+}
+
 #[test]
 fn without_a_guard_a_panic_goes_to_the_caller() {
     struct Bare(Rc<RefCell<u32>>);

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::ops::ControlFlow::{self, Break, Continue};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -53,6 +53,16 @@ pub(super) enum Pause<'a, H: ?Sized, C: Combine<H>> {
     Asked,
 }
 
+/// How far the hooks that answer at once have come.
+enum Turn<'a, H: ?Sized, C: Combine<H>> {
+    /// There are no more.
+    Through,
+    /// The policy wants something else.
+    Broken(Option<Pause<'a, H, C>>),
+    /// This one has its answer later.
+    Later(&'a Node<H>, BoxFuture<'a, C::Yield>),
+}
+
 impl<'a, H: ?Sized, T> Course<'a, H, T> {
     #[inline]
     pub(super) fn new(nodes: &'a [Node<H>]) -> Self {
@@ -81,7 +91,11 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         if let Break(pause) = ask(cx, policy, wait.as_mut(), go_on(step), span) {
             return pause;
         }
-        if let Some((mut node, mut rest)) = self.rest.split_first() {
+        if C::GUARDED || C::CONCURRENT {
+            if let Break(pause) = self.run_guarded(cx, policy, wait.as_mut(), span) {
+                return pause;
+            }
+        } else if let Some((mut node, mut rest)) = self.rest.split_first() {
             // The way from a node to its hook is a chain of loads: it is gone while the hook
             // before it runs.
             let mut hook = &*node.hook;
@@ -138,9 +152,6 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Combine<H, Yield = T> + 'a,
     {
-        if C::GUARDED || C::CONCURRENT {
-            return self.call_guarded(cx, policy, node, hook, last, span);
-        }
         let answer = match invoke(policy, node, hook, last, span) {
             Answer::Ready(answer) => answer,
             Answer::Later(mut answer) => match answer.as_mut().poll(cx) {
@@ -157,35 +168,78 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         go_on(policy.absorb(&node.meta, answer))
     }
 
-    /// The same for policies that have faults caught, or hooks run side by side. Apart from
-    /// it, because what may be caught has to lie in memory.
+    /// Runs the hooks of policies that have faults caught, or hooks run side by side.
+    ///
+    /// What may be caught has to lie in memory, and to be ready for it costs as much as a hook:
+    /// one region is for all hooks that answer at once. Whoever is asked when a panic comes out
+    /// of it is who panicked.
     #[inline(always)]
-    fn call_guarded<C>(
+    fn run_guarded<C>(
         &mut self,
         cx: &mut Context<'_>,
         policy: &mut C,
-        node: &'a Node<H>,
-        hook: &'a H,
-        last: bool,
+        mut wait: Pin<&mut Option<C::Wait>>,
         span: Option<&Span>,
     ) -> ControlFlow<Option<Pause<'a, H, C>>>
     where
         C: Combine<H, Yield = T> + 'a,
     {
-        // Taken apart where it is caught: what passes as a whole is written in words, read in
-        // one piece, and waited for in between.
-        let (mut ready, mut later) = (None, None);
-        let started = catch::<H, C, _>(|| match invoke(policy, node, hook, last, span) {
-            Answer::Ready(answer) => ready = Some(answer),
-            Answer::Later(answer) => later = Some(answer),
-        });
-        if let Err(fault) = started {
-            return go_on(policy.fault(&node.meta, fault));
+        while !self.rest.is_empty() {
+            let mut asked = None;
+            let turn = catch_raw::<H, C, _>(|| self.ask_in_turn(policy, span, &mut asked));
+            let flow = match turn {
+                Ok(Turn::Through) => return Continue(()),
+                Ok(Turn::Broken(pause)) => Break(pause),
+                Ok(Turn::Later(node, answer)) => self.take_later(cx, policy, node, answer),
+                Err(payload) => match asked {
+                    Some(node) => go_on(policy.fault(&node.meta, Fault::panic(payload))),
+                    // The policy's own methods do not panic; if one does, it is no hook's fault.
+                    None => resume_unwind(payload),
+                },
+            };
+            ask(cx, policy, wait.as_mut(), flow, span)?;
         }
-        if let Some(answer) = ready {
-            return go_on(absorb(policy, &node.meta, answer));
+        Continue(())
+    }
+
+    /// Hook after hook, as long as they answer at once; `asked` is the one that is about to.
+    #[inline(always)]
+    fn ask_in_turn<C>(
+        &mut self,
+        policy: &mut C,
+        span: Option<&Span>,
+        asked: &mut Option<&'a Node<H>>,
+    ) -> Turn<'a, H, C>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
+        while let Some((node, rest)) = self.rest.split_first() {
+            self.rest = rest;
+            *asked = Some(node);
+            let answer = match invoke(policy, node, &*node.hook, rest.is_empty(), span) {
+                Answer::Ready(answer) => answer,
+                Answer::Later(answer) => return Turn::Later(node, answer),
+            };
+            *asked = None;
+            if let Break(pause) = go_on(absorb(policy, &node.meta, answer)) {
+                return Turn::Broken(pause);
+            }
         }
-        let mut later = later.expect("a hook answers at once, or later");
+        Turn::Through
+    }
+
+    /// Takes the answer of a hook that has it later, if it has it when first asked.
+    #[inline]
+    fn take_later<C>(
+        &mut self,
+        cx: &mut Context<'_>,
+        policy: &mut C,
+        node: &'a Node<H>,
+        mut later: BoxFuture<'a, T>,
+    ) -> ControlFlow<Option<Pause<'a, H, C>>>
+    where
+        C: Combine<H, Yield = T> + 'a,
+    {
         match catch::<H, C, _>(|| later.as_mut().poll(cx)) {
             Ok(Poll::Pending) => self.wait_for(cx, policy, node, later),
             // What the hook holds goes before its answer counts, as where it is waited for.
@@ -320,9 +374,9 @@ impl Limit {
     }
 }
 
-/// Runs what belongs to a hook; this is where panics are caught.
+/// Runs what belongs to a hook; the panic, if it panics and faults are caught.
 #[inline(always)]
-fn catch<H, C, R>(work: impl FnOnce() -> R) -> Result<R, Fault>
+fn catch_raw<H, C, R>(work: impl FnOnce() -> R) -> std::thread::Result<R>
 where
     H: ?Sized,
     C: Combine<H>,
@@ -332,7 +386,17 @@ where
     }
     // What a policy and a hook hold may be half done: the policy's own methods do not panic,
     // and the hook's state is the hook's affair.
-    catch_unwind(AssertUnwindSafe(work)).map_err(Fault::panic)
+    catch_unwind(AssertUnwindSafe(work))
+}
+
+/// The same, with the panic as a fault.
+#[inline(always)]
+fn catch<H, C, R>(work: impl FnOnce() -> R) -> Result<R, Fault>
+where
+    H: ?Sized,
+    C: Combine<H>,
+{
+    catch_raw::<H, C, R>(work).map_err(Fault::panic)
 }
 
 /// Drops what a hook holds; where faults are caught, a panic of a destructor adds none.

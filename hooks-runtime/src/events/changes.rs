@@ -133,7 +133,7 @@ impl Changes {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn put(data: &mut Map, (field, value): Change) {
     match data.get_mut(&*field) {
         Some(old) => *old = value,

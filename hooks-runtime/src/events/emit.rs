@@ -17,6 +17,7 @@ use super::event::Scene;
 use super::handler::{Handler, Reply, Spoken};
 use super::record::{Fields, Printed, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
+use crate::Map;
 
 /// The policy of one emission. What it has gathered lies beside the dispatch, not in it: the
 /// dispatch is moved, and what is gathered stays.
@@ -304,24 +305,42 @@ fn step<C, W>(flow: ControlFlow<()>) -> Step<C, W> {
     }
 }
 
+/// What an emission has come to in the end, for which the table of the hooks is not needed.
+pub(crate) struct Concluded {
+    fields: Fields,
+    transcript: Transcript,
+    action: Action,
+    decided_by: Option<Arc<str>>,
+    said: Option<Box<Said>>,
+}
+
 impl Gathered<'_> {
-    /// The emission of the hooks in this slot.
+    /// The end of the emission to the hooks in this slot.
     #[inline(always)]
-    pub(crate) fn conclude(
-        self,
-        slot: &Slot<dyn Handler>,
-        report: Option<Report>,
-    ) -> Result<Emission, EmitError> {
-        let (data, printed) = (self.fields.into_map(), self.transcript.into_lines());
-        let emission = Emission {
+    pub(crate) fn conclude(self, slot: &Slot<dyn Handler>) -> Concluded {
+        Concluded {
+            fields: self.fields,
+            transcript: self.transcript,
             action: self.action.get(),
             decided_by: self.decider.and_then(|id| name(slot, id)),
-            ..Emission::of(data)
+            said: self.said,
+        }
+    }
+}
+
+impl Concluded {
+    /// The emission. Made last: it is large, and is written where the caller wants it.
+    #[inline(always)]
+    pub(crate) fn emission(self, report: Option<Report>) -> Result<Emission, EmitError> {
+        let emission = Emission {
+            action: self.action,
+            decided_by: self.decided_by,
+            ..Emission::of(self.fields.into_map())
         };
-        if self.said.is_none() && printed.is_empty() && report.is_none() {
+        if self.said.is_none() && self.transcript.is_untouched() && report.is_none() {
             return Ok(emission);
         }
-        complete(emission, self.said, printed, report)
+        complete(emission, self.said, self.transcript, report)
     }
 }
 
@@ -330,9 +349,10 @@ impl Gathered<'_> {
 fn complete(
     mut emission: Emission,
     said: Option<Box<Said>>,
-    printed: Vec<Printed>,
+    transcript: Transcript,
     report: Option<Report>,
 ) -> Result<Emission, EmitError> {
+    let printed = transcript.into_lines();
     let said = said.map(|said| *said).unwrap_or_default();
     emission.rest = Some(Box::new(Rest {
         decision: said.decision,
@@ -379,7 +399,7 @@ fn name(slot: &Slot<dyn Handler>, id: EntryId) -> Option<Arc<str>> {
 impl Emission {
     /// An emission that no hook has answered.
     #[inline]
-    pub(crate) fn of(data: Arc<crate::Map>) -> Self {
+    pub(crate) fn of(data: Arc<Map>) -> Self {
         Emission {
             action: Action::Continue,
             data,

@@ -204,8 +204,13 @@ impl Transcript {
         Transcript(OnceBox::with_value(Box::new(Arc::clone(self.lines()))))
     }
 
+    /// Whether nobody has had anything to do with it.
+    #[inline(always)]
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.0.get().is_none()
+    }
+
     /// What has been printed, in the order in which that happened.
-    #[inline]
     pub(crate) fn into_lines(self) -> Vec<Printed> {
         match self.0.get() {
             None => Vec::new(),

@@ -151,9 +151,9 @@ impl HookRegistry {
         let fields = Fields::new(map, table.defaults.as_ref());
         let mut gathered = Gathered::new(name, fields);
         slot.dispatch(gathered.policy()).await;
-        let emission = gathered.conclude(slot, None);
+        let concluded = gathered.conclude(slot);
         release(table);
-        emission
+        concluded.emission(None)
     }
 
     /// As [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
@@ -189,9 +189,9 @@ impl HookRegistry {
             let ((), cut) = within(slot.dispatch(policy), timer, options.deadline).await;
             (None, cut)
         };
-        let emission = gathered.conclude(slot, report);
+        let concluded = gathered.conclude(slot);
         release(table);
-        let emission = emission?;
+        let emission = concluded.emission(report)?;
         match options.deadline {
             Some(after) if is_cut_short => Err(EmitError::Deadline {
                 after,
