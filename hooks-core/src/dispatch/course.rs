@@ -170,9 +170,9 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
 
     /// Runs the hooks of policies that have faults caught, or hooks run side by side.
     ///
-    /// What may be caught has to lie in memory, and to be ready for it costs as much as a hook:
-    /// one region is for all hooks that answer at once. Whoever is asked when a panic comes out
-    /// of it is who panicked.
+    /// What may be caught has to lie in memory, and to be ready for it costs as much as the way
+    /// to a hook: one region is for all hooks that answer at once. Whoever is being asked when a
+    /// panic comes out of it is who panicked.
     #[inline(always)]
     fn run_guarded<C>(
         &mut self,
@@ -202,7 +202,8 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
         Continue(())
     }
 
-    /// Hook after hook, as long as they answer at once; `asked` is the one that is about to.
+    /// Hook after hook, as long as they answer at once; `asked` is the one that has not
+    /// answered yet.
     #[inline(always)]
     fn ask_in_turn<C>(
         &mut self,
