@@ -16,8 +16,9 @@ pub(crate) struct HookAttr {
     pub(crate) output: Option<Opt<Type>>,
     pub(crate) custom: Option<Opt<Path>>,
     pub(crate) name: Option<Opt<Ident>>,
-    /// A word in the place of the kind has been reported: it must not be missed as well.
-    unknown_kind: bool,
+    /// A word in the place of the kind, which has been reported: a kind must not be missed as
+    /// well.
+    pub(crate) unknown_kind: Option<Ident>,
 }
 
 /// An option: its key, for errors, and its value.
@@ -51,7 +52,7 @@ impl HookAttr {
                     Ok(())
                 });
                 let whole = report.ok(parsed).is_some();
-                if whole && hook.kind.is_none() && !hook.unknown_kind {
+                if whole && hook.kind.is_none() && hook.unknown_kind.is_none() {
                     report.error(
                         attr,
                         "a slot needs a kind; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`",
@@ -90,7 +91,7 @@ impl HookAttr {
                     &key,
                     format!("unknown kind `{word}`; the kinds of slot are `always`, `fallback` and `singleton`"),
                 );
-                self.unknown_kind = true;
+                self.unknown_kind = Some(key);
             }
         }
         Ok(())

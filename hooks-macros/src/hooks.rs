@@ -1,6 +1,7 @@
 //! `#[hooks]`: from a trait of slots to its hook set.
 
 mod expand;
+mod mend;
 mod model;
 mod slot;
 mod validate;
@@ -11,6 +12,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::attrs;
+use crate::krate;
+use crate::params;
 use crate::report;
 use crate::syntax::{Item, Method, Trait};
 
@@ -21,7 +24,10 @@ pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     };
     match validate::validate(args, &definition) {
         Ok(set) => expand::expand(&set),
-        Err(errors) => report::with_errors(plain(&definition), &errors),
+        Err(errors) => {
+            let rest = mended(&definition).unwrap_or_else(|| plain(&definition));
+            report::with_errors(rest, &errors)
+        }
     }
 }
 
@@ -56,7 +62,14 @@ fn not_a_trait(item: TokenStream, error: syn::Error) -> syn::Error {
 const TRAITS_ONLY: &str =
     "`#[hooks]` goes on a trait; declare the slots as `async fn` methods of a trait";
 
-/// The trait as it would stand without the macro.
+/// The trait and its set, where the mistakes can be taken out.
+fn mended(definition: &Trait) -> Option<TokenStream> {
+    let mended = mend::mend(definition)?;
+    let set = validate::validate(TokenStream::new(), &mended).ok()?;
+    Some(expand::expand(&set))
+}
+
+/// The trait as it would stand without the macro, with what blocks under `#[impl_hooks]` look for.
 fn plain(definition: &Trait) -> TokenStream {
     let Trait {
         attrs,
@@ -78,10 +91,19 @@ fn plain(definition: &Trait) -> TokenStream {
         Item::Other(other) => Some(quote!(#other)),
     });
     let where_clause = &generics.where_clause;
+    let private = krate::private();
     quote! {
         #(#attrs)*
         #[allow(async_fn_in_trait, dead_code, unused_variables)]
-        #vis #unsafety #trait_token #ident #generics : #supertraits #where_clause { #(#items)* }
+        #vis #unsafety #trait_token #ident #generics : #supertraits #where_clause {
+            #(#items)*
+            #[doc(hidden)]
+            const __HOOKS_READY: &'static [&'static #private::str] = &[];
+            #[doc(hidden)]
+            fn __hooks_set() -> ! {
+                ::core::unreachable!()
+            }
+        }
     }
 }
 
@@ -99,10 +121,24 @@ fn plain_method(method: &Method) -> TokenStream {
         },
         syn::FnArg::Receiver(_) => true,
     });
+    let receiver: Option<syn::FnArg> = match sig.receiver() {
+        Some(_) => None,
+        None => Some(syn::parse_quote!(&self)),
+    };
+    let has_last = params::typed(&sig.inputs).any(params::is_last);
+    let last = (!has_last && mend::takes_last(method)).then(|| {
+        let ty = match &sig.output {
+            syn::ReturnType::Type(_, ty) => quote!(#ty),
+            syn::ReturnType::Default => quote!(()),
+        };
+        let private = krate::private();
+        syn::parse_quote!(last: #private::Option<#ty>)
+    });
+    let inputs = receiver.into_iter().chain(inputs.cloned()).chain(last);
     let sig = syn::Signature {
         constness: None,
         abi: None,
-        inputs: inputs.cloned().collect(),
+        inputs: inputs.collect(),
         ..sig.clone()
     };
     match body {

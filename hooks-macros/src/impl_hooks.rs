@@ -174,8 +174,7 @@ fn method(method: &Method, report: &mut Report) {
     receiver(method, report);
     let inputs: Vec<_> = params::typed(&sig.inputs).collect();
     for (at, input) in inputs.iter().enumerate() {
-        let is_last = matches!(&*input.pat, syn::Pat::Ident(pat) if pat.ident.unraw() == "last");
-        if is_last && at + 1 < inputs.len() {
+        if params::is_last(input) && at + 1 < inputs.len() {
             report.error(
                 input,
                 "`last` is the final parameter of a hook; move it to the end",

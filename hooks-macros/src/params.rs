@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, Ident, Lifetime, Pat, PatType, Type, TypeReference};
 
@@ -199,6 +200,11 @@ pub(crate) fn typed<'a>(
         FnArg::Typed(arg) => Some(arg),
         FnArg::Receiver(_) => None,
     })
+}
+
+/// Whether a parameter is called like the output before, which the framework gives.
+pub(crate) fn is_last(input: &PatType) -> bool {
+    matches!(&*input.pat, Pat::Ident(pat) if pat.ident.unraw() == "last")
 }
 
 /// Names for so many parameters, by their places, which meet no name of the user's: what

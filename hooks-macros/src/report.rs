@@ -46,6 +46,11 @@ impl Report {
         quote::quote! { #rest #errors }
     }
 
+    /// Whether nothing was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.errors.is_none()
+    }
+
     /// The value, unless there was a mistake.
     pub(crate) fn finish<T>(self, value: T) -> syn::Result<T> {
         self.errors.map_or(Ok(value), Err)

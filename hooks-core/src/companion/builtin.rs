@@ -4,7 +4,7 @@ use std::future::{Future, ready};
 use std::marker::PhantomData;
 use std::ops::ControlFlow;
 
-use super::Chain;
+use super::{Chain, NoCompanion};
 use crate::bounds::MaybeSend;
 
 /// Stops a dispatch on the first `Err` (`T-33`).
@@ -85,6 +85,13 @@ impl<T> Chain<Option<T>> for FirstSuccess<T> {
     #[inline]
     fn __hooks_check_now(&self, output: &Option<T>) -> Option<ControlFlow<()>> {
         Some(stop_if(output.is_some()))
+    }
+}
+
+/// For a slot whose chain is mistaken: its hooks are given what those of a slot with a chain are.
+impl<T> Chain<T> for NoCompanion {
+    fn call(&self, _: &T) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
+        ready(ControlFlow::Continue(()))
     }
 }
 

@@ -183,7 +183,7 @@ impl Role {
 }
 
 /// `()`, also where it comes from a macro's fragment or stands in parentheses.
-fn is_unit(ty: &Type) -> bool {
+pub(super) fn is_unit(ty: &Type) -> bool {
     match ty {
         Type::Tuple(tuple) => tuple.elems.is_empty(),
         Type::Group(group) => is_unit(&group.elem),

@@ -233,7 +233,7 @@ fn others(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attrs.iter().filter(|attr| !is_helper(attr))
 }
 
-fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
+pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
     let mut attrs = attrs::named(&method.attrs, &["hook"]);
     let Some(attr) = attrs.next() else {
         report.error(

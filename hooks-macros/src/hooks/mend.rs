@@ -1,0 +1,147 @@
+//! A trait with its mistakes taken out, once they are reported.
+//!
+//! Its set is generated as if it had been written so: the blocks that implement its hooks and
+//! the code that uses them are in order, and nothing is reported for want of them. Where a
+//! mistake cannot be taken out without touching what hooks are compared with, nothing is
+//! mended.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+use syn::{Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token};
+
+use super::model::is_unit;
+use super::{is_helper, validate};
+use crate::attrs;
+use crate::hook_attr::{HookAttr, KindWord};
+use crate::krate;
+use crate::report::Report;
+use crate::syntax::{Item, Method, Trait};
+
+pub(super) fn mend(definition: &Trait) -> Option<Trait> {
+    let mut items: Vec<Item<_>> = Vec::new();
+    for item in &definition.items {
+        match item {
+            Item::Method(found) => items.push(Item::Method(Box::new(method(found)?))),
+            // Of no use to hooks; bodies may name it.
+            Item::Other(_) => return None,
+        }
+    }
+    Some(Trait {
+        attrs: definition.attrs.clone(),
+        vis: definition.vis.clone(),
+        unsafety: None,
+        auto_token: None,
+        trait_token: definition.trait_token,
+        ident: definition.ident.clone(),
+        generics: Generics {
+            where_clause: None,
+            ..definition.generics.clone()
+        },
+        supertraits: Default::default(),
+        items,
+    })
+}
+
+fn method(method: &Method) -> Option<Method> {
+    let sig = &method.sig;
+    let body = match &method.body {
+        Some(body) if sig.receiver().is_some() && mentions_self(body.stream()) => return None,
+        Some(body) => body.clone(),
+        None => syn::parse2(quote!({ ::core::unreachable!() })).ok()?,
+    };
+    let inputs = sig.inputs.iter();
+    let inputs = inputs.filter(|input| matches!(input, FnArg::Typed(_)));
+    let generics = Generics {
+        where_clause: None,
+        ..sig.generics.clone()
+    };
+    let others = method.attrs.iter().filter(|attr| !is_helper(attr));
+    Some(Method {
+        attrs: others.cloned().chain([hook(method)]).collect(),
+        vis: method.vis.clone(),
+        sig: Signature {
+            constness: None,
+            asyncness: Some(Token![async](sig.fn_token.span)),
+            safety: Safety::Default,
+            abi: None,
+            generics,
+            inputs: inputs.cloned().collect(),
+            ..sig.clone()
+        },
+        body: Some(body),
+    })
+}
+
+/// The attribute of a slot; where it is mistaken, what is likely to be meant, as far as hooks can
+/// tell the difference.
+fn hook(method: &Method) -> Attribute {
+    let attrs: Vec<_> = attrs::named(&method.attrs, &["hook"]).collect();
+    let mut report = Report::default();
+    validate::kind(method, &mut report);
+    if let ([attr], true) = (&attrs[..], report.is_empty()) {
+        return Attribute::clone(attr);
+    }
+    let likely = Likely::of(method);
+    let name = likely.name.into_iter();
+    let kind = match likely.kind {
+        KindWord::Always => quote!(always),
+        KindWord::Fallback => quote!(fallback),
+        KindWord::Singleton => quote!(singleton),
+    };
+    let private = krate::private();
+    let chain = likely.is_looked_at.then(|| quote!(#private::NoCompanion));
+    let chain = chain.into_iter();
+    syn::parse_quote!(#[hook(#kind #(, name = #name)* #(, chain = #chain)*)])
+}
+
+/// Whether the hooks of a slot, which may be mistaken, are likely to be given the output before.
+pub(super) fn takes_last(method: &Method) -> bool {
+    let answers = match &method.sig.output {
+        ReturnType::Type(_, ty) => !is_unit(ty),
+        ReturnType::Default => false,
+    };
+    let likely = Likely::of(method);
+    answers && !likely.is_looked_at && !matches!(likely.kind, KindWord::Singleton)
+}
+
+/// What a slot is likely to be, by its first attribute.
+struct Likely {
+    kind: KindWord,
+    name: Option<Ident>,
+    /// Whether a companion looks at every output, and hooks are given none.
+    is_looked_at: bool,
+}
+
+impl Likely {
+    fn of(method: &Method) -> Self {
+        let attr = attrs::named(&method.attrs, &["hook"]).next();
+        let hook = attr.map(|attr| HookAttr::read(attr, &mut Report::default()));
+        let hook = hook.unwrap_or_default();
+        let kind = hook.kind.as_ref().map(|(kind, _)| *kind);
+        let kind = kind.or(hook.unknown_kind.as_ref().map(likely_kind));
+        let kind = kind.unwrap_or(KindWord::Always);
+        let has_companion = hook.chain.is_some() || hook.aggregate.is_some();
+        Likely {
+            kind,
+            is_looked_at: has_companion && !matches!(kind, KindWord::Singleton),
+            name: hook.name.map(|name| name.value),
+        }
+    }
+}
+
+/// What a word in the place of the kind is likely to stand for.
+fn likely_kind(word: &Ident) -> KindWord {
+    match word.to_string().to_lowercase().as_bytes().first() {
+        Some(b's') => KindWord::Singleton,
+        Some(b'f') => KindWord::Fallback,
+        _ => KindWord::Always,
+    }
+}
+
+fn mentions_self(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => mentions_self(group.stream()),
+        TokenTree::Ident(name) => name == "self",
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
