@@ -100,7 +100,7 @@ fn plain(definition: &Trait) -> TokenStream {
             #[doc(hidden)]
             const __HOOKS_READY: &'static [&'static #private::str] = &[];
             #[doc(hidden)]
-            fn __hooks_set() -> ! {
+            fn __hooks_set<__T>() -> __T {
                 ::core::unreachable!()
             }
         }
@@ -121,19 +121,7 @@ fn plain_method(method: &Method) -> TokenStream {
         },
         syn::FnArg::Receiver(_) => true,
     });
-    let receiver: Option<syn::FnArg> = match sig.receiver() {
-        Some(_) => None,
-        None => Some(syn::parse_quote!(&self)),
-    };
-    let has_last = params::typed(&sig.inputs).any(params::is_last);
-    let last = (!has_last && mend::takes_last(method)).then(|| {
-        let ty = match &sig.output {
-            syn::ReturnType::Type(_, ty) => quote!(#ty),
-            syn::ReturnType::Default => quote!(()),
-        };
-        let private = krate::private();
-        syn::parse_quote!(last: #private::Option<#ty>)
-    });
+    let (receiver, last) = hook_params(method);
     let inputs = receiver.into_iter().chain(inputs.cloned()).chain(last);
     let sig = syn::Signature {
         constness: None,
@@ -145,6 +133,25 @@ fn plain_method(method: &Method) -> TokenStream {
         Some(body) => quote!(#(#attrs)* #sig #body),
         None => quote!(#(#attrs)* #sig;),
     }
+}
+
+/// What the methods of hooks have besides, as far as it can be told: the receiver and `last`.
+fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
+    let sig = &method.sig;
+    let ty = match &sig.output {
+        syn::ReturnType::Type(_, ty) => quote!(#ty),
+        syn::ReturnType::Default => quote!(()),
+    };
+    // What the default answers would borrow from a receiver.
+    let borrows = matches!(&sig.output, syn::ReturnType::Type(_, ty) if params::borrows(ty));
+    if borrows || sig.receiver().is_some() {
+        return (None, None);
+    }
+    let has_last = params::typed(&sig.inputs).any(params::is_last);
+    let private = krate::private();
+    let last = !has_last && mend::takes_last(method);
+    let last = last.then(|| syn::parse_quote!(last: #private::Option<#ty>));
+    (Some(syn::parse_quote!(&self)), last)
 }
 
 fn is_helper(attr: &syn::Attribute) -> bool {

@@ -55,7 +55,16 @@ fn validate<'a>(
 ) -> Option<Hook<'a>> {
     let slot = slot_path(args, report);
     let mut sig = function.sig.clone();
-    if sig.asyncness.is_none() {
+    let mut mistakes = Report::default();
+    if let (None, Some(future)) = (sig.asyncness, params::impl_trait_of(&sig.output)) {
+        mistakes.error(
+            future,
+            format!(
+                "hook `{}` returns a future; write `async fn`, and what it answers",
+                sig.ident
+            ),
+        );
+    } else if sig.asyncness.is_none() {
         sig.asyncness = Some(Token![async](sig.fn_token.span));
         report.error(
             sig.fn_token,
@@ -68,7 +77,12 @@ fn validate<'a>(
     if let Safety::Unsafe(token) = std::mem::replace(&mut sig.safety, Safety::Default) {
         report.error(token, "a hook cannot be `unsafe`; remove it");
     }
-    let mut mistakes = Report::default();
+    for second in function.attrs.iter().filter(|attr| is_ours(attr)) {
+        mistakes.error(
+            second.path(),
+            "a function is one hook; write another function for the other slot",
+        );
+    }
     if !sig.generics.params.is_empty() {
         mistakes.error(
             &sig.generics.params,
@@ -85,14 +99,23 @@ fn validate<'a>(
         );
     }
     let name = camel(&sig.ident);
-    if name.is_none() {
-        mistakes.error(
+    match &name {
+        None => mistakes.error(
             &sig.ident,
             format!(
                 "the name of function `{}` gives none for its hook; rename it",
                 sig.ident
             ),
-        );
+        ),
+        // A path of several names leads to another module.
+        Some(name) if slot.as_ref().is_some_and(|slot| slot.is_ident(name)) => mistakes.error(
+            &sig.ident,
+            format!(
+                "the hook of function `{}` would be called `{name}`, as its slot is; rename the function",
+                sig.ident
+            ),
+        ),
+        Some(_) => {}
     }
     if report.found_in(mistakes) {
         return None;
@@ -105,6 +128,12 @@ fn validate<'a>(
         sig,
         params: params::typed(inputs).map(|arg| &*arg.ty).collect(),
     })
+}
+
+/// Whether it is this macro once more.
+fn is_ours(attr: &syn::Attribute) -> bool {
+    let last = attr.path().segments.last();
+    last.is_some_and(|segment| segment.ident == "impl_hook")
 }
 
 fn slot_path(args: TokenStream, report: &mut Report) -> Option<Path> {

@@ -1,7 +1,7 @@
 //! `#[impl_hooks(Set)]`: the methods present in one `impl` block, registrable as a whole.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, Path, ReceiverKind};
 
@@ -53,7 +53,6 @@ struct Group<'a> {
 }
 
 fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Option<Group<'a>> {
-    let set = set_path(args, report);
     let hook_trait = match &block.trait_ {
         Some((None, path, _)) => Some(path),
         Some((Some(bang), ..)) => {
@@ -71,6 +70,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Opti
             None
         }
     };
+    let set = set_path(args, hook_trait, report);
     if let Some(token) = block.unsafety {
         report.error(token, "hook traits are safe; remove `unsafe`");
     }
@@ -80,6 +80,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Opti
             Item::Method(found) => {
                 let mut mistakes = Report::default();
                 method(found, &mut mistakes);
+                twice(found, &methods, &mut mistakes);
                 if !report.found_in(mistakes) {
                     methods.push(found);
                 }
@@ -101,12 +102,14 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Opti
     })
 }
 
-fn set_path(args: TokenStream, report: &mut Report) -> Option<Path> {
+/// The set; where it is not named, or the hook trait is in its place, the one that this trait has
+/// if it is declared beside it.
+fn set_path(args: TokenStream, hook_trait: Option<&Path>, report: &mut Report) -> Option<Path> {
     const SHAPE: &str =
         "name the set that `#[hooks]` generated; write `#[impl_hooks(AppHooksSet)]`";
     if args.is_empty() {
         report.push(syn::Error::new(Span::call_site(), SHAPE));
-        return None;
+        return likely_set(hook_trait?);
     }
     let path = syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE));
     let mut path: Path = report.ok(path)?;
@@ -119,7 +122,38 @@ fn set_path(args: TokenStream, report: &mut Report) -> Option<Path> {
             );
         }
     }
+    let named = |path: &Path| path.to_token_stream().to_string();
+    if hook_trait.is_some_and(|hook_trait| named(hook_trait) == named(&path)) {
+        let set = likely_set(&path)?;
+        let (hook_trait, name) = (named(&path), named(&set));
+        report.error(
+            &path,
+            format!("`{hook_trait}` is the hook trait; name its set, `#[impl_hooks({name})]`"),
+        );
+        return Some(set);
+    }
     Some(path)
+}
+
+fn likely_set(hook_trait: &Path) -> Option<Path> {
+    let mut set = hook_trait.clone();
+    let last = set.segments.last_mut()?;
+    last.ident = format_ident!("{}Set", last.ident.unraw(), span = last.ident.span());
+    Some(set)
+}
+
+/// Reports a method that is there already; which of two that are configured is, is not for a
+/// macro to know.
+fn twice(method: &Method, before: &[&Method], report: &mut Report) {
+    let is_optional = |method: &Method| attrs::cfgs(&method.attrs).next().is_some();
+    let name = &method.sig.ident;
+    let mut same = before.iter().filter(|other| other.sig.ident == *name);
+    if same.any(|other| !(is_optional(other) && is_optional(method))) {
+        report.error(
+            name,
+            format!("hook `{name}` is there twice; rename or remove one"),
+        );
+    }
 }
 
 fn other_item(item: &ImplItem, report: &mut Report) {

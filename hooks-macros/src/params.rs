@@ -117,15 +117,15 @@ impl Passing {
     }
 }
 
-/// `&str` without a lifetime of its own.
+/// `&str` without a lifetime of its own; `&'_ str` has none.
 fn is_str(ty: &Type) -> bool {
     match ty {
         Type::Reference(TypeReference {
-            lifetime: None,
+            lifetime,
             mutability: None,
             elem,
             ..
-        }) => {
+        }) if lifetime.as_ref().is_none_or(|name| name.ident == "_") => {
             matches!(&**elem, Type::Path(path) if path.qself.is_none() && path.path.is_ident("str"))
         }
         Type::Group(group) => is_str(&group.elem),
@@ -213,6 +213,14 @@ pub(crate) fn places(params: usize) -> Vec<Ident> {
     (0..params)
         .map(|at| Ident::new(&format!("argument_{at}"), Span::mixed_site()))
         .collect()
+}
+
+/// The same of what a function returns.
+pub(crate) fn impl_trait_of(output: &syn::ReturnType) -> Option<syn::TypeImplTrait> {
+    match output {
+        syn::ReturnType::Type(_, ty) => impl_trait(ty),
+        syn::ReturnType::Default => None,
+    }
 }
 
 /// The first type of these that is `impl Trait`, or contains one.

@@ -89,6 +89,7 @@ impl<T> Chain<Option<T>> for FirstSuccess<T> {
 }
 
 /// For a slot whose chain is mistaken: its hooks are given what those of a slot with a chain are.
+#[diagnostic::do_not_recommend]
 impl<T> Chain<T> for NoCompanion {
     fn call(&self, _: &T) -> impl Future<Output = ControlFlow<()>> + MaybeSend {
         ready(ControlFlow::Continue(()))

@@ -1,0 +1,15 @@
+use hooks_core::{hooks, impl_hooks};
+#[hooks]
+trait AppHooks {
+    #[hook(alwys)]
+    async fn check(prompt: &str) -> bool { prompt.is_empty() }
+}
+struct Policy;
+#[impl_hooks(AppHooksSet)]
+impl AppHooks for Policy {
+    async fn check(&self, prompt: &str, _: Option<bool>) -> bool { prompt.is_empty() }
+}
+
+fn main() {
+    let _ = AppHooksSet::new().with_hooks(Policy).check("");
+}
