@@ -510,7 +510,7 @@ const THREADS: &str =
     "see the static calls beside it; a difference to them would be the dispatch's";
 const EVENT: &str = "the snapshot of the table is taken and given back with an atomic \
     operation each, the emission has to lie still while hooks may wait, and its answer is moved; \
-    beyond that, a hook costs a virtual call within which a panic would be caught";
+    beyond that, a hook costs a virtual call";
 const BOXED: &str = "a closure returns a future that may wait, and such a future needs a place \
     that does not move; `#[impl_hook]` on a function spares it";
 const CHECK: &str = "a slot has its public methods, a trait for hooks and one for hooks with \
