@@ -398,7 +398,7 @@ async fn e_10_registering_and_unregistering_are_logged() {
     );
     let (_, lines) = heard(async { registration.unregister() }).await;
     assert!(
-        says(&lines, "DEBUG", &["deploy:start", "gate"]),
+        says(&lines, "DEBUG", &["deploy:start", "gate", "7"]),
         "{lines:?}"
     );
     let (_, lines) = heard(async { registration.unregister() }).await;

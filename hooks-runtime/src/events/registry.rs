@@ -109,6 +109,7 @@ impl HookRegistry {
             registry: Arc::downgrade(&self.inner),
             event,
             name,
+            priority,
         };
         Registration::new(id, from)
     }
@@ -341,6 +342,7 @@ struct WayBack {
     registry: Weak<Inner>,
     event: Arc<str>,
     name: Arc<str>,
+    priority: i32,
 }
 
 impl Unregister for WayBack {
@@ -352,7 +354,8 @@ impl Unregister for WayBack {
         if found {
             tracing::debug!(
                 target: "hooks_runtime",
-                event = &*self.event, hook = &*self.name, "event hook unregistered"
+                event = &*self.event, hook = &*self.name, priority = self.priority,
+                "event hook unregistered"
             );
         }
         found
