@@ -185,6 +185,17 @@ async fn an_answer_that_denies_stands_where_another_field_does_not_hold() {
     let emission = emit(script).await;
     assert_eq!(emission.action, Action::AskUser);
     assert!(emission.output()[0].text.contains("field `data`"));
+    let script = r#"echo '{"action": "deny", "reason": "no", "changes": ["a.rs"]}'"#;
+    let emission = emit(script).await;
+    assert_eq!(emission.reason(), Some("no"));
+    assert!(emission.output()[0].text.contains("field `changes`"));
+}
+
+#[tokio::test]
+async fn e_93_changes_that_are_no_object_are_a_fault_that_names_the_field() {
+    let emission = emit(r#"echo '{"action": "modify", "changes": ["a.rs"]}'"#).await;
+    assert_eq!(emission.action, Action::Continue);
+    assert!(fault(&emission).contains("field `changes`"));
 }
 
 #[test]

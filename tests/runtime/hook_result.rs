@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use futures::executor::block_on;
 use hooks_runtime::{
-    Action, ApprovalDefault, ContextRole, HookRegistry, HookResult, Map, MessageLevel,
+    Action, ApprovalDefault, Changes, ContextRole, HookRegistry, HookResult, Map, MessageLevel,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::kit::{answering, emit, map, plain};
 
+/// The fields of the seed; `changes` is ours.
 const FIELDS: [&str; 14] = [
     "action",
     "data",
@@ -26,6 +27,18 @@ const FIELDS: [&str; 14] = [
     "suppress_output",
     "user_message",
     "user_message_level",
+];
+
+fn known() -> Vec<&'static str> {
+    FIELDS.into_iter().chain(["changes"]).collect()
+}
+
+const ACTIONS: [Action; 5] = [
+    Action::Continue,
+    Action::Deny,
+    Action::Modify,
+    Action::InjectContext,
+    Action::AskUser,
 ];
 
 fn read(value: Value) -> Result<HookResult, String> {
@@ -229,6 +242,15 @@ fn wrong() -> Vec<(&'static str, Value)> {
         all.push(("data", value));
     }
     for value in [
+        json!([["a", 1]]),
+        json!([1]),
+        json!("x"),
+        json!(1),
+        json!(false),
+    ] {
+        all.push(("changes", value));
+    }
+    for value in [
         json!("Allow"),
         json!([1]),
         json!(["a", null]),
@@ -253,7 +275,7 @@ fn wrong() -> Vec<(&'static str, Value)> {
 #[test]
 fn e_93_a_wrong_type_is_an_error_that_names_the_field() {
     let tried: BTreeSet<_> = wrong().into_iter().map(|(field, _)| field).collect();
-    assert_eq!(tried, BTreeSet::from(FIELDS), "every field is tried");
+    assert_eq!(tried, known().into_iter().collect(), "every field is tried");
     for (field, value) in wrong() {
         let error = read(json!({field: value})).expect_err(&format!("{field}: {value}"));
         assert!(error.contains(field), "{field}: {value}: {error}");
@@ -269,6 +291,16 @@ fn e_93_the_error_is_of_the_field_among_others_that_hold() {
         let mut given = map(full());
         given.insert(field.to_owned(), value);
         assert_eq!(HookResult::from_map(given).unwrap_err().field, field);
+    }
+}
+
+#[test]
+fn e_93_a_wrong_type_is_an_error_with_any_action() {
+    for action in ACTIONS.map(Action::name) {
+        for (field, value) in wrong().into_iter().filter(|(field, _)| *field != "action") {
+            let error = HookResult::from_map(map(json!({"action": action, field: value})));
+            assert_eq!(error.unwrap_err().field, field, "{action}");
+        }
     }
 }
 
@@ -303,6 +335,7 @@ fn e_93_null_is_none_where_none_is_a_value() {
         "approval_prompt",
         "approval_options",
         "user_message",
+        "changes",
     ];
     for field in fields {
         assert_eq!(
@@ -415,7 +448,7 @@ fn e_96_unknown_keys_do_not_fail_and_come_back() {
 
 #[test]
 fn e_96_unknown_keys_may_have_any_name() {
-    for key in ["extra", "changes", "", "Action", "action ", "type"] {
+    for key in ["extra", "Changes", "", "Action", "action ", "type"] {
         let value = json!({"action": "modify", key: {"a": 1}});
         let result = read(value).unwrap_or_else(|error| panic!("{key:?}: {error}"));
         let written = serde_json::to_value(result).unwrap();
@@ -428,8 +461,46 @@ fn e_96_changes_of_single_fields_come_back() {
     let result = HookResult::set("a", 1)
         .and_set("b", json!([null]))
         .reason("why");
-    let written = serde_json::to_value(&result).unwrap();
-    assert_eq!(read(written).unwrap(), result);
+    for action in ACTIONS {
+        let result = HookResult {
+            action,
+            ..result.clone()
+        };
+        let written = serde_json::to_string(&result).unwrap();
+        let back: HookResult = serde_json::from_str(&written).unwrap();
+        assert_eq!(back, result);
+        assert_eq!(back.extra, None, "{action}");
+    }
+}
+
+#[test]
+fn e_53_changes_that_are_read_are_collected_as_those_of_a_hook_in_rust() {
+    for action in ACTIONS {
+        let answer = HookResult {
+            action,
+            ..HookResult::set("a", 1)
+        };
+        let answer_read = read(json!({"action": action, "changes": {"a": 1}})).unwrap();
+        for answer in [answer, answer_read] {
+            let registry = HookRegistry::new();
+            registry.register("e", answering(answer), plain());
+            let all = block_on(registry.emit_and_collect("e", (), HookRegistry::COLLECT_TIMEOUT));
+            assert_eq!(all, [map(json!({"a": 1}))], "{action}");
+        }
+    }
+}
+
+#[test]
+fn e_94_changes_count_for_an_emission_with_modify_alone() {
+    for action in ACTIONS {
+        let registry = HookRegistry::new();
+        let answer = read(json!({"action": action, "changes": {"a": 1}})).unwrap();
+        registry.register("e", answering(answer), plain());
+        let emission = block_on(emit(&registry, "e", json!({"a": 0})));
+        let a = i32::from(action == Action::Modify);
+        assert_eq!(emission.data["a"], a, "{action}");
+        assert_eq!(emission.faults.len(), 0, "{action}");
+    }
 }
 
 #[test]
@@ -483,13 +554,6 @@ fn text() -> impl Strategy<Value = Option<String>> {
 }
 
 fn hook_result() -> impl Strategy<Value = HookResult> {
-    let actions = vec![
-        Action::Continue,
-        Action::Deny,
-        Action::Modify,
-        Action::InjectContext,
-        Action::AskUser,
-    ];
     let roles = vec![
         ContextRole::System,
         ContextRole::User,
@@ -502,7 +566,7 @@ fn hook_result() -> impl Strategy<Value = HookResult> {
     ];
     let defaults = vec![ApprovalDefault::Allow, ApprovalDefault::Deny];
     let core = (
-        prop::sample::select(actions),
+        prop::sample::select(ACTIONS.to_vec()),
         prop::option::of(fields(json_value())),
         text(),
         text(),
@@ -517,9 +581,14 @@ fn hook_result() -> impl Strategy<Value = HookResult> {
         text(),
         prop::sample::select(levels),
         prop::collection::vec(("x_[a-z]{1,6}", json_value()), 0..3),
+        prop::collection::vec((any::<String>(), json_value()), 0..4),
     );
     (core, rest).prop_map(|(core, rest)| {
         let extra: Map = rest.6.into_iter().collect();
+        let mut changes = Changes::new();
+        for (field, value) in rest.7 {
+            changes.set(field, value);
+        }
         HookResult {
             action: core.0,
             data: core.1,
@@ -535,8 +604,8 @@ fn hook_result() -> impl Strategy<Value = HookResult> {
             approval_default: rest.3,
             user_message: rest.4,
             user_message_level: rest.5,
+            changes,
             extra: (!extra.is_empty()).then(|| Box::new(extra)),
-            ..HookResult::default()
         }
     })
 }
@@ -555,7 +624,7 @@ proptest! {
 
     #[test]
     fn e_93_whatever_is_accepted_is_written_as_it_is_read(
-        given in prop::collection::vec((prop::sample::select(FIELDS.to_vec()), json_value()), 0..4),
+        given in prop::collection::vec((prop::sample::select(known()), json_value()), 0..4),
     ) {
         let given: Map = given.into_iter().map(|(field, value)| (field.to_owned(), value)).collect();
         match HookResult::from_map(given.clone()) {
@@ -569,27 +638,13 @@ proptest! {
 }
 
 #[test]
-fn e_96_a_key_that_only_we_know_is_kept_where_it_means_something_else() {
-    for changes in [
-        serde_json::json!(["a.rs"]),
-        serde_json::json!(null),
-        serde_json::json!({"a": 1}),
-    ] {
-        let json = serde_json::json!({"action": "deny", "changes": changes});
-        let result: HookResult = serde_json::from_value(json).unwrap();
-        assert_eq!(result.action, Action::Deny);
-        let back = serde_json::to_value(&result).unwrap();
-        assert_eq!(back["changes"], changes);
-    }
-}
-
-#[test]
 fn e_96_an_extra_key_cannot_stand_in_for_a_field() {
     let mut result = HookResult::deny("no");
-    let extra = serde_json::json!({"action": "continue", "more": 1});
+    let extra = serde_json::json!({"action": "continue", "changes": {"a": 1}, "more": 1});
     result.extra = extra.as_object().cloned().map(Box::new);
     let json = serde_json::to_string(&result).unwrap();
     let back: HookResult = serde_json::from_str(&json).unwrap();
     assert_eq!(back.action, Action::Deny);
+    assert!(back.changes.is_empty());
     assert_eq!(back.extra.unwrap()["more"], 1);
 }

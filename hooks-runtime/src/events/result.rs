@@ -62,7 +62,8 @@ pub struct HookResult {
     /// How serious the message is.
     pub user_message_level: MessageLevel,
     /// With [`Action::Modify`]: new values for single fields, on top of
-    /// [`data`](Self::data) if that is given. An extra: the seed replaces all data.
+    /// [`data`](Self::data) if that is given. An extra: the seed replaces all data. Read and
+    /// written with any action, as the data are.
     pub changes: Changes,
     /// Keys of the JSON form beside the fields: what a question says besides
     /// ([`approval_choices`](Self::approval_choices), [`approval_key`](Self::approval_key)), and

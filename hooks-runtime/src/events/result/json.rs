@@ -4,9 +4,8 @@ use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::{Action, HookResult};
+use super::HookResult;
 use crate::Map;
-use crate::events::changes::Changes;
 use crate::events::data::type_name;
 
 /// A field of a [`HookResult`] does not hold (`E-93`).
@@ -22,8 +21,8 @@ pub struct InvalidResult {
     pub expected: &'static str,
 }
 
-/// The names of the fields.
-const FIELDS: [&str; 14] = [
+/// The names of the fields: those of the seed, and the one that is ours.
+const FIELDS: [&str; 15] = [
     "action",
     "data",
     "reason",
@@ -38,6 +37,7 @@ const FIELDS: [&str; 14] = [
     "suppress_output",
     "user_message",
     "user_message_level",
+    "changes",
 ];
 
 const OPTIONAL_TEXT: &str = "a string or null";
@@ -96,18 +96,14 @@ impl HookResult {
                 default.user_message_level,
                 "one of `info`, `warning`, `error`",
             )?,
-            changes: Changes::new(),
+            // Ours, and a field like the others: a change that does not hold must not be lost as
+            // a key that nobody knows (`E-93`).
+            changes: field::<Option<Map>>(fields, "changes", None, "an object or null")?
+                .unwrap_or_default()
+                .into(),
             extra: None,
         };
-        // An extra of ours: where it does not fit, it is somebody else's, and kept.
-        let changes = match map.get("changes") {
-            Some(Value::Object(_)) if result.action == Action::Modify => {
-                field(&mut map, "changes", Map::new(), "an object")?.into()
-            }
-            _ => Changes::new(),
-        };
         Ok(HookResult {
-            changes,
             extra: (!map.is_empty()).then(|| Box::new(map)),
             ..result
         })
