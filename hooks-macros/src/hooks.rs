@@ -3,6 +3,7 @@
 mod expand;
 mod mend;
 mod model;
+mod nested;
 mod slot;
 mod validate;
 

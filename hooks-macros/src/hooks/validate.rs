@@ -6,15 +6,13 @@ use std::collections::HashMap;
 use proc_macro2::TokenStream;
 use quote::format_ident;
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Ident, Path, ReturnType, Token, TraitItem, Type};
+use syn::{Attribute, Ident, ReturnType, TraitItem, Type};
 
-use super::is_helper;
-use super::model::{Companions, End, Kind, Nested, Role, Set, Slot};
+use super::model::{Companions, End, Kind, Role, Set, Slot};
+use super::{is_helper, nested};
 use crate::attrs;
 use crate::body;
-use crate::hook_attr::{HookAttr, KindWord, Opt};
+use crate::hook_attr::{HookAttr, KindWord};
 use crate::names::{SlotNames, camel};
 use crate::params::{self, Param, Passing};
 use crate::report::Report;
@@ -42,7 +40,10 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         );
     }
     header(definition, &mut report);
-    let nested = nested(&definition.attrs, &mut report);
+    let nested = nested::read(&definition.attrs, &mut report);
+    for attr in attrs::named(&definition.attrs, &["hook"]) {
+        report.error(attr, "`#[hook(…)]` is for one slot; move it to a method");
+    }
     let slots: Vec<Slot> = definition
         .items
         .iter()
@@ -115,51 +116,14 @@ fn other_item(item: &TraitItem, report: &mut Report) {
     }
 }
 
-/// `#[nested_hooks(field = path::OtherHooksSet)]`
-fn nested(attrs: &[Attribute], report: &mut Report) -> Vec<Nested> {
-    let mut all: Vec<Nested> = Vec::new();
-    for attr in attrs::named(attrs, &["nested_hooks"]) {
-        let parsed = attr.parse_args_with(Punctuated::<Nested, Token![,]>::parse_terminated);
-        for nested in report.ok(parsed).into_iter().flatten() {
-            if all.iter().any(|other| other.field == nested.field) {
-                report.error(
-                    &nested.field,
-                    format!("`{}` is nested twice; remove one", nested.field),
-                );
-            } else {
-                all.push(nested);
-            }
-        }
-    }
-    all
-}
-
-impl Parse for Nested {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let shape = "a nested set is written `field = path::OtherHooksSet`";
-        let field = input
-            .call(Ident::parse_any)
-            .map_err(|error| syn::Error::new(error.span(), shape))?;
-        input
-            .parse::<Token![=]>()
-            .map_err(|error| syn::Error::new(error.span(), shape))?;
-        let set: Path = input.parse()?;
-        match set
-            .segments
-            .iter()
-            .find(|segment| !segment.arguments.is_empty())
-        {
-            Some(segment) => Err(syn::Error::new_spanned(
-                &segment.arguments,
-                "a nested set is named without generic arguments; remove them",
-            )),
-            None => Ok(Nested { field, set }),
-        }
-    }
-}
-
 fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Slot> {
     let kind = kind(method, report);
+    for attr in attrs::named(&method.attrs, &["nested_hooks"]) {
+        report.error(
+            attr,
+            "`#[nested_hooks(…)]` is for the whole set; move it to the trait",
+        );
+    }
     let name = kind.as_ref().and_then(|(_, name)| name.clone());
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
@@ -263,13 +227,7 @@ pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option
     }
     let name = attr.name.as_ref().map(|name| name.value.clone());
     let kind = match word {
-        KindWord::Always => Kind::Always(companions(
-            attr.chain,
-            attr.aggregate,
-            attr.finalize,
-            attr.output,
-            report,
-        )),
+        KindWord::Always => Kind::Always(companions(attr, report)),
         KindWord::Fallback if attr.custom.is_some() => {
             for key in companion_keys(&attr) {
                 report.error(
@@ -279,13 +237,7 @@ pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option
             }
             Kind::Custom(attr.custom?.value)
         }
-        KindWord::Fallback => Kind::Fallback(companions(
-            attr.chain,
-            attr.aggregate,
-            attr.finalize,
-            attr.output,
-            report,
-        )),
+        KindWord::Fallback => Kind::Fallback(companions(attr, report)),
         KindWord::Singleton => {
             for key in companion_keys(&attr) {
                 report.error(
@@ -320,13 +272,15 @@ fn call(method: &Method, inputs: &[syn::PatType], report: &mut Report) {
     }
 }
 
-fn companions(
-    chain: Option<Opt<Type>>,
-    aggregate: Option<Opt<Type>>,
-    finalize: Option<Opt<Type>>,
-    output: Option<Opt<Type>>,
-    report: &mut Report,
-) -> Companions {
+fn companions(attr: HookAttr, report: &mut Report) -> Companions {
+    let HookAttr {
+        chain,
+        aggregate,
+        finalize,
+        output,
+        unread,
+        ..
+    } = attr;
     if let (Some(_), Some(finalize)) = (&aggregate, &finalize) {
         report.error(
             &finalize.key,
@@ -336,7 +290,7 @@ fn companions(
     let companion = aggregate
         .map(|option| (Role::Aggregate, option.value))
         .or(finalize.map(|option| (Role::Finalize, option.value)));
-    if let (None, Some(output)) = (&companion, &output) {
+    if let (None, Some(output), false) = (&companion, &output, unread) {
         report.error(
             &output.key,
             "`output` is what an aggregate or a finalizer makes; add `aggregate = Type` or `finalize = Type`",
