@@ -7,7 +7,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
-use syn::{Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token};
+use syn::{Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token, Visibility};
 
 use super::model::is_unit;
 use super::{is_helper, validate};
@@ -58,7 +58,7 @@ fn method(method: &Method) -> Option<Method> {
     let others = method.attrs.iter().filter(|attr| !is_helper(attr));
     Some(Method {
         attrs: others.cloned().chain([hook(method)]).collect(),
-        vis: method.vis.clone(),
+        vis: Visibility::Inherited,
         sig: Signature {
             constness: None,
             asyncness: Some(Token![async](sig.fn_token.span)),

@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use proc_macro2::TokenStream;
-use quote::format_ident;
+use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
 use syn::{Attribute, Ident, ReturnType, TraitItem, Type};
 
 use super::model::{Companions, End, Kind, Role, Set, Slot};
-use super::{is_helper, nested};
+use super::{is_conditional, is_helper, nested, types};
 use crate::attrs;
 use crate::body;
 use crate::hook_attr::{HookAttr, KindWord};
@@ -89,7 +89,10 @@ fn header(definition: &Trait, report: &mut Report) {
             "a hook set cannot be generic; use concrete types, or arguments of the slots",
         );
     } else if let Some(clause) = &generics.where_clause {
-        report.error(clause, "a hook set cannot have a `where` clause; remove it");
+        report.error(
+            clause.where_token,
+            "a hook set cannot have a `where` clause; remove it",
+        );
     }
     if !definition.supertraits.is_empty() {
         report.error(
@@ -197,9 +200,18 @@ fn others(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attrs.iter().filter(|attr| !is_helper(attr))
 }
 
-pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
+/// The attribute that makes a slot of a method.
+fn hook_attr<'a>(method: &'a Method, report: &mut Report) -> Option<&'a Attribute> {
+    if let Some(attr) = method.attrs.iter().find(|attr| is_conditional(attr)) {
+        report.error(
+            attr,
+            "`#[hook(…)]` depends on nothing; write it by itself, and `#[cfg(…)]` for a slot that is not always there",
+        );
+        return None;
+    }
     let mut attrs = attrs::named(&method.attrs, &["hook"]);
-    let Some(attr) = attrs.next() else {
+    let first = attrs.next();
+    if first.is_none() {
         report.error(
             &method.sig.ident,
             format!(
@@ -207,14 +219,18 @@ pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option
                 method.sig.ident
             ),
         );
-        return None;
-    };
+    }
     for second in attrs {
         report.error(
             second,
             "a slot has one `#[hook(…)]`; put all options into the first",
         );
     }
+    first
+}
+
+pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
+    let attr = hook_attr(method, report)?;
     let attr = HookAttr::read(attr, report);
     let (word, kind) = attr.kind.as_ref()?;
     if let (KindWord::Always | KindWord::Singleton, Some(custom)) = (word, &attr.custom) {
@@ -307,7 +323,13 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
 }
 
 fn signature(method: &Method, report: &mut Report) {
-    let sig = &method.sig;
+    let (sig, vis) = (&method.sig, method.vis.to_token_stream());
+    if !vis.is_empty() {
+        report.error(
+            &vis,
+            format!("a slot is as visible as its set; remove `{vis}`"),
+        );
+    }
     if sig.asyncness.is_none() {
         report.error(
             sig.fn_token,
@@ -332,7 +354,10 @@ fn signature(method: &Method, report: &mut Report) {
             format!("slot `{}` cannot be generic; use concrete types", sig.ident),
         );
     } else if let Some(clause) = &sig.generics.where_clause {
-        report.error(clause, "a slot cannot have a `where` clause; remove it");
+        report.error(
+            clause.where_token,
+            "a slot cannot have a `where` clause; remove it",
+        );
     }
     if let Some(receiver) = sig.receiver() {
         report.error(
@@ -349,6 +374,9 @@ fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
             &param.ident,
             "`last` is added by the framework where a slot passes it; remove it, or rename the parameter",
         );
+    }
+    if let Some((found, message)) = types::of_param(&param.ty) {
+        report.error(found, message);
     }
     if let Some(found) = params::impl_trait(&param.ty) {
         report.error(
@@ -378,11 +406,17 @@ fn output(sig: &syn::Signature, report: &mut Report) -> Option<Type> {
         );
         return None;
     }
+    if let Some((found, message)) = types::of_output(ty) {
+        report.error(found, message);
+        return None;
+    }
     if params::borrows(ty) {
-        report.error(
-            ty,
-            "the answer of a slot cannot borrow from its parameters; answer an owned value",
-        );
+        let message = if params::typed(&sig.inputs).any(|input| params::borrows(&input.ty)) {
+            "the answer of a slot cannot borrow from its parameters; answer an owned value"
+        } else {
+            "the answer of a slot has nothing to borrow from; answer an owned value, or one that is `'static`"
+        };
+        report.error(ty, message);
         return None;
     }
     Some((**ty).clone())
