@@ -19,12 +19,11 @@ pub(crate) struct HookAttr {
     pub(crate) output: Option<Opt<Type>>,
     pub(crate) custom: Option<Opt<Path>>,
     pub(crate) name: Option<Opt<Ident>>,
-    /// A word in the place of the kind, which has been reported: a kind must not be missed as
+    /// What stands in the place of the kind, and has been reported: a kind must not be missed as
     /// well.
-    pub(crate) unknown_kind: Option<Ident>,
-    /// Something that cannot be read has been reported: what it stands for must not be missed as
-    /// well.
-    pub(crate) unread: bool,
+    pub(crate) unknown_kind: Option<String>,
+    /// The keys of options whose values could not be read.
+    pub(crate) unread: Vec<Ident>,
 }
 
 /// An option: its key, for errors, and its value.
@@ -63,7 +62,7 @@ impl HookAttr {
         match &attr.meta {
             Meta::List(_) => {
                 options::read_all(attr, report, |input, report| hook.read_one(input, report));
-                if hook.kind.is_none() && hook.unknown_kind.is_none() && !hook.unread {
+                if hook.kind.is_none() && hook.unknown_kind.is_none() {
                     report.error(attr, NEEDS_A_KIND);
                 }
             }
@@ -91,41 +90,43 @@ impl HookAttr {
             return no_value(&key, input, report);
         }
         let is_read = match key.to_string().as_str() {
-            "chain" => set(&mut self.chain, key, input, report)?,
-            "aggregate" => set(&mut self.aggregate, key, input, report)?,
-            "finalize" => set(&mut self.finalize, key, input, report)?,
-            "output" => set(&mut self.output, key, input, report)?,
-            "custom" => set(&mut self.custom, key, input, report)?,
-            "name" => set(&mut self.name, key, input, report)?,
-            _ => return self.read_unknown(key, input, report),
+            "chain" => set(&mut self.chain, &key, input, report)?,
+            "aggregate" => set(&mut self.aggregate, &key, input, report)?,
+            "finalize" => set(&mut self.finalize, &key, input, report)?,
+            "output" => set(&mut self.output, &key, input, report)?,
+            "custom" => set(&mut self.custom, &key, input, report)?,
+            "name" => set(&mut self.name, &key, input, report)?,
+            _ => return self.read_unknown(&key, input, report),
         };
-        self.unread |= !is_read;
+        if !is_read {
+            self.unread.push(key);
+        }
         Ok(())
     }
 
     /// Reads what stands behind a word that is neither a kind nor an option.
     fn read_unknown(
         &mut self,
-        key: Ident,
+        key: &Ident,
         input: ParseStream<'_>,
         report: &mut Report,
     ) -> syn::Result<()> {
         if !has_value(input) {
             report.error(
-                &key,
+                key,
                 format!("unknown kind `{key}`; the kinds of slot are `always`, `fallback` and `singleton`"),
             );
-            self.unknown_kind = Some(key);
+            self.unknown_kind = Some(key.to_string());
             return Ok(());
         }
         let value = options::rest(input)?.into_iter().skip(1).collect();
         match written_kind(value) {
             Some((kind, word)) => {
-                report.error(&key, format!("a kind is one word; write `{word}`"));
+                report.error(key, format!("a kind is one word; write `{word}`"));
                 self.set_kind(kind, &word, report);
             }
             None => report.error(
-                &key,
+                key,
                 format!("unknown option `{key}`; the options of a slot are {OPTIONS}"),
             ),
         }
@@ -141,11 +142,11 @@ impl HookAttr {
                 self.set_kind(kind, &word, report);
             }
             None => {
+                self.unknown_kind = Some(found.to_string());
                 report.error(
                     found,
                     "this is no kind and no option; write such as `always, chain = Type`",
                 );
-                self.unread = true;
             }
         }
         Ok(())
@@ -166,17 +167,20 @@ impl HookAttr {
 /// Sets an option, and says whether its value could be read.
 fn set<T: Value>(
     option: &mut Option<Opt<T>>,
-    key: Ident,
+    key: &Ident,
     input: ParseStream<'_>,
     report: &mut Report,
 ) -> syn::Result<bool> {
-    let Some(value) = options::value(&key, input, report)? else {
+    let Some(value) = options::value(key, input, report)? else {
         return Ok(false);
     };
     if option.is_some() {
-        report.twice(&key);
+        report.twice(key);
     } else {
-        *option = Some(Opt { key, value });
+        *option = Some(Opt {
+            key: key.clone(),
+            value,
+        });
     }
     Ok(true)
 }

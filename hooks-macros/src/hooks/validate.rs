@@ -288,6 +288,11 @@ fn call(method: &Method, inputs: &[syn::PatType], report: &mut Report) {
     }
 }
 
+/// Whether the option of this key gives what ends a dispatch.
+fn is_end(key: &Ident) -> bool {
+    key == "aggregate" || key == "finalize"
+}
+
 fn companions(attr: HookAttr, report: &mut Report) -> Companions {
     let HookAttr {
         chain,
@@ -306,7 +311,9 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
     let companion = aggregate
         .map(|option| (Role::Aggregate, option.value))
         .or(finalize.map(|option| (Role::Finalize, option.value)));
-    if let (None, Some(output), false) = (&companion, &output, unread) {
+    // One whose value could not be read is not missing.
+    let is_there = companion.is_some() || unread.iter().any(is_end);
+    if let (false, Some(output)) = (is_there, &output) {
         report.error(
             &output.key,
             "`output` is what an aggregate or a finalizer makes; add `aggregate = Type` or `finalize = Type`",
