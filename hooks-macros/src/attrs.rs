@@ -1,5 +1,6 @@
 //! Attributes by their names.
 
+use proc_macro2::TokenTree;
 use syn::Attribute;
 
 /// Whether the attribute has one of these names.
@@ -18,4 +19,19 @@ pub(crate) fn named<'a>(
 /// The `cfg` attributes, which go wherever something is generated from what they stand on.
 pub(crate) fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     named(attrs, &["cfg"])
+}
+
+/// Whether a `cfg_attr` gives an attribute of this name.
+pub(crate) fn gives(attr: &Attribute, name: &str) -> bool {
+    let syn::Meta::List(list) = &attr.meta else {
+        return false;
+    };
+    // The condition stands ahead of the first comma, and what it gives, behind one each.
+    let tokens: Vec<_> = list.tokens.clone().into_iter().collect();
+    tokens.windows(2).any(|pair| match pair {
+        [TokenTree::Punct(comma), TokenTree::Ident(given)] => {
+            comma.as_char() == ',' && given == name
+        }
+        _ => false,
+    })
 }

@@ -1,9 +1,12 @@
 //! `#[hook(kind, option = value, …)]` as it is written, options with their spans.
 
-use proc_macro2::TokenTree;
-use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, Path, Token, Type};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, Meta, Path, Token, Type, token};
 
+use crate::options::{self, Value};
 use crate::report::Report;
 
 /// The attribute of one slot, before its combination is judged.
@@ -16,9 +19,11 @@ pub(crate) struct HookAttr {
     pub(crate) output: Option<Opt<Type>>,
     pub(crate) custom: Option<Opt<Path>>,
     pub(crate) name: Option<Opt<Ident>>,
-    /// A word in the place of the kind, which has been reported: a kind must not be missed as
+    /// What stands in the place of the kind, and has been reported: a kind must not be missed as
     /// well.
-    pub(crate) unknown_kind: Option<Ident>,
+    pub(crate) unknown_kind: Option<String>,
+    /// The keys of options whose values could not be read.
+    pub(crate) unread: Vec<Ident>,
 }
 
 /// An option: its key, for errors, and its value.
@@ -34,118 +39,174 @@ pub(crate) enum KindWord {
     Singleton,
 }
 
+impl KindWord {
+    fn of(word: &Ident) -> Option<Self> {
+        match word.to_string().as_str() {
+            "always" => Some(KindWord::Always),
+            "fallback" => Some(KindWord::Fallback),
+            "singleton" => Some(KindWord::Singleton),
+            _ => None,
+        }
+    }
+}
+
 const OPTIONS: &str = "`chain`, `aggregate`, `finalize`, `output` and `name`";
+
+const NEEDS_A_KIND: &str =
+    "a slot needs a kind; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`";
 
 impl HookAttr {
     /// Reads the attribute and reports every mistake in it.
     pub(crate) fn read(attr: &Attribute, report: &mut Report) -> Self {
         let mut hook = HookAttr::default();
         match &attr.meta {
-            syn::Meta::List(_) => {
-                let parsed = attr.parse_args_with(|input: ParseStream<'_>| {
-                    while !input.is_empty() {
-                        hook.read_one(input, report)?;
-                        if !input.is_empty() {
-                            input.parse::<Token![,]>()?;
-                        }
-                    }
-                    Ok(())
-                });
-                let whole = report.ok(parsed).is_some();
-                if whole && hook.kind.is_none() && hook.unknown_kind.is_none() {
-                    report.error(
-                        attr,
-                        "a slot needs a kind; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`",
-                    );
+            Meta::List(_) => {
+                options::read_all(attr, report, |input, report| hook.read_one(input, report));
+                if hook.kind.is_none() && hook.unknown_kind.is_none() {
+                    report.error(attr, NEEDS_A_KIND);
                 }
             }
-            meta => report.error(
-                meta,
-                "a slot needs a kind; write `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`",
-            ),
+            Meta::NameValue(value) => {
+                hook.kind = written_kind(value.value.to_token_stream());
+                let word = hook.kind.as_ref();
+                let word = word.map_or("always".to_owned(), |(_, word)| word.to_string());
+                report.error(
+                    value,
+                    format!("the options of a slot stand in parentheses; write `#[hook({word})]`"),
+                );
+            }
+            Meta::Path(path) => report.error(path, NEEDS_A_KIND),
         }
         hook
     }
 
     fn read_one(&mut self, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
-        let key: Ident = input.parse()?;
-        match key.to_string().as_str() {
-            "always" => self.set_kind(KindWord::Always, key, report),
-            "fallback" => self.set_kind(KindWord::Fallback, key, report),
-            "singleton" => self.set_kind(KindWord::Singleton, key, report),
-            "chain" => set(&mut self.chain, key, "Type", input, report)?,
-            "aggregate" => set(&mut self.aggregate, key, "Type", input, report)?,
-            "finalize" => set(&mut self.finalize, key, "Type", input, report)?,
-            "output" => set(&mut self.output, key, "Type", input, report)?,
-            "custom" => set(&mut self.custom, key, "path", input, report)?,
-            "name" => set(&mut self.name, key, "Name", input, report)?,
-            word if input.peek(Token![=]) => {
-                report.error(
-                    &key,
-                    format!("unknown option `{word}`; the options of a slot are {OPTIONS}"),
-                );
-                skip_value(input)?;
+        if !input.peek(Ident::peek_any) {
+            return self.read_other(input, report);
+        }
+        let key = input.call(Ident::parse_any)?;
+        if let Some(kind) = KindWord::of(&key) {
+            self.set_kind(kind, &key, report);
+            return no_value(&key, input, report);
+        }
+        let is_read = match key.to_string().as_str() {
+            "chain" => set(&mut self.chain, &key, input, report)?,
+            "aggregate" => set(&mut self.aggregate, &key, input, report)?,
+            "finalize" => set(&mut self.finalize, &key, input, report)?,
+            "output" => set(&mut self.output, &key, input, report)?,
+            "custom" => set(&mut self.custom, &key, input, report)?,
+            "name" => set(&mut self.name, &key, input, report)?,
+            _ => return self.read_unknown(&key, input, report),
+        };
+        if !is_read {
+            self.unread.push(key);
+        }
+        Ok(())
+    }
+
+    /// Reads what stands behind a word that is neither a kind nor an option.
+    fn read_unknown(
+        &mut self,
+        key: &Ident,
+        input: ParseStream<'_>,
+        report: &mut Report,
+    ) -> syn::Result<()> {
+        if !has_value(input) {
+            report.error(
+                key,
+                format!("unknown kind `{key}`; the kinds of slot are `always`, `fallback` and `singleton`"),
+            );
+            self.unknown_kind = Some(key.to_string());
+            return Ok(());
+        }
+        let value = options::rest(input)?.into_iter().skip(1).collect();
+        match written_kind(value) {
+            Some((kind, word)) => {
+                report.error(key, format!("a kind is one word; write `{word}`"));
+                self.set_kind(kind, &word, report);
             }
-            word => {
+            None => report.error(
+                key,
+                format!("unknown option `{key}`; the options of a slot are {OPTIONS}"),
+            ),
+        }
+        Ok(())
+    }
+
+    /// Reads what begins neither a kind nor an option.
+    fn read_other(&mut self, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+        let found = options::rest(input)?;
+        match written_kind(found.clone()) {
+            Some((kind, word)) => {
+                report.error(found, format!("a kind is one word; write `{word}`"));
+                self.set_kind(kind, &word, report);
+            }
+            None => {
+                self.unknown_kind = Some(found.to_string());
                 report.error(
-                    &key,
-                    format!("unknown kind `{word}`; the kinds of slot are `always`, `fallback` and `singleton`"),
+                    found,
+                    "this is no kind and no option; write such as `always, chain = Type`",
                 );
-                self.unknown_kind = Some(key);
             }
         }
         Ok(())
     }
 
-    fn set_kind(&mut self, kind: KindWord, word: Ident, report: &mut Report) {
+    fn set_kind(&mut self, kind: KindWord, word: &Ident, report: &mut Report) {
         match &self.kind {
-            Some((_, first)) if *first == word => {
-                report.twice(&word);
-            }
+            Some((_, first)) if first == word => report.twice(word),
             Some((_, first)) => report.error(
-                &word,
+                word,
                 format!("a slot has one kind, and this one is `{first}` already; remove `{word}`"),
             ),
-            None => self.kind = Some((kind, word)),
+            None => self.kind = Some((kind, word.clone())),
         }
     }
 }
 
-fn set<T: Parse>(
+/// Sets an option, and says whether its value could be read.
+fn set<T: Value>(
     option: &mut Option<Opt<T>>,
-    key: Ident,
-    shape: &str,
+    key: &Ident,
     input: ParseStream<'_>,
     report: &mut Report,
-) -> syn::Result<()> {
-    if !input.peek(Token![=]) {
-        report.error(
-            &key,
-            format!("`{key}` needs a value; write `{key} = {shape}`"),
-        );
-        return Ok(());
-    }
-    input.parse::<Token![=]>()?;
-    let value = input.parse()?;
+) -> syn::Result<bool> {
+    let Some(value) = options::value(key, input, report)? else {
+        return Ok(false);
+    };
     if option.is_some() {
-        report.twice(&key);
-        return Ok(());
+        report.twice(key);
+    } else {
+        *option = Some(Opt {
+            key: key.clone(),
+            value,
+        });
     }
-    *option = Some(Opt { key, value });
+    Ok(true)
+}
+
+/// Whether something like a value stands behind a word.
+fn has_value(input: ParseStream<'_>) -> bool {
+    input.peek(Token![=]) || input.peek(Token![:]) || input.peek(token::Paren)
+}
+
+fn no_value(kind: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    if has_value(input) {
+        report.error(
+            options::rest(input)?,
+            format!("`{kind}` takes no value; write `{kind}` alone"),
+        );
+    }
     Ok(())
 }
 
-/// Skips `= anything` up to the next comma outside of angle brackets.
-fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
-    let mut depth = 0_usize;
-    while !input.is_empty() && (depth > 0 || !input.peek(Token![,])) {
-        if let TokenTree::Punct(punct) = input.parse()? {
-            match punct.as_char() {
-                '<' => depth += 1,
-                '>' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-    Ok(())
+/// The kind that stands in a place where none can stand, as a word or in quotes.
+fn written_kind(tokens: TokenStream) -> Option<(KindWord, Ident)> {
+    let mut tokens = tokens.into_iter();
+    let word = match (tokens.next()?, tokens.next()) {
+        (TokenTree::Ident(word), None) => word,
+        (token, None) => options::quoted(token)?.parse().ok()?,
+        _ => return None,
+    };
+    Some((KindWord::of(&word)?, word))
 }

@@ -3,7 +3,9 @@
 mod expand;
 mod mend;
 mod model;
+mod nested;
 mod slot;
+mod types;
 mod validate;
 
 use std::collections::HashSet;
@@ -87,6 +89,7 @@ fn plain(definition: &Trait) -> TokenStream {
     let items = items.iter().filter_map(|item| match item {
         // One that is there already was reported.
         Item::Method(method) if !names.insert(&method.sig.ident) => None,
+        Item::Method(method) if types::cannot_stand(&method.sig) => None,
         Item::Method(method) => Some(plain_method(method)),
         Item::Other(other) => Some(quote!(#other)),
     });
@@ -155,5 +158,11 @@ fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
 }
 
 fn is_helper(attr: &syn::Attribute) -> bool {
-    attrs::is_one_of(attr, &["hook", "nested_hooks"])
+    attrs::is_one_of(attr, &["hook", "nested_hooks"]) || is_conditional(attr)
+}
+
+/// Whether it is `#[hook(…)]` under a condition, which only the compiler can decide. On the trait
+/// the compiler has done so when the macro is called.
+fn is_conditional(attr: &syn::Attribute) -> bool {
+    attrs::is_one_of(attr, &["cfg_attr"]) && attrs::gives(attr, "hook")
 }

@@ -25,6 +25,7 @@ mod krate;
 #[cfg(test)]
 mod listed;
 mod names;
+mod options;
 mod params;
 mod report;
 mod spans;

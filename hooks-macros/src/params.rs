@@ -35,6 +35,13 @@ impl Param {
     pub(crate) fn read(arg: &PatType, report: &mut Report) -> Option<Self> {
         let ident = match &*arg.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => &pat.ident,
+            Pat::Wild(pat) => {
+                report.error(
+                    pat,
+                    "a parameter of a slot has a name, for its hooks; write `_name`",
+                );
+                return None;
+            }
             pat => {
                 report.error(
                     pat,

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::model::{Set, Slot};
+use super::model::{Nested, Set, Slot};
 use super::slot::SlotExpansion;
 use crate::attrs;
 use crate::krate;
@@ -57,7 +57,12 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let impls = inner.iter().map(SlotExpansion::impls);
 
     let nested_fields: Vec<_> = nested.iter().map(|nested| &nested.field).collect();
-    let nested_sets: Vec<_> = nested.iter().map(|nested| &nested.set).collect();
+    // What the compiler refuses of a set is shown where it is named.
+    let nested_sets = nested.iter().map(|Nested { set, .. }| {
+        let (_, end) = spans::ends(set);
+        quote_spanned!(spans::generated_at(end)=> #set<'h>)
+    });
+    let nested_sets: Vec<_> = nested_sets.collect();
     let with_nested = nested
         .iter()
         .map(|nested| SlotNames(&nested.field).method("with", ""));
@@ -99,7 +104,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(#slot_cfgs #fields: #field_types,)*
             #(
                 #[doc = "The nested hook set."]
-                #vis #nested_fields: #nested_sets<'h>,
+                #vis #nested_fields: #nested_sets,
             )*
             #(#marker: #private::PhantomData<&'h ()>,)*
         }
@@ -112,7 +117,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #vis fn new() -> Self {
                 #set_name {
                     #(#slot_cfgs #fields: #field_values,)*
-                    #(#nested_fields: <#nested_sets<'h> as #private::Default>::default(),)*
+                    #(#nested_fields: <#nested_sets as #private::Default>::default(),)*
                     #(#marker: #private::PhantomData,)*
                 }
             }
@@ -122,7 +127,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #(
                 /// Puts a set in the place of the nested one.
                 #[inline]
-                #vis fn #with_nested(mut self, set: #nested_sets<'h>) -> Self {
+                #vis fn #with_nested(mut self, set: #nested_sets) -> Self {
                     self.#nested_fields = set;
                     self
                 }

@@ -7,7 +7,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
-use syn::{Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token};
+use syn::{Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token, Visibility};
 
 use super::model::is_unit;
 use super::{is_helper, validate};
@@ -58,7 +58,7 @@ fn method(method: &Method) -> Option<Method> {
     let others = method.attrs.iter().filter(|attr| !is_helper(attr));
     Some(Method {
         attrs: others.cloned().chain([hook(method)]).collect(),
-        vis: method.vis.clone(),
+        vis: Visibility::Inherited,
         sig: Signature {
             constness: None,
             asyncness: Some(Token![async](sig.fn_token.span)),
@@ -118,9 +118,12 @@ impl Likely {
         let hook = attr.map(|attr| HookAttr::read(attr, &mut Report::default()));
         let hook = hook.unwrap_or_default();
         let kind = hook.kind.as_ref().map(|(kind, _)| *kind);
-        let kind = kind.or(hook.unknown_kind.as_ref().map(likely_kind));
+        let kind = kind.or(hook.unknown_kind.as_deref().map(likely_kind));
         let kind = kind.unwrap_or(KindWord::Always);
-        let has_companion = hook.chain.is_some() || hook.aggregate.is_some();
+        let is_companion = |key: &Ident| key == "chain" || key == "aggregate";
+        let has_companion = hook.chain.is_some()
+            || hook.aggregate.is_some()
+            || hook.unread.iter().any(is_companion);
         Likely {
             kind,
             is_looked_at: has_companion && !matches!(kind, KindWord::Singleton),
@@ -130,8 +133,13 @@ impl Likely {
 }
 
 /// What a word in the place of the kind is likely to stand for.
-fn likely_kind(word: &Ident) -> KindWord {
-    match word.to_string().to_lowercase().as_bytes().first() {
+fn likely_kind(word: &str) -> KindWord {
+    match word
+        .trim_start_matches('"')
+        .to_lowercase()
+        .as_bytes()
+        .first()
+    {
         Some(b's') => KindWord::Singleton,
         Some(b'f') => KindWord::Fallback,
         _ => KindWord::Always,

@@ -204,7 +204,7 @@ impl<'a> SlotExpansion<'a> {
             // is not in the way of another one of that name.
             let method = spans::generated(&slot.method);
             let body = body::emit(&slot.body, slot.ready, &arrow);
-            return quote! {{
+            return quote_spanned! {*place=> {
                 struct __HooksDefault;
                 impl __HooksDefault {
                     #(#attrs)*

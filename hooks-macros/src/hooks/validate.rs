@@ -4,17 +4,15 @@
 use std::collections::HashMap;
 
 use proc_macro2::TokenStream;
-use quote::format_ident;
+use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Ident, Path, ReturnType, Token, TraitItem, Type};
+use syn::{Attribute, Ident, ReturnType, TraitItem, Type};
 
-use super::is_helper;
-use super::model::{Companions, End, Kind, Nested, Role, Set, Slot};
+use super::model::{Companions, End, Kind, Role, Set, Slot};
+use super::{is_conditional, is_helper, nested, types};
 use crate::attrs;
 use crate::body;
-use crate::hook_attr::{HookAttr, KindWord, Opt};
+use crate::hook_attr::{HookAttr, KindWord};
 use crate::names::{SlotNames, camel};
 use crate::params::{self, Param, Passing};
 use crate::report::Report;
@@ -42,7 +40,10 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         );
     }
     header(definition, &mut report);
-    let nested = nested(&definition.attrs, &mut report);
+    let nested = nested::read(&definition.attrs, &mut report);
+    for attr in attrs::named(&definition.attrs, &["hook"]) {
+        report.error(attr, "`#[hook(…)]` is for one slot; move it to a method");
+    }
     let slots: Vec<Slot> = definition
         .items
         .iter()
@@ -88,7 +89,10 @@ fn header(definition: &Trait, report: &mut Report) {
             "a hook set cannot be generic; use concrete types, or arguments of the slots",
         );
     } else if let Some(clause) = &generics.where_clause {
-        report.error(clause, "a hook set cannot have a `where` clause; remove it");
+        report.error(
+            clause.where_token,
+            "a hook set cannot have a `where` clause; remove it",
+        );
     }
     if !definition.supertraits.is_empty() {
         report.error(
@@ -115,51 +119,14 @@ fn other_item(item: &TraitItem, report: &mut Report) {
     }
 }
 
-/// `#[nested_hooks(field = path::OtherHooksSet)]`
-fn nested(attrs: &[Attribute], report: &mut Report) -> Vec<Nested> {
-    let mut all: Vec<Nested> = Vec::new();
-    for attr in attrs::named(attrs, &["nested_hooks"]) {
-        let parsed = attr.parse_args_with(Punctuated::<Nested, Token![,]>::parse_terminated);
-        for nested in report.ok(parsed).into_iter().flatten() {
-            if all.iter().any(|other| other.field == nested.field) {
-                report.error(
-                    &nested.field,
-                    format!("`{}` is nested twice; remove one", nested.field),
-                );
-            } else {
-                all.push(nested);
-            }
-        }
-    }
-    all
-}
-
-impl Parse for Nested {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let shape = "a nested set is written `field = path::OtherHooksSet`";
-        let field = input
-            .call(Ident::parse_any)
-            .map_err(|error| syn::Error::new(error.span(), shape))?;
-        input
-            .parse::<Token![=]>()
-            .map_err(|error| syn::Error::new(error.span(), shape))?;
-        let set: Path = input.parse()?;
-        match set
-            .segments
-            .iter()
-            .find(|segment| !segment.arguments.is_empty())
-        {
-            Some(segment) => Err(syn::Error::new_spanned(
-                &segment.arguments,
-                "a nested set is named without generic arguments; remove them",
-            )),
-            None => Ok(Nested { field, set }),
-        }
-    }
-}
-
 fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Slot> {
     let kind = kind(method, report);
+    for attr in attrs::named(&method.attrs, &["nested_hooks"]) {
+        report.error(
+            attr,
+            "`#[nested_hooks(…)]` is for the whole set; move it to the trait",
+        );
+    }
     let name = kind.as_ref().and_then(|(_, name)| name.clone());
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
@@ -233,9 +200,18 @@ fn others(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attrs.iter().filter(|attr| !is_helper(attr))
 }
 
-pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
+/// The attribute that makes a slot of a method.
+fn hook_attr<'a>(method: &'a Method, report: &mut Report) -> Option<&'a Attribute> {
+    if let Some(attr) = method.attrs.iter().find(|attr| is_conditional(attr)) {
+        report.error(
+            attr,
+            "`#[hook(…)]` depends on nothing; write it by itself, and `#[cfg(…)]` for a slot that is not always there",
+        );
+        return None;
+    }
     let mut attrs = attrs::named(&method.attrs, &["hook"]);
-    let Some(attr) = attrs.next() else {
+    let first = attrs.next();
+    if first.is_none() {
         report.error(
             &method.sig.ident,
             format!(
@@ -243,14 +219,18 @@ pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option
                 method.sig.ident
             ),
         );
-        return None;
-    };
+    }
     for second in attrs {
         report.error(
             second,
             "a slot has one `#[hook(…)]`; put all options into the first",
         );
     }
+    first
+}
+
+pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option<Ident>)> {
+    let attr = hook_attr(method, report)?;
     let attr = HookAttr::read(attr, report);
     let (word, kind) = attr.kind.as_ref()?;
     if let (KindWord::Always | KindWord::Singleton, Some(custom)) = (word, &attr.custom) {
@@ -263,13 +243,7 @@ pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option
     }
     let name = attr.name.as_ref().map(|name| name.value.clone());
     let kind = match word {
-        KindWord::Always => Kind::Always(companions(
-            attr.chain,
-            attr.aggregate,
-            attr.finalize,
-            attr.output,
-            report,
-        )),
+        KindWord::Always => Kind::Always(companions(attr, report)),
         KindWord::Fallback if attr.custom.is_some() => {
             for key in companion_keys(&attr) {
                 report.error(
@@ -279,13 +253,7 @@ pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option
             }
             Kind::Custom(attr.custom?.value)
         }
-        KindWord::Fallback => Kind::Fallback(companions(
-            attr.chain,
-            attr.aggregate,
-            attr.finalize,
-            attr.output,
-            report,
-        )),
+        KindWord::Fallback => Kind::Fallback(companions(attr, report)),
         KindWord::Singleton => {
             for key in companion_keys(&attr) {
                 report.error(
@@ -320,13 +288,20 @@ fn call(method: &Method, inputs: &[syn::PatType], report: &mut Report) {
     }
 }
 
-fn companions(
-    chain: Option<Opt<Type>>,
-    aggregate: Option<Opt<Type>>,
-    finalize: Option<Opt<Type>>,
-    output: Option<Opt<Type>>,
-    report: &mut Report,
-) -> Companions {
+/// Whether the option of this key gives what ends a dispatch.
+fn is_end(key: &Ident) -> bool {
+    key == "aggregate" || key == "finalize"
+}
+
+fn companions(attr: HookAttr, report: &mut Report) -> Companions {
+    let HookAttr {
+        chain,
+        aggregate,
+        finalize,
+        output,
+        unread,
+        ..
+    } = attr;
     if let (Some(_), Some(finalize)) = (&aggregate, &finalize) {
         report.error(
             &finalize.key,
@@ -336,7 +311,9 @@ fn companions(
     let companion = aggregate
         .map(|option| (Role::Aggregate, option.value))
         .or(finalize.map(|option| (Role::Finalize, option.value)));
-    if let (None, Some(output)) = (&companion, &output) {
+    // One whose value could not be read is not missing.
+    let is_there = companion.is_some() || unread.iter().any(is_end);
+    if let (false, Some(output)) = (is_there, &output) {
         report.error(
             &output.key,
             "`output` is what an aggregate or a finalizer makes; add `aggregate = Type` or `finalize = Type`",
@@ -353,7 +330,13 @@ fn companions(
 }
 
 fn signature(method: &Method, report: &mut Report) {
-    let sig = &method.sig;
+    let (sig, vis) = (&method.sig, method.vis.to_token_stream());
+    if !vis.is_empty() {
+        report.error(
+            &vis,
+            format!("a slot is as visible as its set; remove `{vis}`"),
+        );
+    }
     if sig.asyncness.is_none() {
         report.error(
             sig.fn_token,
@@ -378,7 +361,10 @@ fn signature(method: &Method, report: &mut Report) {
             format!("slot `{}` cannot be generic; use concrete types", sig.ident),
         );
     } else if let Some(clause) = &sig.generics.where_clause {
-        report.error(clause, "a slot cannot have a `where` clause; remove it");
+        report.error(
+            clause.where_token,
+            "a slot cannot have a `where` clause; remove it",
+        );
     }
     if let Some(receiver) = sig.receiver() {
         report.error(
@@ -395,6 +381,9 @@ fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
             &param.ident,
             "`last` is added by the framework where a slot passes it; remove it, or rename the parameter",
         );
+    }
+    if let Some((found, message)) = types::of_param(&param.ty) {
+        report.error(found, message);
     }
     if let Some(found) = params::impl_trait(&param.ty) {
         report.error(
@@ -424,11 +413,17 @@ fn output(sig: &syn::Signature, report: &mut Report) -> Option<Type> {
         );
         return None;
     }
+    if let Some((found, message)) = types::of_output(ty) {
+        report.error(found, message);
+        return None;
+    }
     if params::borrows(ty) {
-        report.error(
-            ty,
-            "the answer of a slot cannot borrow from its parameters; answer an owned value",
-        );
+        let message = if params::typed(&sig.inputs).any(|input| params::borrows(&input.ty)) {
+            "the answer of a slot cannot borrow from its parameters; answer an owned value"
+        } else {
+            "the answer of a slot has nothing to borrow from; answer an owned value, or one that is `'static`"
+        };
+        report.error(ty, message);
         return None;
     }
     Some((**ty).clone())

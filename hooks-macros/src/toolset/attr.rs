@@ -4,6 +4,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Meta, Token, Type};
 
 use crate::attrs;
+use crate::options;
 use crate::report::Report;
 
 /// The options of one variant.
@@ -23,16 +24,7 @@ impl ToolAttr {
         for attr in attrs::named(attrs, &["tool"]) {
             match &attr.meta {
                 Meta::List(list) if !list.tokens.is_empty() => {
-                    let parsed = attr.parse_args_with(|input: ParseStream<'_>| {
-                        while !input.is_empty() {
-                            tool.read_one(input, report)?;
-                            if !input.is_empty() {
-                                input.parse::<Token![,]>()?;
-                            }
-                        }
-                        Ok(())
-                    });
-                    report.ok(parsed);
+                    options::read_all(attr, report, |input, report| tool.read_one(input, report));
                 }
                 _ => report.error(attr, SHAPE),
             }

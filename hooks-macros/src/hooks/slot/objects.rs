@@ -70,8 +70,7 @@ impl SlotExpansion<'_> {
                 }
             };
         }
-        let lifetime = Lifetime::new("'__a", Span::call_site());
-        let again = slot.params.iter().map(|param| self.again(param, &lifetime));
+        let again = slot.params.iter().map(|param| self.again(param));
         quote_spanned! {*place=>
             fn again<'__a>((#(#idents,)*): &Self::Args<'__a>) -> Self::Args<'__a> {
                 (#(#again,)*)
@@ -94,7 +93,7 @@ impl SlotExpansion<'_> {
         let (ident, others) = idents.split_first()?;
         let lifetime = Lifetime::new("'__a", Span::call_site());
         let types = context.iter().map(|param| param.type_for(&lifetime));
-        let again = context.iter().map(|param| self.again(param, &lifetime));
+        let again = context.iter().map(|param| self.again(param));
         Some(quote_spanned! {*place=>
             #(#cfgs)*
             impl #private::Relay for dyn #name + '_ {
@@ -115,11 +114,11 @@ impl SlotExpansion<'_> {
 
     /// `<Ticket as HookArgument>::__hooks_again(ticket)`: an argument that cannot be
     /// given again is one error, at its type.
-    fn again(&self, param: &Param, lifetime: &Lifetime) -> TokenStream {
-        let (ident, ty) = (&param.ident, param.type_for(lifetime));
-        let private = &self.private;
+    fn again(&self, param: &Param) -> TokenStream {
+        let (ident, private) = (&param.ident, &self.private);
+        // With its lifetimes as the user wrote them: those of ours would be shown.
         spans::call_by_way_of(
-            &ty,
+            &param.ty,
             &quote!(#private::HookArgument),
             &TokenStream::new(),
             "__hooks_again",

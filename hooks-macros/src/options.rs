@@ -1,0 +1,182 @@
+//! `word, option = value, …` as it is written in an attribute, and what to write instead of what
+//! is not written so. Each mistake is reported where it is, and reading goes on behind it.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Ident, LitStr, Path, PathArguments, Token, Type};
+
+use crate::report::Report;
+
+/// Reads what stands between the commas of an attribute, each by `one`.
+pub(crate) fn read_all(
+    attr: &Attribute,
+    report: &mut Report,
+    mut one: impl FnMut(ParseStream<'_>, &mut Report) -> syn::Result<()>,
+) {
+    let parsed = attr.parse_args_with(|input: ParseStream<'_>| {
+        while !input.is_empty() {
+            if let Some(comma) = input.parse::<Option<Token![,]>>()? {
+                report.error(comma, "nothing stands before this comma; remove it");
+                continue;
+            }
+            one(input, report)?;
+            comma(input, report)?;
+        }
+        Ok(())
+    });
+    report.ok(parsed);
+}
+
+/// Reads the comma behind an option. Where a word follows, it begins the next option.
+fn comma(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    if is_end(input) {
+        return input.parse::<Option<Token![,]>>().map(|_| ());
+    }
+    if input.peek(Ident::peek_any) {
+        let next = input.fork().call(Ident::parse_any)?;
+        report.error(
+            &next,
+            format!("options are separated by commas; write one before `{next}`"),
+        );
+        return Ok(());
+    }
+    let other: TokenTree = input.parse()?;
+    report.error(
+        &other,
+        format!("options are separated by commas; write one in place of `{other}`"),
+    );
+    Ok(())
+}
+
+/// What can be the value of an option.
+pub(crate) trait Value: Sized {
+    /// What it is called.
+    const IS: &'static str;
+    /// What stands for it where nothing better is known.
+    const SHAPE: &'static str;
+
+    fn read(input: ParseStream<'_>) -> syn::Result<Self>;
+}
+
+impl Value for Type {
+    const IS: &'static str = "a type";
+    const SHAPE: &'static str = "Type";
+
+    fn read(input: ParseStream<'_>) -> syn::Result<Self> {
+        let ty = input.parse()?;
+        if let Type::Path(path) = &ty {
+            no_call(&path.path)?;
+        }
+        Ok(ty)
+    }
+}
+
+impl Value for Path {
+    const IS: &'static str = "a path";
+    const SHAPE: &'static str = "path";
+
+    fn read(input: ParseStream<'_>) -> syn::Result<Self> {
+        let path = input.parse()?;
+        no_call(&path)?;
+        Ok(path)
+    }
+}
+
+impl Value for Ident {
+    const IS: &'static str = "a plain name";
+    const SHAPE: &'static str = "Name";
+
+    fn read(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.parse()
+    }
+}
+
+/// `T::new()` is a path to syn, for the sake of `Fn()`.
+fn no_call(path: &Path) -> syn::Result<()> {
+    let call = |arguments: &&PathArguments| matches!(arguments, PathArguments::Parenthesized(_));
+    let mut arguments = path.segments.iter().map(|segment| &segment.arguments);
+    match arguments.find(call) {
+        Some(call) => Err(syn::Error::new_spanned(call, "a call")),
+        None => Ok(()),
+    }
+}
+
+/// Reads what stands behind the key of an option. There is nothing where it was reported.
+pub(crate) fn value<T: Value>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    report: &mut Report,
+) -> syn::Result<Option<T>> {
+    let equals = input.parse::<Option<Token![=]>>()?;
+    if is_end(input) {
+        report.error(
+            key,
+            format!("`{key}` needs a value; write `{key} = {}`", T::SHAPE),
+        );
+        return Ok(None);
+    }
+    let ahead = input.fork();
+    match T::read(&ahead) {
+        Ok(value) if equals.is_some() && (is_end(&ahead) || ahead.peek(Ident)) => {
+            input.advance_to(&ahead);
+            return Ok(Some(value));
+        }
+        _ => {}
+    }
+    let found = rest(input)?;
+    let value = meant::<T>(&found).unwrap_or_else(|| T::SHAPE.to_owned());
+    let rule = match equals {
+        Some(_) => format!("the value of `{key}` is {}", T::IS),
+        None => format!("the value of `{key}` stands behind a `=`"),
+    };
+    report.error(found, format!("{rule}; write `{key} = {value}`"));
+    Ok(None)
+}
+
+/// The value that was meant by one in quotes or parentheses.
+fn meant<T: Value>(found: &TokenStream) -> Option<String> {
+    let mut tokens = found.clone().into_iter();
+    let text = match (tokens.next()?, tokens.next()) {
+        (TokenTree::Group(group), None) if group.delimiter() == Delimiter::Parenthesis => {
+            group.stream().to_string()
+        }
+        (token, None) => quoted(token)?.value(),
+        _ => return None,
+    };
+    T::read.parse_str(&text).is_ok().then_some(text)
+}
+
+/// The token, where it is a text.
+pub(crate) fn quoted(token: TokenTree) -> Option<LitStr> {
+    syn::parse2(token.into_token_stream()).ok()
+}
+
+/// Whether an option ends here.
+pub(crate) fn is_end(input: ParseStream<'_>) -> bool {
+    input.is_empty() || input.peek(Token![,])
+}
+
+/// Takes everything up to the next comma outside of angle brackets.
+pub(crate) fn rest(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let mut rest = TokenStream::new();
+    let mut depth = 0_usize;
+    while !input.is_empty() && (depth > 0 || !input.peek(Token![,])) {
+        if let Some(arrow) = input.parse::<Option<Token![->]>>()? {
+            arrow.to_tokens(&mut rest);
+            continue;
+        }
+        let token: TokenTree = input.parse()?;
+        if let TokenTree::Punct(punct) = &token {
+            match punct.as_char() {
+                '<' => depth += 1,
+                '>' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        token.to_tokens(&mut rest);
+    }
+    Ok(rest)
+}

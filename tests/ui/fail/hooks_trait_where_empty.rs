@@ -1,0 +1,6 @@
+use hooks_core::hooks;
+
+#[hooks]
+trait AppHooks where {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use hooks_core::hooks;
+
+#[hooks]
+#[nested_hooks]
+trait Outer {}
+
+fn main() {}

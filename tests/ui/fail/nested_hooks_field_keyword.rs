@@ -1,0 +1,7 @@
+use hooks_core::hooks;
+
+#[hooks]
+#[nested_hooks(type = AppSet)]
+trait Outer {}
+
+fn main() {}
