@@ -234,6 +234,7 @@ impl ScriptEngineBuilder {
             Limits::MAX_STACK as u64,
         )?;
         within("fuel", limits.fuel, 1, u64::MAX / 2)?;
+        within("input_fuel", limits.input_fuel, 1, u64::MAX / 2)?;
         within("load_fuel", limits.load_fuel, 1, u64::MAX / 2)?;
         let wall = u64::try_from(limits.wall.as_millis()).unwrap_or(u64::MAX);
         within("wall", wall, 1, 24 * 60 * 60 * 1000)?;

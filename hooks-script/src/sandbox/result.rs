@@ -106,7 +106,8 @@ impl Said {
         cut(&self.text, LONGEST_MESSAGE)
     }
 
-    /// Where it was thrown, as the stack has it.
+    /// Where it was thrown, as the stack has it: frames of what the compiler made up have no
+    /// line.
     pub(crate) fn position(&self) -> Option<Position> {
         self.stack
             .match_indices("hook.js:")
@@ -117,6 +118,7 @@ impl Said {
                     line: numbers.next()?.parse().ok()?,
                     column: numbers.next()?.parse().ok()?,
                 })
+                .filter(|position| position.line > 0 && position.column > 0)
             })
     }
 
