@@ -13,17 +13,7 @@
 #include <stdlib.h>
 
 #include "memory.h"
-#include "dtoa.h"
-
-// How `JSON.parse` reads numbers. The C library reads them with floats of 128 bits, which are made of
-// integers here: a number of five characters would cost as much as half a million of other ones.
-// The engine's own way counts the first 32 digits.
-static double read_number(const char *text, char **end) {
-    size_t length = strspn(text, "0123456789+-.eE");
-    JSATODTempMem room;
-    return length > 32 ? strtod(text, end) : js_atod(text, (const char **)end, 10, 0, &room);
-}
-#define strtod read_number
+#include "numbers.h"
 #include "quickjs.c"
 
 #define EXPORT(name) __attribute__((export_name(#name)))
@@ -417,6 +407,7 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
 
     runtime = JS_NewRuntime2(&heap, NULL);
     if (!runtime) return BROKEN;
+    make_powers();
     // The default is more than there is; the host sets its own limit afterwards.
     JS_SetMaxStackSize(runtime, 128 << 10);
     JS_SetModuleLoaderFunc(runtime, no_module, NULL, NULL);
