@@ -191,6 +191,18 @@ static JSValue class_name(JSContext *ctx, JSValueConst error) {
     return JS_UNDEFINED;
 }
 
+// How the compiler has regular expressions compiled: the one that is wrong is `text`.
+static JSValue compile_literal(JSContext *ctx, JSValueConst pattern, JSValueConst flags) {
+    JSValue compiled = js_compile_regexp(ctx, pattern, flags);
+    if (JS_IsException(compiled)) {
+        JSValue literal = JS_ConcatString3(ctx, "/", JS_DupValue(ctx, pattern), "/");
+        literal = JS_ConcatString(ctx, literal, JS_DupValue(ctx, flags));
+        if (JS_IsString(literal)) SAY(literal, text);
+        JS_FreeValue(ctx, literal);
+    }
+    return compiled;
+}
+
 // Whether the constructor of `HookStopException` made it. Nothing of the script runs in here.
 static bool stops(JSContext *ctx, JSValueConst thrown) {
     JSValue answer = JS_Call(ctx, is_stop, JS_UNDEFINED, 1, &thrown);
@@ -236,8 +248,15 @@ static JSValue console(JSContext *ctx, JSValueConst this, int count, JSValueCons
         if (i) dbuf_putc(&line, ' ');
         if (JS_IsObject(values[i]) && !JS_IsFunction(ctx, values[i]) && !JS_IsError(values[i]))
             shown = JS_JSONStringify(ctx, values[i], JS_UNDEFINED, JS_UNDEFINED);
+        else if (JS_IsSymbol(values[i]))
+            shown = js_symbol_toString(ctx, values[i], 0, NULL);
         // A console does not fail.
-        if (JS_IsException(shown)) JS_FreeValue(ctx, JS_GetException(ctx));
+        if (JS_IsException(shown)) {
+            JSValue why = JS_GetException(ctx);
+            JSValue message = JS_IsError(why) ? look(ctx, why, "message") : JS_UNDEFINED;
+            shown = JS_ConcatString3(ctx, "[no JSON: ", JS_IsString(message) ? message : JS_NewString(ctx, "something was thrown"), "]");
+            JS_FreeValue(ctx, why);
+        }
         size_t n;
         const char *s = JS_ToCStringLen(ctx, &n, JS_IsString(shown) ? shown : values[i]);
         if (s) dbuf_put(&line, (const uint8_t *)s, n);
@@ -290,7 +309,7 @@ static bool add_http(JSContext *ctx, JSValueConst given) {
 static void begin(double now_ms, uint64_t seed, int jobs) {
     now_us = (int64_t)now_ms * 1000;
     // The generator stands still at zero.
-    context->random_state = seed ? seed : 1;
+    context->random_state = seed ? seed : 0x9e3779b97f4a7c15;
     memset(&result, 0, sizeof result);
     result.class = result.message = result.stack = result.text = "";
     refused_import = JS_UNDEFINED;
@@ -419,6 +438,7 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
         JS_AddIntrinsicMapSet(ctx) || JS_AddIntrinsicTypedArrays(ctx) || JS_AddIntrinsicPromise(ctx))
         return BROKEN;
 
+    ctx->compile_regexp = compile_literal;
     JSValue object = JS_NewObject(ctx);
     for (int i = 0; i < (int)countof(levels); i++)
         JS_SetPropertyStr(ctx, object, levels[i],
@@ -496,7 +516,20 @@ EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, u
         return THROWN;
     }
     JS_FreeValue(ctx, space);
-    if (!callable(ctx, hook)) return EXPORTS;
+    if (!callable(ctx, hook)) {
+        result.text = "default";
+        result.text_length = 7;
+        return EXPORTS;
+    }
+    // What no run could do is known now.
+    JSAtom name = JS_NewAtom(ctx, "context");
+    if (JS_DefinePropertyValue(ctx, ctx->global_obj, name, JS_UNDEFINED, JS_PROP_C_W_E | JS_PROP_THROW) < 0) {
+        JS_FreeValue(ctx, JS_GetException(ctx));
+        JS_ThrowTypeError(ctx, "`context` cannot be set, because the top level has frozen the global object or the name");
+        return tell_exception(ctx);
+    }
+    JS_DeleteProperty(ctx, ctx->global_obj, name, 0);
+    JS_FreeAtom(ctx, name);
     JS_RunGC(runtime);
     return DONE;
 }
@@ -536,7 +569,6 @@ EXPORT(run) enum status hook_run(double now_ms, uint64_t seed, int jobs, int mod
     JSContext *ctx = context;
     begin(now_ms, seed, jobs);
     if (mode & HTTP && !add_http(ctx, given)) return tell_exception(ctx);
-    // Fails where the top level has frozen its world.
     if (JS_DefinePropertyValueStr(ctx, ctx->global_obj, "context", JS_DupValue(ctx, given),
                                   JS_PROP_C_W_E | JS_PROP_THROW) < 0)
         return tell_exception(ctx);

@@ -13,6 +13,7 @@ mod outbox;
 mod pages;
 mod pitfalls;
 mod reading;
+mod rejections;
 #[cfg(feature = "fetch")]
 mod sender;
 mod stack;
