@@ -577,6 +577,7 @@ EXPORT(run) enum status hook_run(double now_ms, uint64_t seed, int jobs, int mod
     JSValue thrown = JS_UNDEFINED;
     JSValueConst argument = given;
     JSValue returned = settle(ctx, JS_Call(ctx, hook, JS_UNDEFINED, 1, &argument), &status);
+    JS_FreeValue(ctx, given);
     if (JS_IsException(returned)) {
         if (status == THROWN) thrown = JS_GetException(ctx);
     } else {

@@ -34,8 +34,8 @@ const REJECTED: u8 = 5;
 
 /// Tries hooks in sandboxed JavaScript.
 ///
-/// Exit status: 0 if the hook returned, 2 for what cannot be read, 3 if it stopped the action,
-/// 4 if it failed or reached a limit, 5 if it cannot be registered.
+/// Exit status: 0 if the hook returned, 2 for what cannot be read or not be written, 3 if it
+/// stopped the action, 4 if it failed or reached a limit, 5 if it cannot be registered.
 #[derive(Parser)]
 #[command(name = "hooks-script", version)]
 struct Command {
