@@ -17,14 +17,13 @@ use hooks_script::{
     ScriptEngine, ScriptHook, Stage, Verdict,
 };
 use serde::Deserialize;
-use serde_json::Value;
 
 /// The farthest that a `Date` can be from 1970, in milliseconds.
 const LAST_TIME: i64 = 8_640_000_000_000_000;
 
 /// The most bytes that are read of a file. More than any source and any context may have, so
 /// that those which are too long are told with their length.
-const LONGEST_FILE: u64 = 16 << 20;
+const LONGEST_FILE: u64 = 64 << 20;
 
 /// Exit statuses besides 0 and clap's own 2 for what it cannot read.
 const UNUSABLE: u8 = 2;
@@ -220,11 +219,15 @@ fn context(
     path: &Path,
 ) -> Result<(Stage, Map, ContextData, PublicFields, Vec<ContextKey>), String> {
     let of_file = |error: String| format!("{}: {error}", path.display());
+    let text = read_json(path)?;
     // A list would do for a struct.
-    let fields: Map =
-        serde_json::from_str(&read_json(path)?).map_err(|error| of_file(error.to_string()))?;
-    let context: Context = serde_json::from_value(Value::Object(fields))
-        .map_err(|error| of_file(error.to_string()))?;
+    if text.trim_start().starts_with('[') {
+        return Err(of_file(
+            "a context is no list; write `{\"stage\": …, \"in\": …, \"data\": …}`".to_owned(),
+        ));
+    }
+    let context: Context =
+        serde_json::from_str(&text).map_err(|error| of_file(error.to_string()))?;
     let (data, fields, keys) = public(&context.data).map_err(of_file)?;
     Ok((context.stage, context.r#in, data, fields, keys))
 }
