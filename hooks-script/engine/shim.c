@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "memory.h"
+#include "numbers.h"
 #include "quickjs.c"
 
 #define EXPORT(name) __attribute__((export_name(#name)))
@@ -26,7 +27,7 @@ enum status {
     IMPORTED,
     EXPORTS,
     UNSETTLED, // waits for a promise that nothing settles
-    NO_DATA,   // returned what is no data: `text` says why
+    NO_DATA,   // returned what is no data: `text` says what, or the rest what that threw
     JOBS,
     BROKEN, // the host gave what the engine cannot read
 };
@@ -46,16 +47,16 @@ IMPORT(post) enum posted host_post(const char *url, size_t url_length, const cha
 enum mode { PRE = 1, HTTP = 2 };
 
 #define FILE_NAME "hook.js"
-#define REJECTIONS 16
 
 static JSRuntime *runtime;
 static JSContext *context;
-static JSValue is_stop, hook;
+static JSValue is_stop, hook, given;
 static int64_t now_us;
-static bool imports;
+static JSValue refused_import; // what the first import threw
 static int jobs_left;
-static JSValue rejected[REJECTIONS];
-static int rejected_count;
+// Promises that were rejected when nobody handled that.
+static JSValue *rejected;
+static size_t rejected_count, rejected_room;
 
 // What the C library would ask the system.
 
@@ -111,23 +112,42 @@ static void *engine_realloc(void *o, void *p, size_t size) { (void)o; return rea
 // A module finds no other one, itself included.
 static char *no_module(JSContext *ctx, const char *base, const char *name, void *opaque) {
     (void)base, (void)opaque;
-    imports = true;
     JS_ThrowTypeError(ctx, "cannot import '%s': a hook has no imports", name);
+    if (JS_IsUndefined(refused_import)) refused_import = JS_DupValue(ctx, runtime->current_exception);
     return NULL;
 }
 
-static void note_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reason,
-                           bool handled, void *opaque) {
-    (void)reason, (void)opaque;
-    for (int i = 0; i < rejected_count; i++) {
-        if (JS_VALUE_GET_PTR(rejected[i]) != JS_VALUE_GET_PTR(promise)) continue;
-        if (handled) {
-            JS_FreeValue(ctx, rejected[i]);
-            rejected[i] = rejected[--rejected_count];
-        }
-        return;
+static bool handled(JSValueConst promise) {
+    return ((JSPromiseData *)JS_GetOpaque(promise, JS_CLASS_PROMISE))->is_handled;
+}
+
+// Forgets those that are handled by now.
+static void sift_rejections(JSContext *ctx) {
+    size_t kept = 0;
+    for (size_t i = 0; i < rejected_count; i++) {
+        if (handled(rejected[i])) JS_FreeValue(ctx, rejected[i]);
+        else rejected[kept++] = rejected[i];
     }
-    if (!handled && rejected_count < REJECTIONS) rejected[rejected_count++] = JS_DupValue(ctx, promise);
+    rejected_count = kept;
+}
+
+// The list lies in the script's heap. Where that has no room for it, it says so, and the run fails.
+static void note_rejection(JSContext *ctx, JSValueConst promise, JSValueConst reason,
+                           bool is_handled, void *opaque) {
+    (void)reason, (void)opaque;
+    if (is_handled) return;
+    if (rejected_count == rejected_room) {
+        sift_rejections(ctx);
+        // At least half of it is free again, or it grows: what is sifted is paid for by what was noted.
+        if (rejected_count >= rejected_room / 2) {
+            size_t room = rejected_room ? 2 * rejected_room : 16;
+            JSValue *more = realloc(rejected, room * sizeof *more);
+            if (!more) return;
+            rejected = more;
+            rejected_room = room;
+        }
+    }
+    rejected[rejected_count++] = JS_DupValue(ctx, promise);
 }
 
 // What a script says, in `result`. Nothing in here fails: what cannot be read is empty.
@@ -171,13 +191,29 @@ static JSValue class_name(JSContext *ctx, JSValueConst error) {
     return JS_UNDEFINED;
 }
 
-static enum status tell(JSContext *ctx, JSValueConst thrown) {
-    JSValueConst argument = thrown;
-    JSValue answer = JS_Call(ctx, is_stop, JS_UNDEFINED, 1, &argument);
+// How the compiler has regular expressions compiled: the one that is wrong is `text`.
+static JSValue compile_literal(JSContext *ctx, JSValueConst pattern, JSValueConst flags) {
+    JSValue compiled = js_compile_regexp(ctx, pattern, flags);
+    if (JS_IsException(compiled)) {
+        JSValue literal = JS_ConcatString3(ctx, "/", JS_DupValue(ctx, pattern), "/");
+        literal = JS_ConcatString(ctx, literal, JS_DupValue(ctx, flags));
+        if (JS_IsString(literal)) SAY(literal, text);
+        JS_FreeValue(ctx, literal);
+    }
+    return compiled;
+}
+
+// Whether the constructor of `HookStopException` made it. Nothing of the script runs in here.
+static bool stops(JSContext *ctx, JSValueConst thrown) {
+    JSValue answer = JS_Call(ctx, is_stop, JS_UNDEFINED, 1, &thrown);
     bool stop = JS_VALUE_GET_TAG(answer) == JS_TAG_BOOL && JS_VALUE_GET_BOOL(answer);
     if (JS_IsException(answer)) JS_FreeValue(ctx, JS_GetException(ctx));
     JS_FreeValue(ctx, answer);
+    return stop;
+}
 
+static enum status tell(JSContext *ctx, JSValueConst thrown) {
+    bool stop = stops(ctx, thrown);
     if (JS_IsObject(thrown)) {
         JSValue class = class_name(ctx, thrown);
         if (!JS_IsUndefined(class)) SAY(class, class);
@@ -212,8 +248,15 @@ static JSValue console(JSContext *ctx, JSValueConst this, int count, JSValueCons
         if (i) dbuf_putc(&line, ' ');
         if (JS_IsObject(values[i]) && !JS_IsFunction(ctx, values[i]) && !JS_IsError(values[i]))
             shown = JS_JSONStringify(ctx, values[i], JS_UNDEFINED, JS_UNDEFINED);
+        else if (JS_IsSymbol(values[i]))
+            shown = js_symbol_toString(ctx, values[i], 0, NULL);
         // A console does not fail.
-        if (JS_IsException(shown)) JS_FreeValue(ctx, JS_GetException(ctx));
+        if (JS_IsException(shown)) {
+            JSValue why = JS_GetException(ctx);
+            JSValue message = JS_IsError(why) ? look(ctx, why, "message") : JS_UNDEFINED;
+            shown = JS_ConcatString3(ctx, "[no JSON: ", JS_IsString(message) ? message : JS_NewString(ctx, "something was thrown"), "]");
+            JS_FreeValue(ctx, why);
+        }
         size_t n;
         const char *s = JS_ToCStringLen(ctx, &n, JS_IsString(shown) ? shown : values[i]);
         if (s) dbuf_put(&line, (const uint8_t *)s, n);
@@ -263,15 +306,14 @@ static bool add_http(JSContext *ctx, JSValueConst given) {
     return JS_DefinePropertyValueStr(ctx, given, "http", http, flags) >= 0;
 }
 
-static void begin(double now_ms, uint64_t seed) {
+static void begin(double now_ms, uint64_t seed, int jobs) {
     now_us = (int64_t)now_ms * 1000;
     // The generator stands still at zero.
-    context->random_state = seed ? seed : 1;
+    context->random_state = seed ? seed : 0x9e3779b97f4a7c15;
     memset(&result, 0, sizeof result);
     result.class = result.message = result.stack = result.text = "";
-    imports = false;
-    rejected_count = 0;
-    heap_mark();
+    refused_import = JS_UNDEFINED;
+    jobs_left = jobs;
     JS_UpdateStackTop(runtime);
 }
 
@@ -281,8 +323,13 @@ static bool job(bool *allowed) {
     if (!jobs_left) return *allowed = false;
     jobs_left--;
     JSContext *ctx;
-    // Whatever a job throws is the rejection of its promise.
-    if (JS_ExecutePendingJob(runtime, &ctx) < 0) JS_FreeValue(ctx, JS_GetException(ctx));
+    if (JS_ExecutePendingJob(runtime, &ctx) < 0) {
+        // A job that belongs to no promise, as of `queueMicrotask`: it gets one, which nobody handles.
+        JSValue thrown = JS_GetException(ctx);
+        JSValueConst reason = thrown;
+        JS_FreeValue(ctx, js_promise_resolve(ctx, ctx->promise_ctor, 1, &reason, true));
+        JS_FreeValue(ctx, thrown);
+    }
     return true;
 }
 
@@ -314,7 +361,7 @@ static JSValue settle(JSContext *ctx, JSValue value, enum status *status) {
     } else {
         outcome = JS_PromiseResult(ctx, value);
         if (state == JS_PROMISE_REJECTED) {
-            note_rejection(ctx, value, JS_UNDEFINED, true, NULL);
+            ((JSPromiseData *)JS_GetOpaque(value, JS_CLASS_PROMISE))->is_handled = true;
             outcome = JS_Throw(ctx, outcome);
         }
     }
@@ -322,15 +369,34 @@ static JSValue settle(JSContext *ctx, JSValue value, enum status *status) {
     return outcome;
 }
 
-// What the call left behind runs to its end; a rejection that nobody handles is thrown.
-static enum status drain(JSContext *ctx) {
+// How a call ended, once what it left behind has run: with a stop, if that is what it threw or
+// what a promise was rejected with that nobody handles; else as `status` says, `thrown` being what the
+// status is about; else with the first of those rejections.
+static enum status conclude(JSContext *ctx, enum status status, JSValueConst thrown) {
     bool allowed = true;
     while (job(&allowed)) {}
+    sift_rejections(ctx);
+    JSValue stop = stops(ctx, thrown) ? JS_DupValue(ctx, thrown) : JS_UNDEFINED;
+    for (size_t i = 0; i < rejected_count && JS_IsUndefined(stop); i++) {
+        JSValue reason = JS_PromiseResult(ctx, rejected[i]);
+        if (stops(ctx, reason)) stop = reason;
+        else JS_FreeValue(ctx, reason);
+    }
+    if (!JS_IsUndefined(stop)) {
+        status = tell(ctx, stop);
+        JS_FreeValue(ctx, stop);
+        return status;
+    }
+    if (status == THROWN) return tell(ctx, thrown);
+    if (status == UNSETTLED || status == JOBS) return status;
     if (!allowed) return JOBS;
-    if (!rejected_count) return DONE;
-    JSValue reason = JS_PromiseResult(ctx, rejected[0]);
-    enum status status = tell(ctx, reason);
-    JS_FreeValue(ctx, reason);
+    if (rejected_count) {
+        JSValue reason = JS_PromiseResult(ctx, rejected[0]);
+        status = tell(ctx, reason);
+        JS_FreeValue(ctx, reason);
+        return status;
+    }
+    if (status == NO_DATA && !result.text_length) tell(ctx, thrown);
     return status;
 }
 
@@ -360,6 +426,7 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
 
     runtime = JS_NewRuntime2(&heap, NULL);
     if (!runtime) return BROKEN;
+    make_powers();
     // The default is more than there is; the host sets its own limit afterwards.
     JS_SetMaxStackSize(runtime, 128 << 10);
     JS_SetModuleLoaderFunc(runtime, no_module, NULL, NULL);
@@ -371,13 +438,14 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
         JS_AddIntrinsicMapSet(ctx) || JS_AddIntrinsicTypedArrays(ctx) || JS_AddIntrinsicPromise(ctx))
         return BROKEN;
 
+    ctx->compile_regexp = compile_literal;
     JSValue object = JS_NewObject(ctx);
     for (int i = 0; i < (int)countof(levels); i++)
         JS_SetPropertyStr(ctx, object, levels[i],
                           JS_NewCFunctionMagic(ctx, (JSCFunctionMagic *)console, levels[i], 0, JS_CFUNC_generic_magic, i));
     JS_DefinePropertyValueStr(ctx, ctx->global_obj, "console", object, JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
 
-    begin(0, 1);
+    begin(0, 1, 0);
     is_stop = __JS_EvalInternal(ctx, ctx->global_obj, prelude, length, "prelude.js", 1,
                                 JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_STRICT, -1);
     if (JS_IsException(is_stop)) return tell_exception(ctx);
@@ -389,28 +457,31 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
 // A function that can be called without `new`, and returns when it has run.
 static bool callable(JSContext *ctx, JSValueConst value) {
     if (!JS_IsFunction(ctx, value)) return false;
-    JSClassID class = JS_GetClassID(value);
-    if (class == JS_CLASS_GENERATOR_FUNCTION || class == JS_CLASS_ASYNC_GENERATOR_FUNCTION) return false;
-    if (class == JS_CLASS_PROXY) return true;
-    // The prototype of a class cannot be replaced, that of a function can.
-    JSPropertyDescriptor prototype;
-    if (JS_GetOwnProperty(ctx, &prototype, value, JS_ATOM_prototype) <= 0) return true;
-    bool replaceable = prototype.flags & JS_PROP_WRITABLE;
-    js_free_desc(ctx, &prototype);
-    return replaceable || class == JS_CLASS_C_FUNCTION;
+    JSObject *function = JS_VALUE_GET_OBJ(value);
+    switch (function->class_id) {
+    case JS_CLASS_GENERATOR_FUNCTION:
+    case JS_CLASS_ASYNC_GENERATOR_FUNCTION:
+        return false;
+    case JS_CLASS_BOUND_FUNCTION:
+        return callable(ctx, function->u.bound_function->func_obj);
+    case JS_CLASS_BYTECODE_FUNCTION:
+        // What makes objects and has no prototype of the compiler's is a class, which makes its own.
+        return !function->is_constructor || function->u.func.function_bytecode->has_prototype;
+    default:
+        return true;
+    }
 }
 
 EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, uint64_t seed, int jobs) {
     JSContext *ctx = context;
-    begin(now_ms, seed);
-    jobs_left = jobs;
+    heap_mark();
+    begin(now_ms, seed, jobs);
     JSValue module = __JS_EvalInternal(ctx, JS_UNDEFINED, source, length, FILE_NAME, 1,
                                        JS_EVAL_TYPE_MODULE | JS_EVAL_FLAG_COMPILE_ONLY, -1);
     free(source);
     if (JS_IsException(module)) {
-        enum status status = imports ? IMPORTED : SYNTAX;
         tell_exception(ctx);
-        return status;
+        return JS_IsUndefined(refused_import) ? SYNTAX : IMPORTED;
     }
     JSModuleDef *m = JS_VALUE_GET_PTR(module);
     if (m->export_entries_count != 1 || m->export_entries[0].export_name != JS_ATOM_default) {
@@ -424,15 +495,18 @@ EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, u
         return EXPORTS;
     }
     enum status status = THROWN;
+    JSValue thrown = JS_UNDEFINED;
     JSValue done = settle(ctx, JS_EvalFunction(ctx, module), &status);
-    if (JS_IsException(done)) {
-        if (status != THROWN) return status;
-        if (imports) status = IMPORTED;
-        tell_exception(ctx);
-        return status;
-    }
+    if (!JS_IsException(done)) status = DONE;
+    else if (status == THROWN) thrown = JS_GetException(ctx);
     JS_FreeValue(ctx, done);
-    status = drain(ctx);
+    status = conclude(ctx, status, thrown);
+    bool imported = JS_IsObject(thrown) && JS_IsObject(refused_import) &&
+                    JS_VALUE_GET_PTR(thrown) == JS_VALUE_GET_PTR(refused_import);
+    JS_FreeValue(ctx, thrown);
+    JS_FreeValue(ctx, refused_import);
+    if (status == THROWN && imported) return IMPORTED;
+    // There is no action yet that it could stop.
     if (status != DONE) return status == STOP ? THROWN : status;
 
     JSValue space = JS_GetModuleNamespace(ctx, m);
@@ -442,66 +516,76 @@ EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, u
         return THROWN;
     }
     JS_FreeValue(ctx, space);
-    if (!callable(ctx, hook)) return EXPORTS;
+    if (!callable(ctx, hook)) {
+        result.text = "default";
+        result.text_length = 7;
+        return EXPORTS;
+    }
+    // What no run could do is known now.
+    JSAtom name = JS_NewAtom(ctx, "context");
+    if (JS_DefinePropertyValue(ctx, ctx->global_obj, name, JS_UNDEFINED, JS_PROP_C_W_E | JS_PROP_THROW) < 0) {
+        JS_FreeValue(ctx, JS_GetException(ctx));
+        JS_ThrowTypeError(ctx, "`context` cannot be set, because the top level has frozen the global object or the name");
+        return tell_exception(ctx);
+    }
+    JS_DeleteProperty(ctx, ctx->global_obj, name, 0);
+    JS_FreeAtom(ctx, name);
     JS_RunGC(runtime);
     return DONE;
 }
 
-EXPORT(run) enum status hook_run(char *input, size_t length, double now_ms, uint64_t seed, int jobs, int mode) {
+// Makes the context of the run that follows. It is a call of its own, so that its fuel is: how much
+// there is to read is not for the hook to answer for.
+EXPORT(read) enum status hook_read(char *input, size_t length) {
     JSContext *ctx = context;
-    enum status status = THROWN;
-    begin(now_ms, seed);
-    jobs_left = jobs;
-
-    JSValue given = JS_ParseJSON(ctx, input, length, "context");
+    heap_mark();
+    begin(0, 1, 0);
+    given = JS_ParseJSON(ctx, input, length, "context");
     free(input);
-    if (JS_IsException(given)) {
-        tell_exception(ctx);
-        return BROKEN;
-    }
-    if (mode & HTTP && !add_http(ctx, given)) {
-        JS_FreeValue(ctx, given);
-        return tell_exception(ctx);
-    }
-    // Fails where the top level has frozen its world.
-    if (JS_DefinePropertyValueStr(ctx, ctx->global_obj, "context", JS_DupValue(ctx, given),
-                                  JS_PROP_C_W_E | JS_PROP_THROW) < 0) {
-        JS_FreeValue(ctx, given);
-        return tell_exception(ctx);
-    }
+    if (!JS_IsException(given)) return DONE;
+    tell_exception(ctx);
+    return BROKEN;
+}
 
+// What the hook returned, as JSON, in `text`; false if it is no data, with what that threw in `thrown`.
+static bool say_data(JSContext *ctx, JSValueConst returned, JSValue *thrown) {
+    JSValue text = JS_JSONStringify(ctx, returned, JS_UNDEFINED, JS_UNDEFINED);
+    if (JS_IsException(text)) {
+        *thrown = JS_GetException(ctx);
+        return false;
+    }
+    bool data = !JS_IsUndefined(text);
+    if (data) {
+        SAY(text, text);
+    } else {
+        result.text = JS_IsUndefined(returned) ? "undefined" : JS_IsFunction(ctx, returned) ? "a function" : "a symbol";
+        result.text_length = (uint32_t)strlen(result.text);
+    }
+    JS_FreeValue(ctx, text);
+    return data;
+}
+
+EXPORT(run) enum status hook_run(double now_ms, uint64_t seed, int jobs, int mode) {
+    JSContext *ctx = context;
+    begin(now_ms, seed, jobs);
+    if (mode & HTTP && !add_http(ctx, given)) return tell_exception(ctx);
+    if (JS_DefinePropertyValueStr(ctx, ctx->global_obj, "context", JS_DupValue(ctx, given),
+                                  JS_PROP_C_W_E | JS_PROP_THROW) < 0)
+        return tell_exception(ctx);
+
+    enum status status = THROWN;
+    JSValue thrown = JS_UNDEFINED;
     JSValueConst argument = given;
     JSValue returned = settle(ctx, JS_Call(ctx, hook, JS_UNDEFINED, 1, &argument), &status);
     JS_FreeValue(ctx, given);
-    if (JS_IsException(returned)) return status == THROWN ? tell_exception(ctx) : status;
-
-    bool data = true;
-    if (mode & PRE) {
+    if (JS_IsException(returned)) {
+        if (status == THROWN) thrown = JS_GetException(ctx);
+    } else {
         // What it returned counts as it is now, whatever its jobs do to it later.
-        JSValue text = JS_JSONStringify(ctx, returned, JS_UNDEFINED, JS_UNDEFINED);
-        if (JS_IsException(text)) {
-            data = false;
-            JSValue why = JS_GetException(ctx);
-            // A getter may stop as well as the function itself.
-            if (tell(ctx, why) == STOP) {
-                JS_FreeValue(ctx, why);
-                return STOP;
-            }
-            JSValue message = JS_IsObject(why) ? look(ctx, why, "message") : JS_UNDEFINED;
-            SAY(JS_IsString(message) ? message : why, text);
-            JS_FreeValue(ctx, message);
-            JS_FreeValue(ctx, why);
-        } else if (JS_IsUndefined(text)) {
-            data = false;
-            const char *kind = JS_IsUndefined(returned) ? "undefined" : JS_IsFunction(ctx, returned) ? "a function" : "a symbol";
-            result.text = kind;
-            result.text_length = (uint32_t)strlen(kind);
-        } else {
-            SAY(text, text);
-        }
-        JS_FreeValue(ctx, text);
+        status = !(mode & PRE) || say_data(ctx, returned, &thrown) ? DONE : NO_DATA;
     }
     JS_FreeValue(ctx, returned);
-    status = drain(ctx);
-    return status == DONE && !data ? NO_DATA : status;
+    status = conclude(ctx, status, thrown);
+    JS_FreeValue(ctx, thrown);
+    return status;
 }

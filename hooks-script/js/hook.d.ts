@@ -53,6 +53,8 @@ export interface Manifest {
   name: string;
   /** What the hook asks to see. */
   context: ("user" | "channel" | "guild")[];
+  /** The version that it is for: `sha256-` and the hash of the source in hexadecimal digits. */
+  hash?: `sha256-${string}`;
 }
 
 declare global {

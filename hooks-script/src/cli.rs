@@ -3,7 +3,8 @@
 mod bench;
 mod show;
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,6 +18,13 @@ use hooks_script::{
 };
 use serde::Deserialize;
 
+/// The farthest that a `Date` can be from 1970, in milliseconds.
+const LAST_TIME: i64 = 8_640_000_000_000_000;
+
+/// The most bytes that are read of a file. More than any source and any context may have, so
+/// that those which are too long are told with their length.
+const LONGEST_FILE: u64 = 64 << 20;
+
 /// Exit statuses besides 0 and clap's own 2 for what it cannot read.
 const UNUSABLE: u8 = 2;
 const STOPPED: u8 = 3;
@@ -25,8 +33,8 @@ const REJECTED: u8 = 5;
 
 /// Tries hooks in sandboxed JavaScript.
 ///
-/// Exit status: 0 if the hook returned, 2 for what cannot be read, 3 if it stopped the action,
-/// 4 if it failed or reached a limit, 5 if it cannot be registered.
+/// Exit status: 0 if the hook returned, 2 for what cannot be read or not be written, 3 if it
+/// stopped the action, 4 if it failed or reached a limit, 5 if it cannot be registered.
 #[derive(Parser)]
 #[command(name = "hooks-script", version)]
 struct Command {
@@ -71,7 +79,8 @@ struct Run {
         long,
         value_name = "MS",
         default_value_t = 0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(i64).range(-LAST_TIME..=LAST_TIME)
     )]
     now: i64,
     /// The seed of `Math.random`.
@@ -104,14 +113,40 @@ pub(crate) fn main() -> ExitCode {
         What::Run(run) => run.go(),
         What::Bench(bench) => bench.go(),
     };
-    ExitCode::from(done.unwrap_or_else(|unusable| {
-        eprintln!("error: {}", escape(&unusable));
+    ExitCode::from(done.unwrap_or_else(|error| {
+        // Nobody is left to tell if that fails as well.
+        let _ = writeln!(io::stderr(), "error: {}", escape(&error.to_string()));
         UNUSABLE
     }))
 }
 
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    /// Something cannot be read, or used.
+    #[error("{0}")]
+    Unusable(String),
+    /// The answer cannot be written.
+    #[error("the answer cannot be written: {0}")]
+    Answer(#[from] io::Error),
+}
+
+/// Whether anybody reads the answer: who closes the pipe has seen enough, which is no error.
+fn answered(written: io::Result<()>) -> Result<bool, Error> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => Ok(written.map(|()| true)?),
+    }
+}
+
+impl From<String> for Error {
+    fn from(unusable: String) -> Self {
+        Error::Unusable(unusable)
+    }
+}
+
 impl Check {
-    fn go(self) -> Result<u8, String> {
+    fn go(self) -> Result<u8, Error> {
         let source = read(&self.file)?;
         let engine = start(ScriptEngine::builder().workers(NonZeroUsize::MIN))?;
         Ok(
@@ -123,11 +158,12 @@ impl Check {
                 &ContextKey::ALL,
             )? {
                 Ok(hook) => {
-                    show::accepted(&hook, self.json);
+                    answered(show::accepted(&hook, self.json))?;
                     0
                 }
                 Err(error) => {
-                    show::rejected(&error, &self.file, self.json);
+                    let file = faulty(&error, &self.file, self.manifest.as_deref());
+                    answered(show::rejected(&error, file, self.json))?;
                     REJECTED
                 }
             },
@@ -136,7 +172,7 @@ impl Check {
 }
 
 impl Run {
-    fn go(self) -> Result<u8, String> {
+    fn go(self) -> Result<u8, Error> {
         let source = read(&self.file)?;
         let (stage, message, data, fields, keys) = context(&self.context)?;
         let mut limits = Limits::default();
@@ -157,19 +193,22 @@ impl Run {
         )? {
             Ok(hook) => hook,
             Err(error) => {
-                show::rejected(&error, &self.file, self.json);
+                let file = faulty(&error, &self.file, self.manifest.as_deref());
+                answered(show::rejected(&error, file, self.json))?;
                 return Ok(REJECTED);
             }
         };
         let mut status = 0;
         for _ in 0..self.repeat.get() {
             let run = block_on(hook.run(stage, &message, &data));
-            show::run(&run, stage, &self.file, self.json);
             status = match (&run.verdict, stage) {
                 (Verdict::Out(_), _) | (Verdict::Stop(_), Stage::Post) => 0,
                 (Verdict::Stop(_), Stage::Pre) => STOPPED,
                 _ => FAILED,
             };
+            if !answered(show::run(&run, stage, &self.file, self.json))? {
+                break;
+            }
         }
         Ok(status)
     }
@@ -179,20 +218,38 @@ impl Run {
 fn context(
     path: &Path,
 ) -> Result<(Stage, Map, ContextData, PublicFields, Vec<ContextKey>), String> {
-    let context: Context = serde_json::from_str(&read(path)?)
-        .map_err(|error| format!("{}: {error}", path.display()))?;
-    let (data, fields, keys) = public(&context.data)?;
+    let of_file = |error: String| format!("{}: {error}", path.display());
+    let text = read_json(path)?;
+    // A list would do for a struct.
+    if text.trim_start().starts_with('[') {
+        return Err(of_file(
+            "a context is no list; write `{\"stage\": …, \"in\": …, \"data\": …}`".to_owned(),
+        ));
+    }
+    let context: Context =
+        serde_json::from_str(&text).map_err(|error| of_file(error.to_string()))?;
+    let (data, fields, keys) = public(&context.data).map_err(of_file)?;
     Ok((context.stage, context.r#in, data, fields, keys))
 }
 
 /// What the file says may be seen: the author vouches for it.
 fn public(given: &Map) -> Result<(ContextData, PublicFields, Vec<ContextKey>), String> {
     let (mut data, mut fields, mut keys) = (ContextData::new(), PublicFields::new(), Vec::new());
+    let unknown = given
+        .keys()
+        .find(|key| ContextKey::ALL.iter().all(|known| known.as_str() != *key));
+    if let Some(key) = unknown {
+        return Err(format!(
+            "`data.{key}` is nothing that a hook can see; give `user`, `channel` or `guild`"
+        ));
+    }
     for key in ContextKey::ALL {
         let Some(value) = given.get(key.as_str()) else {
             continue;
         };
-        data = data.set(key, value).map_err(|error| error.to_string())?;
+        data = data
+            .set(key, value)
+            .map_err(|_| format!("`data.{key}` is no object"))?;
         let names = value.as_object().into_iter().flat_map(Map::keys);
         fields = fields.set(key, names.map(Field::any));
         keys.push(key);
@@ -208,7 +265,7 @@ fn register(
     keys: &[ContextKey],
 ) -> Result<Result<ScriptHook, RegisterError>, String> {
     let manifest = match manifest {
-        Some(path) => Manifest::parse(&read(path)?),
+        Some(path) => Manifest::parse(&read_json(path)?),
         None => {
             let name = file
                 .file_name()
@@ -222,12 +279,37 @@ fn register(
         .and_then(|manifest| engine.register(manifest, source)))
 }
 
+/// The file that a rejection is about.
+fn faulty<'f>(error: &RegisterError, file: &'f Path, manifest: Option<&'f Path>) -> &'f Path {
+    match error {
+        RegisterError::Manifest(_) => manifest.unwrap_or(file),
+        _ => file,
+    }
+}
+
 fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
+/// A file, but for what is beyond every limit: some have no end.
 fn read(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    let mut text = String::new();
+    File::open(path)
+        .and_then(|file| file.take(LONGEST_FILE + 1).read_to_string(&mut text))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(text)
+}
+
+/// The text of JSON of some kind, of which no part may be missing.
+fn read_json(path: &Path) -> Result<String, String> {
+    let text = read(path)?;
+    if text.len() as u64 > LONGEST_FILE {
+        return Err(format!(
+            "{}: it is longer than {LONGEST_FILE} bytes",
+            path.display()
+        ));
+    }
+    Ok(text)
 }
 
 /// How results name the end of a run.

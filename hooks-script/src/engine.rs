@@ -13,7 +13,7 @@ use crate::hook::ScriptHook;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::run::Failure;
-use crate::sandbox::{self, Allowance, Ended, Load, Pool, Sandbox, Status};
+use crate::sandbox::{self, Allowance, Ended, Load, Pool, Said, Sandbox, Status};
 use crate::source;
 
 /// Runs hooks in sandboxed JavaScript: QuickJS, compiled to WebAssembly (`S-01`, `S-02`).
@@ -120,10 +120,8 @@ impl ScriptEngine {
                     snapshot,
                     hash,
                 )),
-                (Status::Syntax, _) => Err(RegisterError::Syntax {
-                    position: said.position(),
-                    message: said.message,
-                }),
+                // How deep it may be is a limit, wherever it is reached.
+                (Status::Syntax, _) if !said.is_too_deep() => Err(syntax(source, said)),
                 (Status::Imported, _) => {
                     let module = said.message.strip_prefix("cannot import '");
                     let module = module
@@ -148,13 +146,33 @@ impl ScriptEngine {
     }
 }
 
+/// What the compiler says, in words that say what to do, and where: it does not always know.
+fn syntax(source: &str, said: Said) -> RegisterError {
+    let position = said
+        .position()
+        .or_else(|| source::of_expression(source, &said.text()))
+        .or_else(|| source::of_quoted(source, &said.message));
+    let second = source::of_second_default(source);
+    let (message, position) = match said.message.as_str() {
+        "invalid redefinition of global identifier" if second.is_some() => {
+            ("there is a second `export default`".to_owned(), second)
+        }
+        "unexpected token in expression: ''" => {
+            let message = "the source ends in the middle of an expression or a block";
+            (message.to_owned(), position)
+        }
+        _ => (said.message, position),
+    };
+    RegisterError::Syntax { message, position }
+}
+
 fn exports(source: &str, extra: &str) -> RegisterError {
     let (message, name) = match extra {
-        "" if source.contains("export") => (
+        "default" => (
             "its `default` is no plain function".to_owned(),
             Some("default"),
         ),
-        "" => ("nothing is exported".to_owned(), None),
+        "" => ("nothing is exported as `default`".to_owned(), None),
         name => (format!("`{name}` is exported"), Some(name)),
     };
     RegisterError::Exports {
@@ -234,6 +252,7 @@ impl ScriptEngineBuilder {
             Limits::MAX_STACK as u64,
         )?;
         within("fuel", limits.fuel, 1, u64::MAX / 2)?;
+        within("input_fuel", limits.input_fuel, 1, u64::MAX / 2)?;
         within("load_fuel", limits.load_fuel, 1, u64::MAX / 2)?;
         let wall = u64::try_from(limits.wall.as_millis()).unwrap_or(u64::MAX);
         within("wall", wall, 1, 24 * 60 * 60 * 1000)?;

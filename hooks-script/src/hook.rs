@@ -194,10 +194,8 @@ impl ScriptHook {
                 });
             }
             Status::NoData if said.is_too_deep() => said.thrown(self.shared.sandbox.limits()),
-            Status::NoData => Failure::BadReturn(format!(
-                "returned {}; return `{{ out: … }}` with the message",
-                said.text()
-            )),
+            Status::NoData if said.text.is_empty() => Failure::BadReturn(no_json(&said)),
+            Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", said.text())),
             Status::Unsettled => {
                 Failure::BadReturn("waits for a promise that never settles".to_owned())
             }
@@ -210,18 +208,30 @@ impl ScriptHook {
     }
 }
 
+const REMEDY: &str = "return `{ out: … }` with the message";
+
+/// Why what a hook returned cannot become JSON: the engine's own words for two reasons, or those
+/// of the script.
+fn no_json(said: &Said) -> String {
+    let why = match (said.class.as_str(), said.message.as_str()) {
+        ("TypeError", "circular reference") => "it contains itself".to_owned(),
+        ("TypeError", "BigInt are forbidden in JSON.stringify") => "it holds a BigInt".to_owned(),
+        (_, message) => format!("a getter, a `toJSON` or a proxy in it threw `{message}`"),
+    };
+    format!("returned what cannot become JSON: {why}; {REMEDY}")
+}
+
 /// The message in what a hook returned: `{out}`, an object in an object (`S-11`, `S-12`).
 fn out(json: Vec<u8>) -> Result<Map, String> {
-    let remedy = "return `{ out: … }` with the message";
     let returned: Value = serde_json::from_slice(&without_half_characters(json))
-        .map_err(|error| format!("returned what is no message: {error}; {remedy}"))?;
+        .map_err(|_| format!("returned what is deeper than 127 levels; {REMEDY}"))?;
     let Value::Object(mut returned) = returned else {
-        return Err(format!("returned {}; {remedy}", kind(&returned)));
+        return Err(format!("returned {}; {REMEDY}", kind(&returned)));
     };
     match returned.remove("out") {
         Some(Value::Object(out)) => Ok(out),
-        Some(other) => Err(format!("returned `out` as {}; {remedy}", kind(&other))),
-        None => Err(format!("returned an object without `out`; {remedy}")),
+        Some(other) => Err(format!("returned `out` as {}; {REMEDY}", kind(&other))),
+        None => Err(format!("returned an object without `out`; {REMEDY}")),
     }
 }
 

@@ -17,6 +17,9 @@ pub struct Limits {
     /// Instructions of the engine. The default is used up after some 20 ms of a tight loop,
     /// or 100 ms of work on much memory.
     pub fuel: u64,
+    /// Fuel for reading the context, before the hook has any of its own: whoever writes a
+    /// message decides how much of it that takes, and is not to leave the hook without any.
+    pub input_fuel: u64,
     /// Fuel for loading a hook, which compiles it and runs its top level.
     pub load_fuel: u64,
     /// The time that a run takes at most. It backs fuel up, and is meant not to be reached:
@@ -55,6 +58,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             fuel: 300_000_000,
+            input_fuel: 1_000_000_000,
             load_fuel: 300_000_000,
             wall: Duration::from_secs(2),
             heap: 8 << 20,

@@ -34,8 +34,8 @@ impl fmt::Display for Stage {
 pub struct Run {
     /// How it ended.
     pub verdict: Verdict,
-    /// What it used of [`Limits::fuel`](crate::Limits::fuel). The same for the same hook,
-    /// input, clock and seed, everywhere.
+    /// What it used of [`Limits::fuel`](crate::Limits::fuel), without what it took to read the
+    /// context. The same for the same hook, input, clock and seed, everywhere.
     pub fuel: u64,
     /// What it wrote to the console.
     pub console: Vec<ConsoleLine>,
@@ -132,6 +132,9 @@ pub enum Failure {
         /// What it may have.
         limit: usize,
     },
+    /// The context takes too long to be read; the hook did not run.
+    #[error("the context takes more than {0} of fuel to be read; the hook did not run")]
+    Reading(u64),
     /// The engine itself failed; the instance is thrown away.
     #[error("the script engine failed: {0}")]
     Engine(String),
@@ -149,7 +152,7 @@ impl Failure {
             Failure::Stack(_) => "stack",
             Failure::Output { .. } => "output",
             Failure::Jobs(_) => "jobs",
-            Failure::Input { .. } => "input",
+            Failure::Input { .. } | Failure::Reading(_) => "input",
             Failure::Engine(_) => "engine",
         }
     }

@@ -2,45 +2,196 @@
 
 use crate::run::Position;
 
-/// The words and texts of a source with their places, comments left out. Good enough to point
-/// at a word; the compiler decides what the source means.
-fn tokens(source: &str) -> Vec<(usize, &str)> {
-    let bytes = source.as_bytes();
-    let is_word =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80;
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
-        match bytes[at] {
-            b'/' if bytes.get(at + 1) == Some(&b'/') => {
-                at += source[at..].find('\n').unwrap_or(source.len() - at);
-            }
-            b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                at += 2 + source[at + 2..]
-                    .find("*/")
-                    .map_or(source.len() - at - 2, |end| end + 2);
-            }
-            quote @ (b'"' | b'\'' | b'`') => {
-                at += 1;
-                while at < bytes.len() && bytes[at] != quote {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                at = (at + 1).min(bytes.len());
-                if let Some(text) = source.get(start..at) {
-                    tokens.push((start, text));
-                }
-            }
-            byte if is_word(byte) => {
-                while at < bytes.len() && is_word(bytes[at]) {
-                    at += 1;
-                }
-                tokens.push((start, &source[start..at]));
-            }
-            _ => at += 1,
+/// A piece of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'s> {
+    Word(&'s str),
+    /// With its quotes. Of a template, all that is outside of `${}`.
+    Text(&'s str),
+    Expression(&'s str),
+    Sign(char),
+}
+
+/// Words behind which a value begins, and not an operator.
+const BEFORE_A_VALUE: &[&str] = &[
+    "await",
+    "case",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "extends",
+    "in",
+    "instanceof",
+    "new",
+    "of",
+    "return",
+    "throw",
+    "typeof",
+    "void",
+    "yield",
+];
+
+impl Token<'_> {
+    /// Whether a `/` behind it begins a regular expression, or divides. Behind `)` and `}` that
+    /// takes a parser to say; the likely one is taken.
+    fn is_before_a_value(self) -> bool {
+        match self {
+            Token::Word(word) => BEFORE_A_VALUE.contains(&word),
+            Token::Text(_) | Token::Expression(_) => false,
+            Token::Sign(sign) => !matches!(sign, ')' | ']'),
         }
     }
+
+    /// What a word or a text says.
+    fn says(self) -> Option<String> {
+        match self {
+            Token::Word(word) => Some(unescaped(word)),
+            Token::Text(text) => {
+                let inner = text.strip_prefix(['"', '\'', '`'])?;
+                Some(unescaped(inner.strip_suffix(['"', '\'', '`'])?))
+            }
+            Token::Expression(_) | Token::Sign(_) => None,
+        }
+    }
+}
+
+/// A word or a text, with what its escapes stand for.
+fn unescaped(text: &str) -> String {
+    let mut said = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        said.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(escaped) = rest.chars().next() else {
+            break;
+        };
+        rest = &rest[escaped.len_utf8()..];
+        let digits = match (escaped, rest.strip_prefix('{')) {
+            ('u', Some(braced)) => braced.split_once('}'),
+            ('u', None) => rest.split_at_checked(4),
+            ('x', _) => rest.split_at_checked(2),
+            _ => None,
+        };
+        let code = digits.and_then(|(digits, _)| u32::from_str_radix(digits, 16).ok());
+        match (escaped, digits, code.and_then(char::from_u32)) {
+            (_, Some((_, behind)), Some(character)) => {
+                said.push(character);
+                rest = behind;
+            }
+            ('n', ..) => said.push('\n'),
+            ('r', ..) => said.push('\r'),
+            ('t', ..) => said.push('\t'),
+            ('b', ..) => said.push('\u{8}'),
+            ('v', ..) => said.push('\u{b}'),
+            ('f', ..) => said.push('\u{c}'),
+            ('0', ..) => said.push('\0'),
+            ('\n' | '\u{2028}' | '\u{2029}', ..) => {}
+            (other, ..) => said.push(other),
+        }
+    }
+    said + rest
+}
+
+/// The pieces of a source with their places, comments left out. Good enough to point at a word;
+/// the compiler decides what the source means.
+fn tokens(source: &str) -> Vec<(usize, Token<'_>)> {
+    let is_word = |c: char| {
+        c.is_alphanumeric() || matches!(c, '_' | '$' | '#' | '\\' | '\u{200c}' | '\u{200d}')
+    };
+    let mut tokens: Vec<(usize, Token<'_>)> = Vec::new();
+    // Braces that are open, and whether each belongs to a template.
+    let mut braces = Vec::new();
+    let mut at = 0;
+    while let Some(first) = source[at..].chars().next() {
+        let rest = &source[at..];
+        let ends_template = first == '}' && braces.last() == Some(&true);
+        let is_value = || {
+            tokens
+                .last()
+                .is_none_or(|(_, token)| token.is_before_a_value())
+        };
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
+        } else if matches!(first, '"' | '\'' | '`') || ends_template {
+            let quote = if ends_template { '`' } else { first };
+            if ends_template {
+                braces.pop();
+            }
+            let length = text_length(rest, quote);
+            if quote == '`' && rest[..length].ends_with("${") {
+                braces.push(true);
+            }
+            tokens.push((at, Token::Text(&rest[..length])));
+            length
+        } else if first == '/' && is_value() {
+            let length = expression_length(rest);
+            let flags = rest[length..].find(|c| !is_word(c));
+            let length = flags.map_or(rest.len(), |flags| length + flags);
+            tokens.push((at, Token::Expression(&rest[..length])));
+            length
+        } else if is_word(first) {
+            let mut length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            // `\u{61}` in a name.
+            while rest[..length].ends_with("\\u") && rest[length..].starts_with('{') {
+                let Some(end) = rest[length..].find('}') else {
+                    break;
+                };
+                length += end + 1;
+                let more = rest[length..].find(|c| !is_word(c));
+                length = more.map_or(rest.len(), |more| length + more);
+            }
+            tokens.push((at, Token::Word(&rest[..length])));
+            length
+        } else {
+            match first {
+                '{' => braces.push(false),
+                '}' => drop(braces.pop()),
+                _ => {}
+            }
+            if !first.is_whitespace() && first != '\u{feff}' {
+                tokens.push((at, Token::Sign(first)));
+            }
+            first.len_utf8()
+        };
+        at += length;
+    }
     tokens
+}
+
+/// To the end of a text whose first character is a quote; of a template, to `${` at most.
+fn text_length(rest: &str, quote: char) -> usize {
+    let mut characters = rest.char_indices().skip(1);
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => drop(characters.next()),
+            '$' if quote == '`' && rest[at..].starts_with("${") => return at + 2,
+            _ if character == quote => return at + 1,
+            // What is not closed on its line is no text of any kind but this.
+            '\n' if quote != '`' => return at,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// To the slash that ends a regular expression, without its flags.
+fn expression_length(rest: &str) -> usize {
+    let mut in_class = false;
+    let mut characters = rest.char_indices().skip(1);
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => drop(characters.next()),
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '/' if !in_class => return at + 1,
+            '\n' => return at,
+            _ => {}
+        }
+    }
+    rest.len()
 }
 
 /// The place of a byte of the source.
@@ -55,28 +206,31 @@ fn position(source: &str, at: usize) -> Position {
 
 /// The text that names the module which is imported.
 pub(crate) fn of_import(source: &str, module: &str) -> Option<Position> {
-    let named = |text: &str| {
-        let inner = text.strip_prefix(['"', '\'', '`']);
-        inner.and_then(|text| text.strip_suffix(['"', '\'', '`'])) == Some(module)
-    };
-    let found = tokens(source).into_iter().find(|(_, token)| named(token));
-    found.map(|(at, _)| position(source, at))
+    let tokens = tokens(source);
+    let found = tokens.iter().enumerate().find(|(index, (_, token))| {
+        let mut before = tokens[..*index].iter().rev().map(|(_, token)| *token);
+        let imports = match before.next() {
+            Some(Token::Word("from" | "import")) => true,
+            Some(Token::Sign('(')) => before.next() == Some(Token::Word("import")),
+            _ => false,
+        };
+        imports && matches!(token, Token::Text(_)) && token.says().as_deref() == Some(module)
+    });
+    found.map(|(_, (at, _))| position(source, *at))
 }
 
 /// The export of this name, or the first one; the beginning of a source that has none.
 pub(crate) fn of_export(source: &str, name: Option<&str>) -> Position {
     let tokens = tokens(source);
     let exports = || {
-        tokens
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, token))| *token == "export")
+        let places = tokens.iter().enumerate();
+        places.filter(|(_, (_, token))| *token == Token::Word("export"))
     };
     let named = name.and_then(|name| {
         exports().find_map(|(index, _)| {
             let rest = tokens[index + 1..].iter();
-            let mut statement = rest.take_while(|(_, token)| *token != "export");
-            statement.find(|(_, token)| *token == name)
+            let mut statement = rest.take_while(|(_, token)| *token != Token::Word("export"));
+            statement.find(|(_, token)| token.says().as_deref() == Some(name))
         })
     });
     let at = named.map(|(at, _)| *at);
@@ -84,9 +238,43 @@ pub(crate) fn of_export(source: &str, name: Option<&str>) -> Position {
     position(source, at.unwrap_or_else(first))
 }
 
+/// The second default of a source that has two.
+pub(crate) fn of_second_default(source: &str) -> Option<Position> {
+    let tokens = tokens(source);
+    let pairs = tokens.windows(2).filter_map(|pair| match pair {
+        [(_, Token::Word("export")), (at, Token::Word("default"))] => Some(*at),
+        _ => None,
+    });
+    pairs.skip(1).map(|at| position(source, at)).next()
+}
+
+/// A regular expression, by how it is written.
+pub(crate) fn of_expression(source: &str, expression: &str) -> Option<Position> {
+    let found = tokens(source)
+        .into_iter()
+        .find(|(_, token)| *token == Token::Expression(expression));
+    found.map(|(at, _)| position(source, at))
+}
+
+/// What the compiler names in quotes: where it is exported, or else where it stands first.
+pub(crate) fn of_quoted(source: &str, message: &str) -> Option<Position> {
+    let name = message.split('\'').nth(1).filter(|name| !name.is_empty())?;
+    let tokens = tokens(source);
+    let export = tokens
+        .iter()
+        .position(|(_, token)| *token == Token::Word("export"));
+    let is_named = |(_, token): &&(usize, Token<'_>)| token.says().as_deref() == Some(name);
+    let exported = message
+        .contains("export")
+        .then(|| tokens[export?..].iter().find(is_named))
+        .flatten();
+    let found = exported.or_else(|| tokens.iter().find(is_named));
+    found.map(|(at, _)| position(source, *at))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{of_export, of_import};
+    use super::{of_export, of_expression, of_import, of_quoted, of_second_default};
     use crate::run::Position;
 
     fn at(line: u32, column: u32) -> Position {
@@ -109,12 +297,71 @@ mod tests {
     }
 
     #[test]
+    fn an_import_is_a_text_behind_the_word() {
+        let source = "const r = 'y', from = 1;\n\nimport x from 'y'";
+        assert_eq!(of_import(source, "y"), Some(at(3, 15)));
+        assert_eq!(
+            of_import("import 'a\\u0062\\u{63}\\x64'", "abcd"),
+            Some(at(1, 8))
+        );
+        assert_eq!(of_import("await import('y')", "y"), Some(at(1, 14)));
+        assert_eq!(of_import("const i = 'y'; await import(i)", "y"), None);
+        for before in [
+            "/'/g",
+            "/[/']/",
+            "1 / 2",
+            "`'${`'`}'`",
+            "'\\''",
+            "a[0] / b / '/'",
+        ] {
+            let source = format!("const a = {before};\nimport x from 'y'");
+            assert_eq!(of_import(&source, "y"), Some(at(2, 15)), "{before}");
+        }
+    }
+
+    #[test]
+    fn names_are_words_and_texts_and_a_mark_of_order_is_neither() {
+        let source = "const a = 1;\n\nexport { a as 'a-b' }";
+        assert_eq!(of_export(source, Some("a-b")), at(3, 15));
+        assert_eq!(
+            of_export("\u{feff}export default 5", Some("default")),
+            at(1, 11)
+        );
+        assert_eq!(
+            of_export("const q = /\"/;\nexport { hook }", Some("hook")),
+            at(2, 10)
+        );
+    }
+
+    #[test]
+    fn what_a_message_names_is_found() {
+        let source = "let nope1;\nexport { nope as default };";
+        let message = "exported variable 'nope' does not exist";
+        assert_eq!(of_quoted(source, message), Some(at(2, 10)));
+        let source = "class A {\n  f() { this.#y; } }";
+        assert_eq!(
+            of_quoted(source, "undefined private field '#y'"),
+            Some(at(2, 14))
+        );
+        assert_eq!(of_quoted(source, "something else"), None);
+        assert_eq!(
+            of_expression("let a = 1 / 2;\n  /x/gg", "/x/gg"),
+            Some(at(2, 3))
+        );
+        let source = "export default 1;\nexport default 2;";
+        assert_eq!(of_second_default(source), Some(at(2, 8)));
+        assert_eq!(of_second_default("export default 1;"), None);
+    }
+
+    #[test]
     fn sources_that_end_in_the_middle_are_no_trouble() {
         for source in [
-            "'", "\"\\", "`a\\", "/*", "/", "//", "export", "é'é", "'\\é",
+            "'", "\"\\", "`a\\", "/*", "/", "//", "export", "é'é", "'\\é", "/[", "`${", "}",
+            "\\u{", "'\\u{", "'\\",
         ] {
             of_import(source, "x");
             of_export(source, Some("x"));
+            of_quoted(source, "'x'");
         }
     }
 }

@@ -13,7 +13,8 @@ pub(crate) struct Bare {
     memory: Memory,
     stack_pointer: Global,
     room: TypedFunc<u32, u32>,
-    run: TypedFunc<(u32, u32, f64, u64, u32, u32), u32>,
+    read: TypedFunc<(u32, u32), u32>,
+    run: TypedFunc<(f64, u64, u32, u32), u32>,
     result: u32,
     loaded: (Vec<u8>, Val),
 }
@@ -42,6 +43,7 @@ impl Bare {
             memory,
             stack_pointer: stack_pointer.expect("exported"),
             room: wasm.get_typed_func(&mut store, "room")?,
+            read: wasm.get_typed_func(&mut store, "read")?,
             run: wasm.get_typed_func(&mut store, "run")?,
             result: wasm
                 .get_typed_func::<(), u32>(&mut store, "result")?
@@ -97,10 +99,9 @@ impl Bare {
     /// What a run in the sandbox does, too: the input in, the answer out.
     fn once(&mut self, input: &[u8]) -> wasmtime::Result<Vec<u8>> {
         self.store.set_fuel(u64::MAX / 2)?;
-        let (address, length) = self.put(input)?;
-        let status = self
-            .run
-            .call(&mut self.store, (address, length, 0.0, 1, 5_000, 1))?;
+        let place = self.put(input)?;
+        assert_eq!(self.read.call(&mut self.store, place)?, 0);
+        let status = self.run.call(&mut self.store, (0.0, 1, 5_000, 1))?;
         assert_eq!(status, 0);
         let memory = self.memory.data(&self.store);
         let word = |index: usize| {

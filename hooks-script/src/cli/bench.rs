@@ -9,7 +9,7 @@ use futures_executor::block_on;
 use hooks_runtime::Map;
 use hooks_script::{ContextData, ScriptEngine, Stage};
 
-use super::{REJECTED, context, read, register, show, start};
+use super::{Error, REJECTED, answered, context, faulty, read, register, show, start};
 
 #[derive(Args)]
 pub(super) struct Bench {
@@ -48,7 +48,7 @@ pub(super) struct Times {
 }
 
 impl Bench {
-    pub(super) fn go(self) -> Result<u8, String> {
+    pub(super) fn go(self) -> Result<u8, Error> {
         let (stage, message, data, fields, keys) = match &self.context {
             Some(path) => context(path)?,
             None => {
@@ -72,8 +72,11 @@ impl Bench {
             let hook = match hook {
                 Ok(hook) => hook,
                 Err(error) => {
-                    show::rejected(&error, file, self.json);
                     status = REJECTED;
+                    let file = faulty(&error, file, self.manifest.as_deref());
+                    if !answered(show::rejected(&error, file, self.json))? {
+                        break;
+                    }
                     continue;
                 }
             };
@@ -102,7 +105,9 @@ impl Bench {
                 memory_bytes: first.memory_bytes,
                 snapshot_bytes: hook.snapshot_bytes(),
             };
-            show::times(&times, file, self.json);
+            if !answered(show::times(&times, file, self.json))? {
+                break;
+            }
         }
         Ok(status)
     }

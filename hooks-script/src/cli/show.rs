@@ -1,5 +1,6 @@
 //! What the command line prints: JSON for programs, lines for people.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use hooks_runtime::{Map, display::escape};
@@ -41,7 +42,7 @@ struct ShownError<'a> {
     column: Option<u32>,
 }
 
-pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) {
+pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) -> io::Result<()> {
     let outcome = outcome(&run.verdict, stage);
     let (out, stop, error) = match &run.verdict {
         Verdict::Out(out) => (Some(out).filter(|_| stage == Stage::Pre), None, None),
@@ -53,7 +54,7 @@ pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) {
         _ => (None, None, None),
     };
     if json {
-        print(&Shown {
+        return print(&Shown {
             outcome,
             out,
             stop,
@@ -63,46 +64,50 @@ pub(super) fn run(run: &Run, stage: Stage, file: &Path, json: bool) {
             duration_us: u64::try_from(run.duration.as_micros()).unwrap_or(u64::MAX),
             memory_bytes: run.memory_bytes,
         });
-        return;
     }
+    let mut to = io::stdout().lock();
     for line in &run.console {
-        println!("{}", escape(&line.to_string()));
+        writeln!(to, "{}", escape(&line.to_string()))?;
     }
     if run.console_dropped > 0 {
-        println!("… and {} more lines", run.console_dropped);
+        writeln!(to, "… and {} more lines", run.console_dropped)?;
     }
     match (out, stop, error) {
         (Some(out), _, _) => {
             let text = serde_json::to_string_pretty(out).unwrap_or_default();
-            println!("out:");
+            writeln!(to, "out:")?;
             for line in text.lines() {
-                println!("{}", escape(line));
+                writeln!(to, "{}", escape(line))?;
             }
+            Ok(())
         }
-        (_, Some(stop), _) => println!(
+        (_, Some(stop), _) => writeln!(
+            to,
             "{outcome}: {}: {}",
             escape(stop.class),
             escape(stop.message)
         ),
-        (_, _, Some(error)) => println!("{}", sentence(outcome, &error, file)),
-        _ => println!("{outcome}"),
-    }
-    println!(
+        (_, _, Some(error)) => writeln!(to, "{}", sentence(outcome, &error, file)),
+        _ => writeln!(to, "{outcome}"),
+    }?;
+    writeln!(
+        to,
         "fuel {}, {} µs, {} KiB",
         run.fuel,
         run.duration.as_micros(),
         run.memory_bytes.div_ceil(1024)
-    );
+    )
 }
 
-pub(super) fn times(times: &Times, file: &Path, json: bool) {
+pub(super) fn times(times: &Times, file: &Path, json: bool) -> io::Result<()> {
     if json {
         let mut shown = serde_json::json!(times);
         shown["file"] = file.display().to_string().into();
-        print(&shown);
-        return;
+        return print(&shown);
     }
-    println!(
+    let mut to = io::stdout().lock();
+    writeln!(
+        to,
         "{}: {}, {} runs: median {} µs, 99 of 100 within {} µs; to the worker and back {} µs",
         escape(&file.display().to_string()),
         times.outcome,
@@ -110,26 +115,31 @@ pub(super) fn times(times: &Times, file: &Path, json: bool) {
         times.median_us,
         times.slowest_of_100_us,
         times.median_with_wait_us,
-    );
-    println!(
+    )?;
+    writeln!(
+        to,
         "  registered in {} µs, first run {} µs; fuel {}, {} KiB, kept in {} KiB",
         times.register_us,
         times.first_us,
         times.fuel,
         times.memory_bytes.div_ceil(1024),
         times.snapshot_bytes.div_ceil(1024),
-    );
+    )
 }
 
-pub(super) fn accepted(hook: &ScriptHook, json: bool) {
+pub(super) fn accepted(hook: &ScriptHook, json: bool) -> io::Result<()> {
     if json {
-        print(&serde_json::json!({"outcome": "registered", "code_hash": hook.code_hash()}));
+        print(&serde_json::json!({"outcome": "registered", "code_hash": hook.code_hash()}))
     } else {
-        println!("can be registered; SHA-256 {}", hook.code_hash());
+        writeln!(
+            io::stdout(),
+            "can be registered; SHA-256 {}",
+            hook.code_hash()
+        )
     }
 }
 
-pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) {
+pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) -> io::Result<()> {
     let outcome = "rejected_at_registration";
     let shown = match error {
         RegisterError::Load(failure) => ShownError {
@@ -150,9 +160,9 @@ pub(super) fn rejected(error: &RegisterError, file: &Path, json: bool) {
             outcome,
             error: Some(error),
             ..Shown::default()
-        });
+        })
     } else {
-        println!("{}", sentence("rejected", &error, file));
+        writeln!(io::stdout(), "{}", sentence("rejected", &error, file))
     }
 }
 
@@ -199,7 +209,11 @@ fn sentence(outcome: &str, error: &ShownError<'_>, file: &Path) -> String {
     ))
 }
 
-fn print(shown: &impl Serialize) {
+fn print(shown: &impl Serialize) -> io::Result<()> {
     // Escapes what a terminal would act on; the rest is the reader's.
-    println!("{}", serde_json::to_string(shown).unwrap_or_default());
+    writeln!(
+        io::stdout(),
+        "{}",
+        serde_json::to_string(shown).unwrap_or_default()
+    )
 }

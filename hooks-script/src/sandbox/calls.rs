@@ -49,6 +49,38 @@ pub(crate) struct Allowance {
     pub(crate) http: bool,
 }
 
+/// The fuel of what a call does, and what that is.
+#[derive(Clone, Copy)]
+enum Fuel {
+    /// Makes the context of what the host gives. How long that takes is up to whoever wrote the
+    /// message, and not the hook's to pay.
+    Reading(u64),
+    /// Compiles or runs a script.
+    Script(u64),
+}
+
+impl Fuel {
+    fn limit(self) -> u64 {
+        let (Fuel::Reading(limit) | Fuel::Script(limit)) = self;
+        limit
+    }
+
+    /// What the script used, of which this is left.
+    fn used(self, left: u64) -> u64 {
+        match self {
+            Fuel::Reading(_) => 0,
+            Fuel::Script(limit) => limit.saturating_sub(left),
+        }
+    }
+
+    fn exhausted(self) -> Failure {
+        match self {
+            Fuel::Reading(limit) => Failure::Reading(limit),
+            Fuel::Script(limit) => Failure::Fuel(limit),
+        }
+    }
+}
+
 impl Sandbox {
     pub(crate) fn new(limits: Limits, hash_memory: bool) -> Result<Self, BuildError> {
         let base = Instance::boot(&limits, PRELUDE)
@@ -85,15 +117,9 @@ impl Sandbox {
         given: &Given,
     ) -> (Report, Option<Arc<Snapshot>>) {
         let with = self.circumstances(given);
-        let call = |instance: &mut Instance, place| instance.load(place, with);
-        let report = self.call(
-            instance,
-            &self.base,
-            self.limits.load_fuel,
-            source,
-            given,
-            call,
-        );
+        let fuel = Fuel::Script(self.limits.load_fuel);
+        let call = |instance: &mut Instance, place, _: &mut Fuel| instance.load(place, with);
+        let report = self.call(instance, &self.base, fuel, source, given, call);
         let loaded = matches!(report.ended, Ended::Returned(Status::Done, _));
         let snapshot = loaded.then(|| instance.space.take(Some(&self.base)));
         (report, snapshot)
@@ -112,8 +138,16 @@ impl Sandbox {
         let mode = u32::from(stage == Stage::Pre) | u32::from(http) << 1;
         let fuel = fuel.map_or(self.limits.fuel, |fuel| fuel.min(self.limits.fuel));
         let with = self.circumstances(given);
-        let call = |instance: &mut Instance, place| instance.run(place, with, mode);
-        self.call(instance, hook, fuel, input, given, call)
+        let call = |instance: &mut Instance, place, now: &mut Fuel| {
+            let status = instance.read(place)?;
+            if status != 0 {
+                return Ok(status);
+            }
+            *now = Fuel::Script(fuel);
+            instance.run(fuel, with, mode)
+        };
+        let reading = Fuel::Reading(self.limits.input_fuel);
+        self.call(instance, hook, reading, input, given, call)
     }
 
     fn circumstances(&self, given: &Given) -> Circumstances {
@@ -128,10 +162,10 @@ impl Sandbox {
         &self,
         instance: &mut Instance,
         state: &Arc<Snapshot>,
-        fuel: u64,
+        mut fuel: Fuel,
         input: &[u8],
         given: &Given,
-        call: impl FnOnce(&mut Instance, Place) -> wasmtime::Result<u32>,
+        call: impl FnOnce(&mut Instance, Place, &mut Fuel) -> wasmtime::Result<u32>,
     ) -> Report {
         let watched = Watched::new();
         let host = instance.space.host_mut();
@@ -148,14 +182,14 @@ impl Sandbox {
         let called =
             instance
                 .space
-                .reset(state, fuel)
+                .reset(state, fuel.limit())
                 .and_then(|()| match instance.put(input)? {
-                    Some(place) => call(instance, place).map(Some),
+                    Some(place) => call(instance, place, &mut fuel).map(Some),
                     None => Ok(None),
                 });
         drop(watched);
 
-        let used = fuel - instance.space.fuel().min(fuel);
+        let used = fuel.used(instance.space.fuel());
         let heap = instance.heap_state();
         let ended = match called {
             Err(error) => {
@@ -190,12 +224,12 @@ impl Sandbox {
     fn trapped(
         &self,
         instance: &Instance,
-        fuel: u64,
+        fuel: Fuel,
         error: &wasmtime::Error,
         heap: Heap,
     ) -> Ended {
         Ended::Failed(match error.downcast_ref::<Trap>() {
-            Some(Trap::OutOfFuel) => Failure::Fuel(fuel),
+            Some(Trap::OutOfFuel) => fuel.exhausted(),
             Some(Trap::Interrupt) if instance.space.host().cancelled.load(Relaxed) => {
                 return Ended::Cancelled;
             }

@@ -23,7 +23,8 @@ pub(crate) struct Instance {
     pub(super) space: Space,
     room: TypedFunc<u32, u32>,
     load: TypedFunc<(u32, u32, f64, u64, u32), u32>,
-    run: TypedFunc<(u32, u32, f64, u64, u32, u32), u32>,
+    read: TypedFunc<(u32, u32), u32>,
+    run: TypedFunc<(f64, u64, u32, u32), u32>,
     heap: TypedFunc<(), u64>,
     result: u32,
     pub(super) spoiled: bool,
@@ -58,6 +59,7 @@ impl Instance {
         let instance = Instance {
             room: wasm.get_typed_func(&mut store, "room")?,
             load: wasm.get_typed_func(&mut store, "load")?,
+            read: wasm.get_typed_func(&mut store, "read")?,
             run: wasm.get_typed_func(&mut store, "run")?,
             heap: wasm.get_typed_func(&mut store, "heap")?,
             result: wasm
@@ -116,15 +118,22 @@ impl Instance {
         self.load.call(self.space.changing().0, given)
     }
 
-    /// Calls the hook. `mode` is of the shim's `enum mode`.
+    /// Reads the context that [`run`](Self::run) gives to the hook.
+    pub(super) fn read(&mut self, place: Place) -> wasmtime::Result<u32> {
+        self.read.call(self.space.changing().0, place)
+    }
+
+    /// Calls the hook, with this much fuel. `mode` is of the shim's `enum mode`.
     pub(super) fn run(
         &mut self,
-        (address, length): Place,
+        fuel: u64,
         with: Circumstances,
         mode: u32,
     ) -> wasmtime::Result<u32> {
-        let given = (address, length, with.now_ms, with.seed, with.jobs, mode);
-        self.run.call(self.space.changing().0, given)
+        let (store, _) = self.space.changing();
+        store.set_fuel(fuel)?;
+        let given = (with.now_ms, with.seed, with.jobs, mode);
+        self.run.call(store, given)
     }
 
     /// Puts a text into the heap, with a zero behind it; `None` if there is no room.

@@ -106,18 +106,28 @@ impl Said {
         cut(&self.text, LONGEST_MESSAGE)
     }
 
-    /// Where it was thrown, as the stack has it.
+    /// Where it was thrown, as the stack has it: behind the constructors of its class, and frames
+    /// of what the compiler made up have no line.
     pub(crate) fn position(&self) -> Option<Position> {
-        self.stack
-            .match_indices("hook.js:")
-            .find_map(|(at, found)| {
-                let mut numbers =
-                    self.stack[at + found.len()..].split(|c: char| !c.is_ascii_digit());
-                Some(Position {
-                    line: numbers.next()?.parse().ok()?,
-                    column: numbers.next()?.parse().ok()?,
-                })
+        let constructor = format!("at {} (", self.class);
+        let thrown = self.stack.rsplit_once(&constructor);
+        Said::first_place(
+            thrown
+                .and_then(|(_, stack)| Some(stack.split_once('\n')?.1))
+                .unwrap_or_default(),
+        )
+        .or_else(|| Said::first_place(&self.stack))
+    }
+
+    fn first_place(stack: &str) -> Option<Position> {
+        stack.match_indices("hook.js:").find_map(|(at, found)| {
+            let mut numbers = stack[at + found.len()..].split(|c: char| !c.is_ascii_digit());
+            Some(Position {
+                line: numbers.next()?.parse().ok()?,
+                column: numbers.next()?.parse().ok()?,
             })
+            .filter(|position| position.line > 0 && position.column > 0)
+        })
     }
 
     /// Whether the stack was too small. Only the engine makes this error where nobody forges
@@ -151,7 +161,17 @@ pub(crate) fn slice(memory: &[u8], address: u32, length: u32) -> Option<&[u8]> {
 
 /// A text of a script's, of at most `limit` bytes. What is no UTF-8 is half of a character.
 pub(crate) fn cut(bytes: &[u8], limit: usize) -> String {
-    let mut text = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]).into_owned();
+    let mut bytes_of_text = bytes[..bytes.len().min(limit)].to_vec();
+    let mut at = 0;
+    // Half of a surrogate pair, as three bytes that would be a mark each.
+    while let Some(half) = bytes_of_text[at..]
+        .windows(3)
+        .position(|three| matches!(three, [0xed, 0xa0..=0xbf, 0x80..=0xbf]))
+    {
+        at += half + 3;
+        bytes_of_text[at - 3..at].copy_from_slice("\u{fffd}".as_bytes());
+    }
+    let mut text = String::from_utf8_lossy(&bytes_of_text).into_owned();
     if bytes.len() > limit {
         // The cut may have gone through a character.
         while text.ends_with('\u{fffd}') {

@@ -253,3 +253,138 @@ fn bench_says_what_each_hook_took_and_which_cannot_be_registered() {
             .starts_with("good.js: out, 1 runs")
     );
 }
+
+#[test]
+fn a_context_is_an_object_in_which_every_key_is_known() {
+    let folder = Folder::new();
+    folder.put("hook.js", "export default () => ({ out: {} });");
+    for (text, says) in [
+        (r#"["pre", {}, {}]"#, "no list"),
+        (r#"{"stage": "pre", "in": {}, "more": 1}"#, "`more`"),
+        (
+            r#"{"stage": "pre", "stage": "pre", "in": {}}"#,
+            "duplicate field `stage` at line 1",
+        ),
+        (
+            r#"{"stage": "pre", "in": {}, "data": {"users": {}}}"#,
+            "`data.users`",
+        ),
+        (
+            r#"{"stage": "pre", "in": {}, "data": {"user": 5}}"#,
+            "`data.user`",
+        ),
+    ] {
+        folder.put("given.json", text);
+        let output = folder.call(&["run", "hook.js", "--context", "given.json"]);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("given.json") && said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn s_02_a_time_that_no_date_can_be_is_refused() {
+    let source = "export default () => ({ out: { now: new Date().getTime() } });";
+    for now in [8_640_000_000_000_000_i64, -8_640_000_000_000_000] {
+        let now = now.to_string();
+        assert_eq!(
+            one(source, "pre", &["--now", &now]).1["out"]["now"].to_string(),
+            now
+        );
+    }
+    let folder = Folder::new();
+    folder.put("hook.js", source);
+    folder.put("context.json", &context("pre").to_string());
+    for now in [
+        "8640000000000001",
+        "-8640000000000001",
+        "9223372036854775807",
+    ] {
+        let output = folder.call(&["run", "hook.js", "--context", "context.json", "--now", now]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            String::from_utf8(output.stderr)
+                .unwrap()
+                .contains("8640000000000000")
+        );
+    }
+}
+
+#[test]
+fn a_rejected_manifest_is_told_with_its_own_file() {
+    let folder = Folder::new();
+    folder.put("hook.js", "export default () => ({ out: {} });");
+    folder.put("bad.json", "{}");
+    let output = folder.call(&["check", "hook.js", "--manifest", "bad.json"]);
+    assert_eq!(output.status.code(), Some(5));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("bad.json: rejected (manifest)"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_answer_that_nobody_reads_is_no_panic() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    let folder = Folder::new();
+    folder.put(
+        "hook.js",
+        "export default () => { throw new HookStopException('no'); };",
+    );
+    folder.put("context.json", &context("pre").to_string());
+    let program = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-script"));
+        command.current_dir(folder.0.path());
+        command
+            .args(["run", "hook.js", "--context", "context.json"])
+            .args(more);
+        command
+    };
+    for more in [&["--repeat", "5000"][..], &["--repeat", "5000", "--json"]] {
+        let mut child = program(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut reader = BufReader::new(child.stdout.take().unwrap());
+        reader.read_line(&mut line).unwrap();
+        drop(reader);
+        let output = child.wait_with_output().unwrap();
+        // As the runs ended that there were.
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(3), 0));
+    }
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = program(&[]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.starts_with("error: the answer cannot be written: "),
+        "{said}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn s_22_a_file_without_an_end_is_read_to_a_limit() {
+    let folder = Folder::new();
+    let output = folder.call(&["check", "/dev/zero", "--json"]);
+    assert_eq!(output.status.code(), Some(5));
+    assert!(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .contains("too_large")
+    );
+    folder.put("hook.js", "export default () => ({ out: {} });");
+    let output = folder.call(&["run", "hook.js", "--context", "/dev/zero"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("longer than")
+    );
+}

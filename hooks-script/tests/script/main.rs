@@ -6,11 +6,14 @@ mod border;
 mod command_line;
 mod contract;
 mod corpus;
+mod endings;
 mod isolation;
 mod manifest;
 mod outbox;
 mod pages;
 mod pitfalls;
+mod reading;
+mod rejections;
 #[cfg(feature = "fetch")]
 mod sender;
 mod stack;

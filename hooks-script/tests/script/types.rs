@@ -5,7 +5,10 @@ use std::process::Command;
 use std::{env, fs};
 
 const RIGHT: &str = "
-import type { PreHook } from './hook';
+import type { Manifest, PreHook } from './hook';
+export const manifest: Manifest = {
+  source: 'https://example.org/hook.js', name: 'Polite', context: ['user'], hash: 'sha256-0',
+};
 class Spam extends HookStopException {}
 const hook: PreHook = async ({ in: message, stage, data }) => {
   if (data.user?.name === 'spammer') throw new Spam('no');

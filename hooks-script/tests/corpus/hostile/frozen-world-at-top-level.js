@@ -1,3 +1,3 @@
-// expects: error thrown TypeError
+// expects: rejected_at_registration load
 Object.freeze(globalThis);
 export default (context) => ({ out: context.in });

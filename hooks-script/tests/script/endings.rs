@@ -1,0 +1,184 @@
+//! How a run ends when more than one thing goes wrong in it: a stop is never lost.
+
+use hooks_script::{Failure, RegisterError};
+
+use crate::support::{
+    body, engine, engine_with, failure, out, post, pre, register, rejected, run, stop, summary,
+};
+
+#[track_caller]
+fn ends(text: &str, expected: &str) {
+    assert_eq!(summary(&run(&body(text))), expected, "{text}");
+}
+
+#[test]
+fn s_15_a_stop_is_not_lost_among_other_rejections() {
+    for others in [0, 15, 16, 17, 100, 2000] {
+        let source = body(&format!(
+            "const ps = Array.from({{ length: {others} }}, async (_, i) => {{ throw new Error('' + i); }});
+             (async () => {{ throw new HookStopException('banned'); }})();
+             await Promise.allSettled(ps);
+             return {{ out: {{}} }};"
+        ));
+        assert_eq!(stop(run(&source)).message, "banned", "{others}");
+    }
+}
+
+/// Those that are handled by and by need no room in the end.
+#[test]
+fn s_23_any_number_of_rejections_can_be_handled() {
+    let engine = engine_with(|limits| {
+        limits.fuel = u64::MAX / 2;
+        limits.jobs = 200_000;
+        limits.heap = 1 << 20;
+    });
+    let text = "for (let i = 0; i < 20000; i++) try { await Promise.reject(i); } catch {}
+        return { out: {} };";
+    out(pre(&register(&engine, &body(text))));
+}
+
+/// The list of them is the script's to pay for.
+#[test]
+fn s_22_rejections_without_room_fail_the_run() {
+    let engine = engine_with(|limits| {
+        limits.fuel = u64::MAX / 2;
+        limits.heap = 1 << 20;
+    });
+    let text = "try { for (;;) Promise.reject(1); } catch {} return { out: {} };";
+    let run = pre(&register(&engine, &body(text)));
+    assert_eq!(summary(&run), "interrupted heap");
+}
+
+#[test]
+fn s_15_s_16_what_a_microtask_throws_is_thrown() {
+    ends(
+        "queueMicrotask(() => { throw new HookStopException('m'); }); return { out: {} };",
+        "stop HookStopException",
+    );
+    ends(
+        "queueMicrotask(() => { throw new RangeError('m'); }); return { out: {} };",
+        "error thrown RangeError",
+    );
+    ends(
+        "queueMicrotask(() => { throw null; }); return { out: {} };",
+        "error thrown throw",
+    );
+    ends("queueMicrotask(() => {}); return { out: {} };", "out");
+    let error = rejected(
+        "queueMicrotask(() => { throw new RangeError('m'); }); export default () => ({ out: {} });",
+    );
+    let RegisterError::Load(Failure::Thrown { class, .. }) = &error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(class, "RangeError");
+}
+
+/// A promise whose functions are the script's own may throw where no promise is told.
+#[test]
+fn s_15_what_a_job_throws_is_thrown() {
+    ends(
+        "class Odd extends Promise {
+           constructor(run) { super(() => {}); run(() => { throw new HookStopException('odd'); }, () => {}); }
+         }
+         const p = Promise.resolve(1);
+         p.constructor = { [Symbol.species]: Odd };
+         p.then(() => {});
+         return { out: {} };",
+        "stop HookStopException",
+    );
+}
+
+#[test]
+fn s_15_a_stop_wins_over_every_other_end() {
+    let sync = "Promise.reject(new HookStopException('s'));";
+    let later = "(async () => { await null; await null; throw new HookStopException('s'); })();";
+    let microtask = "queueMicrotask(() => { throw new HookStopException('s'); });";
+    for stopped in [sync, later, microtask] {
+        for other in [
+            "throw new Error('e');",
+            "throw undefined;",
+            "return new Promise(() => {});",
+            "return { out: { n: 1n } };",
+            "return 5;",
+            "return { get out() { throw new Error('g'); } };",
+            "Promise.reject(new Error('e')); return { out: {} };",
+        ] {
+            for text in [format!("{stopped}{other}"), {
+                let (first, last) = other.split_once(' ').unwrap();
+                format!("Promise.reject(new Error('before')); {stopped} {first} {last}")
+            }] {
+                ends(&text, "stop HookStopException");
+            }
+        }
+    }
+    // A function that is not async, too.
+    let source = "export default () => { Promise.reject(new HookStopException('s')); throw new Error('e'); };";
+    assert_eq!(stop(run(source)).message, "s");
+    let engine = engine();
+    assert_eq!(stop(post(&register(&engine, source))).message, "s");
+    // Of two stops, the one that the function itself threw.
+    let text =
+        "Promise.reject(new HookStopException('left')); throw new HookStopException('thrown');";
+    assert_eq!(stop(run(&body(text))).message, "thrown");
+}
+
+#[test]
+fn s_15_a_stop_wins_over_too_many_continuations() {
+    ends(
+        "Promise.reject(new HookStopException('s')); for (;;) await null;",
+        "stop HookStopException",
+    );
+    ends(
+        "Promise.reject(new HookStopException('s')); const f = () => { Promise.resolve().then(f); }; f(); return { out: {} };",
+        "stop HookStopException",
+    );
+}
+
+#[test]
+fn s_15_what_only_looks_like_a_stop_wins_over_nothing() {
+    for forged in [
+        "Object.create(HookStopException.prototype)",
+        "new Proxy(new HookStopException('s'), {})",
+        "Object.assign(new Error('s'), { name: 'HookStopException', constructor: HookStopException })",
+    ] {
+        ends(
+            &format!("Promise.reject({forged}); throw new TypeError('e');"),
+            "error thrown TypeError",
+        );
+    }
+    // Nor does one that somebody handles.
+    ends(
+        "Promise.reject(new HookStopException('s')).catch(() => {}); throw new TypeError('e');",
+        "error thrown TypeError",
+    );
+}
+
+#[test]
+fn s_16_the_function_s_own_exception_comes_before_those_it_left_behind() {
+    ends(
+        "Promise.reject(new RangeError('left')); throw new TypeError('thrown');",
+        "error thrown TypeError",
+    );
+    match failure(run(&body(
+        "Promise.reject(new RangeError('one')); Promise.reject(new TypeError('two')); return { out: {} };",
+    ))) {
+        Failure::Thrown { message, .. } => assert_eq!(message, "one"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn s_16_a_place_is_in_the_source_or_absent() {
+    let source = "class B { x = null.y; }\nexport default () => {\n  new B();\n};";
+    match failure(run(source)) {
+        Failure::Thrown { position, .. } => {
+            assert!(position.is_some_and(|at| at.line > 0 && at.column > 0))
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(
+        rejected("class B { x = null.y; }\nnew B();\nexport default () => {};")
+            .position()
+            .is_some_and(|at| at.line > 0)
+    );
+}
