@@ -21,6 +21,11 @@ pub(crate) fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     named(attrs, &["cfg"])
 }
 
+/// Whether what they stand on may be configured away.
+pub(crate) fn is_optional(attrs: &[Attribute]) -> bool {
+    cfgs(attrs).next().is_some()
+}
+
 /// Whether a `cfg_attr` gives an attribute of this name.
 pub(crate) fn gives(attr: &Attribute, name: &str) -> bool {
     let syn::Meta::List(list) = &attr.meta else {

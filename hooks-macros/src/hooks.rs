@@ -84,7 +84,7 @@ fn plain(definition: &Trait) -> TokenStream {
         items,
         ..
     } = definition;
-    let attrs = attrs.iter().filter(|attr| !is_helper(attr));
+    let attrs = others(attrs);
     let mut names = HashSet::new();
     let items = items.iter().filter_map(|item| match item {
         // One that is there already was reported.
@@ -114,7 +114,7 @@ fn plain_method(method: &Method) -> TokenStream {
     let Method {
         attrs, sig, body, ..
     } = method;
-    let attrs = attrs.iter().filter(|attr| !is_helper(attr));
+    let attrs = others(attrs);
     let mut names = HashSet::new();
     let inputs = sig.inputs.iter().filter(|input| match input {
         // One that is there already was reported.
@@ -141,13 +141,9 @@ fn plain_method(method: &Method) -> TokenStream {
 /// What the methods of hooks have besides, as far as it can be told: the receiver and `last`.
 fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
     let sig = &method.sig;
-    let ty = match &sig.output {
-        syn::ReturnType::Type(_, ty) => quote!(#ty),
-        syn::ReturnType::Default => quote!(()),
-    };
+    let ty = params::answer(sig);
     // What the default answers would borrow from a receiver.
-    let borrows = matches!(&sig.output, syn::ReturnType::Type(_, ty) if params::borrows(ty));
-    if borrows || sig.receiver().is_some() {
+    if params::borrows(&ty) || sig.receiver().is_some() {
         return (None, None);
     }
     let has_last = params::typed(&sig.inputs).any(params::is_last);
@@ -155,6 +151,11 @@ fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
     let last = !has_last && mend::takes_last(method);
     let last = last.then(|| syn::parse_quote!(last: #private::Option<#ty>));
     (Some(syn::parse_quote!(&self)), last)
+}
+
+/// The attributes that are not ours.
+fn others(attrs: &[syn::Attribute]) -> impl Iterator<Item = &syn::Attribute> {
+    attrs.iter().filter(|attr| !is_helper(attr))
 }
 
 fn is_helper(attr: &syn::Attribute) -> bool {

@@ -56,7 +56,7 @@ fn validate<'a>(
     let slot = slot_path(args, report);
     let mut sig = function.sig.clone();
     let mut mistakes = Report::default();
-    if let (None, Some(future)) = (sig.asyncness, params::impl_trait_of(&sig.output)) {
+    if let (None, Some(future)) = (sig.asyncness, params::impl_trait(&params::answer(&sig))) {
         mistakes.error(
             future,
             format!(

@@ -1,7 +1,7 @@
 //! `#[impl_hooks(Set)]`: the methods present in one `impl` block, registrable as a whole.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, Path, ReceiverKind};
 
@@ -138,14 +138,14 @@ fn set_path(args: TokenStream, hook_trait: Option<&Path>, report: &mut Report) -
 fn likely_set(hook_trait: &Path) -> Option<Path> {
     let mut set = hook_trait.clone();
     let last = set.segments.last_mut()?;
-    last.ident = format_ident!("{}Set", last.ident.unraw(), span = last.ident.span());
+    last.ident = names::set(&last.ident, last.ident.span());
     Some(set)
 }
 
 /// Reports a method that is there already; which of two that are configured is, is not for a
 /// macro to know.
 fn twice(method: &Method, before: &[&Method], report: &mut Report) {
-    let is_optional = |method: &Method| attrs::cfgs(&method.attrs).next().is_some();
+    let is_optional = |method: &Method| attrs::is_optional(&method.attrs);
     let name = &method.sig.ident;
     let mut same = before.iter().filter(|other| other.sig.ident == *name);
     if same.any(|other| !(is_optional(other) && is_optional(method))) {

@@ -30,6 +30,11 @@ impl SlotNames<'_> {
     }
 }
 
+/// `AppHooks` → `AppHooksSet`
+pub(crate) fn set(hook_trait: &Ident, place: Span) -> Ident {
+    format_ident!("{}Set", hook_trait.unraw(), span = place)
+}
+
 /// `__hooks_register_validate_prompt`
 pub(crate) fn register(method: &Ident, place: Span) -> Ident {
     format_ident!("__hooks_register_{}", method.unraw(), span = place)

@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
-use syn::{FnArg, Ident, Lifetime, Pat, PatType, Type, TypeReference};
+use syn::{FnArg, Ident, Lifetime, Pat, PatType, ReturnType, Signature, Type, TypeReference};
 
 use crate::report::Report;
 use crate::spans;
@@ -222,11 +222,11 @@ pub(crate) fn places(params: usize) -> Vec<Ident> {
         .collect()
 }
 
-/// The same of what a function returns.
-pub(crate) fn impl_trait_of(output: &syn::ReturnType) -> Option<syn::TypeImplTrait> {
-    match output {
-        syn::ReturnType::Type(_, ty) => impl_trait(ty),
-        syn::ReturnType::Default => None,
+/// What a function answers; `()` where nothing is written.
+pub(crate) fn answer(sig: &Signature) -> Type {
+    match &sig.output {
+        ReturnType::Type(_, ty) => (**ty).clone(),
+        ReturnType::Default => syn::parse_quote_spanned!(sig.ident.span()=> ()),
     }
 }
 

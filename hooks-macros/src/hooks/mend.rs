@@ -7,13 +7,14 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
-use syn::{Attribute, FnArg, Generics, Ident, ReturnType, Safety, Signature, Token, Visibility};
+use syn::{Attribute, FnArg, Generics, Ident, Safety, Signature, Token, Visibility};
 
 use super::model::is_unit;
-use super::{is_helper, validate};
+use super::{others, validate};
 use crate::attrs;
 use crate::hook_attr::{HookAttr, KindWord};
 use crate::krate;
+use crate::params;
 use crate::report::Report;
 use crate::syntax::{Item, Method, Trait};
 
@@ -55,9 +56,11 @@ fn method(method: &Method) -> Option<Method> {
         where_clause: None,
         ..sig.generics.clone()
     };
-    let others = method.attrs.iter().filter(|attr| !is_helper(attr));
     Some(Method {
-        attrs: others.cloned().chain([hook(method)]).collect(),
+        attrs: others(&method.attrs)
+            .cloned()
+            .chain([hook(method)])
+            .collect(),
         vis: Visibility::Inherited,
         sig: Signature {
             constness: None,
@@ -96,12 +99,10 @@ fn hook(method: &Method) -> Attribute {
 
 /// Whether the hooks of a slot, which may be mistaken, are likely to be given the output before.
 pub(super) fn takes_last(method: &Method) -> bool {
-    let answers = match &method.sig.output {
-        ReturnType::Type(_, ty) => !is_unit(ty),
-        ReturnType::Default => false,
-    };
     let likely = Likely::of(method);
-    answers && !likely.is_looked_at && !matches!(likely.kind, KindWord::Singleton)
+    !is_unit(&params::answer(&method.sig))
+        && !likely.is_looked_at
+        && !matches!(likely.kind, KindWord::Singleton)
 }
 
 /// What a slot is likely to be, by its first attribute.

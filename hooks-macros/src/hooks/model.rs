@@ -117,7 +117,7 @@ impl Slot {
 
     /// Whether the slot may be configured away, and the set stays.
     pub(crate) fn is_optional(&self) -> bool {
-        attrs::cfgs(&self.attrs).next().is_some()
+        attrs::is_optional(&self.attrs)
     }
 
     pub(crate) fn names(&self) -> SlotNames<'_> {

@@ -4,10 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{
-    GenericArgument, Ident, Path, PathArguments, PathSegment, ReturnType, Signature, Type,
-    TypeInfer,
-};
+use syn::{GenericArgument, Ident, Path, PathArguments, PathSegment, Signature, Type, TypeInfer};
 
 use crate::params;
 
@@ -16,39 +13,37 @@ pub(super) type Mistake = (TokenStream, &'static str);
 
 /// What is wrong with the type of a parameter.
 pub(super) fn of_param(ty: &Type) -> Option<Mistake> {
-    anywhere(ty).or_else(|| {
-        let (found, shape) = without_size(ty)?;
-        let message = match shape {
-            Unsized::Str => "a parameter of a slot needs a size; take `&str`",
-            Unsized::Slice => "a parameter of a slot needs a size; take `&[T]` or `Vec<T>`",
-            Unsized::Object => {
-                "a parameter of a slot needs a size; take `&dyn Trait` or `Box<dyn Trait>`"
-            }
-        };
-        Some((found.to_token_stream(), message))
+    mistake(ty, |shape| match shape {
+        Unsized::Str => "a parameter of a slot needs a size; take `&str`",
+        Unsized::Slice => "a parameter of a slot needs a size; take `&[T]` or `Vec<T>`",
+        Unsized::Object => {
+            "a parameter of a slot needs a size; take `&dyn Trait` or `Box<dyn Trait>`"
+        }
     })
 }
 
 /// What is wrong with the type that a slot answers.
 pub(super) fn of_output(ty: &Type) -> Option<Mistake> {
+    mistake(ty, |shape| match shape {
+        Unsized::Str => "the answer of a slot needs a size; answer a `String`",
+        Unsized::Slice => "the answer of a slot needs a size; answer a `Vec<T>`",
+        Unsized::Object => "the answer of a slot needs a size; answer a `Box<dyn Trait>`",
+    })
+}
+
+fn mistake(ty: &Type, remedy: fn(Unsized) -> &'static str) -> Option<Mistake> {
     anywhere(ty).or_else(|| {
         let (found, shape) = without_size(ty)?;
-        let message = match shape {
-            Unsized::Str => "the answer of a slot needs a size; answer a `String`",
-            Unsized::Slice => "the answer of a slot needs a size; answer a `Vec<T>`",
-            Unsized::Object => "the answer of a slot needs a size; answer a `Box<dyn Trait>`",
-        };
-        Some((found.to_token_stream(), message))
+        Some((found.to_token_stream(), remedy(shape)))
     })
 }
 
 /// Whether the compiler would refuse a function of this signature for a type that was reported.
 pub(super) fn cannot_stand(sig: &Signature) -> bool {
-    let output = match &sig.output {
-        ReturnType::Type(_, ty) => of_output(ty).is_some() || params::borrows(ty),
-        ReturnType::Default => false,
-    };
-    output || params::typed(&sig.inputs).any(|input| of_param(&input.ty).is_some())
+    let answer = params::answer(sig);
+    of_output(&answer).is_some()
+        || params::borrows(&answer)
+        || params::typed(&sig.inputs).any(|input| of_param(&input.ty).is_some())
 }
 
 /// What can be nowhere in a type of a slot.

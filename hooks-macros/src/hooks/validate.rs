@@ -5,15 +5,14 @@ use std::collections::HashMap;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident};
-use syn::ext::IdentExt;
-use syn::{Attribute, Ident, ReturnType, TraitItem, Type};
+use syn::{Attribute, Ident, TraitItem, Type};
 
 use super::model::{Companions, End, Kind, Role, Set, Slot};
-use super::{is_conditional, is_helper, nested, types};
+use super::{is_conditional, nested, others, types};
 use crate::attrs;
 use crate::body;
 use crate::hook_attr::{HookAttr, KindWord};
-use crate::names::{SlotNames, camel};
+use crate::names::{self, SlotNames, camel};
 use crate::params::{self, Param, Passing};
 use crate::report::Report;
 use crate::spans;
@@ -60,10 +59,9 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         vis: definition.vis.clone(),
         trait_token: definition.trait_token,
         name: definition.ident.clone(),
-        set: format_ident!(
-            "{}Set",
-            definition.ident.unraw(),
-            span = spans::generated_at(definition.ident.span())
+        set: names::set(
+            &definition.ident,
+            spans::generated_at(definition.ident.span()),
         ),
         slots,
         nested,
@@ -193,11 +191,6 @@ fn trait_name(method: &Ident, given: Option<Ident>, report: &mut Report) -> Opti
         );
     }
     name
-}
-
-/// The attributes that are not ours.
-fn others(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attrs.iter().filter(|attr| !is_helper(attr))
 }
 
 /// The attribute that makes a slot of a method.
@@ -376,7 +369,7 @@ fn signature(method: &Method, report: &mut Report) {
 
 fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
     let param = Param::read(arg, report)?;
-    if param.ident.unraw() == "last" {
+    if params::is_last(arg) {
         report.error(
             &param.ident,
             "`last` is added by the framework where a slot passes it; remove it, or rename the parameter",
@@ -403,21 +396,19 @@ fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
 }
 
 fn output(sig: &syn::Signature, report: &mut Report) -> Option<Type> {
-    let ReturnType::Type(_, ty) = &sig.output else {
-        return Some(syn::parse_quote_spanned!(sig.ident.span()=> ()));
-    };
-    if let Some(found) = params::impl_trait(ty) {
+    let ty = params::answer(sig);
+    if let Some(found) = params::impl_trait(&ty) {
         report.error(
             found,
             "a slot cannot answer `impl Trait`; name a type, or answer a `Box<dyn Trait>`",
         );
         return None;
     }
-    if let Some((found, message)) = types::of_output(ty) {
+    if let Some((found, message)) = types::of_output(&ty) {
         report.error(found, message);
         return None;
     }
-    if params::borrows(ty) {
+    if params::borrows(&ty) {
         let message = if params::typed(&sig.inputs).any(|input| params::borrows(&input.ty)) {
             "the answer of a slot cannot borrow from its parameters; answer an owned value"
         } else {
@@ -426,7 +417,7 @@ fn output(sig: &syn::Signature, report: &mut Report) -> Option<Type> {
         report.error(ty, message);
         return None;
     }
-    Some((**ty).clone())
+    Some(ty)
 }
 
 /// Generated names that would meet each other, or the set's own.

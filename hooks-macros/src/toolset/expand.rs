@@ -1,7 +1,7 @@
 //! From the model to the hook set of the tools, and the way of a call through it.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::Ident;
 use syn::ext::IdentExt;
 
@@ -9,6 +9,7 @@ use super::model::{Tool, ToolSet};
 use crate::attrs;
 use crate::hooks;
 use crate::krate;
+use crate::names;
 
 // Input:
 // #[derive(ToolSet)]
@@ -87,7 +88,7 @@ fn impls(set: &ToolSet<'_>, toolset: &TokenStream) -> TokenStream {
     let ToolSet {
         name, hooks, tools, ..
     } = set;
-    let hook_set = format_ident!("{hooks}Set");
+    let hook_set = names::set(hooks, hooks.span());
     let private = quote!(#toolset::__private);
     let executor = executor(set);
     let variants: Vec<_> = tools.iter().map(|tool| tool.variant).collect();

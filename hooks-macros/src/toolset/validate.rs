@@ -185,10 +185,13 @@ fn description(attrs: &[Attribute]) -> String {
 /// Names that would meet each other.
 fn names(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
     let mut tools: HashMap<&str, &Ident> = HashMap::new();
-    let mut traits: HashMap<Ident, String> = [set.hooks.clone(), format_ident!("{}Set", set.hooks)]
-        .into_iter()
-        .map(|name| (name, "the hook set of the tools".to_owned()))
-        .collect();
+    let mut traits: HashMap<Ident, String> = [
+        set.hooks.clone(),
+        crate::names::set(&set.hooks, set.hooks.span()),
+    ]
+    .into_iter()
+    .map(|name| (name, "the hook set of the tools".to_owned()))
+    .collect();
     for tool in &set.tools {
         if let Some(first) = tools.insert(&tool.name, tool.variant) {
             let (at, name) = (name_token(tool, data), &tool.name);
