@@ -162,8 +162,7 @@ impl Check {
                     0
                 }
                 Err(error) => {
-                    let file = faulty(&error, &self.file, self.manifest.as_deref());
-                    answered(show::rejected(&error, file, self.json))?;
+                    refused(&error, &self.file, self.manifest.as_deref(), self.json)?;
                     REJECTED
                 }
             },
@@ -193,8 +192,7 @@ impl Run {
         )? {
             Ok(hook) => hook,
             Err(error) => {
-                let file = faulty(&error, &self.file, self.manifest.as_deref());
-                answered(show::rejected(&error, file, self.json))?;
+                refused(&error, &self.file, self.manifest.as_deref(), self.json)?;
                 return Ok(REJECTED);
             }
         };
@@ -279,12 +277,18 @@ fn register(
         .and_then(|manifest| engine.register(manifest, source)))
 }
 
-/// The file that a rejection is about.
-fn faulty<'f>(error: &RegisterError, file: &'f Path, manifest: Option<&'f Path>) -> &'f Path {
-    match error {
+/// Tells a rejection, of the file that it is about, and whether anybody reads that.
+fn refused(
+    error: &RegisterError,
+    file: &Path,
+    manifest: Option<&Path>,
+    json: bool,
+) -> Result<bool, Error> {
+    let file = match error {
         RegisterError::Manifest(_) => manifest.unwrap_or(file),
         _ => file,
-    }
+    };
+    answered(show::rejected(error, file, json))
 }
 
 fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, String> {

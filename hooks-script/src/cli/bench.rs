@@ -9,7 +9,7 @@ use futures_executor::block_on;
 use hooks_runtime::Map;
 use hooks_script::{ContextData, ScriptEngine, Stage};
 
-use super::{Error, REJECTED, answered, context, faulty, read, register, show, start};
+use super::{Error, REJECTED, answered, context, read, refused, register, show, start};
 
 #[derive(Args)]
 pub(super) struct Bench {
@@ -73,8 +73,7 @@ impl Bench {
                 Ok(hook) => hook,
                 Err(error) => {
                     status = REJECTED;
-                    let file = faulty(&error, file, self.manifest.as_deref());
-                    if !answered(show::rejected(&error, file, self.json))? {
+                    if !refused(&error, file, self.manifest.as_deref(), self.json)? {
                         break;
                     }
                     continue;
