@@ -92,6 +92,45 @@ impl<const CONCURRENT: bool> Combine<dyn Hook> for Log<CONCURRENT> {
     }
 }
 
+/// Writes outside what it is given, and panics by itself at three.
+struct Brittle<const GUARDED: bool>(Rc<RefCell<Vec<String>>>);
+
+impl<const GUARDED: bool> Combine<dyn Hook> for Brittle<GUARDED> {
+    type Yield = u32;
+    type Outcome = ();
+    type Wait = Never<()>;
+
+    const GUARDED: bool = GUARDED;
+
+    fn slot_name(&self) -> &str {
+        "brittle"
+    }
+
+    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
+    where
+        Self: 'a,
+    {
+        hook.start()
+    }
+
+    fn absorb(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
+        assert!(answer < 3, "of the policy");
+        self.0.borrow_mut().push(answer.to_string());
+        Step::Next
+    }
+
+    fn fault(&mut self, _: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
+        self.0.borrow_mut().push(fault.to_string());
+        Step::Next
+    }
+
+    fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
+        Step::Next
+    }
+
+    fn finish(self) {}
+}
+
 /// A clock that stands until the test moves it.
 #[derive(Clone, Default)]
 struct Clock(Arc<Mutex<Duration>>);
@@ -419,42 +458,6 @@ fn e_36_every_mixture_of_hooks_is_told_apart() {
 /// No hook is blamed for it, and no answer is made up.
 #[test]
 fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
-    struct Brittle(Rc<RefCell<Vec<String>>>);
-    impl Combine<dyn Hook> for Brittle {
-        type Yield = u32;
-        type Outcome = ();
-        type Wait = Never<()>;
-
-        const GUARDED: bool = true;
-
-        fn slot_name(&self) -> &str {
-            "brittle"
-        }
-
-        fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
-        where
-            Self: 'a,
-        {
-            hook.start()
-        }
-
-        fn absorb(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
-            assert!(answer < 3, "of the policy");
-            self.0.borrow_mut().push(answer.to_string());
-            Step::Next
-        }
-
-        fn fault(&mut self, _: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
-            self.0.borrow_mut().push(fault.to_string());
-            Step::Next
-        }
-
-        fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
-            Step::Next
-        }
-
-        fn finish(self) {}
-    }
     let mut slot = Slot::new();
     add(&mut slot, "well", ready(1));
     add(&mut slot, "ill", || -> Answer<'static, u32> {
@@ -463,7 +466,7 @@ fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
     add(&mut slot, "fatal", ready(3));
     add(&mut slot, "never asked", ready(2));
     let lines = Rc::default();
-    let policy = Brittle(Rc::clone(&lines));
+    let policy = Brittle::<true>(Rc::clone(&lines));
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         block_on(slot.dispatch(policy));
     }));
@@ -473,44 +476,16 @@ fn x_2_a_panic_of_the_policy_itself_goes_to_the_caller() {
 
 #[test]
 fn without_a_guard_a_panic_goes_to_the_caller() {
-    struct Bare(Rc<RefCell<u32>>);
-    impl Combine<dyn Hook> for Bare {
-        type Yield = u32;
-        type Outcome = ();
-        type Wait = Never<()>;
-
-        fn slot_name(&self) -> &str {
-            "bare"
-        }
-
-        fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
-        where
-            Self: 'a,
-        {
-            hook.start()
-        }
-
-        fn absorb(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Never<()>> {
-            *self.0.borrow_mut() += answer;
-            Step::Next
-        }
-
-        fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {
-            Step::Next
-        }
-
-        fn finish(self) {}
-    }
     let mut slot = Slot::new();
     add(&mut slot, "well", ready(1));
     add(&mut slot, "ill", || -> Answer<'static, u32> {
         panic!("no")
     });
-    let sum = Rc::default();
-    let policy = Bare(Rc::clone(&sum));
+    let lines = Rc::default();
+    let policy = Brittle::<false>(Rc::clone(&lines));
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         block_on(slot.dispatch(policy));
     }));
     assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"no"));
-    assert_eq!(*sum.borrow(), 1);
+    assert_eq!(*lines.borrow(), ["1"]);
 }
