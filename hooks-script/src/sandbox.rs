@@ -2,12 +2,13 @@
 
 mod calls;
 pub(crate) mod config;
+mod fence;
 mod follows;
 mod host;
-mod image;
 mod instance;
 #[cfg(test)]
 mod isolation;
+mod machine;
 mod pool;
 mod result;
 mod snapshot;
@@ -17,9 +18,9 @@ mod watch;
 #[cfg(feature = "bench")]
 pub(crate) use calls::PRELUDE;
 pub(crate) use calls::{Allowance, Given, Sandbox, hex};
-pub(crate) use image::module;
 #[cfg(feature = "bench")]
 pub(crate) use instance::Instance;
+pub(crate) use machine::module;
 pub(crate) use pool::{Load, Pool, Start};
 pub(crate) use result::{Ended, Report, Said, Status};
 pub(crate) use snapshot::Snapshot;

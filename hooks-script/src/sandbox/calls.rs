@@ -121,8 +121,17 @@ impl Sandbox {
         let call = |instance: &mut Instance, place, _: &mut Fuel| instance.load(place, with);
         let report = self.call(instance, &self.base, fuel, source, given, call);
         let loaded = matches!(report.ended, Ended::Returned(Status::Done, _));
-        let snapshot = loaded.then(|| instance.space.take(Some(&self.base)));
-        (report, snapshot)
+        if !loaded {
+            return (report, None);
+        }
+        match instance.space.take(Some(&self.base)) {
+            Ok(snapshot) => (report, Some(snapshot)),
+            Err(error) => {
+                instance.spoiled = true;
+                let failure = Failure::Engine(format!("{error:#}"));
+                (Report::failed(failure), None)
+            }
+        }
     }
 
     /// Runs a hook, from its snapshot.
@@ -162,31 +171,40 @@ impl Sandbox {
         &self,
         instance: &mut Instance,
         state: &Arc<Snapshot>,
-        mut fuel: Fuel,
+        fuel: Fuel,
         input: &[u8],
         given: &Given,
-        call: impl FnOnce(&mut Instance, Place, &mut Fuel) -> wasmtime::Result<u32>,
+        call: impl Fn(&mut Instance, Place, &mut Fuel) -> wasmtime::Result<u32>,
     ) -> Report {
         let watched = Watched::new();
-        let host = instance.space.host_mut();
         let wall = given.allowance.wall;
-        host.wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
-        host.deadline = Instant::now() + host.wall;
-        host.outbox = given
-            .allowance
-            .http
-            .then(|| Outbox::new(self.limits.outbox, self.limits.outbox_bytes));
-        host.cancelled = Arc::clone(&given.cancelled);
-        host.console.clear();
-        host.console_dropped = 0;
-        let called =
-            instance
-                .space
-                .reset(state, fuel.limit())
-                .and_then(|()| match instance.put(input)? {
-                    Some(place) => call(instance, place, &mut fuel).map(Some),
-                    None => Ok(None),
-                });
+        let wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
+        let deadline = Instant::now() + wall;
+        let attempt = |instance: &mut Instance, fuel: &mut Fuel| {
+            let host = instance.space.host_mut();
+            (host.wall, host.deadline) = (wall, deadline);
+            host.outbox = given
+                .allowance
+                .http
+                .then(|| Outbox::new(self.limits.outbox, self.limits.outbox_bytes));
+            host.cancelled = Arc::clone(&given.cancelled);
+            host.console.clear();
+            host.console_dropped = 0;
+            instance.space.reset(state, fuel.limit())?;
+            match instance.put(input)? {
+                Some(place) => call(instance, place, fuel).map(Some),
+                None => Ok(None),
+            }
+        };
+        let (given_fuel, mut fuel) = (fuel, fuel);
+        let mut called = attempt(instance, &mut fuel);
+        let mut again = false;
+        while matches!(&called, Err(error) if instance.space.met_fence(error, again)) {
+            // Nothing of it has left the sandbox, and what is in there is reset.
+            again = true;
+            fuel = given_fuel;
+            called = attempt(instance, &mut fuel);
+        }
         drop(watched);
 
         let used = fuel.used(instance.space.fuel());

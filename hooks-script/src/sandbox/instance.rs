@@ -8,7 +8,7 @@ use wasmtime::{Instance as Wasm, Linker, TypedFunc};
 
 use crate::limits::Limits;
 use crate::sandbox::host::Host;
-use crate::sandbox::image::module;
+use crate::sandbox::machine::module;
 use crate::sandbox::result::Fields;
 use crate::sandbox::snapshot::Snapshot;
 use crate::sandbox::space::Space;
@@ -76,14 +76,14 @@ impl Instance {
         let (mut instance, wasm) = Instance::new(limits)?;
         let heap = u32::try_from(limits.heap)?;
         let stack = u32::try_from(limits.stack)?;
-        let (mut store, _) = instance.space.changing();
+        let mut store = instance.space.changing();
         let limit = wasm.get_typed_func::<(u32, u32), ()>(&mut store, "limits")?;
         let boot = wasm.get_typed_func::<(u32, u32), u32>(&mut store, "boot")?;
         limit.call(&mut store, (heap, stack))?;
         let place = instance
             .put(prelude.as_bytes())?
             .ok_or_else(|| wasmtime::format_err!("the heap has no room for the engine"))?;
-        let status = boot.call(instance.space.changing().0, place)?;
+        let status = boot.call(instance.space.changing(), place)?;
         if status != 0 {
             let memory = instance.space.bytes();
             let said = instance.fields().and_then(|fields| fields.said(memory));
@@ -91,8 +91,8 @@ impl Instance {
             wasmtime::bail!("its prelude fails with status {status}: {message}");
         }
         // Once more, now that there is a stack to limit.
-        limit.call(instance.space.changing().0, (heap, stack))?;
-        Ok(instance.space.take(None))
+        limit.call(instance.space.changing(), (heap, stack))?;
+        instance.space.take(None)
     }
 
     /// Whether it can be reset by writing over its memory.
@@ -104,7 +104,7 @@ impl Instance {
     /// the last run is left then, either.
     pub(crate) fn prepare(&mut self, state: &Arc<Snapshot>) {
         if self.is_reusable() {
-            self.space.prepare(state);
+            self.spoiled = self.space.prepare(state).is_err();
         }
     }
 
@@ -115,12 +115,12 @@ impl Instance {
         with: Circumstances,
     ) -> wasmtime::Result<u32> {
         let given = (address, length, with.now_ms, with.seed, with.jobs);
-        self.load.call(self.space.changing().0, given)
+        self.load.call(self.space.changing(), given)
     }
 
     /// Reads the context that [`run`](Self::run) gives to the hook.
     pub(super) fn read(&mut self, place: Place) -> wasmtime::Result<u32> {
-        self.read.call(self.space.changing().0, place)
+        self.read.call(self.space.changing(), place)
     }
 
     /// Calls the hook, with this much fuel. `mode` is of the shim's `enum mode`.
@@ -130,7 +130,7 @@ impl Instance {
         with: Circumstances,
         mode: u32,
     ) -> wasmtime::Result<u32> {
-        let (store, _) = self.space.changing();
+        let store = self.space.changing();
         store.set_fuel(fuel)?;
         let given = (with.now_ms, with.seed, with.jobs, mode);
         self.run.call(store, given)
@@ -139,13 +139,11 @@ impl Instance {
     /// Puts a text into the heap, with a zero behind it; `None` if there is no room.
     pub(super) fn put(&mut self, text: &[u8]) -> wasmtime::Result<Option<Place>> {
         let length = u32::try_from(text.len())?;
-        let (store, memory) = self.space.changing();
-        let address = self.room.call(&mut *store, length)?;
+        let address = self.room.call(self.space.changing(), length)?;
         if address == 0 {
             return Ok(None);
         }
-        memory.write(&mut *store, address as usize, text)?;
-        memory.write(&mut *store, address as usize + text.len(), &[0])?;
+        self.space.put(address as usize, text)?;
         Ok(Some((address, length)))
     }
 
@@ -157,7 +155,7 @@ impl Instance {
     pub(super) fn heap_state(&mut self) -> Heap {
         // A call that did not return may have used up its fuel.
         let fuel = self.space.fuel();
-        let (store, _) = self.space.changing();
+        let store = self.space.changing();
         let asked = store
             .set_fuel(1_000)
             .and_then(|()| self.heap.call(&mut *store, ()));

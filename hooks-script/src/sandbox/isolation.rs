@@ -354,6 +354,5 @@ fn s_24_snapshots_of_one_hook_are_the_same_from_any_instance() {
 fn s_22_memory_cannot_grow_beyond_the_heap() {
     let (sandbox, mut instance, _) = loaded();
     let pages = (sandbox.limits().heap * 2).div_ceil(1 << 16) as u64;
-    let (store, memory) = instance.space.changing();
-    assert!(memory.grow(store, pages).is_err());
+    assert!(instance.space.grow(pages).is_err());
 }

@@ -3,8 +3,10 @@
 //! A reset leaves every byte of the memory as the snapshot has it, whatever was written and by
 //! what: nothing is believed about which places a script can reach. Pages that are as they
 //! should be are read and not written, which is less work for the processor's caches than
-//! to write all of them.
+//! to write all of them. Only pages that nothing could write (see [`fence`](super::fence)) are
+//! not even read.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Small, because loading a hook changes a few bytes in many places: what it does not share with
@@ -56,6 +58,17 @@ impl Snapshot {
         }
     }
 
+    /// Whether it shares all pages of these bytes with `other`, so that they are the same.
+    pub(super) fn shares(&self, other: &Snapshot, bytes: &Range<usize>) -> bool {
+        (bytes.start / PAGE..bytes.end.div_ceil(PAGE)).all(|index| {
+            match (self.page(index), other.page(index)) {
+                (None, None) => true,
+                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+                _ => false,
+            }
+        })
+    }
+
     /// Bytes that nothing else keeps.
     pub(crate) fn bytes(&self) -> usize {
         self.own * PAGE + size_of_val(&*self.pages)
@@ -70,19 +83,27 @@ impl Snapshot {
         self.pages.len() * PAGE
     }
 
-    /// Every byte of `memory`, which is anything at all, becomes what it is here.
-    pub(super) fn restore(&self, memory: &mut [u8]) {
-        for (index, page) in pages_mut(memory).iter_mut().enumerate() {
+    /// Every one of these bytes of `memory`, which are anything at all, becomes what it is here.
+    /// `found` is told which were something else.
+    pub(super) fn restore(
+        &self,
+        memory: &mut [u8],
+        bytes: Range<usize>,
+        mut found: impl FnMut(Range<usize>),
+    ) {
+        let first = bytes.start / PAGE;
+        for (index, page) in (first..).zip(pages_mut(&mut memory[bytes])) {
             match self.page(index) {
                 Some(wanted) if *page != **wanted => *page = **wanted,
                 None if !is_zero(page) => *page = ZEROS,
-                _ => {}
+                _ => continue,
             }
+            found(index * PAGE..(index + 1) * PAGE);
         }
     }
 
-    /// The same, for a memory that is what `held` says, byte for byte: pages that both share
-    /// stay.
+    /// The same for all of a memory that is what `held` says, byte for byte: pages that both
+    /// share stay.
     pub(super) fn replace(&self, held: &Snapshot, memory: &mut [u8]) {
         for (index, page) in pages_mut(memory).iter_mut().enumerate() {
             match (held.page(index), self.page(index)) {
@@ -148,7 +169,7 @@ mod tests {
             let base = Snapshot::take(&one, 0, None);
             let hook = Snapshot::take(&two, 0, Some(&base));
             let mut found = anything;
-            hook.restore(&mut found);
+            hook.restore(&mut found, 0..PAGES * PAGE, drop);
             prop_assert!(found == two);
             base.replace(&hook, &mut found);
             prop_assert!(found == one);

@@ -12,13 +12,17 @@
 
 use std::sync::Arc;
 
-use wasmtime::{Global, Memory, Store, Val};
+use wasmtime::{Global, Memory, Store, Trap, Val};
 
+use crate::sandbox::fence::Fence;
 use crate::sandbox::host::Host;
 use crate::sandbox::snapshot::Snapshot;
 
 /// A page of WebAssembly.
 const PAGE: usize = 65_536;
+
+/// Where the stack begins, which grows to zero (`engine/build`).
+const STACK: usize = 256 << 10;
 
 pub(super) struct Space {
     store: Store<Host>,
@@ -28,11 +32,16 @@ pub(super) struct Space {
     pages: u64,
     /// What memory is, byte for byte, as long as nothing has run since.
     holds: Option<Arc<Snapshot>>,
+    fence: Fence,
+    /// What is behind the fence while it stands, whatever has run.
+    behind: Option<Arc<Snapshot>>,
 }
 
 impl Space {
     pub(super) fn new(store: Store<Host>, memory: Memory, stack_pointer: Global) -> Self {
         Space {
+            fence: Fence::new(memory.data_size(&store)),
+            behind: None,
             memory,
             stack_pointer,
             pages: memory.size(&store),
@@ -59,9 +68,41 @@ impl Space {
     }
 
     /// The way to everything that can change: from here on, nothing is known of the memory.
-    pub(super) fn changing(&mut self) -> (&mut Store<Host>, Memory) {
+    pub(super) fn changing(&mut self) -> &mut Store<Host> {
         self.holds = None;
-        (&mut self.store, self.memory)
+        &mut self.store
+    }
+
+    /// Writes where the engine has made room, with a zero behind it.
+    pub(super) fn put(&mut self, address: usize, text: &[u8]) -> wasmtime::Result<()> {
+        self.holds = None;
+        let memory = self.memory.data_mut(&mut self.store);
+        let end = address + text.len();
+        if end >= memory.len() {
+            return Err(Trap::MemoryOutOfBounds.into());
+        }
+        self.fence.admit(address..end + 1, memory)?;
+        memory[address..end].copy_from_slice(text);
+        memory[end] = 0;
+        Ok(())
+    }
+
+    /// Whether a call failed because it met the fence; it would not again. `before` is whether it
+    /// already has.
+    pub(super) fn met_fence(&mut self, error: &wasmtime::Error, before: bool) -> bool {
+        if !self.fence.stands() || error.downcast_ref() != Some(&Trap::MemoryOutOfBounds) {
+            return false;
+        }
+        let address = fault(error);
+        if address.is_some_and(|address| !self.fence.is_fenced(address)) {
+            return false;
+        }
+        let memory = self.memory.data_mut(&mut self.store);
+        let opened = match address {
+            Some(address) if !before => self.fence.admit(address..address + 1, memory),
+            _ => self.fence.learn_longer(memory),
+        };
+        opened.is_ok()
     }
 
     pub(super) fn has_grown(&self) -> bool {
@@ -79,54 +120,101 @@ impl Space {
     }
 
     /// The memory becomes what `state` says, ahead of a call, unless it would have to grow.
-    pub(super) fn prepare(&mut self, state: &Arc<Snapshot>) {
+    pub(super) fn prepare(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
         if state.reach() <= self.bytes().len() {
-            self.write(state);
+            self.write(state)?;
         }
+        Ok(())
     }
 
-    /// The memory and the stack pointer as they are. `base` has pages to share.
-    pub(super) fn take(&mut self, base: Option<&Snapshot>) -> Arc<Snapshot> {
+    /// The memory and the stack pointer as they are, but for what calls that have returned left on
+    /// the stack. `base` is the engine before a hook is loaded, and has pages to share.
+    pub(super) fn take(&mut self, base: Option<&Snapshot>) -> wasmtime::Result<Arc<Snapshot>> {
+        self.holds = None;
         let stack_pointer = self.stack_pointer.get(&mut self.store).i32().unwrap_or(0);
-        let taken = Arc::new(Snapshot::take(self.bytes(), stack_pointer, base));
+        let memory = self.memory.data_mut(&mut self.store);
+        self.fence.lower(memory)?;
+        memory[..(stack_pointer as usize).min(STACK)].fill(0);
+        let taken = Arc::new(Snapshot::take(memory, stack_pointer, base));
         self.holds = Some(Arc::clone(&taken));
-        taken
+        Ok(taken)
     }
 
     fn hold(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
         let missing = state.reach().saturating_sub(self.bytes().len());
         if missing > 0 {
             // Its hook needs more than an instance has at first.
-            let (store, memory) = self.changing();
-            memory.grow(store, missing.div_ceil(PAGE) as u64)?;
+            self.holds = None;
+            let pages = missing.div_ceil(PAGE) as u64;
+            self.memory.grow(&mut self.store, pages)?;
         }
-        self.write(state);
-        Ok(())
+        self.write(state)
     }
 
-    fn write(&mut self, state: &Arc<Snapshot>) {
-        // Taken, so that a panic in here leaves nothing that is believed.
+    fn write(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
+        // Taken, so that what fails in here leaves nothing that is believed.
         let held = self.holds.take();
         let memory = self.memory.data_mut(&mut self.store);
+        if let Some(behind) = self.behind.take().filter(|_| self.fence.stands())
+            && !Arc::ptr_eq(&behind, state)
+        {
+            let fenced = self.fence.fenced();
+            let differ: Vec<_> = fenced
+                .filter(|bytes| !state.shares(&behind, bytes))
+                .collect();
+            for bytes in differ {
+                self.fence.admit(bytes, memory)?;
+            }
+        }
         match held {
             Some(held) if Arc::ptr_eq(&held, state) => {}
             Some(held) => state.replace(&held, memory),
-            None => state.restore(memory),
+            None => self.fence.restore(state, memory),
         }
+        self.fence.settle(memory)?;
+        self.behind = Some(Arc::clone(state));
         self.holds = Some(Arc::clone(state));
+        Ok(())
     }
 
     /// Writes into the memory, and moves the stack pointer, as a script should not be able to.
     #[cfg(test)]
     pub(super) fn spoil(&mut self, write: impl FnOnce(&mut [u8])) {
-        let (store, memory) = self.changing();
-        write(memory.data_mut(store));
-        let moved = self.stack_pointer.set(&mut self.store, Val::I32(4096));
+        self.holds = None;
+        let memory = self.memory.data_mut(&mut self.store);
+        self.fence.lower(memory).expect("the machine can");
+        write(memory);
+        self.move_stack(4096);
+    }
+
+    #[cfg(test)]
+    pub(super) fn move_stack(&mut self, to: i32) {
+        let moved = self.stack_pointer.set(&mut self.store, Val::I32(to));
         moved.expect("of its type");
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_fenced(&self) -> bool {
+        self.fence.stands()
+    }
+
+    #[cfg(test)]
+    pub(super) fn grow(&mut self, pages: u64) -> wasmtime::Result<u64> {
+        self.memory.grow(&mut self.store, pages)
     }
 
     #[cfg(test)]
     pub(super) fn stack_pointer(&mut self) -> i32 {
         self.stack_pointer.get(&mut self.store).unwrap_i32()
     }
+}
+
+/// Where a trap was in memory, which wasmtime says in words only.
+fn fault(error: &wasmtime::Error) -> Option<usize> {
+    error.chain().find_map(|cause| {
+        let text = cause.to_string();
+        let (_, address) = text.split_once("memory fault at wasm address 0x")?;
+        let digits = address.split(|c: char| !c.is_ascii_hexdigit()).next()?;
+        usize::from_str_radix(digits, 16).ok()
+    })
 }

@@ -1,0 +1,72 @@
+//! What the machine is asked to do, and the compiler cannot check: to run machine code, and to
+//! keep memory from being written. The one place of this crate with `unsafe` code.
+#![allow(unsafe_code, reason = "each use says why it is right")]
+
+use std::sync::OnceLock;
+
+use wasmtime::{Engine, Module};
+
+use crate::error::BuildError;
+use crate::sandbox::config::config;
+
+/// The compiled engine, as `build.rs` embedded it.
+static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.image"));
+
+/// The engine of this process, and QuickJS in it: loaded once.
+pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
+    static LOADED: OnceLock<Result<(Engine, Module), String>> = OnceLock::new();
+    let loaded = LOADED.get_or_init(|| {
+        let load = || {
+            let engine = Engine::new(&config())?;
+            let module = deserialize(&engine)?;
+            Ok((engine, module))
+        };
+        load().map_err(|error: wasmtime::Error| format!("{error:#}"))
+    });
+    loaded
+        .as_ref()
+        .map_err(|text| BuildError::Engine(text.clone()))
+}
+
+fn deserialize(engine: &Engine) -> wasmtime::Result<Module> {
+    // SAFETY: `Module::deserialize` asks for bytes that `precompile_module` made, unchanged.
+    // `IMAGE` is part of this program's binary; `build.rs` made it in this very build, with
+    // the same version of wasmtime (one requirement, one lock file) and the same settings
+    // (`config.rs`, shared). Version, settings and processor are checked once more here.
+    unsafe { Module::deserialize(engine, IMAGE) }
+}
+
+/// The pages in which the machine protects memory, in bytes; `None` where this crate does not know
+/// how to ask for it.
+pub(super) fn page() -> Option<usize> {
+    #[cfg(target_os = "linux")]
+    return Some(rustix::param::page_size());
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// Whether these bytes, which are whole pages of the machine, can be written from now on. They can
+/// always be read. A script that writes to pages that cannot be written traps; for the host it
+/// would be the end of the process, so that [`Space`](super::space::Space) alone asks for
+/// it, through which everybody has to go who writes.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_variables, reason = "there is no `page` to ask with")
+)]
+pub(super) fn make_writable(bytes: &mut [u8], writable: bool) -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::mm::{MprotectFlags, mprotect};
+
+        let mut may = MprotectFlags::READ;
+        may.set(MprotectFlags::WRITE, writable);
+        // SAFETY: the bytes are borrowed for us alone, and stay what they are. They are of the
+        // memory of an instance: mapped for it alone, in whole pages, with nothing else on
+        // them. Its owner, wasmtime, makes no use of them but through compiled code, whose
+        // faults it takes for traps, and through borrows such as this one.
+        unsafe { mprotect(bytes.as_mut_ptr().cast(), bytes.len(), may)? };
+        Ok(())
+    }
+    #[cfg(not(target_os = "linux"))]
+    Err(std::io::ErrorKind::Unsupported.into())
+}
