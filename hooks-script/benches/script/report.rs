@@ -119,8 +119,8 @@ fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<
         );
         if !reached {
             misses.push(format!(
-                "{}: the reset takes {reset:.1} µs, not {RESET_TARGET:.0}: every page of the \
-                 memory is looked at, whatever the run can have touched",
+                "{}: the reset takes {reset:.1} µs, not {RESET_TARGET:.0}: what its runs have \
+                 written to is looked at, and put back",
                 work.name
             ));
         }

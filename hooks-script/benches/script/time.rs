@@ -10,6 +10,8 @@ pub(crate) type Timed<'a> = Box<dyn FnMut(u32) -> f64 + 'a>;
 
 pub(crate) fn timed<'a>(mut run: impl FnMut() + 'a) -> Timed<'a> {
     Box::new(move |repeats| {
+        // Whoever ran before has filled the caches.
+        run();
         let began = Instant::now();
         for _ in 0..repeats {
             run();

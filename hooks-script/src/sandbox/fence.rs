@@ -14,21 +14,23 @@ use std::ops::Range;
 use crate::sandbox::machine;
 use crate::sandbox::snapshot::Snapshot;
 
-/// Resets after which the fence is raised: by then it shows where runs write.
+/// Resets after which the fence is raised: by then it is known where runs write.
 const LEARN: u32 = 8;
 /// What that doubles to at most, each time a run meets the fence again and again.
 const LEARN_LONGEST: u32 = 4096;
-/// Resets after which it is lowered, to forget what hooks did that may be gone.
-const FORGET: u32 = 20_000;
+/// Resets after which it is lowered, to forget hooks that may be gone.
+const FORGET: u32 = if cfg!(test) { 100 } else { 20_000 };
 
-/// Where the memory of an instance is fenced.
+/// Where the memory of an instance is fenced. What lies behind the fence is the engine as every
+/// hook finds it.
 pub(super) struct Fence {
-    /// Bytes of a page of the machine; `None` where there is no fence.
-    page: Option<usize>,
-    /// Pages of which it is known that runs write there.
+    /// Bytes of a page of the machine, as a power of two.
+    page: u32,
+    /// The pages where runs write, as far as that is known; none at all where the machine cannot
+    /// be asked for a fence.
     written: Vec<bool>,
     stands: bool,
-    /// The bytes of these, while it stands.
+    /// The bytes of those pages, while it stands.
     open: Vec<Range<usize>>,
     resets: u32,
     learn: u32,
@@ -40,7 +42,7 @@ impl Fence {
         let page = machine::page().filter(|page| memory.is_multiple_of(*page));
         Fence {
             written: vec![false; page.map_or(0, |page| memory / page)],
-            page,
+            page: page.map_or(0, usize::trailing_zeros),
             stands: false,
             open: Vec::new(),
             resets: 0,
@@ -52,58 +54,53 @@ impl Fence {
         self.stands
     }
 
+    /// Whether a byte cannot be written.
+    pub(super) fn is_fenced(&self, address: usize) -> bool {
+        self.stands && self.written.get(address >> self.page) == Some(&false)
+    }
+
     /// Every byte that can be written becomes what it is in `state`.
     pub(super) fn restore(&mut self, state: &Snapshot, memory: &mut [u8]) {
         if self.stands {
-            // A memory that has grown has no fence there.
-            let grown = self.len()..memory.len();
-            for bytes in self.open.iter().chain([&grown]) {
+            for bytes in &self.open {
                 state.restore(memory, bytes.clone(), drop);
             }
         } else {
-            let all = 0..memory.len();
-            state.restore(memory, all, |bytes| self.found(bytes));
+            // What the first of these resets finds may be of anything, as of a new instance.
+            let (learns, page) = (self.resets > 0, self.page);
+            state.restore(memory, 0..memory.len(), |bytes| {
+                if let Some(written) = self.written.get_mut(bytes.start >> page) {
+                    *written |= learns;
+                }
+            });
         }
     }
 
-    /// What cannot be written, page by page.
-    pub(super) fn fenced(&self) -> impl Iterator<Item = Range<usize>> {
-        let pages = if self.stands { &*self.written } else { &[] };
-        let fenced = pages.iter().enumerate().filter(|(_, written)| !**written);
-        fenced.map(|(page, _)| self.bytes(page..page + 1))
-    }
-
-    /// Whether a byte cannot be written.
-    pub(super) fn is_fenced(&self, address: usize) -> bool {
-        let page = self.page.map(|page| address / page);
-        let written = page.and_then(|page| self.written.get(page));
-        self.stands && written == Some(&false)
-    }
-
-    /// Lets these bytes be written.
+    /// Lets these bytes be written, now and from now on.
     pub(super) fn admit(&mut self, bytes: Range<usize>, memory: &mut [u8]) -> io::Result<()> {
-        let Some(page) = self.page.filter(|_| self.stands) else {
-            return Ok(());
-        };
-        let pages = bytes.start / page..bytes.end.div_ceil(page).min(self.written.len());
-        for page in pages {
-            if !self.written[page] {
-                machine::make_writable(&mut memory[self.bytes(page..page + 1)], true)?;
-                self.written[page] = true;
+        for page in self.pages(bytes) {
+            if self.written[page] {
+                continue;
             }
+            let bytes = self.bytes(page..page + 1);
+            if self.stands && machine::make_writable(&mut memory[bytes], true).is_err() {
+                // One more hole can be too much for the machine; no fence at all is not.
+                return self.lower(memory);
+            }
+            self.written[page] = true;
+            self.open = self.runs(true);
         }
-        self.list();
         Ok(())
     }
 
     /// Lets everything be written.
     pub(super) fn lower(&mut self, memory: &mut [u8]) -> io::Result<()> {
         if self.stands {
-            machine::make_writable(&mut memory[..self.len()], true)?;
+            let fenced = self.bytes(0..self.written.len());
+            machine::make_writable(&mut memory[fenced], true)?;
         }
         self.stands = false;
         self.resets = 0;
-        self.open.clear();
         Ok(())
     }
 
@@ -113,17 +110,7 @@ impl Fence {
         self.lower(memory)
     }
 
-    /// A reset found these bytes written.
-    fn found(&mut self, bytes: Range<usize>) {
-        let Some(page) = self.page else { return };
-        for page in bytes.start / page..bytes.end.div_ceil(page) {
-            if let Some(written) = self.written.get_mut(page) {
-                *written = true;
-            }
-        }
-    }
-
-    /// The memory was reset: the fence is raised once it has learned where runs write, and
+    /// The memory was reset: the fence is raised when it has learned where runs write, and
     /// lowered when that is long ago.
     pub(super) fn settle(&mut self, memory: &mut [u8]) -> io::Result<()> {
         self.resets += 1;
@@ -134,36 +121,35 @@ impl Fence {
         } else if !self.stands && self.resets >= self.learn && !self.written.is_empty() {
             self.stands = true;
             self.resets = 0;
-            self.list();
-            let mut fenced = 0;
-            for open in self.open.iter().cloned().chain([self.len()..self.len()]) {
-                if fenced < open.start {
-                    machine::make_writable(&mut memory[fenced..open.start], false)?;
-                }
-                fenced = open.end;
+            self.open = self.runs(true);
+            let mut fenced = self.runs(false).into_iter();
+            if !fenced.all(|bytes| machine::make_writable(&mut memory[bytes], false).is_ok()) {
+                // Half of a fence is none, and this machine has no other.
+                self.lower(memory)?;
+                self.written.clear();
             }
         }
         Ok(())
     }
 
-    /// Bytes of the memory that can be fenced: what it had at first.
-    fn len(&self) -> usize {
-        self.bytes(0..self.written.len()).end
+    /// The bytes of pages that are written, or are not, one range behind the other.
+    fn runs(&self, written: bool) -> Vec<Range<usize>> {
+        let mut end = 0;
+        let runs = self.written.chunk_by(|one, next| one == next);
+        let runs = runs.map(|run| {
+            end += run.len();
+            (run[0], self.bytes(end - run.len()..end))
+        });
+        runs.filter(|(which, _)| *which == written)
+            .map(|(_, bytes)| bytes)
+            .collect()
+    }
+
+    fn pages(&self, bytes: Range<usize>) -> Range<usize> {
+        bytes.start >> self.page..(((bytes.end - 1) >> self.page) + 1).min(self.written.len())
     }
 
     fn bytes(&self, pages: Range<usize>) -> Range<usize> {
-        let page = self.page.unwrap_or(0);
-        pages.start * page..pages.end * page
-    }
-
-    fn list(&mut self) {
-        self.open.clear();
-        let mut from = 0;
-        for pages in self.written.chunk_by(|one, other| one == other) {
-            if pages[0] {
-                self.open.push(self.bytes(from..from + pages.len()));
-            }
-            from += pages.len();
-        }
+        pages.start << self.page..pages.end << self.page
     }
 }

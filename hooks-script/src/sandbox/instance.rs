@@ -1,6 +1,7 @@
 //! One instance of the engine: what it can be asked to do, and what it can ask of the host.
 //!
-//! An instance whose memory has grown, or in which a call did not return, is not used again.
+//! An instance whose memory has grown, or in which a call did not return, is not used again,
+//! unless the call met the [`fence`](super::fence).
 
 use std::sync::Arc;
 

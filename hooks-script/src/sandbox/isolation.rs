@@ -281,6 +281,8 @@ enum Step {
     Load,
     Prepare,
     PrepareOther,
+    /// Enough runs of a small hook for a fence around what it needs.
+    Fence,
     Write(usize, u8),
 }
 
@@ -291,6 +293,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Step::Load),
         Just(Step::Prepare),
         Just(Step::PrepareOther),
+        Just(Step::Fence),
         (any::<usize>(), any::<u8>()).prop_map(|(at, byte)| Step::Write(at, byte)),
     ]
 }
@@ -314,11 +317,110 @@ fn s_24_a_run_is_the_same_after_any_order_of_resets_runs_and_loads() {
                 Step::Load => drop(load(&sandbox, instance, b"export default () => {};")),
                 Step::Prepare => instance.prepare(&hook),
                 Step::PrepareOther => instance.prepare(&other),
+                Step::Fence => drop(fenced(&sandbox, instance)),
                 Step::Write(at, byte) => instance.space.spoil(|memory| memory[at % memory.len()] = byte),
             }
         }
         prop_assert_eq!(&run(&sandbox, instance, &hook), &first);
     });
+}
+
+/// Runs a small hook until a fence stands around what it needs.
+fn fenced(sandbox: &Sandbox, instance: &mut Instance) -> Arc<Snapshot> {
+    let hook = load(sandbox, instance, b"export default () => ({ out: {} });");
+    for _ in 0..5000 {
+        run(sandbox, instance, &hook);
+        if instance.space.is_fenced() {
+            return hook;
+        }
+    }
+    assert!(!cfg!(target_os = "linux"), "no fence");
+    hook
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn s_24_what_writes_behind_the_fence_traps_before_it_has() {
+    let (sandbox, mut instance, _) = loaded();
+    let hook = fenced(&sandbox, &mut instance);
+    let with = Circumstances {
+        now_ms: 0.0,
+        seed: 7,
+        jobs: 100,
+    };
+    // A stack pointer is the one way to have the engine itself write anywhere: into the deep
+    // stack, into what it believes constant, into heap that is not used.
+    let astray = |instance: &mut Instance, place: usize| {
+        instance.space.reset(&hook, 1_000_000).unwrap();
+        let put = instance.put(INPUT).unwrap().unwrap();
+        instance.space.move_stack(place as i32);
+        let read = instance.read(put);
+        read.and_then(|_| instance.run(1_000_000, with, 1))
+    };
+    for place in [100 << 10, 300 << 10, 620 << 10] {
+        instance.space.reset(&hook, 1_000_000).unwrap();
+        let before = instance.space.bytes().to_vec();
+        let page = place - (4 << 10)..place;
+        let error = astray(&mut instance, place).unwrap_err();
+        assert!(
+            instance.space.bytes()[page.clone()] == before[page.clone()],
+            "{place}"
+        );
+        // Where it was is known, and that page is open from then on.
+        assert!(instance.space.met_fence(&error, false), "{error:?}");
+        assert!(instance.space.is_fenced());
+        // A second time, everything is.
+        if let Err(error) = astray(&mut instance, place)
+            && instance.space.met_fence(&error, true)
+        {
+            assert!(!instance.space.is_fenced());
+            let _ = astray(&mut instance, place);
+        }
+        let after = &instance.space.bytes()[page.clone()];
+        assert!(*after != before[page], "{place}");
+        fenced(&sandbox, &mut instance);
+    }
+    // All of it is put right.
+    let first = run(&sandbox, &mut sandbox.instance().unwrap(), &hook);
+    assert_eq!(run(&sandbox, &mut instance, &hook), first);
+}
+
+/// Scripts that need more than the fence leaves them end as they would without it, and leave
+/// nothing behind.
+#[test]
+fn s_24_no_run_can_tell_that_there_is_a_fence() {
+    watch(&module().unwrap().0).unwrap();
+    let (sandbox, mut instance, probe) = loaded();
+    let first = run(&sandbox, &mut sandbox.instance().unwrap(), &probe);
+    let small = fenced(&sandbox, &mut instance);
+    assert_eq!(run(&sandbox, &mut instance, &probe), first);
+    for &(what, reusable, source) in HOSTILE {
+        let tell = |instance: &mut Instance, hook: &Arc<Snapshot>| {
+            let report = sandbox.run(instance, hook, Stage::Pre, INPUT, &given());
+            format!("{report:?}")
+        };
+        // Time is not the same in any two runs.
+        if !reusable {
+            continue;
+        }
+        let (_, hook) = sandbox.load(&mut instance, source.as_bytes(), &given());
+        let Some(hook) = hook else { continue };
+        let expected = tell(&mut sandbox.instance().unwrap(), &hook);
+        // The fence is that of another hook.
+        let small = fenced(&sandbox, &mut instance);
+        assert_eq!(tell(&mut instance, &hook), expected, "{what}");
+        assert_eq!(tell(&mut instance, &hook), expected, "{what}, again");
+        run(&sandbox, &mut instance, &small);
+    }
+    // Until what has been learned is forgotten, and is learned anew.
+    let told = run(&sandbox, &mut instance, &small);
+    let mut stood = [false; 2];
+    for _ in 0..400 {
+        assert_eq!(run(&sandbox, &mut instance, &small), told);
+        stood[usize::from(instance.space.is_fenced())] = true;
+    }
+    assert_eq!(stood, [true; 2]);
+    assert_eq!(run(&sandbox, &mut instance, &probe), first);
 }
 
 /// The tests above would not fail if nothing of this were read: marks do change a run that

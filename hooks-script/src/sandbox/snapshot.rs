@@ -24,28 +24,33 @@ pub(crate) struct Snapshot {
     pages: Box<[Option<Arc<Page>>]>,
     /// How many of them are this snapshot's alone.
     own: usize,
+    /// Which of them loading the hook changed, in order; none of an engine without a hook.
+    changed: Box<[usize]>,
     stack_pointer: i32,
 }
 
 impl Snapshot {
-    /// The memory as it is. `base` is one that has pages to share.
+    /// The memory as it is. `base` is the engine before the hook was loaded.
     pub(super) fn take(memory: &[u8], stack_pointer: i32, base: Option<&Snapshot>) -> Self {
-        let mut own = 0;
+        let (mut own, mut changed) = (0, Vec::new());
         let mut pages: Vec<_> = pages(memory)
             .iter()
             .enumerate()
             .map(|(index, page)| {
+                let before = base.and_then(|base| base.page(index));
+                match before {
+                    Some(before) if **before == *page => return Some(Arc::clone(before)),
+                    None if is_zero(page) => return None,
+                    _ => {}
+                }
+                if base.is_some() {
+                    changed.push(index);
+                }
                 if is_zero(page) {
                     return None;
                 }
-                let shared = base.and_then(|base| base.page(index));
-                Some(match shared {
-                    Some(shared) if **shared == *page => Arc::clone(shared),
-                    _ => {
-                        own += 1;
-                        Arc::new(*page)
-                    }
-                })
+                own += 1;
+                Some(Arc::new(*page))
             })
             .collect();
         while let Some(None) = pages.last() {
@@ -54,24 +59,20 @@ impl Snapshot {
         Snapshot {
             pages: pages.into(),
             own,
+            changed: changed.into(),
             stack_pointer,
         }
     }
 
-    /// Whether it shares all pages of these bytes with `other`, so that they are the same.
-    pub(super) fn shares(&self, other: &Snapshot, bytes: &Range<usize>) -> bool {
-        (bytes.start / PAGE..bytes.end.div_ceil(PAGE)).all(|index| {
-            match (self.page(index), other.page(index)) {
-                (None, None) => true,
-                (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-                _ => false,
-            }
-        })
+    /// What loading the hook changed, in bytes of memory.
+    pub(super) fn changed(&self) -> impl Iterator<Item = Range<usize>> {
+        let pages = self.changed.iter();
+        pages.map(|&index| index * PAGE..(index + 1) * PAGE)
     }
 
     /// Bytes that nothing else keeps.
     pub(crate) fn bytes(&self) -> usize {
-        self.own * PAGE + size_of_val(&*self.pages)
+        self.own * PAGE + size_of_val(&*self.pages) + size_of_val(&*self.changed)
     }
 
     pub(super) fn stack_pointer(&self) -> i32 {
@@ -102,16 +103,14 @@ impl Snapshot {
         }
     }
 
-    /// The same for all of a memory that is what `held` says, byte for byte: pages that both
-    /// share stay.
+    /// The same for all of a memory that is what `held` says, byte for byte: both are the same
+    /// engine, but for what loading their hooks changed.
     pub(super) fn replace(&self, held: &Snapshot, memory: &mut [u8]) {
-        for (index, page) in pages_mut(memory).iter_mut().enumerate() {
-            match (held.page(index), self.page(index)) {
-                (None, None) => {}
-                (Some(held), Some(wanted)) if Arc::ptr_eq(held, wanted) => {}
-                (_, Some(wanted)) => *page = **wanted,
-                (Some(_), None) => *page = ZEROS,
-            }
+        let memory = pages_mut(memory);
+        let mine = |index: &&usize| self.changed.binary_search(index).is_ok();
+        let theirs = held.changed.iter().filter(|index| !mine(index));
+        for &index in theirs.chain(&self.changed) {
+            memory[index] = self.page(index).map_or(ZEROS, |page| **page);
         }
     }
 

@@ -8,7 +8,8 @@
 //!
 //! A memory that is known byte for byte, because it was reset and nothing has run since, need
 //! not be looked at again. What is known is this module's secret: whoever is to change the
-//! memory, by a call or by writing, comes through [`Space::changing`], which forgets it.
+//! memory comes through [`Space::changing`], to call, or [`Space::put`], which forget it.
+//! Nobody else writes to the memory, of which a part may be fenced.
 
 use std::sync::Arc;
 
@@ -33,15 +34,12 @@ pub(super) struct Space {
     /// What memory is, byte for byte, as long as nothing has run since.
     holds: Option<Arc<Snapshot>>,
     fence: Fence,
-    /// What is behind the fence while it stands, whatever has run.
-    behind: Option<Arc<Snapshot>>,
 }
 
 impl Space {
     pub(super) fn new(store: Store<Host>, memory: Memory, stack_pointer: Global) -> Self {
         Space {
             fence: Fence::new(memory.data_size(&store)),
-            behind: None,
             memory,
             stack_pointer,
             pages: memory.size(&store),
@@ -153,26 +151,23 @@ impl Space {
 
     fn write(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
         // Taken, so that what fails in here leaves nothing that is believed.
-        let held = self.holds.take();
+        let (held, has_grown) = (self.holds.take(), self.has_grown());
         let memory = self.memory.data_mut(&mut self.store);
-        if let Some(behind) = self.behind.take().filter(|_| self.fence.stands())
-            && !Arc::ptr_eq(&behind, state)
-        {
-            let fenced = self.fence.fenced();
-            let differ: Vec<_> = fenced
-                .filter(|bytes| !state.shares(&behind, bytes))
-                .collect();
-            for bytes in differ {
-                self.fence.admit(bytes, memory)?;
-            }
+        if has_grown {
+            // It may lie elsewhere now.
+            self.fence.lower(memory)?;
+        }
+        for bytes in state.changed() {
+            self.fence.admit(bytes, memory)?;
         }
         match held {
             Some(held) if Arc::ptr_eq(&held, state) => {}
             Some(held) => state.replace(&held, memory),
             None => self.fence.restore(state, memory),
         }
-        self.fence.settle(memory)?;
-        self.behind = Some(Arc::clone(state));
+        if !has_grown {
+            self.fence.settle(memory)?;
+        }
         self.holds = Some(Arc::clone(state));
         Ok(())
     }
