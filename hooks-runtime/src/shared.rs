@@ -3,22 +3,35 @@
 //! A reader takes a snapshot: it waits for nobody, and touches no count that another thread
 //! touches, as long as its thread holds no more than a handful of snapshots at a time. A
 //! writer copies what is there, changes the copy, and puts it in the place of the other;
-//! writers take turns, so none loses the work of another.
+//! writers take turns, so none loses the work of another. Most of what is dispatched concerns
+//! nobody, which a reader learns from a word beside the value, without a snapshot.
 //!
 //! Built with `--cfg hooks_loom`, the pointer is a lock of loom's, so that loom can try every
 //! order of readers and writers.
 
+#[cfg(not(hooks_loom))]
+use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(hooks_loom))]
 use std::sync::{Mutex, PoisonError};
 
 use hooks_core::__private::discard;
 #[cfg(hooks_loom)]
 use loom::sync::Mutex;
+#[cfg(hooks_loom)]
+use loom::sync::atomic::{AtomicU64, Ordering};
 
 /// A value shared by readers who never wait and writers who take turns.
 pub(crate) struct Shared<T> {
     current: pointer::Pointer<T>,
+    /// At least the topics of what is published.
+    topics: AtomicU64,
     writing: Mutex<()>,
+}
+
+/// A value that can tell, in a word, what it is about.
+pub(crate) trait Topics {
+    /// A bit for each topic; several may share one.
+    fn topics(&self) -> u64;
 }
 
 /// Gives a snapshot back.
@@ -33,9 +46,10 @@ pub(crate) fn release<T>(snapshot: Snapshot<T>) {
 /// The value as it was at one moment.
 pub(crate) type Snapshot<T> = pointer::Snapshot<T>;
 
-impl<T> Shared<T> {
+impl<T: Topics> Shared<T> {
     pub(crate) fn new(value: T) -> Self {
         Shared {
+            topics: AtomicU64::new(value.topics()),
             current: pointer::new(value),
             writing: Mutex::new(()),
         }
@@ -45,6 +59,12 @@ impl<T> Shared<T> {
     #[inline]
     pub(crate) fn load(&self) -> Snapshot<T> {
         pointer::load(&self.current)
+    }
+
+    /// The value as it is now, unless it has nothing of this topic.
+    #[inline]
+    pub(crate) fn about(&self, topic: u64) -> Option<Snapshot<T>> {
+        (self.topics.load(Ordering::Acquire) & topic != 0).then(|| self.load())
     }
 
     /// Changes a copy of the value and publishes it.
@@ -62,7 +82,11 @@ impl<T> Shared<T> {
         let turn = self.writing.lock().expect("no change panics here");
         let mut value = T::clone(&self.load());
         let answer = change(&mut value);
+        let topics = value.topics();
+        // Before and after: a topic that somebody can have found is there for all who come later.
+        self.topics.fetch_or(topics, Ordering::Release);
         let old = pointer::swap(&self.current, value);
+        self.topics.store(topics, Ordering::Release);
         drop(turn);
         drop(old);
         answer

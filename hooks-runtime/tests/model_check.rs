@@ -108,8 +108,10 @@ fn e_73_an_event_that_loses_its_last_hook_takes_new_ones() {
         let registration = register(&registry, "a");
         let thread = thread::spawn(move || registration.unregister());
         register(&registry, "b");
+        assert_eq!(emit(&registry).last().map(String::as_str), Some("b"));
         assert!(thread.join().unwrap());
         assert_eq!(names(&registry), ["b"]);
+        assert_eq!(emit(&registry), ["b"]);
     });
 }
 

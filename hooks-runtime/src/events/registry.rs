@@ -13,7 +13,7 @@ use super::emission::{Emission, Rest};
 use super::emit::Gathered;
 use super::handler::{HookAnswer, IntoHandler};
 use super::record::Fields;
-use super::table::{EventDescriptor, Table};
+use super::table::{EventDescriptor, Table, topic};
 use crate::Map;
 use crate::options::RegisterOptions;
 use crate::shared::{Shared, release};
@@ -144,8 +144,11 @@ impl HookRegistry {
         event: &str,
         data: impl Into<EventData>,
     ) -> Result<Emission, EmitError> {
-        let table = self.inner.table.load();
-        let map = table.stamped(data.into().into_map()?);
+        let map = data.into().into_map()?;
+        let Some(table) = self.inner.table.about(topic(event)) else {
+            return Ok(Emission::of(map));
+        };
+        let map = table.stamped(map);
         let Some((name, slot)) = table.hooks(event) else {
             return Ok(Emission::of(table.completed(map)));
         };

@@ -13,6 +13,7 @@ use super::emit::policy;
 use super::handler::Handler;
 use super::record::complete;
 use crate::Map;
+use crate::shared::Topics;
 
 /// Everything that is registered: what an emission sees. A registration copies it, which is
 /// a few words an event.
@@ -109,6 +110,27 @@ impl Table {
         };
         events.into_iter().flat_map(of_event).collect()
     }
+}
+
+impl Topics for Table {
+    /// The events that are listened to. What is to be in all data concerns every event.
+    fn topics(&self) -> u64 {
+        if self.stamps || self.defaults.is_some() {
+            return u64::MAX;
+        }
+        self.events.keys().fold(0, |all, event| all | topic(event))
+    }
+}
+
+/// The bit of an event: of its length, and of what it begins and ends with.
+#[inline]
+pub(super) fn topic(event: &str) -> u64 {
+    let bytes = event.as_bytes();
+    let half = |bytes: Option<&[u8; 4]>| bytes.map_or(0, |half| u32::from_le_bytes(*half).into());
+    let (front, back) = (half(bytes.first_chunk()), half(bytes.last_chunk()));
+    let word: u64 = front | back << 32;
+    let mixed = (word ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    1 << (mixed >> 58)
 }
 
 const TIMESTAMP: &str = "timestamp";

@@ -16,7 +16,7 @@ use super::response::HookResponse;
 use crate::HookError;
 use crate::error::text;
 use crate::options::RegisterOptions;
-use crate::shared::{Shared, release};
+use crate::shared::{Shared, Topics, release};
 use crate::timer::HostTimer;
 
 /// Hooks before and after a call: PRE hooks are given a `Req`, POST hooks a `Res`. A clone is
@@ -55,6 +55,13 @@ pub struct PhaseRegistry<Req: ?Sized, Res: ?Sized> {
 struct Inner<Req: ?Sized, Res: ?Sized> {
     pre: Shared<Slot<dyn Pre<Req>>>,
     post: Shared<Slot<dyn Post<Res>>>,
+}
+
+/// Whoever asks for the hooks of a phase, asks for all of them.
+impl<H: ?Sized> Topics for Slot<H> {
+    fn topics(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 /// Before or after a call (`R-01`).

@@ -43,7 +43,7 @@ pub(crate) const BOUNDS: &[Bound] = &[
     Bound { slot: "function", hooks: 4, instructions: 201, allocations: 0 },
     Bound { slot: "owned_function", hooks: 4, instructions: 419, allocations: 5 },
     Bound { slot: "owned_closure", hooks: 4, instructions: 1236, allocations: 9 },
-    Bound { slot: "event_without_hooks", hooks: 0, instructions: 380, allocations: 0 },
+    Bound { slot: "event_without_hooks", hooks: 0, instructions: 255, allocations: 0 },
     Bound { slot: "event_continue", hooks: 1, instructions: 607, allocations: 0 },
     Bound { slot: "event_modify", hooks: 1, instructions: 746, allocations: 0 },
     Bound { slot: "event_shared", hooks: 1, instructions: 708, allocations: 0 },
