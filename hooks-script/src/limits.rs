@@ -24,7 +24,8 @@ pub struct Limits {
     pub load_fuel: u64,
     /// The time that a run takes at most. It backs fuel up, and is meant not to be reached:
     /// fuel is the same on every machine, time is not. At most a day; observed to a few
-    /// milliseconds.
+    /// milliseconds. A run that has to be made again, because it writes where none had written
+    /// before, has the time anew, at most twice.
     pub wall: Duration,
     /// Bytes of objects, texts and code that are in use at the same time, the engine's own
     /// 100 KiB among them.

@@ -179,10 +179,9 @@ impl Sandbox {
         let watched = Watched::new();
         let wall = given.allowance.wall;
         let wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
-        let deadline = Instant::now() + wall;
         let attempt = |instance: &mut Instance, fuel: &mut Fuel| {
             let host = instance.space.host_mut();
-            (host.wall, host.deadline) = (wall, deadline);
+            (host.wall, host.deadline) = (wall, Instant::now() + wall);
             host.outbox = given
                 .allowance
                 .http
@@ -200,9 +199,18 @@ impl Sandbox {
         let mut called = attempt(instance, &mut fuel);
         let mut again = false;
         while matches!(&called, Err(error) if instance.space.met_fence(error, again)) {
-            // Nothing of it has left the sandbox, and what is in there is reset.
-            again = true;
-            fuel = given_fuel;
+            // Nothing of it has left the sandbox, and what is in there is reset, but for
+            // the size of the memory.
+            (again, fuel) = (true, given_fuel);
+            if instance.space.has_grown() {
+                match Instance::new(&self.limits) {
+                    Ok((fresh, _)) => *instance = fresh,
+                    Err(error) => {
+                        called = Err(error);
+                        break;
+                    }
+                }
+            }
             called = attempt(instance, &mut fuel);
         }
         drop(watched);

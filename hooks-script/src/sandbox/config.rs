@@ -19,6 +19,8 @@ pub(crate) fn config() -> Config {
         .wasm_multi_memory(false)
         .wasm_memory64(false)
         .wasm_tail_call(false)
+        // What meets the fence has to come back as a trap.
+        .signals_based_traps(true)
         // A trap is told by its kind; frames of the engine tell nothing.
         .wasm_backtrace_max_frames(None)
         // A memory is reset by its owner, by copying: nothing is mapped twice.

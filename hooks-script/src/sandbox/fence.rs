@@ -17,7 +17,7 @@ use crate::sandbox::snapshot::Snapshot;
 /// Resets after which the fence is raised: by then it is known where runs write.
 const LEARN: u32 = 8;
 /// What that doubles to at most, each time a run meets the fence again and again.
-const LEARN_LONGEST: u32 = 4096;
+const LEARN_LONGEST: u32 = if cfg!(test) { 32 } else { 4096 };
 /// Resets after which it is lowered, to forget hooks that may be gone.
 const FORGET: u32 = if cfg!(test) { 100 } else { 20_000 };
 
@@ -66,7 +66,8 @@ impl Fence {
                 state.restore(memory, bytes.clone(), drop);
             }
         } else {
-            // What the first of these resets finds may be of anything, as of a new instance.
+            // What the first of these resets finds may be of anything: of a new instance, of
+            // a run that was broken off.
             let (learns, page) = (self.resets > 0, self.page);
             state.restore(memory, 0..memory.len(), |bytes| {
                 if let Some(written) = self.written.get_mut(bytes.start >> page) {
@@ -78,18 +79,17 @@ impl Fence {
 
     /// Lets these bytes be written, now and from now on.
     pub(super) fn admit(&mut self, bytes: Range<usize>, memory: &mut [u8]) -> io::Result<()> {
-        for page in self.pages(bytes) {
-            if self.written[page] {
-                continue;
-            }
-            let bytes = self.bytes(page..page + 1);
-            if self.stands && machine::make_writable(&mut memory[bytes], true).is_err() {
-                // One more hole can be too much for the machine; no fence at all is not.
-                return self.lower(memory);
-            }
-            self.written[page] = true;
-            self.open = self.runs(true);
+        let pages = self.pages(bytes);
+        if self.written[pages.clone()].iter().all(|written| *written) {
+            return Ok(());
         }
+        let bytes = self.bytes(pages.clone());
+        if self.stands && machine::make_writable(&mut memory[bytes], true).is_err() {
+            // One more hole can be too much for the machine; no fence at all is not.
+            return self.lower(memory);
+        }
+        self.written[pages].fill(true);
+        self.open = self.runs(true);
         Ok(())
     }
 
@@ -110,15 +110,18 @@ impl Fence {
         self.lower(memory)
     }
 
-    /// The memory was reset: the fence is raised when it has learned where runs write, and
+    /// The memory was reset after a run: the fence is raised when it has learned where runs write, and
     /// lowered when that is long ago.
     pub(super) fn settle(&mut self, memory: &mut [u8]) -> io::Result<()> {
+        if self.written.is_empty() {
+            return Ok(());
+        }
         self.resets += 1;
         if self.stands && self.resets >= FORGET {
             self.lower(memory)?;
             self.written.fill(false);
             self.learn = LEARN;
-        } else if !self.stands && self.resets >= self.learn && !self.written.is_empty() {
+        } else if !self.stands && self.resets >= self.learn {
             self.stands = true;
             self.resets = 0;
             self.open = self.runs(true);
@@ -146,7 +149,8 @@ impl Fence {
     }
 
     fn pages(&self, bytes: Range<usize>) -> Range<usize> {
-        bytes.start >> self.page..(((bytes.end - 1) >> self.page) + 1).min(self.written.len())
+        let end = (((bytes.end - 1) >> self.page) + 1).min(self.written.len());
+        (bytes.start >> self.page).min(end)..end
     }
 
     fn bytes(&self, pages: Range<usize>) -> Range<usize> {

@@ -70,6 +70,8 @@ impl Host {
             return;
         };
         let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
+        // Only to be read: a part of it may be fenced.
+        let memory = &*memory;
         if host.console.len() >= host.console_lines {
             host.console_dropped += 1;
             return;
@@ -104,6 +106,8 @@ impl Host {
             return REFUSED;
         };
         let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
+        // Only to be read: a part of it may be fenced.
+        let memory = &*memory;
         let (url, body) = (
             slice(memory, url, url_length),
             slice(memory, body, body_length),

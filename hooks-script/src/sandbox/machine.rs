@@ -1,6 +1,5 @@
 //! What the machine is asked to do, and the compiler cannot check: to run machine code, and to
 //! keep memory from being written. The one place of this crate with `unsafe` code.
-#![allow(unsafe_code, reason = "each use says why it is right")]
 
 use std::sync::OnceLock;
 
@@ -28,6 +27,10 @@ pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
         .map_err(|text| BuildError::Engine(text.clone()))
 }
 
+#[allow(
+    unsafe_code,
+    reason = "the machine code comes from this crate's own build, not from a file or a cache"
+)]
 fn deserialize(engine: &Engine) -> wasmtime::Result<Module> {
     // SAFETY: `Module::deserialize` asks for bytes that `precompile_module` made, unchanged.
     // `IMAGE` is part of this program's binary; `build.rs` made it in this very build, with
@@ -37,18 +40,36 @@ fn deserialize(engine: &Engine) -> wasmtime::Result<Module> {
 }
 
 /// The pages in which the machine protects memory, in bytes; `None` where this crate does not know
-/// how to ask for it.
+/// how to ask for it, or where this thread would not survive what a script writes there.
 pub(super) fn page() -> Option<usize> {
     #[cfg(target_os = "linux")]
-    return Some(rustix::param::page_size());
+    return takes_faults().then(rustix::param::page_size);
     #[cfg(not(target_os = "linux"))]
     None
 }
 
-/// Whether these bytes, which are whole pages of the machine, can be written from now on. They can
-/// always be read. A script that writes to pages that cannot be written traps; for the host it
-/// would be the end of the process, so that [`Space`](super::space::Space) alone asks for
-/// it, through which everybody has to go who writes.
+/// Whether a fault on this thread comes to wasmtime: a thread that blocks the signal (it has
+/// that from the one that started it) is killed by it.
+#[cfg(target_os = "linux")]
+fn takes_faults() -> bool {
+    const SIGSEGV: u32 = 11;
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+    let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    blocked.is_some_and(|blocked| blocked >> (SIGSEGV - 1) & 1 == 0)
+}
+
+/// Whether these bytes can be written from now on. They can always be read. A script that writes to
+/// pages that cannot be written traps; for the host it would be the end of the process, so
+/// that only the [`Fence`](super::fence::Fence) of a [`Space`](super::space::Space) asks
+/// for it, through which everybody has to go who writes.
+///
+/// # Panics
+/// If they are not whole pages of the machine.
+#[cfg_attr(
+    target_os = "linux",
+    allow(unsafe_code, reason = "the memory is one that can be protected")
+)]
 #[cfg_attr(
     not(target_os = "linux"),
     expect(unused_variables, reason = "there is no `page` to ask with")
@@ -58,6 +79,9 @@ pub(super) fn make_writable(bytes: &mut [u8], writable: bool) -> std::io::Result
     {
         use rustix::mm::{MprotectFlags, mprotect};
 
+        let page = rustix::param::page_size();
+        let place = bytes.as_ptr().addr();
+        assert!(place.is_multiple_of(page) && bytes.len().is_multiple_of(page));
         let mut may = MprotectFlags::READ;
         may.set(MprotectFlags::WRITE, writable);
         // SAFETY: the bytes are borrowed for us alone, and stay what they are. They are of the

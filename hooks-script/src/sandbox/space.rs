@@ -91,13 +91,13 @@ impl Space {
         if !self.fence.stands() || error.downcast_ref() != Some(&Trap::MemoryOutOfBounds) {
             return false;
         }
-        let address = fault(error);
-        if address.is_some_and(|address| !self.fence.is_fenced(address)) {
-            return false;
-        }
         let memory = self.memory.data_mut(&mut self.store);
-        let opened = match address {
-            Some(address) if !before => self.fence.admit(address..address + 1, memory),
+        let opened = match fault(error) {
+            Some(address) if address >= memory.len() => return false,
+            Some(address) if !before && self.fence.is_fenced(address) => {
+                self.fence.admit(address..address + 1, memory)
+            }
+            // Some machines may tell the place less exactly than the page.
             _ => self.fence.learn_longer(memory),
         };
         opened.is_ok()
@@ -161,7 +161,10 @@ impl Space {
             self.fence.admit(bytes, memory)?;
         }
         match held {
-            Some(held) if Arc::ptr_eq(&held, state) => {}
+            Some(held) if Arc::ptr_eq(&held, state) => {
+                self.holds = Some(held);
+                return Ok(());
+            }
             Some(held) => state.replace(&held, memory),
             None => self.fence.restore(state, memory),
         }
