@@ -14,6 +14,8 @@ mod native;
 mod node;
 #[path = "../../../tests/benches/page.rs"]
 mod page;
+#[path = "../../../tests/benches/processor.rs"]
+mod processor;
 mod report;
 mod threads;
 mod time;

@@ -14,6 +14,7 @@ use crate::bare::Bare;
 use crate::native::Native;
 use crate::node::{self, Node};
 use crate::page::{judged, missed};
+use crate::processor;
 use crate::threads;
 use crate::time::{Timed, interleaved, median, micros, timed};
 use crate::workload::{self, START, WORK, Work};
@@ -47,13 +48,14 @@ fn introduction(node: &Result<String, String>) -> String {
     };
     format!(
         "{MARK}\n\n## Hooks in scripts\n\n\
-         Written by `cargo bench -p hooks-script --bench script -- write`, one run for all of it. \
-         *Bare* is the engine in WebAssembly, kept and never reset, which no program can have; \
+         Written by `cargo bench -p hooks-script --bench script -- write`, one run for all of it, on \
+         {}. *Bare* is the engine in WebAssembly, kept and never reset, which no program can have; \
          *isolated* is the same with the reset before each run, on one thread; *worker* is \
          `run_pre`, to a worker thread and back. *Native* is rquickjs 0.14, the same engine \
          without a sandbox: *warm* in one context, *fresh* in one a run, into which the hook is \
          loaded anew, as for `vm` of node. {node} All have a message of 1 KB; times are medians, \
-         in microseconds, of contenders in turns.\n"
+         in microseconds, of contenders in turns.\n",
+        processor::name(),
     )
 }
 

@@ -21,6 +21,8 @@ mod events;
 #[path = "../page.rs"]
 #[expect(dead_code, reason = "here what is missed is a table")]
 mod page;
+#[path = "../processor.rs"]
+mod processor;
 mod report;
 mod threads;
 mod time;

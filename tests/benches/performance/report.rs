@@ -1,13 +1,13 @@
 //! The page of figures: everything in it is measured when it is written.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::process::Command;
 
 use crate::cases::{self, Case, Subject};
 use crate::compile::{self, Compiled};
 use crate::counts::{self, Count};
 use crate::page::judged;
+use crate::processor;
 use crate::threads::{self, Scaling};
 use crate::time;
 use crate::workload::PROMPT;
@@ -111,21 +111,11 @@ fn introduction(missing: Option<&str>) -> String {
          the ratios. {counted}\n\n\
          Every slot takes a prompt of {} bytes; every hook looks for one word in it. The \
          *limit* is the same hooks as static calls, written by hand and inlined.\n",
-        processor(),
+        processor::name(),
         std::thread::available_parallelism().map_or(1, usize::from),
         compiler(),
         PROMPT.len(),
     )
-}
-
-fn processor() -> String {
-    fs::read_to_string("/proc/cpuinfo")
-        .ok()
-        .and_then(|info| {
-            let line = info.lines().find(|line| line.starts_with("model name"))?;
-            Some(line.split_once(':')?.1.trim().to_owned())
-        })
-        .unwrap_or_else(|| std::env::consts::ARCH.to_owned())
 }
 
 fn compiler() -> String {
