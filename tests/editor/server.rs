@@ -67,7 +67,8 @@ impl Server {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let core = workspace.join("hooks-core").canonicalize()?;
         fs::write(project.join("Cargo.toml"), manifest(&core))?;
-        // The same versions, so that nothing has to be fetched.
+        // The same versions, so that nothing has to be fetched but, once a machine, the names of
+        // what the standard library depends on.
         fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock"))?;
 
         let mut program = Command::new(program)
@@ -239,7 +240,6 @@ fn initialize(project: &Path) -> Value {
         "initializationOptions": {
             "cachePriming": {"enable": false},
             "cargo": {
-                "extraEnv": {"CARGO_NET_OFFLINE": "true"},
                 "targetDir": project.join("target"),
             },
             "checkOnSave": false,
