@@ -180,6 +180,10 @@ impl Sandbox {
         let wall = given.allowance.wall;
         let wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
         let attempt = |instance: &mut Instance, fuel: &mut Fuel| {
+            if instance.space.has_grown() {
+                // To grow a memory takes fuel, and each attempt is to use the same.
+                (*instance, _) = Instance::new(&self.limits)?;
+            }
             let host = instance.space.host_mut();
             (host.wall, host.deadline) = (wall, Instant::now() + wall);
             host.outbox = given
@@ -195,24 +199,15 @@ impl Sandbox {
                 None => Ok(None),
             }
         };
-        let (given_fuel, mut fuel) = (fuel, fuel);
-        let mut called = attempt(instance, &mut fuel);
         let mut again = false;
-        while matches!(&called, Err(error) if instance.space.met_fence(error, again)) {
-            // Nothing of it has left the sandbox, and what is in there is reset, but for
-            // the size of the memory.
-            (again, fuel) = (true, given_fuel);
-            if instance.space.has_grown() {
-                match Instance::new(&self.limits) {
-                    Ok((fresh, _)) => *instance = fresh,
-                    Err(error) => {
-                        called = Err(error);
-                        break;
-                    }
-                }
+        let (called, fuel) = loop {
+            let mut fuel = fuel;
+            match attempt(instance, &mut fuel) {
+                // Nothing of it has left the sandbox, and what is in there is reset.
+                Err(error) if instance.space.met_fence(&error, again) => again = true,
+                called => break (called, fuel),
             }
-            called = attempt(instance, &mut fuel);
-        }
+        };
         drop(watched);
 
         let used = fuel.used(instance.space.fuel());

@@ -63,15 +63,9 @@ impl Host {
 
     /// The import `console`.
     pub(super) fn write(mut caller: Caller<'_, Host>, level: u32, address: u32, length: u32) {
-        let Some(memory) = caller
-            .get_export("memory")
-            .and_then(wasmtime::Extern::into_memory)
-        else {
+        let Some((memory, host)) = parts(&mut caller) else {
             return;
         };
-        let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
-        // Only to be read: a part of it may be fenced.
-        let memory = &*memory;
         if host.console.len() >= host.console_lines {
             host.console_dropped += 1;
             return;
@@ -99,15 +93,9 @@ impl Host {
         body_length: u32,
     ) -> u32 {
         const REFUSED: u32 = 2;
-        let Some(memory) = caller
-            .get_export("memory")
-            .and_then(wasmtime::Extern::into_memory)
-        else {
+        let Some((memory, host)) = parts(&mut caller) else {
             return REFUSED;
         };
-        let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
-        // Only to be read: a part of it may be fenced.
-        let memory = &*memory;
         let (url, body) = (
             slice(memory, url, url_length),
             slice(memory, body, body_length),
@@ -117,4 +105,11 @@ impl Host {
             _ => REFUSED,
         }
     }
+}
+
+/// What an import works on. The memory is only to be read: a part of it may be fenced.
+fn parts<'c>(caller: &'c mut Caller<'_, Host>) -> Option<(&'c [u8], &'c mut Host)> {
+    let memory = caller.get_export("memory")?.into_memory()?;
+    let (memory, host) = memory.data_and_store_mut(caller.as_context_mut());
+    Some((memory, host))
 }
