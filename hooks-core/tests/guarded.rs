@@ -417,7 +417,8 @@ fn an_entry_is_removed_by_its_id_and_no_other() {
 /// whatever one does, the next one runs, or none where the policy has stopped.
 #[test]
 fn e_36_every_mixture_of_hooks_is_told_apart() {
-    const HOOKS: usize = 4;
+    // Pairs are what miri has the time for.
+    const HOOKS: usize = if cfg!(miri) { 2 } else { 4 };
     type Kind = (fn(u32) -> Answer<'static, u32>, fn(u32) -> String);
     let kinds: [Kind; 6] = [
         (|n| Answer::Ready(n), |n| n.to_string()),
@@ -437,7 +438,7 @@ fn e_36_every_mixture_of_hooks_is_told_apart() {
     for mixture in 0..kinds.len().pow(HOOKS as u32) {
         let mut slot = slot(&Clock::default());
         let mut expected = Vec::new();
-        for (at, name) in names.into_iter().enumerate() {
+        for (at, name) in names.into_iter().take(HOOKS).enumerate() {
             let (hook, line) = kinds[mixture / kinds.len().pow(at as u32) % kinds.len()];
             let number = at as u32 + 1;
             add(&mut slot, name, move || hook(number));
