@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use async_channel::{Receiver, Sender};
+use async_channel::{Receiver, Sender, TryRecvError};
 
 use crate::error::BuildError;
 use crate::run::Stage;
@@ -19,6 +19,10 @@ use crate::sandbox::snapshot::Snapshot;
 
 /// Twice what scripts may use of it: the rest is for the host's side of a call.
 const THREAD_STACK: usize = 2 * super::config::NATIVE_STACK;
+
+/// How long a worker stays awake for the next hook of a stack: about as long as it takes to wake
+/// whoever waits for the last one, and to be woken.
+const AWAKE: Duration = Duration::from_micros(100);
 
 /// The workers of an engine. They end when the last handle is gone and the queue is empty.
 pub(crate) struct Pool {
@@ -79,27 +83,44 @@ impl Pool {
 
 fn work(sandbox: &Sandbox, waiting: &Receiver<Job>) {
     let (mut kept, mut follows) = (None, Follows::default());
-    while let Ok(job) = waiting.recv_blocking() {
+    let mut expects = false;
+    while let Some(job) = next(waiting, expects) {
         // A fault of ours costs this run, and not the worker.
         let done = catch_unwind(AssertUnwindSafe(|| {
-            one(sandbox, &mut kept, &mut follows, job, waiting);
+            one(sandbox, &mut kept, &mut follows, job, waiting)
         }));
-        if done.is_err() {
+        expects = done.unwrap_or_else(|_| {
             tracing::error!("a worker of the script engine panicked; its run has failed");
             kept = None;
-        }
+            false
+        });
         // After the answer, so that nobody waits for it.
         kept = kept.filter(Instance::is_reusable);
     }
 }
 
+/// The next job; `expects` is whether it is likely to be there soon.
+fn next(waiting: &Receiver<Job>, expects: bool) -> Option<Job> {
+    if expects {
+        let until = Instant::now() + AWAKE;
+        while Instant::now() < until {
+            match waiting.try_recv() {
+                Err(TryRecvError::Empty) => thread::yield_now(),
+                job => return job.ok(),
+            }
+        }
+    }
+    waiting.recv_blocking().ok()
+}
+
+/// Does a job, and says whether another hook is likely to come after it.
 fn one(
     sandbox: &Sandbox,
     kept: &mut Option<Instance>,
     follows: &mut Follows,
     job: Job,
     waiting: &Receiver<Job>,
-) {
+) -> bool {
     let mut instance = match kept {
         Some(instance) => Ok(instance),
         None => sandbox.instance().map(|instance| kept.insert(instance)),
@@ -109,7 +130,7 @@ fn one(
         Job::Run(start, answer) => {
             let began = Instant::now();
             let report = match &mut instance {
-                _ if start.given.cancelled.load(Relaxed) => return,
+                _ if start.given.cancelled.load(Relaxed) => return false,
                 Err(failure) => Report::failed(failure.clone()),
                 Ok(instance) => sandbox.run(
                     instance,
@@ -125,6 +146,7 @@ fn one(
             if let (Ok(instance), true) = (instance, waiting.is_empty()) {
                 instance.prepare(&next);
             }
+            !Arc::ptr_eq(&next, &start.hook)
         }
         Job::Load(load, answer) => {
             let loaded = match instance {
@@ -132,6 +154,7 @@ fn one(
                 Ok(instance) => sandbox.load(instance, &load.source, &load.given),
             };
             let _ = answer.try_send(loaded);
+            false
         }
     }
 }
@@ -142,24 +165,44 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
-    use super::{Load, Pool};
+    use futures_executor::block_on;
+
+    use super::{Load, Pool, Start};
     use crate::limits::Limits;
+    use crate::run::Stage;
     use crate::sandbox::calls::{Given, Sandbox};
+    use crate::sandbox::result::Ended;
+
+    fn given() -> Given {
+        Given {
+            now_ms: 0,
+            seed: 1,
+            cancelled: Arc::default(),
+            allowance: Default::default(),
+        }
+    }
 
     #[test]
     fn workers_end_with_the_last_handle_of_the_pool() {
         let sandbox = Arc::new(Sandbox::new(Limits::default(), false).unwrap());
         let pool = Pool::start(&sandbox, 3, 1).unwrap();
-        let load = Load {
-            source: b"export default () => {};".to_vec(),
-            given: Given {
-                now_ms: 0,
-                seed: 1,
-                cancelled: Arc::default(),
-                allowance: Default::default(),
-            },
+        let source = b"export default () => ({ out: {} });";
+        let load = || {
+            let (source, given) = (source.to_vec(), given());
+            pool.load(Load { source, given }).unwrap().1.unwrap()
         };
-        assert!(pool.load(load).unwrap().1.is_some());
+        let hooks = [load(), load()];
+        // As a stack does: some of the workers expect a further hook when there is none.
+        for hook in hooks.iter().cycle().take(24) {
+            let start = Start {
+                hook: Arc::clone(hook),
+                stage: Stage::Pre,
+                input: br#"{"stage":"pre","in":{},"data":{}}"#.to_vec(),
+                given: given(),
+            };
+            let (report, _) = block_on(pool.run(start)).unwrap();
+            assert!(matches!(report.ended, Ended::Returned(..)), "{report:?}");
+        }
         drop(pool);
         // Each of them holds the sandbox.
         for _ in 0..10_000 {
