@@ -141,12 +141,12 @@ fn one(
                 ),
             };
             let _ = answer.try_send((report, began.elapsed()));
-            let next = follows.ran(&start.hook);
+            let likely = follows.ran(&start.hook);
             // While others wait, the first of them decides.
             if let (Ok(instance), true) = (instance, waiting.is_empty()) {
-                instance.prepare(&next);
+                instance.prepare(&likely);
             }
-            !Arc::ptr_eq(&next, &start.hook)
+            !Arc::ptr_eq(&likely, &start.hook)
         }
         Job::Load(load, answer) => {
             let loaded = match instance {
