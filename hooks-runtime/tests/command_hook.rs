@@ -138,6 +138,24 @@ async fn a_process_left_behind_does_not_hold_the_emission_up() {
 }
 
 #[tokio::test]
+async fn e_36_an_answer_on_its_way_through_a_filter_is_waited_for() {
+    let script = r#"cat >/dev/null; (sleep 0.05; echo '{"action": "deny"}') & exit 0"#;
+    for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
+        let emission = emit_to(shell(script), RegisterOptions::new().on_failure(policy)).await;
+        assert_eq!(emission.action, Action::Deny);
+        assert!(emission.faults.is_empty(), "{:?}", emission.faults);
+    }
+}
+
+#[tokio::test]
+async fn x_2_no_answer_while_something_holds_the_output_is_no_yes_of_one_that_fails_closed() {
+    let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
+    let emission = emit_to(shell("sleep 60 & exit 0"), options).await;
+    assert_eq!(emission.action, Action::Deny);
+    assert!(fault(&emission).contains("redirect its output"));
+}
+
+#[tokio::test]
 async fn a_program_that_writes_too_much_is_killed() {
     let hook = shell("exec yes").output_limit(10_000);
     let emission = emit_to(hook, RegisterOptions::new()).await;
@@ -189,6 +207,55 @@ async fn an_answer_that_denies_stands_where_another_field_does_not_hold() {
     let emission = emit(script).await;
     assert_eq!(emission.reason(), Some("no"));
     assert!(emission.output()[0].text.contains("field `changes`"));
+}
+
+#[tokio::test]
+async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
+    let lists = "[".repeat(500) + &"]".repeat(500);
+    for (field, value) in [
+        ("approval_timeout", "1e999"),
+        ("user_message", r#""\\ud800""#),
+        ("data", &lists),
+        ("user_message", r#""\377""#),
+    ] {
+        let script = format!(
+            r#"echo checked; printf '{{"action": "deny", "reason": "no", "{field}": {value}}}'"#
+        );
+        let emission = emit(&script).await;
+        assert_eq!(
+            emission.action,
+            Action::Deny,
+            "{script}: {:?}",
+            emission.faults
+        );
+        assert_eq!(emission.reason(), Some("no"));
+        let printed: Vec<_> = emission.output().iter().map(|line| &*line.text).collect();
+        assert_eq!(printed[0], "checked");
+        assert!(printed[1].contains("without its other fields"));
+    }
+    let reason = r#"printf '{"action": "deny", "reason": "/etc/\377 \\udc80"}'"#;
+    let emission = emit(reason).await;
+    let reason = emission.reason().expect("it says why");
+    assert!(reason.starts_with("/etc/\u{fffd} \u{fffd}"), "{reason}");
+}
+
+#[tokio::test]
+async fn e_93_an_answer_that_is_no_text_changes_nothing() {
+    let script = r#"printf '{"action": "modify", "data": {"path": "/tmp/\377"}}'"#;
+    let emission = emit(script).await;
+    assert_eq!(emission.action, Action::Continue);
+    assert!(fault(&emission).contains("does not end with a JSON object"));
+}
+
+#[tokio::test]
+async fn e_25_numbers_that_a_program_gives_back_are_what_they_were() {
+    let data = json!({"a": 123456789.12345679, "b": 0.1, "c": 5e-324, "d": u64::MAX});
+    let hooks = HookRegistry::new();
+    let echo = shell(r#"sed 's/.*"data"/{"action": "modify", "data"/'"#);
+    hooks.register("e", echo, RegisterOptions::new());
+    let emission = hooks.emit("e", data.clone()).await.unwrap();
+    assert_eq!(emission.action, Action::Modify, "{:?}", emission.faults);
+    assert_eq!(serde_json::Value::from((*emission.data).clone()), data);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Programs as event hooks.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -9,8 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select, try_join3};
-use hooks_core::Fault;
-use serde::Serialize;
+use hooks_core::{FailurePolicy, Fault};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::process::{Child, ChildStdin, Command};
@@ -40,14 +42,16 @@ pub(crate) mod group;
 /// | another, or a signal | | a [fault](Fault::Error) |
 ///
 /// An answer that denies or asks stands, with the defaults for the rest, also where another
-/// field of it does not hold.
+/// field of it does not hold, or cannot be read.
 ///
 /// Standard error, as far as the output limit goes, and the standard output before the answer
 /// are printed into the transcript, unless the answer suppresses them (`E-150`). A program
 /// that takes too long, or writes too much to its standard output, is killed, and a fault
 /// says so; it is killed, too, when the emission is dropped. With the end of the program end
-/// the processes that it has started (on Unix: its process group), however it ends. One that
-/// has left the group lives on, and is not waited for.
+/// the processes that it has started (on Unix: its process group), however it ends: those that
+/// still hold its standard output or error, in which its answer may be on its way, 200 ms later.
+/// One that has left the group lives on, and is not waited for any longer. Where a hook that
+/// fails closed has answered nothing by then, that is a [fault](Fault::Error).
 ///
 /// Without a name of its own, the hook has that of the program's file. Programs need a tokio
 /// runtime with its drivers for time and for input and output.
@@ -89,6 +93,8 @@ struct Input<'a> {
 struct Written {
     output: Vec<u8>,
     errors: Vec<u8>,
+    /// Whether something still held the pipes when there was no more time for it.
+    is_cut_off: bool,
 }
 
 /// The exit code that is a no.
@@ -144,7 +150,7 @@ impl CommandHook {
         self
     }
 
-    /// Limits the time from the program's start to the end of its output.
+    /// Limits the time from the program's start to its end.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
@@ -209,15 +215,17 @@ impl CommandHook {
             let exit = pin!(child.wait());
             match select(exit, pipes).await {
                 Either::Left((status, pipes)) => {
-                    // A process that the program left behind would keep the pipes open, and
-                    // one that has left the group cannot be killed.
-                    drop(group);
+                    // What it wrote may be on its way through a filter that it started. A process
+                    // that it left behind would keep the pipes open, and one that has left the
+                    // group cannot be killed.
                     let piped = timeout(GRACE, pipes).await;
+                    drop(group);
                     match (piped, &status) {
                         // A no is one whatever else was written.
                         (_, Ok(status)) if status.code() == Some(DENIES) => {}
                         (Ok(Err(error)), _) => return Err(error),
-                        (Ok(Ok(_)) | Err(_), _) => {}
+                        (Ok(Ok(_)), _) => {}
+                        (Err(_), _) => written.is_cut_off = true,
                     }
                     status
                 }
@@ -265,7 +273,6 @@ impl EventHook for Program {
         let limit = self.0.time_limit;
         let ended = timeout(limit, self.0.run(event, &mut written)).await;
         let errors = String::from_utf8_lossy(&written.errors);
-        let output = String::from_utf8_lossy(&written.output);
         print(event, &errors);
         let status = match ended {
             Ok(Ok(status)) => status,
@@ -273,9 +280,15 @@ impl EventHook for Program {
             Err(_) => return Err(HookError::from_fault(Fault::Timeout(limit))),
         };
         if status.code() == Some(0) {
-            return answer(event, &output);
+            let output = written.output.trim_ascii_end();
+            // Elsewhere it is taken for what it says: nothing.
+            let fails_closed = event.hook().on_failure() == Some(FailurePolicy::FailClosed);
+            if output.is_empty() && written.is_cut_off && fails_closed {
+                return Err(CommandError::LeftOpen.into());
+            }
+            return answer(event, output);
         }
-        print(event, &output);
+        print(event, &String::from_utf8_lossy(&written.output));
         let said = errors.trim();
         if status.code() == Some(DENIES) {
             return Ok(denial(Some(said)));
@@ -286,52 +299,119 @@ impl EventHook for Program {
 }
 
 /// The answer at the end of a program's output.
-fn answer(event: Event<'_>, output: &str) -> Result<HookResult, HookError> {
+fn answer(event: Event<'_>, output: &[u8]) -> Result<HookResult, HookError> {
     let invalid = |why: String| Err(HookError::from_fault(Fault::invalid(why)));
-    let output = output.trim_end();
+    if output.is_empty() {
+        return Ok(HookResult::proceed());
+    }
     // All of it, which may be on several lines, or else the last line.
-    let (before, answer) = match serde_json::from_str::<Value>(output) {
-        Ok(answer) => ("", Ok(answer)),
-        Err(error) => match output.rsplit_once('\n') {
-            Some((before, last)) => (before, serde_json::from_str(last)),
-            None => ("", Err(error)),
-        },
+    let last = output.rsplitn(2, |byte| *byte == b'\n').next();
+    let candidates = [Some(output), last.filter(|last| last.len() < output.len())];
+    let candidates = candidates.into_iter().flatten();
+    let read = |text| serde_json::from_slice::<Value>(text).map(|answer| (text, answer));
+    let mut error = None;
+    let found =
+        (candidates.clone()).find_map(|text| read(text).map_err(|why| error = Some(why)).ok());
+    let print_before = |answer: &[u8]| {
+        let before = &output[..output.len() - answer.len()];
+        print(event, &String::from_utf8_lossy(before));
     };
-    print(event, before);
-    match answer {
-        _ if output.is_empty() => Ok(HookResult::proceed()),
-        Ok(Value::Object(map)) => {
+    let taken_alone = |why: &dyn fmt::Display, no| {
+        event.print(format!(
+            "the answer is taken without its other fields: {why}"
+        ));
+        Ok(no)
+    };
+    match (found, error) {
+        (Some((text, Value::Object(map))), _) => {
+            print_before(text);
             let no = held_back(&map);
             match (HookResult::from_map(map), no) {
                 (Ok(result), _) => Ok(result),
-                (Err(why), Some(no)) => {
-                    event.print(format!(
-                        "the answer is taken without its other fields: {why}"
-                    ));
-                    Ok(no)
-                }
+                (Err(why), Some(no)) => taken_alone(&why, no),
                 (Err(why), None) => invalid(why.to_string()),
             }
         }
-        Ok(_) => invalid("its standard output is JSON, but not an object".to_owned()),
-        Err(error) => invalid(format!(
-            "its standard output does not end with a JSON object: {error}"
-        )),
+        (Some((text, _)), _) => {
+            print_before(text);
+            invalid("its standard output is JSON, but not an object".to_owned())
+        }
+        (None, Some(why)) => {
+            match candidates
+                .clone()
+                .find_map(|text| Some((text, unreadable_no(text)?)))
+            {
+                Some((text, no)) => {
+                    print_before(text);
+                    taken_alone(&why, no)
+                }
+                None => {
+                    print_before(candidates.last().unwrap_or(output));
+                    invalid(format!(
+                        "its standard output does not end with a JSON object: {why}"
+                    ))
+                }
+            }
+        }
+        (None, None) => unreachable!("one text at least is read"),
+    }
+}
+
+/// What keeps the event from going on in an answer with a value that cannot be read: a number
+/// out of range, half a character, lists in lists without end.
+fn unreadable_no(answer: &[u8]) -> Option<HookResult> {
+    #[derive(Deserialize)]
+    struct Decision {
+        action: Action,
+        #[serde(default)]
+        reason: Option<Lossy>,
+        #[serde(default)]
+        approval_prompt: Option<Lossy>,
+    }
+    let decision: Decision = serde_json::from_slice(answer).ok()?;
+    let [reason, prompt] =
+        [decision.reason, decision.approval_prompt].map(|text| text.map(|text| text.0));
+    no(decision.action, reason.as_deref(), prompt.as_deref())
+}
+
+/// A text, with U+FFFD for what is none.
+struct Lossy(String);
+
+impl<'de> Deserialize<'de> for Lossy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Lossy;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
+                Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
+            }
+        }
+        deserializer.deserialize_bytes(Bytes)
     }
 }
 
 /// What of an answer keeps the event from going on, which stands whatever else it says.
 fn held_back(map: &Map) -> Option<HookResult> {
     let text = |field| map.get(field).and_then(Value::as_str);
-    match text("action")? {
-        "deny" => Some(denial(text("reason"))),
-        "ask_user" => Some(HookResult {
-            action: Action::AskUser,
-            approval_prompt: text("approval_prompt").map(str::to_owned),
-            reason: text("reason").map(str::to_owned),
+    let action = Action::deserialize(map.get("action")?).ok()?;
+    no(action, text("reason"), text("approval_prompt"))
+}
+
+fn no(action: Action, reason: Option<&str>, approval_prompt: Option<&str>) -> Option<HookResult> {
+    match action {
+        Action::Deny => Some(denial(reason)),
+        Action::AskUser => Some(HookResult {
+            action,
+            approval_prompt: approval_prompt.map(str::to_owned),
+            reason: reason.map(str::to_owned),
             ..HookResult::default()
         }),
-        _ => None,
+        Action::Continue | Action::Modify | Action::InjectContext => None,
     }
 }
 
@@ -419,6 +499,11 @@ pub enum CommandError {
         /// The bytes that it might have written.
         limit: usize,
     },
+    /// It ended without an answer, which a process that it left behind may have had.
+    #[error(
+        "the program ended without an answer, and a process that it left behind kept its standard output; wait for that process, or redirect its output"
+    )]
+    LeftOpen,
     /// It could not be spoken with.
     #[error("the program cannot be spoken with: {0}")]
     Pipe(#[source] io::Error),
