@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_timer::Delay;
 use hooks_core::{BoxFuture, Timer};
 use tokio::runtime::Handle;
+use tokio::task::unconstrained;
 
 /// Waits by tokio's clock within a tokio runtime, and by a thread of its own anywhere else
 /// (`E-39`, `E-51`).
@@ -17,7 +18,8 @@ pub struct HostTimer;
 impl Timer for HostTimer {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         if Handle::try_current().is_ok() {
-            Box::pin(tokio::time::sleep(duration))
+            // A hook that uses up what tokio lets a task do at a time must not stop the clock.
+            Box::pin(unconstrained(tokio::time::sleep(duration)))
         } else {
             Box::pin(Delay::new(duration))
         }

@@ -24,9 +24,25 @@ pub(super) struct Course<'a, H: ?Sized, T> {
     /// The hooks that have not been started.
     pub(super) rest: &'a [Node<H>],
     /// Those that run side by side, where the policy lets them.
-    running: Parked<Vec<Unanswered<'a, T>>>,
+    running: Parked<Running<'a, T>>,
     /// Whether the policy has been told that there are no more.
     closed: bool,
+}
+
+/// Hooks that run side by side. That one panics when it is dropped, unfinished, is no news, and
+/// must not keep the others from it.
+struct Running<'a, T>(Vec<Unanswered<'a, T>>);
+
+impl<T> Default for Running<'_, T> {
+    fn default() -> Self {
+        Running(Vec::new())
+    }
+}
+
+impl<T> Drop for Running<'_, T> {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(discard);
+    }
 }
 
 /// A hook that has been started.
@@ -118,7 +134,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             && self
                 .running
                 .as_ref()
-                .is_some_and(|running| !running.is_empty())
+                .is_some_and(|running| !running.0.is_empty())
         {
             return Some(Pause::Hooks);
         }
@@ -290,7 +306,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             return go_on(policy.fault(hook.end::<H, C>(), fault));
         }
         if C::CONCURRENT {
-            self.running.get_or_default().push(hook);
+            self.running.get_or_default().0.push(hook);
             Continue(())
         } else {
             Break(Some(Pause::Hook(hook)))
@@ -306,7 +322,7 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
     where
         C: Combine<H, Yield = T>,
     {
-        let running = self.running.get_or_default();
+        let running = &mut self.running.get_or_default().0;
         let mut at = 0;
         while let Some(hook) = running.get_mut(at) {
             let Poll::Ready(answer) = hook.poll::<H, C>(cx) else {
@@ -320,10 +336,11 @@ impl<'a, H: ?Sized, T> Course<'a, H, T> {
             }
         }
         if running.is_empty() {
-            Poll::Ready(Step::Next)
-        } else {
-            Poll::Pending
+            return Poll::Ready(Step::Next);
         }
+        // What a runtime lets a task do at a time is used up by another one next time.
+        running.rotate_left(1);
+        Poll::Pending
     }
 }
 
