@@ -5,6 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use hooks_core::__private::discard;
 use hooks_core::Fault;
 
 /// What went wrong in a hook: any error, by `?` or `.into()`, or a panic or a timeout (`R-13`,
@@ -129,5 +130,8 @@ impl Error for Boxed {
 /// What something of a hook's is displayed as, also where that panics.
 pub(crate) fn text(shown: &dyn fmt::Display) -> String {
     let shown = catch_unwind(AssertUnwindSafe(|| shown.to_string()));
-    shown.unwrap_or_else(|_| "an error that cannot be shown".to_owned())
+    shown.unwrap_or_else(|payload| {
+        discard(payload);
+        "an error that cannot be shown".to_owned()
+    })
 }

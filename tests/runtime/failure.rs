@@ -853,3 +853,162 @@ fn x_2_the_destructor_of_a_hook_that_removed_itself_does_not_destroy_the_answer(
     let emission = futures::executor::block_on(registry.emit("e", ())).unwrap();
     assert!(emission.is_denied());
 }
+
+/// Is ready again as soon as it waits, and uses up what tokio lets a task do at a time.
+async fn busy() {
+    let lock = tokio::sync::Mutex::new(());
+    loop {
+        drop(lock.lock().await);
+    }
+}
+
+struct Busy;
+
+impl PreHook<str> for Busy {
+    fn id(&self) -> &str {
+        "busy"
+    }
+
+    async fn execute(&self, _request: &str) -> Result<HookResponse, HookError> {
+        busy().await;
+        Ok(HookResponse::default())
+    }
+}
+
+const SHORT: Duration = Duration::from_millis(50);
+
+#[tokio::test]
+async fn e_39_the_time_of_a_hook_that_is_never_idle_ends() {
+    let registry = HookRegistry::new();
+    let hook = |_: Arc<str>, _: Arc<Map>| async {
+        busy().await;
+        HookResult::proceed()
+    };
+    let options = plain().timeout(SHORT).on_failure(FailurePolicy::FailClosed);
+    registry.register("e", hook, options);
+    assert!(emit(&registry, "e", ()).await.is_denied());
+    registry.register("other", hook, plain());
+    let options = EmitOptions::new().deadline(SHORT);
+    let error = registry.emit_with("other", (), options).await.unwrap_err();
+    assert!(matches!(error, EmitError::Deadline { .. }));
+    let phases = PhaseRegistry::<str, ()>::new();
+    phases.register_pre(Busy, plain().timeout(SHORT));
+    assert!(phases.execute_pre("request").await.is_err());
+}
+
+#[tokio::test]
+async fn e_54_a_hook_that_is_never_idle_keeps_no_other_from_its_answer() {
+    let registry = HookRegistry::new();
+    for name in ["busy", "busy too"] {
+        let hook = |_: Arc<str>, _: Arc<Map>| async {
+            busy().await;
+            HookResult::proceed()
+        };
+        registry.register("e", hook, named(name));
+    }
+    let quick = |_: Arc<str>, _: Arc<Map>| async {
+        for _ in 0..3 {
+            tokio::task::yield_now().await;
+        }
+        drop(tokio::sync::Mutex::new(()).lock().await);
+        HookResult::set("quick", true)
+    };
+    registry.register("e", quick, named("quick"));
+    let collected = registry.collect("e", (), 4 * SHORT).await.unwrap();
+    assert_eq!(collected.answers.len(), 1, "{:?}", collected.faults);
+    assert_eq!(collected.faults.len(), 2);
+}
+
+/// An error that panics when it is dropped.
+#[derive(Debug)]
+struct PanicsWhenDropped;
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("in the destructor");
+        }
+    }
+}
+
+impl std::fmt::Display for PanicsWhenDropped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("broken")
+    }
+}
+
+impl std::error::Error for PanicsWhenDropped {}
+
+#[test]
+fn r_14_the_destructor_of_an_error_keeps_no_hook_from_running() {
+    let log = Log::new();
+    let phases = PhaseRegistry::<str, ()>::new();
+    let fails = PostFn::new("fails", |_: &(), _: Option<&str>| Err(PanicsWhenDropped));
+    phases.register_post(fails, at(1));
+    let seen = log.clone();
+    let after = PostFn::new("after", move |_: &(), _: Option<&str>| seen.add("after"));
+    phases.register_post(after, at(2));
+    block_on(phases.execute_post(&(), None));
+    assert_eq!(log.lines(), ["after"]);
+    for (policy, is_denied) in [
+        (FailurePolicy::Isolate, false),
+        (FailurePolicy::FailClosed, true),
+    ] {
+        let phases = PhaseRegistry::<str, ()>::new();
+        let fails = PreFn::new("fails", |_: &str| Err::<HookResponse, _>(PanicsWhenDropped));
+        phases.register_pre(fails, plain().on_failure(policy));
+        let response = block_on(phases.execute_pre("request")).unwrap();
+        assert_eq!(response.action == ResponseAction::Deny, is_denied);
+    }
+}
+
+#[test]
+fn e_42_a_collection_that_is_dropped_ends_no_process() {
+    let registry = HookRegistry::new();
+    for name in ["a", "b"] {
+        let hook = |_: Arc<str>, _: Arc<Map>| async {
+            let _held = PanicsWhenDropped;
+            std::future::pending::<HookResult>().await
+        };
+        registry.register("e", hook, named(name));
+    }
+    let mut collection = Box::pin(registry.collect("e", (), SECOND));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(collection.as_mut().poll(&mut cx).is_pending());
+    drop(collection);
+}
+
+#[test]
+fn e_95_an_invalid_change_changes_nothing_and_is_reported() {
+    for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
+        let registry = HookRegistry::new();
+        let hook = |_: Event<'_>| HookResult::set("x", 1).approval_timeout(f64::NAN);
+        registry.register("e", hook, plain().on_failure(policy));
+        let options = EmitOptions::new().report();
+        let emission = block_on(registry.emit_with("e", (), options)).unwrap();
+        assert!(emission.data.is_empty());
+        assert_eq!(emission.faults.len(), 1);
+        assert_eq!(emission.is_denied(), policy == FailurePolicy::FailClosed);
+        let report = emission.report().unwrap().to_string();
+        assert!(report.contains("gave an invalid answer"), "{report}");
+        let collected = block_on(registry.collect("e", (), SECOND)).unwrap();
+        assert!(collected.answers.is_empty());
+        assert_eq!(collected.faults.len(), 1);
+    }
+}
+
+#[test]
+fn e_36_an_error_that_cannot_be_shown_is_a_fault_like_others() {
+    #[derive(Debug)]
+    struct Unshown;
+    impl std::fmt::Display for Unshown {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            std::panic::panic_any(PanicsWhenDropped)
+        }
+    }
+    impl std::error::Error for Unshown {}
+    let registry = HookRegistry::new();
+    let hook = |_: Event<'_>| Err::<HookResult, _>(Unshown);
+    registry.register("e", hook, plain().on_failure(FailurePolicy::FailClosed));
+    assert!(block_on(registry.emit("e", ())).unwrap().is_denied());
+}

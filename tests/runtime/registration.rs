@@ -371,6 +371,37 @@ fn e_09_a_boxed_closure_is_anonymous() {
 }
 
 #[test]
+fn e_09_a_reference_to_a_function_that_is_not_known_is_anonymous() {
+    type Known = &'static (dyn Fn(Arc<str>, Arc<Map>) -> HookResult + Send + Sync);
+    let registry = HookRegistry::new();
+    let known: Known = &plain_function;
+    registry.register("e", known, plain());
+    static POINTER: fn(Arc<str>, Arc<Map>) -> HookResult = plain_function;
+    registry.register("e", &POINTER, plain());
+    assert!(names(&registry).is_empty(), "{:?}", names(&registry));
+}
+
+#[test]
+fn e_09_a_type_that_is_generic_over_a_function_has_its_own_name() {
+    struct Rule<F>(F);
+    impl hooks_runtime::EventHook for Rule<fn() -> HookResult> {
+        async fn call(
+            &self,
+            _: hooks_runtime::Event<'_>,
+        ) -> Result<HookResult, hooks_runtime::HookError> {
+            Ok((self.0)())
+        }
+    }
+    let registry = HookRegistry::new();
+    registry.register(
+        "e",
+        Rule(HookResult::proceed as fn() -> HookResult),
+        plain(),
+    );
+    assert_eq!(names(&registry), ["Rule"]);
+}
+
+#[test]
 fn e_09_a_function_pointer_is_anonymous() {
     let registry = HookRegistry::new();
     let pointer: fn(Arc<str>, Arc<Map>) -> HookResult = plain_function;

@@ -96,6 +96,15 @@ impl Reply {
             None => Ok(self),
             Some(spoken) => match *spoken {
                 Spoken::Fault(fault) => Err(fault),
+                // Without the question, or the no, it would be a yes: that is for the policy.
+                Spoken::Result(ref result)
+                    if !matches!(result.action, Action::AskUser | Action::Deny) =>
+                {
+                    match result.check() {
+                        Ok(()) => Ok(Reply(Some(spoken))),
+                        Err(why) => Err(Fault::invalid(why.to_string())),
+                    }
+                }
                 Spoken::Result(_) => Ok(Reply(Some(spoken))),
             },
         }
@@ -200,12 +209,22 @@ pub trait IntoHandler<Form>: Send + Sync + 'static {
     }
 }
 
+/// What the names of types begin with that are none of the user's.
+const ANONYMOUS: &[&str] = &[
+    "fn(",
+    "for<",
+    "dyn ",
+    "(dyn ",
+    "alloc::boxed::Box<",
+    "alloc::sync::Arc<",
+];
+
 /// The tail of a type's name; closures, also in a box, and function pointers have none.
 fn name_of(full: &str) -> Option<String> {
-    let is_anonymous = full.ends_with("{{closure}}")
-        || ["fn(", "for<", "alloc::boxed::Box<", "alloc::sync::Arc<"]
-            .iter()
-            .any(|start| full.starts_with(start));
+    let full = full.trim_start_matches('&');
+    let full = full.strip_prefix("mut ").unwrap_or(full);
+    let is_anonymous =
+        full.ends_with("{{closure}}") || ANONYMOUS.iter().any(|start| full.starts_with(start));
     if is_anonymous {
         return None;
     }
@@ -220,14 +239,16 @@ fn name_of(full: &str) -> Option<String> {
 
 /// What follows the last `::` that is not within `<…>`.
 fn last_segment(path: &str) -> &str {
-    let (mut depth, mut start) = (0_usize, 0);
+    let (mut depth, mut start, mut before) = (0_usize, 0, ' ');
     for (at, character) in path.char_indices() {
         match character {
             '<' => depth += 1,
-            '>' => depth = depth.saturating_sub(1),
+            // But for that of an arrow.
+            '>' if before != '-' => depth = depth.saturating_sub(1),
             ':' if depth == 0 => start = at + 1,
             _ => {}
         }
+        before = character;
     }
     &path[start..]
 }

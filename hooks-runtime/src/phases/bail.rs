@@ -1,5 +1,6 @@
 //! The policy of PRE: the first response that is not `CONTINUE` ends it (`R-09` to `R-13`).
 
+use hooks_core::__private::discard;
 use hooks_core::{Answer, Combine, EntryMeta, FailurePolicy, Fault, Never, Step};
 
 use super::hook::Pre;
@@ -61,6 +62,7 @@ impl<'h, Req: ?Sized> Combine<dyn Pre<Req> + 'h> for Bail<'_, Req> {
         self.answer = match Phase::Pre.policy(entry.on_failure()) {
             FailurePolicy::Isolate => {
                 log(Phase::Pre, entry, &fault);
+                discard(fault);
                 return Step::Next;
             }
             FailurePolicy::Propagate => Err(HookError::of(entry.shared_name(), fault)),
@@ -68,6 +70,7 @@ impl<'h, Req: ?Sized> Combine<dyn Pre<Req> + 'h> for Bail<'_, Req> {
             _ => {
                 log(Phase::Pre, entry, &fault);
                 let reason = format!("hook `{}` {}", entry.name(), text(&fault));
+                discard(fault);
                 Ok(HookResponse::new(ResponseAction::Deny)
                     .reason(reason)
                     .error_type("hook_failure"))

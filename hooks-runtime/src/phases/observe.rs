@@ -1,5 +1,6 @@
 //! The policy of POST: every hook runs, whatever becomes of the others (`R-14`).
 
+use hooks_core::__private::discard;
 use hooks_core::{Answer, Combine, EntryMeta, Fault, Never, Step};
 
 use super::hook::Post;
@@ -51,6 +52,7 @@ impl<'h, Res: ?Sized> Combine<dyn Post<Res> + 'h> for Observe<'_, Res> {
 
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
         log(Phase::Post, entry, &fault);
+        discard(fault);
         Step::Next
     }
 
