@@ -12,6 +12,9 @@
   ]) {
     delete globalThis[name];
   }
+  // What they write is no text that `JSON.stringify` writes by itself.
+  delete JSON.rawJSON;
+  delete JSON.isRawJSON;
   Object.defineProperty(globalThis, "HookStopException", {
     value: HookStopException,
     writable: true,

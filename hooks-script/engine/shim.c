@@ -174,7 +174,8 @@ static JSValue class_name(JSContext *ctx, JSValueConst error) {
     JSValue class = look(ctx, error, "constructor");
     for (int depth = 0; depth < 64 && JS_IsFunction(ctx, class); depth++) {
         JSValue name = look(ctx, class, "name");
-        if (JS_IsString(name) && JS_VALUE_GET_TAG(name) == JS_TAG_STRING && JS_VALUE_GET_STRING(name)->len) {
+        // A string of several parts is never empty.
+        if (JS_IsString(name) && (JS_VALUE_GET_TAG(name) != JS_TAG_STRING || JS_VALUE_GET_STRING(name)->len)) {
             JS_FreeValue(ctx, class);
             return name;
         }
@@ -333,7 +334,8 @@ static bool job(bool *allowed) {
     return true;
 }
 
-// What `value` comes to, as `await` has it; an exception if that throws or never happens.
+// What `value` comes to, as `await` has it; an exception if that throws or never happens. A
+// promise of a class of its own is asked by its own `then`.
 static JSValue settle(JSContext *ctx, JSValue value, enum status *status) {
     bool allowed = true;
     if (!JS_IsObject(value)) return value;
@@ -346,12 +348,12 @@ static JSValue settle(JSContext *ctx, JSValue value, enum status *status) {
         bool thenable = JS_IsFunction(ctx, then);
         JS_FreeValue(ctx, then);
         if (!thenable) return value;
-        JSValueConst argument = value;
-        JSValue promise = js_promise_resolve(ctx, ctx->promise_ctor, 1, &argument, 0);
-        JS_FreeValue(ctx, value);
-        if (JS_IsException(promise)) return promise;
-        value = promise;
     }
+    JSValueConst argument = value;
+    JSValue promise = js_promise_resolve(ctx, ctx->promise_ctor, 1, &argument, 0);
+    JS_FreeValue(ctx, value);
+    if (JS_IsException(promise)) return promise;
+    value = promise;
     while (JS_PromiseState(ctx, value) == JS_PROMISE_PENDING && job(&allowed)) {}
     JSPromiseStateEnum state = JS_PromiseState(ctx, value);
     JSValue outcome;
@@ -464,6 +466,12 @@ static bool callable(JSContext *ctx, JSValueConst value) {
         return false;
     case JS_CLASS_BOUND_FUNCTION:
         return callable(ctx, function->u.bound_function->func_obj);
+    case JS_CLASS_PROXY: {
+        JSProxyData *proxy = JS_GetOpaque(value, JS_CLASS_PROXY);
+        return !proxy->is_revoked && callable(ctx, proxy->target);
+    }
+    case JS_CLASS_C_FUNCTION:
+        return function->u.cfunc.cproto != JS_CFUNC_constructor && function->u.cfunc.cproto != JS_CFUNC_constructor_magic;
     case JS_CLASS_BYTECODE_FUNCTION:
         // What makes objects and has no prototype of the compiler's is a class, which makes its own.
         return !function->is_constructor || function->u.func.function_bytecode->has_prototype;

@@ -244,7 +244,7 @@ impl Sandbox {
 
     fn trapped(
         &self,
-        instance: &Instance,
+        instance: &mut Instance,
         fuel: Fuel,
         error: &wasmtime::Error,
         heap: Heap,
@@ -256,6 +256,11 @@ impl Sandbox {
             }
             Some(Trap::Interrupt) => Failure::Wall(instance.space.host().wall),
             Some(Trap::StackOverflow) => Failure::Stack(self.limits.stack),
+            // Where the engine calls itself without looking at how deep it is, as iterator helpers
+            // do: the stack lies first in memory, and goes on below its first byte.
+            Some(Trap::MemoryOutOfBounds) if instance.space.has_left_stack() => {
+                Failure::Stack(self.limits.stack)
+            }
             // The engine gives up in places where it has no memory to say why.
             _ if heap.refused => Failure::Heap(self.limits.heap),
             _ => Failure::Engine(format!("{error:#}")),

@@ -154,9 +154,10 @@ impl Instance {
     }
 
     pub(super) fn heap_state(&mut self) -> Heap {
-        // A call that did not return may have used up its fuel.
+        // A call that did not return may have used up its fuel, or its time.
         let fuel = self.space.fuel();
         let store = self.space.changing();
+        store.set_epoch_deadline(u64::from(u32::MAX));
         let asked = store
             .set_fuel(1_000)
             .and_then(|()| self.heap.call(&mut *store, ()));

@@ -138,6 +138,13 @@ impl Space {
         Ok(taken)
     }
 
+    /// Whether the stack has gone below the memory, where it lies first: what is counted down from
+    /// there is a large number.
+    pub(super) fn has_left_stack(&mut self) -> bool {
+        let pointer = self.stack_pointer.get(&mut self.store).i32();
+        pointer.is_some_and(|pointer| pointer.cast_unsigned() as usize > STACK)
+    }
+
     fn hold(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {
         let missing = state.reach().saturating_sub(self.bytes().len());
         if missing > 0 {

@@ -62,6 +62,7 @@ fn s_03_a_function_is_told_from_a_class_by_what_it_is() {
          Object.defineProperty(f, 'prototype', { writable: false });
          export default f.bind(null);",
         "export default ({ f(c) { return { out: c.in }; } }).f;",
+        "export default new Proxy(function (c) { return { out: c.in }; }, {});",
     ] {
         out(pre(&register(&engine, source)));
     }
@@ -70,6 +71,10 @@ fn s_03_a_function_is_told_from_a_class_by_what_it_is() {
         "export default (class {}).bind(null).bind(null);",
         "export default class A extends Error {};",
         "class A { static prototype2 = 1; } export default A;",
+        "export default new Proxy(class {}, {});",
+        "export default new Proxy((class {}).bind(), {});",
+        "export default Map;",
+        "export default Promise;",
     ] {
         assert_eq!(rejected(source).kind(), "exports", "{source}");
     }
