@@ -21,6 +21,12 @@ pub(crate) fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     named(attrs, &["cfg"])
 }
 
+/// What goes with everything that is generated from what it stands on: the `cfg` attributes, and
+/// what the compiler is to allow.
+pub(crate) fn everywhere(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    named(attrs, &["cfg", "allow"])
+}
+
 /// Whether what they stand on may be configured away.
 pub(crate) fn is_optional(attrs: &[Attribute]) -> bool {
     cfgs(attrs).next().is_some()

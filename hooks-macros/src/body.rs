@@ -67,7 +67,16 @@ const TOOLS: &[&str] = &["clippy", "diagnostic", "rustfmt"];
 /// The attributes are those of the function and of the block that it stands in: one that is
 /// not known may put an `.await` around the body.
 pub(crate) fn is_ready<'a>(mut attrs: impl Iterator<Item = &'a Attribute>, body: &Group) -> bool {
-    attrs.all(|attr| is_inert(attr.path())) && !can_wait(body.stream())
+    attrs.all(|attr| is_inert(attr.path()))
+        && !has_attributes(body.stream())
+        && !can_wait(body.stream())
+}
+
+/// Whether the body begins with attributes of its own, `#![…]`: only a function's can.
+fn has_attributes(body: TokenStream) -> bool {
+    let mut tokens = body.into_iter();
+    let mut is = |wanted| matches!(tokens.next(), Some(TokenTree::Punct(found)) if found.as_char() == wanted);
+    is('#') && is('!')
 }
 
 fn is_inert(attr: &Path) -> bool {

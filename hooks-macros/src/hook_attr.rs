@@ -22,6 +22,8 @@ pub(crate) struct HookAttr {
     /// What stands in the place of the kind, and has been reported: a kind must not be missed as
     /// well.
     pub(crate) unknown_kind: Option<String>,
+    /// Whether an option is none that there is.
+    pub(crate) has_unknown_option: bool,
     /// The keys of options whose values could not be read.
     pub(crate) unread: Vec<Ident>,
 }
@@ -125,10 +127,13 @@ impl HookAttr {
                 report.error(key, format!("a kind is one word; write `{word}`"));
                 self.set_kind(kind, &word, report);
             }
-            None => report.error(
-                key,
-                format!("unknown option `{key}`; the options of a slot are {OPTIONS}"),
-            ),
+            None => {
+                self.has_unknown_option = true;
+                report.error(
+                    key,
+                    format!("unknown option `{key}`; the options of a slot are {OPTIONS}"),
+                );
+            }
         }
         Ok(())
     }

@@ -143,14 +143,15 @@ fn hook_params(method: &Method) -> (Option<syn::FnArg>, Option<syn::FnArg>) {
     let sig = &method.sig;
     let ty = params::answer(sig);
     // What the default answers would borrow from a receiver.
-    if params::borrows(&ty) || sig.receiver().is_some() {
+    if params::borrows(&ty) {
         return (None, None);
     }
     let has_last = params::typed(&sig.inputs).any(params::is_last);
     let private = krate::private();
     let last = !has_last && mend::takes_last(method);
     let last = last.then(|| syn::parse_quote!(last: #private::Option<#ty>));
-    (Some(syn::parse_quote!(&self)), last)
+    let receiver = sig.receiver().is_none();
+    (receiver.then(|| syn::parse_quote!(&self)), last)
 }
 
 /// The attributes that are not ours.

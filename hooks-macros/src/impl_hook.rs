@@ -10,6 +10,7 @@ use crate::krate;
 use crate::names::camel;
 use crate::params::{self, Passing};
 use crate::report::{self, Report};
+use crate::spans;
 use crate::syntax::Function;
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -98,6 +99,16 @@ fn validate<'a>(
             "a function has no receiver; use `#[impl_hooks(Set)]` for the methods of a type",
         );
     }
+    for arg in params::typed(&function.sig.inputs) {
+        params::unconditional(arg, "hook", &mut mistakes);
+    }
+    let answer = params::answer(&sig);
+    if params::borrows(&answer) {
+        mistakes.error(
+            answer,
+            "a hook cannot answer what it borrows; answer an owned value",
+        );
+    }
     let name = camel(&sig.ident);
     match &name {
         None => mistakes.error(
@@ -175,6 +186,8 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let cfgs: Vec<_> = attrs::cfgs(attrs).collect();
     let doc = format!("The function `{function}` as a hook.");
 
+    // Where the name is taken, the compiler shows the head of the item.
+    let item = quote_spanned!(spans::generated_at(function.span())=> struct #name;);
     let lints = attrs::named(attrs, LINT_LEVELS);
     let call = call(hook, private);
     let start = start(hook, private, ready);
@@ -189,10 +202,11 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
         #[doc = #doc]
         #[derive(#private::Debug, #private::Clone, #private::Copy, #private::Default)]
         #[allow(dead_code)]
-        #vis struct #name;
+        #vis #item
 
         #(#cfgs)*
         #(#lints)*
+        #[allow(refining_impl_trait)]
         impl #slot for #name {
             #call
             #start

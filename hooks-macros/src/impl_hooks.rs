@@ -3,7 +3,8 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{FnArg, ImplItem, Path, ReceiverKind};
+use syn::parse::{ParseStream, Parser};
+use syn::{FnArg, ImplItem, Path, ReceiverKind, Token};
 
 use crate::attrs;
 use crate::body;
@@ -111,8 +112,9 @@ fn set_path(args: TokenStream, hook_trait: Option<&Path>, report: &mut Report) -
         report.push(syn::Error::new(Span::call_site(), SHAPE));
         return likely_set(hook_trait?);
     }
-    let path = syn::parse2(args.clone()).map_err(|_| syn::Error::new_spanned(args, SHAPE));
-    let mut path: Path = report.ok(path)?;
+    let path = one_path.parse2(args.clone());
+    let path = path.map_err(|_| syn::Error::new_spanned(args, SHAPE));
+    let mut path = report.ok(path)?;
     for segment in &mut path.segments {
         let arguments = std::mem::take(&mut segment.arguments);
         if !arguments.is_empty() {
@@ -133,6 +135,13 @@ fn set_path(args: TokenStream, hook_trait: Option<&Path>, report: &mut Report) -
         return Some(set);
     }
     Some(path)
+}
+
+/// A path, and a comma behind it if need be.
+fn one_path(input: ParseStream<'_>) -> syn::Result<Path> {
+    let path = input.parse()?;
+    input.parse::<Option<Token![,]>>()?;
+    Ok(path)
 }
 
 fn likely_set(hook_trait: &Path) -> Option<Path> {
@@ -207,6 +216,9 @@ fn method(method: &Method, report: &mut Report) {
     }
     receiver(method, report);
     let inputs: Vec<_> = params::typed(&sig.inputs).collect();
+    for input in &inputs {
+        params::unconditional(input, "hook", report);
+    }
     for (at, input) in inputs.iter().enumerate() {
         if params::is_last(input) && at + 1 < inputs.len() {
             report.error(
@@ -277,6 +289,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
     });
     let mut implementation = quote! {
         #(#attrs)*
+        #[allow(refining_impl_trait)]
         #impl_token #impl_generics #hook_trait for #self_ty #where_clause
     };
     let ready = methods.iter().filter(|method| is_ready(method, block));

@@ -67,8 +67,12 @@ impl Value for Type {
 
     fn read(input: ParseStream<'_>) -> syn::Result<Self> {
         let ty = input.parse()?;
-        if let Type::Path(path) = &ty {
-            no_call(&path.path)?;
+        match &ty {
+            Type::Path(path) => no_call(&path.path)?,
+            Type::Never(_) | Type::Infer(_) | Type::ImplTrait(_) => {
+                return Err(syn::Error::new_spanned(ty, "no type of a value"));
+            }
+            _ => {}
         }
         Ok(ty)
     }

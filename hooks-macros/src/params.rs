@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
 use syn::{FnArg, Ident, Lifetime, Pat, PatType, ReturnType, Signature, Type, TypeReference};
 
+use crate::attrs;
 use crate::report::Report;
 use crate::spans;
 
@@ -196,6 +197,17 @@ impl VisitMut for Elided<'_> {
         &mut self,
         _: &mut syn::ParenthesizedGenericArguments,
     ) {
+    }
+}
+
+/// Reports a parameter that is not always there: what is generated has it always. `of` is what
+/// has the parameter.
+pub(crate) fn unconditional(arg: &PatType, of: &str, report: &mut Report) {
+    for attr in attrs::named(&arg.attrs, &["cfg", "cfg_attr"]) {
+        report.error(
+            attr,
+            format!("a parameter of a {of} is always there; put the condition on the whole {of}"),
+        );
     }
 }
 

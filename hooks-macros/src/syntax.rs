@@ -7,8 +7,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::token;
 use syn::{
-    Attribute, Generics, Ident, ImplItem, Path, Result, Signature, Token, TraitItem, Type,
-    TypeParamBound, Visibility, braced,
+    AttrStyle, Attribute, Generics, Ident, ImplItem, Path, Result, Signature, Token, TraitItem,
+    Type, TypeParamBound, Visibility, braced,
 };
 
 /// A trait.
@@ -60,7 +60,7 @@ pub(crate) struct Method {
 
 impl Parse for Trait {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let attrs = input.call(Attribute::parse_outer)?;
+        let mut attrs = input.call(Attribute::parse_outer)?;
         let vis = input.parse()?;
         let unsafety = input.parse()?;
         let auto_token = input.parse()?;
@@ -78,7 +78,7 @@ impl Parse for Trait {
             }
         }
         generics.where_clause = input.parse()?;
-        let (_, items) = items(input)?;
+        let (_, items) = items(input, &mut attrs)?;
         Ok(Trait {
             attrs,
             vis,
@@ -95,7 +95,7 @@ impl Parse for Trait {
 
 impl Parse for Impl {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let attrs = input.call(Attribute::parse_outer)?;
+        let mut attrs = input.call(Attribute::parse_outer)?;
         let unsafety = input.parse()?;
         let impl_token = input.parse()?;
         let mut generics: Generics = if input.peek(Token![<]) && !input.peek2(Token![<]) {
@@ -113,7 +113,7 @@ impl Parse for Impl {
             None => (None, first),
         };
         generics.where_clause = input.parse()?;
-        let (brace_token, items) = items(input)?;
+        let (brace_token, items) = items(input, &mut attrs)?;
         Ok(Impl {
             attrs,
             unsafety,
@@ -151,9 +151,18 @@ impl Parse for Function {
     }
 }
 
-fn items<Other: Parse>(input: ParseStream<'_>) -> Result<(token::Brace, Vec<Item<Other>>)> {
+/// What stands in the braces. Attributes that stand there for the whole go to the others.
+fn items<Other: Parse>(
+    input: ParseStream<'_>,
+    attrs: &mut Vec<Attribute>,
+) -> Result<(token::Brace, Vec<Item<Other>>)> {
     let content;
     let brace_token = braced!(content in input);
+    let inner = content.call(Attribute::parse_inner)?;
+    attrs.extend(inner.into_iter().map(|attr| Attribute {
+        style: AttrStyle::Outer,
+        ..attr
+    }));
     let mut items = Vec::new();
     while !content.is_empty() {
         let ahead = content.fork();

@@ -35,7 +35,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let place = spans::generated_at(trait_token.span);
     let private = &spans::moved_all(krate::private(), place);
     let root = &spans::moved_all(krate::root(), place);
-    let cfgs: Vec<_> = attrs::cfgs(attrs).collect();
+    let cfgs: Vec<_> = attrs::everywhere(attrs).collect();
     let optional = nested.is_empty() && slots.iter().all(Slot::is_optional);
     // The items of one block have a short name for what they call.
     let short = &quote_spanned!(place=> __hooks);

@@ -50,8 +50,12 @@ fn method(method: &Method) -> Option<Method> {
         Some(body) => body.clone(),
         None => syn::parse2(quote!({ ::core::unreachable!() })).ok()?,
     };
-    let inputs = sig.inputs.iter();
-    let inputs = inputs.filter(|input| matches!(input, FnArg::Typed(_)));
+    let inputs = params::typed(&sig.inputs).map(|input| {
+        FnArg::Typed(syn::PatType {
+            attrs: Vec::new(),
+            ..input.clone()
+        })
+    });
     let generics = Generics {
         where_clause: None,
         ..sig.generics.clone()
@@ -68,7 +72,7 @@ fn method(method: &Method) -> Option<Method> {
             safety: Safety::Default,
             abi: None,
             generics,
-            inputs: inputs.cloned().collect(),
+            inputs: inputs.collect(),
             ..sig.clone()
         },
         body: Some(body),
@@ -124,6 +128,7 @@ impl Likely {
         let is_companion = |key: &Ident| key == "chain" || key == "aggregate";
         let has_companion = hook.chain.is_some()
             || hook.aggregate.is_some()
+            || hook.has_unknown_option
             || hook.unread.iter().any(is_companion);
         Likely {
             kind,

@@ -98,6 +98,15 @@ impl Slot {
         self.companions()?.end.as_ref()
     }
 
+    /// The types that the user wrote.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
+        let params = self.params.iter().map(|param| &param.ty);
+        let end = self.end().into_iter();
+        let end = end.flat_map(|end| [Some(&end.companion), end.output.as_ref()]);
+        let options = [self.chain()].into_iter().chain(end).flatten();
+        params.chain([&self.output]).chain(options)
+    }
+
     /// Whether hooks are given the previous output (`T-24`, §0.9).
     pub(crate) fn passes_last(&self) -> bool {
         let aggregates = self.end().is_some_and(|end| end.role == Role::Aggregate);

@@ -1,17 +1,19 @@
 //! `#[nested_hooks(field = path::OtherHooksSet)]` as it is written.
 
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Meta, Path, Token};
+use syn::{Ident, Meta, Path, Token};
 
 use super::model::Nested;
 use crate::attrs;
+use crate::names;
 use crate::options;
 use crate::report::Report;
+use crate::syntax::Trait;
 
 /// The sets that a trait nests.
-pub(super) fn read(attrs: &[Attribute], report: &mut Report) -> Vec<Nested> {
+pub(super) fn read(definition: &Trait, report: &mut Report) -> Vec<Nested> {
     let mut all = Vec::new();
-    for attr in attrs::named(attrs, &["nested_hooks"]) {
+    for attr in attrs::named(&definition.attrs, &["nested_hooks"]) {
         match &attr.meta {
             Meta::List(list) if !list.tokens.is_empty() => {
                 options::read_all(attr, report, |input, report| {
@@ -23,6 +25,16 @@ pub(super) fn read(attrs: &[Attribute], report: &mut Report) -> Vec<Nested> {
                 "`#[nested_hooks(…)]` names a set; write `#[nested_hooks(field = path::OtherHooksSet)]`",
             ),
         }
+    }
+    let own = names::set(&definition.ident, definition.ident.span());
+    if let Some(nested) = all
+        .iter()
+        .find(|nested: &&Nested| nested.set.is_ident(&own))
+    {
+        report.error(
+            &nested.set,
+            "a set cannot be nested in itself; name another",
+        );
     }
     all
 }

@@ -24,7 +24,7 @@ pub(crate) struct SlotExpansion<'a> {
     slot: &'a Slot,
     set: &'a Set,
     private: TokenStream,
-    /// `cfg` attributes of the slot and of the trait.
+    /// The attributes of the slot and of the trait that go everywhere.
     cfgs: Vec<&'a Attribute>,
     /// What users of the slot see.
     attrs: Vec<&'a Attribute>,
@@ -73,7 +73,7 @@ impl<'a> SlotExpansion<'a> {
             cfgs: set_cfgs
                 .iter()
                 .copied()
-                .chain(attrs::cfgs(&slot.attrs))
+                .chain(attrs::everywhere(&slot.attrs))
                 .collect(),
             attrs: attrs::named(&slot.attrs, SHOWN).collect(),
             place,

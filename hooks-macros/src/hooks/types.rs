@@ -1,10 +1,15 @@
 //! Types that cannot be in the signature of a slot, as far as their tokens tell. The compiler would
 //! refuse each in everything that is generated from it.
 
+use std::collections::HashSet;
+
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{GenericArgument, Ident, Path, PathArguments, PathSegment, Signature, Type, TypeInfer};
+use syn::{
+    BoundLifetimes, GenericArgument, Ident, Lifetime, Path, PathArguments, PathSegment, Signature,
+    Type, TypeInfer,
+};
 
 use crate::params;
 
@@ -31,6 +36,16 @@ pub(super) fn of_output(ty: &Type) -> Option<Mistake> {
     })
 }
 
+/// What is wrong with the type of a companion.
+pub(super) fn of_companion(ty: &Type) -> Option<Mistake> {
+    const OWNS: &str = "a companion owns what it holds; name a type without lifetimes";
+    mistake(
+        ty,
+        |_| "a companion needs a size; name a type that implements its trait",
+    )
+    .or_else(|| params::borrows(ty).then(|| (ty.to_token_stream(), OWNS)))
+}
+
 fn mistake(ty: &Type, remedy: fn(Unsized) -> &'static str) -> Option<Mistake> {
     anywhere(ty).or_else(|| {
         let (found, shape) = without_size(ty)?;
@@ -48,25 +63,50 @@ pub(super) fn cannot_stand(sig: &Signature) -> bool {
 
 /// What can be nowhere in a type of a slot.
 fn anywhere(ty: &Type) -> Option<Mistake> {
-    struct Find(Option<Mistake>);
+    struct Find {
+        found: Option<Mistake>,
+        /// The lifetimes of `for<'x>`.
+        bound: Vec<Ident>,
+    }
     impl<'a> Visit<'a> for Find {
+        fn visit_bound_lifetimes(&mut self, bound: &'a BoundLifetimes) {
+            let lifetimes = bound.lifetimes.iter().filter_map(|bound| match bound {
+                syn::GenericParam::Lifetime(bound) => Some(bound.lifetime.ident.clone()),
+                _ => None,
+            });
+            self.bound.extend(lifetimes);
+        }
+
+        fn visit_lifetime(&mut self, lifetime: &'a Lifetime) {
+            let name = &lifetime.ident;
+            if name != "static" && name != "_" && !self.bound.contains(name) {
+                let message =
+                    "a slot declares no lifetimes; leave this one out, or write `'_` for it";
+                self.found
+                    .get_or_insert((lifetime.to_token_stream(), message));
+            }
+        }
+
         fn visit_path(&mut self, path: &'a Path) {
             let first = path.segments.first().map(|segment| &segment.ident);
             if let Some(name) = first.filter(|name| *name == "Self") {
                 let message = "a slot belongs to no type; name one in place of `Self`";
-                self.0.get_or_insert((name.to_token_stream(), message));
+                self.found.get_or_insert((name.to_token_stream(), message));
             }
             visit::visit_path(self, path);
         }
 
         fn visit_type_infer(&mut self, infer: &'a TypeInfer) {
             let message = "the types of a slot are written out; name one in place of `_`";
-            self.0.get_or_insert((infer.to_token_stream(), message));
+            self.found.get_or_insert((infer.to_token_stream(), message));
         }
     }
-    let mut find = Find(None);
+    let mut find = Find {
+        found: None,
+        bound: Vec::new(),
+    };
     find.visit_type(ty);
-    find.0
+    find.found
 }
 
 enum Unsized {
@@ -108,4 +148,24 @@ fn is_holder(name: &Ident) -> bool {
     ["Option", "Result", "Vec"]
         .iter()
         .any(|holder| name == holder)
+}
+
+/// The names in types that stand there by themselves, `Result` in `Result<u8, String>`.
+pub(super) fn names_in<'a>(types: impl IntoIterator<Item = &'a Type>) -> HashSet<Ident> {
+    struct Names(HashSet<Ident>);
+    impl<'a> Visit<'a> for Names {
+        fn visit_type_path(&mut self, path: &'a syn::TypePath) {
+            if let (None, None, Some(first)) = (
+                &path.qself,
+                path.path.leading_colon,
+                path.path.segments.first(),
+            ) {
+                self.0.insert(first.ident.clone());
+            }
+            visit::visit_type_path(self, path);
+        }
+    }
+    let mut names = Names(HashSet::new());
+    types.into_iter().for_each(|ty| names.visit_type(ty));
+    names.0
 }

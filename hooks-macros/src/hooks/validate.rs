@@ -39,7 +39,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         );
     }
     header(definition, &mut report);
-    let nested = nested::read(&definition.attrs, &mut report);
+    let nested = nested::read(definition, &mut report);
     for attr in attrs::named(&definition.attrs, &["hook"]) {
         report.error(attr, "`#[hook(…)]` is for one slot; move it to a method");
     }
@@ -126,6 +126,11 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
         );
     }
     let name = kind.as_ref().and_then(|(_, name)| name.clone());
+    let sig = &method.sig;
+    if sig.asyncness.is_none() && attrs::named(&method.attrs, &["hook"]).next().is_none() {
+        // That it is no slot was reported, and may be what was meant.
+        return None;
+    }
     signature(method, report);
     let inputs: Vec<_> = params::typed(&method.sig.inputs).cloned().collect();
     if let Some((Kind::Custom(_), _)) = &kind {
@@ -205,12 +210,13 @@ fn hook_attr<'a>(method: &'a Method, report: &mut Report) -> Option<&'a Attribut
     let mut attrs = attrs::named(&method.attrs, &["hook"]);
     let first = attrs.next();
     if first.is_none() {
+        let name = &method.sig.ident;
         report.error(
-            &method.sig.ident,
-            format!(
-                "method `{}` is no slot yet; give it a kind: `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`",
-                method.sig.ident
-            ),
+            name,
+            match method.sig.asyncness {
+                Some(_) => format!("method `{name}` is no slot yet; give it a kind: `#[hook(always)]`, `#[hook(fallback)]` or `#[hook(singleton)]`"),
+                None => format!("method `{name}` is no slot; move it out of the trait, or write `#[hook(always)]` and `async fn`"),
+            },
         );
     }
     for second in attrs {
@@ -304,6 +310,7 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
     let companion = aggregate
         .map(|option| (Role::Aggregate, option.value))
         .or(finalize.map(|option| (Role::Finalize, option.value)));
+    let chain = chain.map(|option| option.value);
     // One whose value could not be read is not missing.
     let is_there = companion.is_some() || unread.iter().any(is_end);
     if let (false, Some(output)) = (is_there, &output) {
@@ -312,12 +319,24 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
             "`output` is what an aggregate or a finalizer makes; add `aggregate = Type` or `finalize = Type`",
         );
     }
+    let output = output.map(|option| option.value);
+    let companions = chain
+        .iter()
+        .chain(companion.iter().map(|(_, companion)| companion));
+    for companion in companions {
+        if let Some((found, message)) = types::of_companion(companion) {
+            report.error(found, message);
+        }
+    }
+    if let Some(output) = &output {
+        answer(output, false, report);
+    }
     Companions {
-        chain: chain.map(|option| option.value),
+        chain,
         end: companion.map(|(role, companion)| End {
             role,
             companion,
-            output: output.map(|option| option.value),
+            output,
         }),
     }
 }
@@ -330,7 +349,15 @@ fn signature(method: &Method, report: &mut Report) {
             format!("a slot is as visible as its set; remove `{vis}`"),
         );
     }
-    if sig.asyncness.is_none() {
+    if let Some(future) = spelled_future(sig) {
+        report.error(
+            future,
+            format!(
+                "slot `{}` returns a future; write `async fn`, and what it answers",
+                sig.ident
+            ),
+        );
+    } else if sig.asyncness.is_none() {
         report.error(
             sig.fn_token,
             format!("slot `{}` is not async; write `async fn`", sig.ident),
@@ -367,7 +394,16 @@ fn signature(method: &Method, report: &mut Report) {
     }
 }
 
+/// The `impl Future` that a function which is not async returns.
+fn spelled_future(sig: &syn::Signature) -> Option<syn::TypeImplTrait> {
+    match sig.asyncness {
+        Some(_) => None,
+        None => params::impl_trait(&params::answer(sig)),
+    }
+}
+
 fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
+    params::unconditional(arg, "slot", report);
     let param = Param::read(arg, report)?;
     if params::is_last(arg) {
         report.error(
@@ -396,28 +432,34 @@ fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
 }
 
 fn output(sig: &syn::Signature, report: &mut Report) -> Option<Type> {
+    if spelled_future(sig).is_some() {
+        return None;
+    }
     let ty = params::answer(sig);
-    if let Some(found) = params::impl_trait(&ty) {
-        report.error(
+    let borrows = params::typed(&sig.inputs).any(|input| params::borrows(&input.ty));
+    answer(&ty, borrows, report).then_some(ty)
+}
+
+/// Whether a dispatch can answer with the type; `may_borrow` says whether there is anything that
+/// it could be meant to borrow from.
+fn answer(ty: &Type, may_borrow: bool, report: &mut Report) -> bool {
+    let mut mistakes = Report::default();
+    if let Some(found) = params::impl_trait(ty) {
+        mistakes.error(
             found,
             "a slot cannot answer `impl Trait`; name a type, or answer a `Box<dyn Trait>`",
         );
-        return None;
-    }
-    if let Some((found, message)) = types::of_output(&ty) {
-        report.error(found, message);
-        return None;
-    }
-    if params::borrows(&ty) {
-        let message = if params::typed(&sig.inputs).any(|input| params::borrows(&input.ty)) {
+    } else if let Some((found, message)) = types::of_output(ty) {
+        mistakes.error(found, message);
+    } else if params::borrows(ty) {
+        let message = if may_borrow {
             "the answer of a slot cannot borrow from its parameters; answer an owned value"
         } else {
             "the answer of a slot has nothing to borrow from; answer an owned value, or one that is `'static`"
         };
-        report.error(ty, message);
-        return None;
+        mistakes.error(ty, message);
     }
-    Some(ty)
+    !report.found_in(mistakes)
 }
 
 /// Generated names that would meet each other, or the set's own.
@@ -442,6 +484,11 @@ fn collisions(set: &Set, report: &mut Report) {
         (set.name.clone(), "the trait".to_owned()),
         (set.set.clone(), "the hook set".to_owned()),
     ]);
+    let types = set
+        .slots
+        .iter()
+        .map(|slot| (&slot.method, types::names_in(slot.types())));
+    let types: Vec<_> = types.collect();
     for (at, slot) in set.slots.iter().enumerate() {
         let owner = format!("slot `{}`", slot.method);
         if let Some(first) = set.slots[..at]
@@ -468,7 +515,9 @@ fn collisions(set: &Set, report: &mut Report) {
             );
         }
         let name = slot.public_traits().into_iter().find_map(|name| {
-            let other = traits.insert(name.clone(), owner.clone())?;
+            let user = types.iter().find(|(_, names)| names.contains(&name));
+            let user = user.map(|(slot, _)| format!("a type of slot `{slot}`"));
+            let other = traits.insert(name.clone(), owner.clone()).or(user)?;
             Some((name, other))
         });
         if let Some((name, other)) = name {

@@ -7,9 +7,9 @@ trait AppHooks: Clone {
     async fn check<T>(&self, prompt: &mut String) -> bool {
         prompt.is_empty()
     }
+    #[hook(choice)]
     fn choose(last: u8) -> u8 {
         last
     }
 }
-
 fn main() {}

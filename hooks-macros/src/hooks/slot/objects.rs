@@ -151,8 +151,12 @@ impl SlotExpansion<'_> {
                     args: #args_type,
                     last: #last_type,
                 ) -> #private::Answer<'__b, #output> {
-                    __H::__hooks_start(&__hooks_hook.0, args, last)
-                        .unwrap_or_else(|((#(#idents,)*), __hooks_last)| #private::Answer::later(__H::call(&__hooks_hook.0, #(#owned,)* #last)))
+                    match __H::__hooks_start(&__hooks_hook.0, args, last) {
+                        #private::Ok(answer) => answer,
+                        #private::Err(((#(#idents,)*), __hooks_last)) => {
+                            #private::Answer::later(__H::call(&__hooks_hook.0, #(#owned,)* #last))
+                        }
+                    }
                 }
             }
 

@@ -1,0 +1,11 @@
+use hooks_core::hooks;
+
+#[hooks]
+trait AppHooks {
+    #[hook(always)]
+    async fn check(prompt: &'a str) -> bool {
+        prompt.is_empty()
+    }
+}
+
+fn main() {}
