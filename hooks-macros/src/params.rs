@@ -165,7 +165,12 @@ impl Elided<'_> {
         match self {
             Elided::Find(found) => **found = true,
             Elided::Name(names) => {
-                let name = Lifetime::new(&format!("'__a{}", names.len()), Span::call_site());
+                // The first as elsewhere: what the compiler says of it is said once.
+                let name = match names.len() {
+                    0 => "'__a".to_owned(),
+                    more => format!("'__a{more}"),
+                };
+                let name = Lifetime::new(&name, Span::call_site());
                 lifetime.ident = name.ident.clone();
                 names.push(name);
             }

@@ -90,6 +90,8 @@ const GENERATED: &[&str] = &[
 const NOTED: &[(&str, &[&str])] = &[
     // Of an associated type, which is where it is asked for once, and at the user's type.
     ("hooks_output_not_send", &["__", "private", "Signature"]),
+    // Of the lifetime that stands for one that the user left out.
+    ("hooks_lifetime_hidden", &["__"]),
 ];
 
 #[test]
