@@ -301,59 +301,56 @@ impl EventHook for Program {
 /// The answer at the end of a program's output.
 fn answer(event: Event<'_>, output: &[u8]) -> Result<HookResult, HookError> {
     let invalid = |why: String| Err(HookError::from_fault(Fault::invalid(why)));
-    if output.is_empty() {
-        return Ok(HookResult::proceed());
-    }
-    // All of it, which may be on several lines, or else the last line.
-    let last = output.rsplitn(2, |byte| *byte == b'\n').next();
-    let candidates = [Some(output), last.filter(|last| last.len() < output.len())];
-    let candidates = candidates.into_iter().flatten();
-    let read = |text| serde_json::from_slice::<Value>(text).map(|answer| (text, answer));
-    let mut error = None;
-    let found =
-        (candidates.clone()).find_map(|text| read(text).map_err(|why| error = Some(why)).ok());
-    let print_before = |answer: &[u8]| {
-        let before = &output[..output.len() - answer.len()];
-        print(event, &String::from_utf8_lossy(before));
-    };
-    let taken_alone = |why: &dyn fmt::Display, no| {
+    let alone = |no: HookResult, why: &dyn fmt::Display| {
         event.print(format!(
             "the answer is taken without its other fields: {why}"
         ));
         Ok(no)
     };
-    match (found, error) {
-        (Some((text, Value::Object(map))), _) => {
-            print_before(text);
+    if output.is_empty() {
+        return Ok(HookResult::proceed());
+    }
+    // All of it, which may be on several lines, or else the last line.
+    let before_last = output.iter().rposition(|byte| *byte == b'\n');
+    let (before, last) = output.split_at(before_last.map_or(0, |at| at + 1));
+    let (before, said) = match Said::read(output) {
+        Err(_) => (before, Said::read(last)),
+        said => (&[][..], said),
+    };
+    print(event, &String::from_utf8_lossy(before));
+    match said {
+        Ok(Said::Json(Value::Object(map))) => {
             let no = held_back(&map);
             match (HookResult::from_map(map), no) {
                 (Ok(result), _) => Ok(result),
-                (Err(why), Some(no)) => taken_alone(&why, no),
+                (Err(why), Some(no)) => alone(no, &why),
                 (Err(why), None) => invalid(why.to_string()),
             }
         }
-        (Some((text, _)), _) => {
-            print_before(text);
-            invalid("its standard output is JSON, but not an object".to_owned())
+        Ok(Said::Json(_)) => invalid("its standard output is JSON, but not an object".to_owned()),
+        Ok(Said::No(no, why)) => alone(no, &why),
+        Err(why) => invalid(format!(
+            "its standard output does not end with a JSON object: {why}"
+        )),
+    }
+}
+
+/// What a program may have said.
+enum Said {
+    Json(Value),
+    /// A no beside a value that cannot be read.
+    No(HookResult, serde_json::Error),
+}
+
+impl Said {
+    fn read(text: &[u8]) -> serde_json::Result<Self> {
+        match serde_json::from_slice(text) {
+            Ok(value) => Ok(Said::Json(value)),
+            Err(why) => match unreadable_no(text) {
+                Some(no) => Ok(Said::No(no, why)),
+                None => Err(why),
+            },
         }
-        (None, Some(why)) => {
-            match candidates
-                .clone()
-                .find_map(|text| Some((text, unreadable_no(text)?)))
-            {
-                Some((text, no)) => {
-                    print_before(text);
-                    taken_alone(&why, no)
-                }
-                None => {
-                    print_before(candidates.last().unwrap_or(output));
-                    invalid(format!(
-                        "its standard output does not end with a JSON object: {why}"
-                    ))
-                }
-            }
-        }
-        (None, None) => unreachable!("one text at least is read"),
     }
 }
 
