@@ -377,7 +377,8 @@ fn e_09_a_reference_to_a_function_that_is_not_known_is_anonymous() {
     let known: Known = &plain_function;
     registry.register("e", known, plain());
     static POINTER: fn(Arc<str>, Arc<Map>) -> HookResult = plain_function;
-    registry.register("e", &POINTER, plain());
+    let pointer: &'static fn(Arc<str>, Arc<Map>) -> HookResult = &POINTER;
+    registry.register("e", pointer, plain());
     assert!(names(&registry).is_empty(), "{:?}", names(&registry));
 }
 

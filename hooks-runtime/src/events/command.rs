@@ -328,7 +328,7 @@ fn answer(event: Event<'_>, output: &[u8]) -> Result<HookResult, HookError> {
             }
         }
         Ok(Said::Json(_)) => invalid("its standard output is JSON, but not an object".to_owned()),
-        Ok(Said::No(no, why)) => alone(no, &why),
+        Ok(Said::No(no, why)) => alone(*no, &why),
         Err(why) => invalid(format!(
             "its standard output does not end with a JSON object: {why}"
         )),
@@ -339,7 +339,7 @@ fn answer(event: Event<'_>, output: &[u8]) -> Result<HookResult, HookError> {
 enum Said {
     Json(Value),
     /// A no beside a value that cannot be read.
-    No(HookResult, serde_json::Error),
+    No(Box<HookResult>, serde_json::Error),
 }
 
 impl Said {
@@ -347,7 +347,7 @@ impl Said {
         match serde_json::from_slice(text) {
             Ok(value) => Ok(Said::Json(value)),
             Err(why) => match unreadable_no(text) {
-                Some(no) => Ok(Said::No(no, why)),
+                Some(no) => Ok(Said::No(Box::new(no), why)),
                 None => Err(why),
             },
         }
