@@ -296,13 +296,13 @@ async fn s_20_what_a_hook_says_is_masked_and_cut_off() {
 #[tokio::test]
 async fn s_20_ids_can_be_anonymised() {
     let engine = engine();
-    let code = "export default () => { throw new Error('user-4711 is muted in guild-8'); }";
+    let code = "export default () => { throw new Error('user-marta is muted in guild-north'); }";
     let stores = Stores::new().await;
     for history in &stores.histories {
         let history = history.clone().anonymize(AnonymizerKey::new(KEY).unwrap());
-        let scope = Scope::user("user-4711")
-            .in_guild("guild-8")
-            .in_channel("user-4711");
+        let scope = Scope::user("user-marta")
+            .in_guild("guild-north")
+            .in_channel("user-marta");
         let one = history
             .record(run(&engine, Stage::Pre, code).await.scope(scope.clone()))
             .await
@@ -319,13 +319,13 @@ async fn s_20_ids_can_be_anonymised() {
         let found = history.query(&RunQuery::new()).await.unwrap();
         let text = serde_json::to_string(&found.records).unwrap();
         assert!(
-            !text.contains("4711") && !text.contains("guild-8"),
+            !text.contains("marta") && !text.contains("guild-north"),
             "{text}"
         );
 
         let other = AnonymizerKey::new(b"another key of the host").unwrap();
         assert_ne!(
-            other.hash("user", "user-4711"),
+            other.hash("user", "user-marta"),
             *one.scope.user.as_ref().unwrap()
         );
     }
@@ -334,7 +334,7 @@ async fn s_20_ids_can_be_anonymised() {
     #[cfg(feature = "sqlite")]
     {
         let bytes = stores.bytes();
-        assert!(!bytes.windows(9).any(|bytes| bytes == b"user-4711"));
+        assert!(!bytes.windows(10).any(|bytes| bytes == b"user-marta"));
     }
 }
 
