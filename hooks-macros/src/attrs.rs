@@ -3,6 +3,8 @@
 use proc_macro2::TokenTree;
 use syn::Attribute;
 
+use crate::report::Report;
+
 /// Whether the attribute has one of these names.
 pub(crate) fn is_one_of(attr: &Attribute, names: &[&str]) -> bool {
     names.iter().any(|name| attr.path().is_ident(name))
@@ -14,6 +16,26 @@ pub(crate) fn named<'a>(
     names: &[&str],
 ) -> impl Iterator<Item = &'a Attribute> {
     attrs.iter().filter(|attr| is_one_of(attr, names))
+}
+
+/// Whether it is the macro of this name, by whatever path.
+pub(crate) fn calls(attr: &Attribute, name: &str) -> bool {
+    let last = attr.path().segments.last();
+    last.is_some_and(|segment| segment.ident == name)
+}
+
+/// Takes out a macro that would be called once more, and reports it.
+pub(crate) fn once(attrs: &mut Vec<Attribute>, name: &str, report: &mut Report) {
+    attrs.retain(|attr| {
+        let second = calls(attr, name);
+        if second {
+            report.error(
+                attr.path(),
+                format!("`#[{name}]` is there twice; remove one"),
+            );
+        }
+        !second
+    });
 }
 
 /// The `cfg` attributes, which go wherever something is generated from what they stand on.

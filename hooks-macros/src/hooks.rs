@@ -16,21 +16,24 @@ use quote::quote;
 use crate::attrs;
 use crate::krate;
 use crate::params;
-use crate::report;
+use crate::report::{self, Report};
 use crate::syntax::{Item, Method, Trait};
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
-    let definition: Trait = match syn::parse2(item.clone()) {
+    let mut definition: Trait = match syn::parse2(item.clone()) {
         Ok(definition) => definition,
         Err(error) => return report::with_errors(item.clone(), &not_a_trait(item, error)),
     };
-    match validate::validate(args, &definition) {
+    let mut report = Report::default();
+    attrs::once(&mut definition.attrs, "hooks", &mut report);
+    let expanded = match validate::validate(args, &definition) {
         Ok(set) => expand::expand(&set),
         Err(errors) => {
-            let rest = mended(&definition).unwrap_or_else(|| plain(&definition));
-            report::with_errors(rest, &errors)
+            report.push(errors);
+            mended(&definition).unwrap_or_else(|| plain(&definition))
         }
-    }
+    };
+    report.with_rest(Some(expanded))
 }
 
 /// Reports what is wrong with a trait that another macro wrote.

@@ -78,7 +78,11 @@ fn validate<'a>(
     if let Safety::Unsafe(token) = std::mem::replace(&mut sig.safety, Safety::Default) {
         report.error(token, "a hook cannot be `unsafe`; remove it");
     }
-    for second in function.attrs.iter().filter(|attr| is_ours(attr)) {
+    for second in function
+        .attrs
+        .iter()
+        .filter(|attr| attrs::calls(attr, "impl_hook"))
+    {
         mistakes.error(
             second.path(),
             "a function is one hook; write another function for the other slot",
@@ -139,12 +143,6 @@ fn validate<'a>(
         sig,
         params: params::typed(inputs).map(|arg| &*arg.ty).collect(),
     })
-}
-
-/// Whether it is this macro once more.
-fn is_ours(attr: &syn::Attribute) -> bool {
-    let last = attr.path().segments.last();
-    last.is_some_and(|segment| segment.ident == "impl_hook")
 }
 
 fn slot_path(args: TokenStream, report: &mut Report) -> Option<Path> {

@@ -16,11 +16,12 @@ use crate::spans;
 use crate::syntax::{Impl, Item, Method};
 
 pub(crate) fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
-    let block: Impl = match syn::parse2(item.clone()) {
+    let mut block: Impl = match syn::parse2(item.clone()) {
         Ok(block) => block,
         Err(error) => return report::with_errors(item.clone(), &not_an_impl(item, error)),
     };
     let mut report = Report::default();
+    attrs::once(&mut block.attrs, "impl_hooks", &mut report);
     let group = validate(args, &block, &mut report);
     // The methods without a mistake are registered, so that the value stays one that can
     // be, and what uses it is in order.

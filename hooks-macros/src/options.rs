@@ -17,23 +17,31 @@ pub(crate) fn read_all(
     mut one: impl FnMut(ParseStream<'_>, &mut Report) -> syn::Result<()>,
 ) {
     let parsed = attr.parse_args_with(|input: ParseStream<'_>| {
+        let mut blamed = false;
         while !input.is_empty() {
             if let Some(comma) = input.parse::<Option<Token![,]>>()? {
                 report.error(comma, "nothing stands before this comma; remove it");
                 continue;
             }
-            one(input, report)?;
-            comma(input, report)?;
+            // Of a word that was blamed already, nothing else is said.
+            let mut mistakes = Report::default();
+            let read = one(input, &mut mistakes);
+            if !blamed {
+                report.found_in(mistakes);
+            }
+            read?;
+            blamed = comma(input, report)?;
         }
         Ok(())
     });
     report.ok(parsed);
 }
 
-/// Reads the comma behind an option. Where a word follows, it begins the next option.
-fn comma(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+/// Reads the comma behind an option. Where a word follows, it is blamed, and begins the next
+/// option.
+fn comma(input: ParseStream<'_>, report: &mut Report) -> syn::Result<bool> {
     if is_end(input) {
-        return input.parse::<Option<Token![,]>>().map(|_| ());
+        return input.parse::<Option<Token![,]>>().map(|_| false);
     }
     if input.peek(Ident::peek_any) {
         let next = input.fork().call(Ident::parse_any)?;
@@ -41,14 +49,14 @@ fn comma(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
             &next,
             format!("options are separated by commas; write one before `{next}`"),
         );
-        return Ok(());
+        return Ok(true);
     }
     let other: TokenTree = input.parse()?;
     report.error(
         &other,
         format!("options are separated by commas; write one in place of `{other}`"),
     );
-    Ok(())
+    Ok(false)
 }
 
 /// What can be the value of an option.
