@@ -141,18 +141,60 @@ async fn a_process_left_behind_does_not_hold_the_emission_up() {
 async fn e_36_an_answer_on_its_way_through_a_filter_is_waited_for() {
     let script = r#"cat >/dev/null; (sleep 0.05; echo '{"action": "deny"}') & exit 0"#;
     for policy in [FailurePolicy::Isolate, FailurePolicy::FailClosed] {
-        let emission = emit_to(shell(script), RegisterOptions::new().on_failure(policy)).await;
-        assert_eq!(emission.action, Action::Deny);
-        assert!(emission.faults.is_empty(), "{:?}", emission.faults);
+        let mut tries = Vec::new();
+        // On a busy machine, even that may take longer than it is waited for.
+        while tries.len() < 10 && !tries.contains(&(Action::Deny, Ok(()))) {
+            let options = RegisterOptions::new().on_failure(policy);
+            let emission = emit_to(shell(script), options).await;
+            let fault = emission.faults.first().map(|fault| fault.fault.to_string());
+            tries.push((emission.action, fault.map_or(Ok(()), Err)));
+        }
+        assert!(tries.contains(&(Action::Deny, Ok(()))), "{tries:?}");
+    }
+}
+
+#[tokio::test]
+async fn e_36_the_time_of_a_program_ends_with_it() {
+    for said in [
+        "sleep 60 & echo no >&2; exit 2",
+        r#"sleep 60 & echo '{"action": "deny"}'"#,
+    ] {
+        // Less than what its pipes may be read for; a busy machine may need it to start.
+        let limit = Duration::from_millis(150);
+        let mut faults = Vec::new();
+        while faults.len() < 10 {
+            let emission = emit_to(shell(said).time_limit(limit), RegisterOptions::new()).await;
+            if emission.action == Action::Deny {
+                break;
+            }
+            faults.extend(emission.faults);
+        }
+        assert!(faults.len() < 10, "{said}: {faults:?}");
     }
 }
 
 #[tokio::test]
 async fn x_2_no_answer_while_something_holds_the_output_is_no_yes_of_one_that_fails_closed() {
-    let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
-    let emission = emit_to(shell("sleep 60 & exit 0"), options).await;
-    assert_eq!(emission.action, Action::Deny);
-    assert!(fault(&emission).contains("redirect its output"));
+    for said in ["", r#"echo '{"log": "starting"}';"#] {
+        let hook = || shell(&format!("sleep 60 & {said} exit 0"));
+        let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
+        let emission = emit_to(hook(), options).await;
+        assert_eq!(emission.action, Action::Deny);
+        assert!(fault(&emission).contains("redirect its output"));
+        let options = RegisterOptions::new().on_failure(FailurePolicy::Propagate);
+        let hooks = HookRegistry::new();
+        hooks.register("tool:pre", hook(), options);
+        assert!(hooks.emit("tool:pre", ()).await.is_err());
+    }
+    // What holds its standard error alone cannot answer, and who has answered has.
+    for said in [
+        "sleep 60 >/dev/null & exit 0",
+        r#"sleep 60 & echo '{"action": "continue"}'"#,
+    ] {
+        let options = RegisterOptions::new().on_failure(FailurePolicy::FailClosed);
+        let emission = emit_to(shell(said), options).await;
+        assert_eq!(emission.action, Action::Continue, "{:?}", emission.faults);
+    }
 }
 
 #[tokio::test]
@@ -233,10 +275,33 @@ async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
         assert_eq!(printed[0], "checked");
         assert!(printed[1].contains("without its other fields"));
     }
+    for no in [
+        r#""action": "deny", "reason": 1e999"#,
+        r#""action": "deny", "reason": ["no", "\377"]"#,
+        r#""action": "ask_user", "approval_prompt": 1e999"#,
+        r#""action": "deny", "\\ud800": 1"#,
+        r#""action": "deny", "approval_prompt": true, "user_message": "\\ud800""#,
+    ] {
+        let emission = emit(&format!("printf '{{{no}}}'")).await;
+        assert_ne!(emission.action, Action::Continue, "{no}");
+        assert!(emission.faults.is_empty(), "{no}: {:?}", emission.faults);
+    }
     let reason = r#"printf '{"action": "deny", "reason": "/etc/\377 \\udc80"}'"#;
     let emission = emit(reason).await;
     let reason = emission.reason().expect("it says why");
     assert!(reason.starts_with("/etc/\u{fffd} \u{fffd}"), "{reason}");
+}
+
+#[tokio::test]
+async fn e_93_an_action_that_is_no_text_is_a_fault() {
+    for said in [
+        r#"{"action": {"deny": null}}"#,
+        r#"{"action": {"deny": null}, "data": 1e999}"#,
+    ] {
+        let emission = emit(&format!("echo '{said}'")).await;
+        assert_eq!(emission.action, Action::Continue);
+        assert_eq!(emission.faults.len(), 1);
+    }
 }
 
 #[tokio::test]

@@ -914,7 +914,7 @@ async fn e_54_a_hook_that_is_never_idle_keeps_no_other_from_its_answer() {
         HookResult::set("quick", true)
     };
     registry.register("e", quick, named("quick"));
-    let collected = registry.collect("e", (), 4 * SHORT).await.unwrap();
+    let collected = registry.collect("e", (), 2 * SECOND).await.unwrap();
     assert_eq!(collected.answers.len(), 1, "{:?}", collected.faults);
     assert_eq!(collected.faults.len(), 2);
 }
@@ -984,6 +984,13 @@ fn e_95_an_invalid_change_changes_nothing_and_is_reported() {
         let registry = HookRegistry::new();
         let hook = |_: Event<'_>| HookResult::set("x", 1).approval_timeout(f64::NAN);
         registry.register("e", hook, plain().on_failure(policy));
+        // There, an action is nothing (`E-53`).
+        let denies = |_: Event<'_>| {
+            let mut no = HookResult::deny("no").approval_timeout(f64::NAN);
+            no.data = json!({"x": 1}).as_object().cloned();
+            no
+        };
+        registry.register("collected", denies, plain().on_failure(policy));
         let options = EmitOptions::new().report();
         let emission = block_on(registry.emit_with("e", (), options)).unwrap();
         assert!(emission.data.is_empty());
@@ -991,9 +998,11 @@ fn e_95_an_invalid_change_changes_nothing_and_is_reported() {
         assert_eq!(emission.is_denied(), policy == FailurePolicy::FailClosed);
         let report = emission.report().unwrap().to_string();
         assert!(report.contains("gave an invalid answer"), "{report}");
-        let collected = block_on(registry.collect("e", (), SECOND)).unwrap();
-        assert!(collected.answers.is_empty());
-        assert_eq!(collected.faults.len(), 1);
+        for event in ["e", "collected"] {
+            let collected = block_on(registry.collect(event, (), SECOND)).unwrap();
+            assert!(collected.answers.is_empty());
+            assert_eq!(collected.faults.len(), 1);
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl<'a, 'h> Combine<dyn Handler + 'h> for Collect<'a> {
     }
 
     fn check(&mut self, reply: Reply) -> Result<Reply, Fault> {
-        reply.check()
+        reply.check(|_| false)
     }
 
     /// The data count for any action, and none ends the collection (`E-53`).

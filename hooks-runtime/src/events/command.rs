@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select, try_join3};
 use hooks_core::{FailurePolicy, Fault};
-use serde::de::Visitor;
+use serde::de::value::{self, StrDeserializer};
+use serde::de::{IgnoredAny, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, copy, sink};
@@ -21,6 +22,7 @@ use tokio::time::timeout;
 
 use group::Group;
 
+use super::emit::policy;
 use super::event::Event;
 use super::handler::{EventHook, Handler, IntoHandler, Now, form};
 use super::result::{Action, HookResult};
@@ -50,8 +52,10 @@ pub(crate) mod group;
 /// says so; it is killed, too, when the emission is dropped. With the end of the program end
 /// the processes that it has started (on Unix: its process group), however it ends: those that
 /// still hold its standard output or error, in which its answer may be on its way, 200 ms later.
-/// One that has left the group lives on, and is not waited for any longer. Where a hook that
-/// fails closed has answered nothing by then, that is a [fault](Fault::Error).
+/// One that has left the group lives on, and is not waited for any longer. Where something
+/// still holds the standard output by then, and the hook has not named an `action`, that is
+/// `continue` if its faults are [isolated](FailurePolicy::Isolate), and else a
+/// [fault](Fault::Error).
 ///
 /// Without a name of its own, the hook has that of the program's file. Programs need a tokio
 /// runtime with its drivers for time and for input and output.
@@ -93,8 +97,8 @@ struct Input<'a> {
 struct Written {
     output: Vec<u8>,
     errors: Vec<u8>,
-    /// Whether something still held the pipes when there was no more time for it.
-    is_cut_off: bool,
+    /// Whether the output is all of it: nothing holds the pipe that might write more.
+    is_all: bool,
 }
 
 /// The exit code that is a no.
@@ -150,7 +154,9 @@ impl CommandHook {
         self
     }
 
-    /// Limits the time from the program's start to its end.
+    /// Limits the time from the program's start to its end. What it leaves in its pipes is read
+    /// after it, for 200 ms at most; a limit of the registration or of a dispatch counts those,
+    /// too.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
@@ -191,12 +197,12 @@ impl CommandHook {
         })
     }
 
-    /// Runs the program to its end, and says how it ended.
+    /// Runs the program to its end, and says how it ended, if it has within its time.
     async fn run(
         &self,
         event: Event<'_>,
         written: &mut Written,
-    ) -> Result<ExitStatus, CommandError> {
+    ) -> Result<Option<ExitStatus>, CommandError> {
         let input = input(event.name(), &event.data())?;
         let mut child = self.start(event.name())?;
         // Kills what is left of the group wherever this ends, an early drop included.
@@ -208,34 +214,39 @@ impl CommandHook {
         let limit = self.output_limit;
         let pipes = pin!(try_join3(
             feed(stdin, &input),
-            capture(stdout, &mut written.output, limit),
+            async {
+                let all = capture(stdout, &mut written.output, limit).await;
+                written.is_all = all.is_ok();
+                all
+            },
             keep(stderr, &mut written.errors, limit),
         ));
-        let status = {
-            let exit = pin!(child.wait());
-            match select(exit, pipes).await {
-                Either::Left((status, pipes)) => {
-                    // What it wrote may be on its way through a filter that it started. A process
-                    // that it left behind would keep the pipes open, and one that has left the
-                    // group cannot be killed.
-                    let piped = timeout(GRACE, pipes).await;
-                    drop(group);
-                    match (piped, &status) {
-                        // A no is one whatever else was written.
-                        (_, Ok(status)) if status.code() == Some(DENIES) => {}
-                        (Ok(Err(error)), _) => return Err(error),
-                        (Ok(Ok(_)), _) => {}
-                        (Err(_), _) => written.is_cut_off = true,
-                    }
-                    status
-                }
-                Either::Right((piped, exit)) => {
-                    piped?;
-                    exit.await
-                }
+        let ended = async {
+            match select(pin!(child.wait()), pipes).await {
+                Either::Left((status, pipes)) => Ok((status, Some(pipes))),
+                Either::Right((Ok(_), exit)) => Ok((exit.await, None)),
+                Either::Right((Err(error), _)) => Err(error),
             }
         };
-        status.map_err(CommandError::Pipe)
+        let Ok(ended) = timeout(self.time_limit, ended).await else {
+            return Ok(None);
+        };
+        let (status, open) = ended?;
+        let status = status.map_err(CommandError::Pipe)?;
+        if let Some(pipes) = open {
+            // What it wrote may be on its way through a filter that it started. A process
+            // that it left behind would keep the pipes open, and one that has left the group
+            // cannot be killed.
+            let piped = timeout(GRACE, pipes).await;
+            // A no is one whatever else was written.
+            if let Ok(Err(error)) = piped
+                && status.code() != Some(DENIES)
+            {
+                return Err(error);
+            }
+        }
+        drop(group);
+        Ok(Some(status))
     }
 }
 
@@ -270,23 +281,15 @@ impl EventHook for Program {
             return Err(CommandError::NoRuntime.into());
         }
         let mut written = Written::default();
-        let limit = self.0.time_limit;
-        let ended = timeout(limit, self.0.run(event, &mut written)).await;
+        let ended = self.0.run(event, &mut written).await;
         let errors = String::from_utf8_lossy(&written.errors);
         print(event, &errors);
-        let status = match ended {
-            Ok(Ok(status)) => status,
-            Ok(Err(error)) => return Err(error.into()),
-            Err(_) => return Err(HookError::from_fault(Fault::Timeout(limit))),
+        let Some(status) = ended? else {
+            let limit = Fault::Timeout(self.0.time_limit);
+            return Err(HookError::from_fault(limit));
         };
         if status.code() == Some(0) {
-            let output = written.output.trim_ascii_end();
-            // Elsewhere it is taken for what it says: nothing.
-            let fails_closed = event.hook().on_failure() == Some(FailurePolicy::FailClosed);
-            if output.is_empty() && written.is_cut_off && fails_closed {
-                return Err(CommandError::LeftOpen.into());
-            }
-            return answer(event, output);
+            return answer(event, &written);
         }
         print(event, &String::from_utf8_lossy(&written.output));
         let said = errors.trim();
@@ -299,7 +302,9 @@ impl EventHook for Program {
 }
 
 /// The answer at the end of a program's output.
-fn answer(event: Event<'_>, output: &[u8]) -> Result<HookResult, HookError> {
+fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> {
+    // Where a fault is one fault among others, it is taken for what it says so far.
+    let is_left_open = !written.is_all && policy(event.hook()) != FailurePolicy::Isolate;
     let invalid = |why: String| Err(HookError::from_fault(Fault::invalid(why)));
     let alone = |no: HookResult, why: &dyn fmt::Display| {
         event.print(format!(
@@ -307,8 +312,12 @@ fn answer(event: Event<'_>, output: &[u8]) -> Result<HookResult, HookError> {
         ));
         Ok(no)
     };
-    if output.is_empty() {
+    let output = written.output.trim_ascii_end();
+    if output.is_empty() && !is_left_open {
         return Ok(HookResult::proceed());
+    }
+    if output.is_empty() {
+        return Err(CommandError::LeftOpen.into());
     }
     // All of it, which may be on several lines, or else the last line.
     let before_last = output.iter().rposition(|byte| *byte == b'\n');
@@ -319,6 +328,9 @@ fn answer(event: Event<'_>, output: &[u8]) -> Result<HookResult, HookError> {
     };
     print(event, &String::from_utf8_lossy(before));
     match said {
+        Ok(Said::Json(Value::Object(map))) if is_left_open && !map.contains_key("action") => {
+            Err(CommandError::LeftOpen.into())
+        }
         Ok(Said::Json(Value::Object(map))) => {
             let no = held_back(&map);
             match (HookResult::from_map(map), no) {
@@ -357,18 +369,67 @@ impl Said {
 /// What keeps the event from going on in an answer with a value that cannot be read: a number
 /// out of range, half a character, lists in lists without end.
 fn unreadable_no(answer: &[u8]) -> Option<HookResult> {
-    #[derive(Deserialize)]
-    struct Decision {
-        action: Action,
-        #[serde(default)]
-        reason: Option<Lossy>,
-        #[serde(default)]
-        approval_prompt: Option<Lossy>,
+    let text = |field| Field(field).of(answer);
+    let (action, reason) = (text("action")?, text("reason"));
+    no(
+        &action,
+        reason.as_deref(),
+        text("approval_prompt").as_deref(),
+    )
+}
+
+/// What of an answer keeps the event from going on, which stands whatever else it says.
+fn held_back(map: &Map) -> Option<HookResult> {
+    let text = |field| map.get(field).and_then(Value::as_str);
+    no(text("action")?, text("reason"), text("approval_prompt"))
+}
+
+fn no(action: &str, reason: Option<&str>, approval_prompt: Option<&str>) -> Option<HookResult> {
+    let action: StrDeserializer<'_, value::Error> = action.into_deserializer();
+    match Action::deserialize(action).ok()? {
+        Action::Deny => Some(denial(reason)),
+        action @ Action::AskUser => Some(HookResult {
+            action,
+            approval_prompt: approval_prompt.map(str::to_owned),
+            reason: reason.map(str::to_owned),
+            ..HookResult::default()
+        }),
+        Action::Continue | Action::Modify | Action::InjectContext => None,
     }
-    let decision: Decision = serde_json::from_slice(answer).ok()?;
-    let [reason, prompt] =
-        [decision.reason, decision.approval_prompt].map(|text| text.map(|text| text.0));
-    no(decision.action, reason.as_deref(), prompt.as_deref())
+}
+
+/// A field of an object, of which nothing else need be readable.
+struct Field(&'static str);
+
+impl Field {
+    /// The text in it, if it is one.
+    fn of(self, object: &[u8]) -> Option<String> {
+        let mut reader = serde_json::Deserializer::from_slice(object);
+        let text = reader.deserialize_map(self).ok()?;
+        reader.end().ok()?;
+        text
+    }
+}
+
+impl<'de> Visitor<'de> for Field {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        let mut text = None;
+        while let Some(Lossy(key)) = object.next_key()? {
+            if key == self.0 {
+                let Lossy(value) = object.next_value()?;
+                text = Some(value);
+            } else {
+                object.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(text)
+    }
 }
 
 /// A text, with U+FFFD for what is none.
@@ -389,26 +450,6 @@ impl<'de> Deserialize<'de> for Lossy {
             }
         }
         deserializer.deserialize_bytes(Bytes)
-    }
-}
-
-/// What of an answer keeps the event from going on, which stands whatever else it says.
-fn held_back(map: &Map) -> Option<HookResult> {
-    let text = |field| map.get(field).and_then(Value::as_str);
-    let action = Action::deserialize(map.get("action")?).ok()?;
-    no(action, text("reason"), text("approval_prompt"))
-}
-
-fn no(action: Action, reason: Option<&str>, approval_prompt: Option<&str>) -> Option<HookResult> {
-    match action {
-        Action::Deny => Some(denial(reason)),
-        Action::AskUser => Some(HookResult {
-            action,
-            approval_prompt: approval_prompt.map(str::to_owned),
-            reason: reason.map(str::to_owned),
-            ..HookResult::default()
-        }),
-        Action::Continue | Action::Modify | Action::InjectContext => None,
     }
 }
 

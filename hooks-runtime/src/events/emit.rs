@@ -270,7 +270,8 @@ impl<'h> Combine<dyn Handler + 'h> for Waterfall<'_, '_> {
 
     #[inline(always)]
     fn check(&mut self, reply: Reply) -> Result<Reply, Fault> {
-        reply.check()
+        // Without the question, or the no, it would be a yes: that is for `take`.
+        reply.check(|action| matches!(action, Action::AskUser | Action::Deny))
     }
 
     #[inline(always)]

@@ -89,23 +89,18 @@ impl Reply {
         }
     }
 
-    /// The fault that the answer says, if it says one.
+    /// The fault that the answer says, if it says one, or is: fields that do not hold are, unless
+    /// the action stands all the same.
     #[inline(always)]
-    pub(crate) fn check(self) -> Result<Self, Fault> {
+    pub(crate) fn check(self, stands: impl FnOnce(Action) -> bool) -> Result<Self, Fault> {
         match self.0 {
             None => Ok(self),
             Some(spoken) => match *spoken {
                 Spoken::Fault(fault) => Err(fault),
-                // Without the question, or the no, it would be a yes: that is for the policy.
-                Spoken::Result(ref result)
-                    if !matches!(result.action, Action::AskUser | Action::Deny) =>
-                {
-                    match result.check() {
-                        Ok(()) => Ok(Reply(Some(spoken))),
-                        Err(why) => Err(Fault::invalid(why.to_string())),
-                    }
-                }
-                Spoken::Result(_) => Ok(Reply(Some(spoken))),
+                Spoken::Result(ref result) => match result.check() {
+                    Err(why) if !stands(result.action) => Err(Fault::invalid(why.to_string())),
+                    _ => Ok(Reply(Some(spoken))),
+                },
             },
         }
     }
