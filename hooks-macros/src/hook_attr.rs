@@ -22,8 +22,8 @@ pub(crate) struct HookAttr {
     /// What stands in the place of the kind, and has been reported: a kind must not be missed as
     /// well.
     pub(crate) unknown_kind: Option<String>,
-    /// Whether an option is none that there is.
-    pub(crate) has_unknown_option: bool,
+    /// The keys of options that are none that there are.
+    pub(crate) unknown: Vec<Ident>,
     /// The keys of options whose values could not be read.
     pub(crate) unread: Vec<Ident>,
 }
@@ -128,11 +128,11 @@ impl HookAttr {
                 self.set_kind(kind, &word, report);
             }
             None => {
-                self.has_unknown_option = true;
                 report.error(
                     key,
                     format!("unknown option `{key}`; the options of a slot are {OPTIONS}"),
                 );
+                self.unknown.push(key.clone());
             }
         }
         Ok(())

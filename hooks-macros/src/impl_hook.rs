@@ -57,7 +57,7 @@ fn validate<'a>(
     let slot = slot_path(args, report);
     let mut sig = function.sig.clone();
     let mut mistakes = Report::default();
-    if let (None, Some(future)) = (sig.asyncness, params::impl_trait(&params::answer(&sig))) {
+    if let Some(future) = params::spelled_future(&sig) {
         mistakes.error(
             future,
             format!(

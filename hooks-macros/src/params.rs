@@ -208,7 +208,8 @@ impl VisitMut for Elided<'_> {
 /// Reports a parameter that is not always there: what is generated has it always. `of` is what
 /// has the parameter.
 pub(crate) fn unconditional(arg: &PatType, of: &str, report: &mut Report) {
-    for attr in attrs::named(&arg.attrs, &["cfg", "cfg_attr"]) {
+    let attrs = attrs::named(&arg.attrs, &["cfg", "cfg_attr"]);
+    for attr in attrs.filter(|attr| attr.path().is_ident("cfg") || attrs::gives(attr, "cfg")) {
         report.error(
             attr,
             format!("a parameter of a {of} is always there; put the condition on the whole {of}"),
@@ -244,6 +245,23 @@ pub(crate) fn answer(sig: &Signature) -> Type {
     match &sig.output {
         ReturnType::Type(_, ty) => (**ty).clone(),
         ReturnType::Default => syn::parse_quote_spanned!(sig.ident.span()=> ()),
+    }
+}
+
+/// The `impl Future` that a function which is not async returns.
+pub(crate) fn spelled_future(sig: &Signature) -> Option<syn::TypeImplTrait> {
+    let is_future = |bound: &syn::TypeParamBound| match bound {
+        syn::TypeParamBound::Trait(bound) => {
+            let last = bound.path.segments.last();
+            last.is_some_and(|segment| segment.ident == "Future")
+        }
+        _ => false,
+    };
+    match answer(sig) {
+        Type::ImplTrait(answer) if sig.asyncness.is_none() => {
+            answer.bounds.iter().any(is_future).then_some(answer)
+        }
+        _ => None,
     }
 }
 

@@ -125,11 +125,11 @@ impl Likely {
         let kind = hook.kind.as_ref().map(|(kind, _)| *kind);
         let kind = kind.or(hook.unknown_kind.as_deref().map(likely_kind));
         let kind = kind.unwrap_or(KindWord::Always);
-        let is_companion = |key: &Ident| key == "chain" || key == "aggregate";
+        // By its first letter, of one that is misspelt.
+        let looks = |key: &Ident| key.to_string().starts_with(['a', 'c']);
         let has_companion = hook.chain.is_some()
             || hook.aggregate.is_some()
-            || hook.has_unknown_option
-            || hook.unread.iter().any(is_companion);
+            || hook.unread.iter().chain(&hook.unknown).any(looks);
         Likely {
             kind,
             is_looked_at: has_companion && !matches!(kind, KindWord::Singleton),

@@ -8,7 +8,7 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{
     BoundLifetimes, GenericArgument, Ident, Lifetime, Path, PathArguments, PathSegment, Signature,
-    Type, TypeInfer,
+    TraitBound, Type, TypeFnPtr, TypeInfer,
 };
 
 use crate::params;
@@ -18,7 +18,8 @@ pub(super) type Mistake = (TokenStream, &'static str);
 
 /// What is wrong with the type of a parameter.
 pub(super) fn of_param(ty: &Type) -> Option<Mistake> {
-    mistake(ty, |shape| match shape {
+    const NAMED: &str = "a slot declares no lifetimes; leave this one out, or write `'_` for it";
+    mistake(ty, NAMED, |shape| match shape {
         Unsized::Str => "a parameter of a slot needs a size; take `&str`",
         Unsized::Slice => "a parameter of a slot needs a size; take `&[T]` or `Vec<T>`",
         Unsized::Object => {
@@ -29,7 +30,8 @@ pub(super) fn of_param(ty: &Type) -> Option<Mistake> {
 
 /// What is wrong with the type that a slot answers.
 pub(super) fn of_output(ty: &Type) -> Option<Mistake> {
-    mistake(ty, |shape| match shape {
+    const NAMED: &str = "a slot declares no lifetimes; answer an owned value";
+    mistake(ty, NAMED, |shape| match shape {
         Unsized::Str => "the answer of a slot needs a size; answer a `String`",
         Unsized::Slice => "the answer of a slot needs a size; answer a `Vec<T>`",
         Unsized::Object => "the answer of a slot needs a size; answer a `Box<dyn Trait>`",
@@ -41,13 +43,14 @@ pub(super) fn of_companion(ty: &Type) -> Option<Mistake> {
     const OWNS: &str = "a companion owns what it holds; name a type without lifetimes";
     mistake(
         ty,
+        OWNS,
         |_| "a companion needs a size; name a type that implements its trait",
     )
     .or_else(|| params::borrows(ty).then(|| (ty.to_token_stream(), OWNS)))
 }
 
-fn mistake(ty: &Type, remedy: fn(Unsized) -> &'static str) -> Option<Mistake> {
-    anywhere(ty).or_else(|| {
+fn mistake(ty: &Type, named: &'static str, remedy: fn(Unsized) -> &'static str) -> Option<Mistake> {
+    anywhere(ty, named).or_else(|| {
         let (found, shape) = without_size(ty)?;
         Some((found.to_token_stream(), remedy(shape)))
     })
@@ -61,10 +64,11 @@ pub(super) fn cannot_stand(sig: &Signature) -> bool {
         || params::typed(&sig.inputs).any(|input| of_param(&input.ty).is_some())
 }
 
-/// What can be nowhere in a type of a slot.
-fn anywhere(ty: &Type) -> Option<Mistake> {
+/// What can be nowhere in a type of a slot. `named` is the message for a lifetime that is.
+fn anywhere(ty: &Type, named: &'static str) -> Option<Mistake> {
     struct Find {
         found: Option<Mistake>,
+        named: &'static str,
         /// The lifetimes of `for<'x>`.
         bound: Vec<Ident>,
     }
@@ -77,13 +81,23 @@ fn anywhere(ty: &Type) -> Option<Mistake> {
             self.bound.extend(lifetimes);
         }
 
+        fn visit_type_fn_ptr(&mut self, function: &'a TypeFnPtr) {
+            let around = self.bound.len();
+            visit::visit_type_fn_ptr(self, function);
+            self.bound.truncate(around);
+        }
+
+        fn visit_trait_bound(&mut self, bound: &'a TraitBound) {
+            let around = self.bound.len();
+            visit::visit_trait_bound(self, bound);
+            self.bound.truncate(around);
+        }
+
         fn visit_lifetime(&mut self, lifetime: &'a Lifetime) {
             let name = &lifetime.ident;
             if name != "static" && name != "_" && !self.bound.contains(name) {
-                let message =
-                    "a slot declares no lifetimes; leave this one out, or write `'_` for it";
                 self.found
-                    .get_or_insert((lifetime.to_token_stream(), message));
+                    .get_or_insert((lifetime.to_token_stream(), self.named));
             }
         }
 
@@ -103,6 +117,7 @@ fn anywhere(ty: &Type) -> Option<Mistake> {
     }
     let mut find = Find {
         found: None,
+        named,
         bound: Vec::new(),
     };
     find.visit_type(ty);

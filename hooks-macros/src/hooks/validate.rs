@@ -349,7 +349,7 @@ fn signature(method: &Method, report: &mut Report) {
             format!("a slot is as visible as its set; remove `{vis}`"),
         );
     }
-    if let Some(future) = spelled_future(sig) {
+    if let Some(future) = params::spelled_future(sig) {
         report.error(
             future,
             format!(
@@ -394,14 +394,6 @@ fn signature(method: &Method, report: &mut Report) {
     }
 }
 
-/// The `impl Future` that a function which is not async returns.
-fn spelled_future(sig: &syn::Signature) -> Option<syn::TypeImplTrait> {
-    match sig.asyncness {
-        Some(_) => None,
-        None => params::impl_trait(&params::answer(sig)),
-    }
-}
-
 fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
     params::unconditional(arg, "slot", report);
     let param = Param::read(arg, report)?;
@@ -432,7 +424,7 @@ fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
 }
 
 fn output(sig: &syn::Signature, report: &mut Report) -> Option<Type> {
-    if spelled_future(sig).is_some() {
+    if params::spelled_future(sig).is_some() {
         return None;
     }
     let ty = params::answer(sig);

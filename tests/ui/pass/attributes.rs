@@ -15,7 +15,7 @@ pub trait AppHooks {
     #[doc = "And an attribute."]
     #[hook(always)]
     #[must_use]
-    async fn check(prompt: &str) -> bool {
+    async fn check(#[cfg_attr(all(), allow(unused_variables))] prompt: &str) -> bool {
         prompt.is_empty()
     }
 
@@ -34,14 +34,21 @@ struct Policy;
 #[impl_hooks(AppHooksSet)]
 impl AppHooks for Policy {
     #[allow(unused_variables)]
-    async fn check(&self, prompt: &str, last: Option<bool>) -> bool {
+    async fn check(
+        &self,
+        #[cfg_attr(all(), allow(unused_variables))] prompt: &str,
+        last: Option<bool>,
+    ) -> bool {
         true
     }
 }
 
 #[allow(deprecated)]
 #[impl_hook(Validate)]
-async fn accept(_: &str, _: Option<bool>) -> bool {
+async fn accept(
+    #[cfg_attr(all(), allow(unused_variables))] prompt: &str,
+    _: Option<bool>,
+) -> bool {
     true
 }
 
