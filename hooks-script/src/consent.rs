@@ -119,8 +119,9 @@ pub enum PermitVoid {
 /// An approval is of one version of a hook: a hook whose source has changed asks again. It
 /// covers what lies within its scope, but nobody whom it does not name: what is approved for a
 /// guild is not approved for a user of it. A denial covers everybody within its scope, and
-/// stands against every approval, until its own scope decides otherwise. A revocation voids
-/// every approval made before it, within its scope and around it.
+/// stands against every approval, until its own scope decides otherwise. In its scope, a
+/// revocation voids every approval made before it, of that scope, of a narrower and of a wider
+/// one; a wider one stands elsewhere.
 ///
 /// ```
 /// use hooks_script::{Consent, ConsentRequest, ConsentStore, Scope};

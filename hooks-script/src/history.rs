@@ -110,7 +110,7 @@ impl RunHistory {
     }
 
     /// Keeps a keyed hash in the place of each id of a user, a guild and a channel, also where
-    /// an exception names one. The same id has the same hash for as long as the key stays.
+    /// an exception names one that has at least four characters. The same id has the same hash for as long as the key stays.
     #[must_use]
     pub fn anonymize(mut self, key: AnonymizerKey) -> Self {
         self.anonymizer = Some(key);
@@ -144,10 +144,12 @@ impl RunHistory {
             .map(|key| key.replace(&mut record.scope))
             .unwrap_or_default();
         let clean = |text: &str, most: usize| {
-            let text = ids.iter().fold(text::manageable(text), |text, (id, hash)| {
-                text.replace(id, hash)
-            });
-            text::cut(&(self.masker)(&text), most)
+            // The hashes last: they look like keys, which are masked.
+            let masked = (self.masker)(&text::manageable(text));
+            let replaced = ids
+                .iter()
+                .fold(masked, |text, (id, hash)| text.replace(id, hash));
+            text::cut(&replaced, most)
         };
         let most = self.text_chars;
         match &mut record.outcome {

@@ -174,6 +174,10 @@ impl fmt::Display for Source {
         match self {
             Source::Text { name, .. } => write!(f, "text:{name}"),
             Source::File(path) => write!(f, "file:{}", path.display()),
+            // Which cannot be read, but would have what was kept of a file or a text.
+            Source::Url(url) if url.starts_with("file:") || url.starts_with("text:") => {
+                write!(f, "url:{url}")
+            }
             Source::Url(url) => f.write_str(url),
         }
     }
@@ -312,7 +316,8 @@ impl Sources {
             .await?
             .filter(|kept| kept.code.is_some());
         if let Some(kept) = &kept {
-            let fresh = (self.clock)() < kept.fresh_until;
+            // A clock that has gone back says nothing about what has become of it.
+            let fresh = (kept.version.last_seen..kept.fresh_until).contains(&(self.clock)());
             if let Some(loaded) = loaded(kept.clone(), Freshness::Fresh).filter(|_| fresh) {
                 return Ok(loaded);
             }

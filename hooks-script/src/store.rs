@@ -27,6 +27,14 @@ pub enum StoreError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// There is to be no file.
+    #[error(
+        "`{path}` names no file; name one, or keep this in memory: `ConsentStore::in_memory()` and its like"
+    )]
+    NoFile {
+        /// What was given.
+        path: String,
+    },
     /// The database holds what this version does not know.
     #[error(
         "the database has `{value}` as `{column}`; it was written by a newer version, or damaged"

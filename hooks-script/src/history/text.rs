@@ -32,8 +32,16 @@ const WHOLE: usize = 4;
 pub fn mask(text: &str) -> String {
     static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         pattern(concat!(
-            r#"(?i-u)(\b(?:authorization|api[_-]?key|password|passwd|secret|token)["']?[ \t]*[:=][ \t]*)"#,
-            r#"(?:(?:basic|bearer)[ \t]+)?["']?[!#-&(-~]+["']?|\b(bearer[ \t]+)[!#-&(-~]+"#,
+            r#"(?i-u)(\b[a-z0-9_-]*(?:authorization|api[_-]?key|access[_-]?key|private[_-]?key|"#,
+            r#"password|passwd|pwd|secret|token)["']?[ \t]*[:=][ \t]*)"#,
+            r#"(?:(?:basic|bearer)[ \t]+)?(?:"[ -!#-~]*"|'[ -&(-~]*'|["']?[!#-&(-~]+["']?)"#,
+            r#"|\b(bearer[ \t]+)[!#-&(-~]+|\b([a-z][a-z0-9+.-]*://)[!-.0-?A-~]+@"#,
+        ))
+    });
+    static KEY: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(concat!(
+            r"(?s-u)-----BEGIN [A-Z ]*PRIVATE KEY-----[ -~\t\r\n]*?(?:-----END [A-Z ]*KEY-----|\z)",
+            r"|\b(?:sk|pk|rk|ghp|gho|ghs|xox[a-z])[_-][A-Za-z0-9_-]{8,}",
         ))
     });
     static MAIL: LazyLock<Regex> = LazyLock::new(|| {
@@ -43,12 +51,12 @@ pub fn mask(text: &str) -> String {
     static NUMBER: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"\+?\(?[0-9](?:[ ./()-]{0,2}[0-9]){6,}"));
 
-    let text = NAMED.replace_all(text, |found: &Captures<'_>| {
-        let before = found
-            .get(1)
-            .or(found.get(2))
-            .map_or("", |name| name.as_str());
-        format!("{before}[secret]")
+    let text = KEY.replace_all(text, "[secret]");
+    let text = NAMED.replace_all(&text, |found: &Captures<'_>| {
+        let mut before = (1..=3).filter_map(|which| found.get(which));
+        let before = before.next().map_or("", |name| name.as_str());
+        let behind = if found[0].ends_with('@') { "@" } else { "" };
+        format!("{before}[secret]{behind}")
     });
     let text = MAIL.replace_all(&text, "[e-mail]");
     let text = TOKEN.replace_all(&text, |found: &Captures<'_>| {
@@ -213,6 +221,23 @@ mod tests {
             ("bearer abc", "bearer [secret]"),
             ("ghp_abcdEFGH1234abcdEFGH", "[secret]"),
             ("e3b0c44298fc1c149afbf4c8996fb924", "[secret]"),
+            ("/x?access_token=abc", "/x?access_token=[secret]"),
+            (
+                "AWS_SECRET_ACCESS_KEY=a/b",
+                "AWS_SECRET_ACCESS_KEY=[secret]",
+            ),
+            ("client_secret: 'a b c' is", "client_secret: [secret] is"),
+            (
+                r#"password="a b c" pwd=1"#,
+                "password=[secret] pwd=[secret]",
+            ),
+            ("key sk-proj-abcdefgh", "key [secret]"),
+            ("GET https://u:p@host/x", "GET https://[secret]@host/x"),
+            (
+                "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- end",
+                "[secret] end",
+            ),
+            ("-----BEGIN PRIVATE KEY-----\nabc", "[secret]"),
             ("eyJhbGciOiJIUzI1NiIsInR5.e30x", "[secret].e30x"),
         ] {
             assert_eq!(mask(text), masked, "{text}");

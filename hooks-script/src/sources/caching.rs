@@ -24,20 +24,33 @@ impl Caching {
             age: age.map_or(Duration::ZERO, |age| seconds(age).unwrap_or(Duration::MAX)),
             ..Caching::default()
         };
-        for directive in cache_control.flat_map(|value| value.split(',')) {
-            let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
-            match name.trim().to_ascii_lowercase().as_str() {
-                "no-store" => caching.no_store = true,
-                "no-cache" => caching.no_cache = true,
-                "must-revalidate" => caching.must_revalidate = true,
-                "max-age" => {
-                    let new = seconds(value).unwrap_or(Duration::ZERO);
-                    caching.max_age = Some(caching.max_age.map_or(new, |old| old.min(new)));
-                }
-                _ => {}
-            }
+        for value in cache_control {
+            let (mut quoted, mut escaped) = (false, false);
+            let directives = value.split(|c| {
+                let is_end = c == ',' && !quoted;
+                quoted ^= c == '"' && !escaped;
+                escaped = c == '\\' && quoted && !escaped;
+                is_end
+            });
+            directives.for_each(|directive| caching.take(directive));
+            // What was swallowed may have been a no.
+            caching.no_cache |= quoted;
         }
         caching
+    }
+
+    fn take(&mut self, directive: &str) {
+        let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "no-store" => self.no_store = true,
+            "no-cache" => self.no_cache = true,
+            "must-revalidate" => self.must_revalidate = true,
+            "max-age" => {
+                let new = seconds(value).unwrap_or(Duration::ZERO);
+                self.max_age = Some(self.max_age.map_or(new, |old| old.min(new)));
+            }
+            _ => {}
+        }
     }
 
     /// For how long nobody needs to ask again. An answer that does not say so is not fresh.
@@ -89,6 +102,10 @@ mod tests {
             ("max-age=60, no-cache", 0),
             ("max-age=60, no-store", 0),
             ("max-age=60;no-cache=\"x\"", 0),
+            ("x=\"a, max-age=60\"", 0),
+            ("x=\"a\\\", max-age=60\"", 0),
+            ("x=\"a\\\\\", max-age=60", 60),
+            ("max-age=60, x=\"a, no-store", 0),
         ] {
             assert_eq!(
                 read(value).fresh_for(),

@@ -8,18 +8,17 @@ use crate::sandbox::Allowance;
 #[derive(Debug)]
 pub(super) struct Budget {
     fuel: u64,
-    until: Instant,
+    /// `None` for no end: no clock goes that far.
+    until: Option<Instant>,
     /// The hooks that have not run, with the one whose turn it is.
     hooks: u32,
 }
 
 impl Budget {
     pub(super) fn new(fuel: u64, wall: Duration) -> Self {
-        let now = Instant::now();
         Budget {
             fuel,
-            // No clock goes further than this.
-            until: now.checked_add(wall).unwrap_or(now),
+            until: Instant::now().checked_add(wall),
             hooks: 0,
         }
     }
@@ -46,7 +45,9 @@ impl Budget {
     }
 
     pub(super) fn time_left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
+        self.until.map_or(Duration::MAX, |until| {
+            until.saturating_duration_since(Instant::now())
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use sqlx::SqlSafeStr;
-use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -15,6 +15,10 @@ use super::StoreError;
 
 /// How long a statement waits for another process that writes.
 const BUSY: Duration = Duration::from_secs(5);
+
+/// How often to try to make a new file's tables, and how long after each other.
+const TRIES: u32 = 20;
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it
 /// is.
@@ -39,8 +43,16 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// If the file cannot be used, or was written by a newer version of this crate.
+    /// If the file cannot be used, or was written by a newer version of this crate. The names
+    /// by which SQLite means no file, `:memory:` and nothing, are refused: each connection would
+    /// have a database of its own.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        if path.as_os_str().is_empty() || path == Path::new(":memory:") {
+            return Err(StoreError::NoFile {
+                path: path.display().to_string(),
+            });
+        }
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)
@@ -49,25 +61,16 @@ impl Database {
             // What is deleted does not stay readable in the file.
             .pragma("secure_delete", "ON")
             .busy_timeout(BUSY);
-        let pool = SqlitePoolOptions::new()
-            .max_connections(4)
-            .acquire_timeout(BUSY)
-            .connect_with(options)
-            .await?;
-        let migrations = MIGRATIONS.map(|(version, name, sql)| {
-            let kind = MigrationType::Simple;
-            Migration::new(
-                version,
-                Cow::Borrowed(name),
-                kind,
-                sql.into_sql_str(),
-                false,
-            )
-        });
-        Migrator::with_migrations(migrations.into())
-            .run(&pool)
-            .await?;
-        Ok(Database { pool })
+        let mut tries = 0;
+        loop {
+            match opened(&options).await {
+                Ok(pool) => return Ok(Database { pool }),
+                // Somebody else may be making the same file just now.
+                Err(error) if tries < TRIES && is_passing(&error) => tries += 1,
+                Err(error) => return Err(error.into()),
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
     }
 
     /// Waits for what is under way, and closes the file. Every later call on it fails.
@@ -78,6 +81,42 @@ impl Database {
     pub(crate) fn pool(&self) -> &SqlitePool {
         &self.pool
     }
+}
+
+async fn opened(options: &SqliteConnectOptions) -> Result<SqlitePool, MigrateError> {
+    let pool = SqlitePoolOptions::new()
+        .max_connections(4)
+        .acquire_timeout(BUSY)
+        .connect_with(options.clone())
+        .await?;
+    let migrations = MIGRATIONS.map(|(version, name, sql)| {
+        let kind = MigrationType::Simple;
+        Migration::new(
+            version,
+            Cow::Borrowed(name),
+            kind,
+            sql.into_sql_str(),
+            false,
+        )
+    });
+    Migrator::with_migrations(migrations.into())
+        .run(&pool)
+        .await?;
+    Ok(pool)
+}
+
+/// Whether SQLite is busy, or finds a table that was not there a moment ago.
+fn is_passing(error: &MigrateError) -> bool {
+    const ERROR: i32 = 1;
+    const BUSY: i32 = 5;
+    const LOCKED: i32 = 6;
+    let (MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _)) = error else {
+        return false;
+    };
+    let said = error.as_database_error().and_then(|error| error.code());
+    let code = said.and_then(|code| code.parse::<i32>().ok());
+    // The rest of the number says more exactly why.
+    code.is_some_and(|code| [ERROR, BUSY, LOCKED].contains(&(code & 0xff)))
 }
 
 /// Times are kept as microseconds since 1970.

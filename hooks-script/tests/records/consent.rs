@@ -33,6 +33,46 @@ async fn s_21_there_is_no_consent_until_it_is_given() {
     }
 }
 
+/// A connection each to a database of its own would each know something else.
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn s_21_a_database_is_one_file() {
+    use hooks_script::Database;
+
+    for name in ["", ":memory:"] {
+        let error = Database::open(name).await.unwrap_err();
+        assert!(error.to_string().contains("in_memory()"), "{error}");
+    }
+    for _ in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Database::open(folder.path().join("new.db"));
+        let (one, two, three) = tokio::join!(open(), open(), open());
+        let stores = [one, two, three].map(|it| ConsentStore::sqlite(&it.expect("it is opened")));
+        stores[0].approve(&request("v1"), "u-1").await.unwrap();
+        for store in &stores[1..] {
+            assert!(store.permit(&request("v1")).await.is_some());
+        }
+    }
+}
+
+/// In the scope of a revocation, whatever the scope of the approval is.
+#[tokio::test]
+async fn s_21_a_revocation_counts_in_its_scope() {
+    let everywhere = ConsentRequest::new(HOOK, "v1", "http", Scope::user("u-1"));
+    for store in Stores::new().await.consents {
+        store.approve(&everywhere, "u-1").await.unwrap();
+        let (here, there) = (request("v1"), everywhere.clone());
+        let permits = [&here, &there].map(|request| store.permit(request));
+        let [one, two] = permits;
+        let (inside, outside) = (one.await.unwrap(), two.await.unwrap());
+        store.revoke(&here, "u-1").await.unwrap();
+        assert_eq!(missing(&store, &here).await, Missing::Revoked);
+        assert!(inside.check().await.is_err());
+        assert!(store.permit(&there).await.is_some());
+        outside.check().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn s_21_consent_is_to_one_capability_of_one_hook_for_one_user() {
     let scope = || Scope::user("u-1").in_guild("g-1");

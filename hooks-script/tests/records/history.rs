@@ -312,6 +312,11 @@ async fn s_20_ids_can_be_anonymised() {
             .await
             .unwrap();
         assert_eq!(one.scope, two.scope, "the same id has the same hash");
+        let [user, guild] = [&one.scope.user, &one.scope.guild].map(|id| id.as_ref().unwrap());
+        let RunOutcome::Failure { message, .. } = &one.outcome else {
+            panic!("{one:?}")
+        };
+        assert_eq!(*message, format!("{user} is muted in {guild}"));
         assert_ne!(
             one.scope.user, one.scope.channel,
             "of a user and of a channel it has different ones"

@@ -92,6 +92,25 @@ async fn a_pin_gets_its_version_or_nothing() {
 }
 
 #[tokio::test]
+async fn a_url_is_given_nothing_that_was_kept_of_a_file_or_a_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hook.js");
+    std::fs::write(&path, ONE).unwrap();
+    for versions in Stores::new().await.versions {
+        let sources = Sources::new(versions);
+        for source in [Source::file(&path), Source::text("hook", ONE)] {
+            let hash = sources.load(&source, None).await.unwrap().version.hash;
+            let url = Source::url(source.to_string());
+            assert!(sources.load(&url, Some(&hash)).await.is_err());
+            assert_eq!(
+                sources.last_good(&url).await.unwrap().map(|it| it.code),
+                None
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_file_is_read_up_to_its_limit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hook.js");

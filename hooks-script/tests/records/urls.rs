@@ -96,6 +96,32 @@ async fn a_fresh_answer_is_not_asked_for_again() {
 }
 
 #[tokio::test]
+async fn a_clock_that_goes_back_makes_nothing_fresh() {
+    let server = Server::start().await;
+    for versions in Stores::new().await.versions {
+        let (source, clocked) = (Source::url(server.url("/hook.js")), Clocked::new(versions));
+        for (control, forwards) in [
+            ("no-cache", Freshness::Read),
+            ("max-age=60", Freshness::Fresh),
+        ] {
+            let control = format!("cache-control: {control}");
+            server.answers(move |_| answer("200 OK", &[&control], ONE));
+            clocked.at(1_000, &source).await.unwrap();
+            assert_eq!(
+                clocked.at(1_001, &source).await.unwrap().freshness,
+                forwards
+            );
+            for earlier in [999, 1] {
+                let loaded = clocked.at(earlier, &source).await.unwrap();
+                assert_eq!(loaded.freshness, Freshness::Read, "{earlier}");
+            }
+            clocked.at(2_000, &source).await.unwrap();
+        }
+        server.requests();
+    }
+}
+
+#[tokio::test]
 async fn an_etag_and_a_date_are_asked_about() {
     let server = Server::start().await;
     let date = "Sat, 21 Nov 2026 08:00:00 GMT";

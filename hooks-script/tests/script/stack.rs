@@ -228,6 +228,19 @@ fn s_22_time_is_shared_like_fuel() {
 }
 
 #[test]
+fn s_22_time_without_end_is_time() {
+    for wall in [Duration::MAX, Duration::from_secs(u64::MAX / 2)] {
+        let build = ScriptStack::builder().wall(wall);
+        let stack = stack_of(
+            &engine(),
+            build,
+            &[("a", &append("a")), ("b", &append("b"))],
+        );
+        assert_eq!(text(pre(&stack)), "ab");
+    }
+}
+
+#[test]
 fn s_24_hooks_of_a_stack_share_nothing() {
     let counts = "globalThis.n = 0; export default ({ in: m }) => ({ out: { text: m.text + ++globalThis.n } });";
     assert_eq!(text(pre(&stack(&[("a", counts), ("b", counts)]))), "11");
