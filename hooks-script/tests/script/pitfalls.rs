@@ -111,9 +111,16 @@ fn pitfall_01_the_wall_clock_ends_every_built_in() {
         limits.fuel = u64::MAX / 2;
         limits.wall = Duration::from_millis(20);
     });
+    // To be loaded, a hook has no more, and may need more on a busy machine.
+    let register = |source| {
+        let mut tries = (0..20).map(|_| engine.register(crate::support::manifest(), &body(source)));
+        tries
+            .find_map(Result::ok)
+            .expect("it can be loaded in time")
+    };
     let wrong: Vec<_> = BUILT_INS
         .iter()
-        .map(|(name, source)| (name, summary(&pre(&register(&engine, &body(source))))))
+        .map(|(name, source)| (name, summary(&pre(&register(source)))))
         .filter(|(_, summary)| summary != "interrupted wall")
         .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
