@@ -110,7 +110,8 @@ impl RunHistory {
     }
 
     /// Keeps a keyed hash in the place of each id of a user, a guild and a channel, also where
-    /// an exception names one that has at least four characters. The same id has the same hash for as long as the key stays.
+    /// an exception names one that has at least four characters. The same id has the same hash for
+    /// as long as the key stays.
     #[must_use]
     pub fn anonymize(mut self, key: AnonymizerKey) -> Self {
         self.anonymizer = Some(key);
