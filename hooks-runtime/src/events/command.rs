@@ -237,12 +237,10 @@ impl CommandHook {
             // What it wrote may be on its way through a filter that it started. A process
             // that it left behind would keep the pipes open, and one that has left the group
             // cannot be killed.
-            let piped = timeout(GRACE, pipes).await;
-            // A no is one whatever else was written.
-            if let Ok(Err(error)) = piped
-                && status.code() != Some(DENIES)
-            {
-                return Err(error);
+            match timeout(GRACE, pipes).await {
+                // A no is one whatever else was written.
+                Ok(Err(error)) if status.code() != Some(DENIES) => return Err(error),
+                _ => {}
             }
         }
         drop(group);
