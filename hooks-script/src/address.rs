@@ -60,12 +60,20 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     })
 }
 
+/// The last half of an address by ISATAP but for the IPv4 address that it carries, whose being
+/// unique is a bit of its own.
+const ISATAP: (u32, u32) = (0x0000_5efe, 0xfdff_ffff);
+
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let begins_with = |prefix: [u16; 8], length| {
         let differing = u128::from(address) ^ u128::from(Ipv6Addr::from(prefix));
         differing.leading_zeros() >= length
     };
+    let [.., high, low, _, _] = address.segments();
+    let (marker, mask) = ISATAP;
+    let is_isatap = (u32::from(high) << 16 | u32::from(low)) & mask == marker;
     begins_with([0x2000, 0, 0, 0, 0, 0, 0, 0], 3)
+        && !is_isatap
         && !SPECIAL_V6
             .iter()
             .any(|&(prefix, length)| begins_with(prefix, length))
@@ -114,6 +122,8 @@ mod tests {
             "100::1",
             "2001::1",
             "2001:db8::1",
+            "2001:470:1f0b::5efe:169.254.169.254",
+            "2a00:1450::200:5efe:8.8.8.8",
             "2002:7f00:1::",
             "3fff::1",
             "5f00::1",
@@ -151,6 +161,8 @@ mod tests {
             "2001:200::1",
             "2606:4700::1111",
             "2a00:1450::1",
+            "2a00:1450::100:5efe:8.8.8.8",
+            "2a00:1450::5eff:8.8.8.8",
         ] {
             assert!(is_public_address(address.parse().unwrap()), "{address}");
         }

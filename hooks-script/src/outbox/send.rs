@@ -176,7 +176,7 @@ impl OutboxSender {
 impl OutboxSenderBuilder {
     /// Sends to this host: a name or an address, exactly, with any port.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
-        self.hosts.insert(host.into().to_ascii_lowercase());
+        self.hosts.insert(host.into());
         self
     }
 
@@ -208,8 +208,18 @@ impl OutboxSenderBuilder {
     ///
     /// # Errors
     ///
-    /// [`SendError::Connection`] if the system's trusted certificates cannot be used.
-    pub fn build(self) -> Result<OutboxSender, SendError> {
+    /// [`SendError::Connection`] if the system's trusted certificates cannot be used, and
+    /// [`SendError::Url`] if a host that is allowed is none.
+    pub fn build(mut self) -> Result<OutboxSender, SendError> {
+        let hosts = std::mem::take(&mut self.hosts).into_iter();
+        self.hosts = hosts
+            .map(|host| {
+                as_in_urls(&host).ok_or(SendError::Url {
+                    url: host,
+                    why: "a host is a name or an address, without scheme, port and path",
+                })
+            })
+            .collect::<Result<_, _>>()?;
         let guard = Guard {
             allow_http: self.allow_http,
             allowed: match self.allow_private {
@@ -228,6 +238,18 @@ impl OutboxSenderBuilder {
             settings,
         })
     }
+}
+
+/// A host as a parsed URL spells it, if it is one.
+fn as_in_urls(host: &str) -> Option<String> {
+    let mut url = Url::parse("https://host").ok()?;
+    match host.parse() {
+        Ok(address) => url.set_ip_host(address).ok()?,
+        // Of a name with a port it would be the name alone.
+        Err(_) if host.contains(':') && !host.starts_with('[') => return None,
+        Err(_) => url.set_host(Some(host)).ok()?,
+    }
+    url.host_str().map(str::to_owned)
 }
 
 fn explain(host: String, error: reqwest::Error) -> SendError {

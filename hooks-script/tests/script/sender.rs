@@ -163,6 +163,42 @@ fn s_01_only_https_to_allowed_hosts_at_public_addresses_is_sent() {
 }
 
 #[test]
+fn s_01_a_host_may_be_spelt_as_people_do() {
+    for (host, url) in [
+        ("::1", "https://[::1]"),
+        ("0:0:0:0:0:0:0:1", "https://[::1]"),
+        ("[::1]", "https://[::1]"),
+        ("LocalHost", "https://localhost"),
+        ("bücher.invalid", "https://xn--bcher-kva.invalid"),
+        ("127.1", "https://127.0.0.1"),
+    ] {
+        let sender = OutboxSender::builder().allow_host(host).max_body(0);
+        let sender = sender.allow_private_addresses(true);
+        let error = block_on(async { send(sender, &asked(url).await).await.unwrap_err() });
+        assert!(matches!(error, SendError::Body { .. }), "{host}: {error}");
+    }
+}
+
+#[test]
+fn s_01_what_is_no_host_is_said_before_anything_is_sent() {
+    for host in [
+        "a.example:8443",
+        "https://a.example",
+        "a.example/hook",
+        "",
+        "a b",
+        "[::1]:80",
+    ] {
+        let error = OutboxSender::builder().allow_host(host).build();
+        let text = error.unwrap_err().to_string();
+        assert!(
+            text.contains("without scheme, port and path"),
+            "{host}: {text}"
+        );
+    }
+}
+
+#[test]
 fn s_01_a_redirect_is_not_followed() {
     block_on(async {
         let (port, served) =
