@@ -10,8 +10,11 @@ mod summary;
 mod text;
 
 use std::fmt;
+use std::future::ready;
 use std::num::NonZeroUsize;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -125,17 +128,64 @@ impl RunHistory {
     ///
     /// That of the store.
     pub async fn record(&self, record: RunRecord) -> Result<RunRecord, StoreError> {
-        let mut record = self.presentable(record);
-        self.summary
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .count(&record);
+        let mut record = self.counted(record);
         record.id = match &self.backend {
             Backend::Memory(memory) => memory.append(&record),
             #[cfg(feature = "sqlite")]
             Backend::Sqlite(database) => sqlite::append(database, &record).await?,
         };
         Ok(record)
+    }
+
+    /// Keeps these records, which goes on also if nobody waits for the end of it. What cannot
+    /// be kept is logged.
+    pub(crate) fn keep(&self, records: Vec<RunRecord>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        match &self.backend {
+            Backend::Memory(memory) => {
+                for record in records {
+                    memory.append(&self.counted(record));
+                }
+                Box::pin(ready(()))
+            }
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite(_) => {
+                let history = self.clone();
+                let writing = async move {
+                    for record in records {
+                        if let Err(error) = history.record(record).await {
+                            not_kept(&error);
+                        }
+                    }
+                };
+                match tokio::runtime::Handle::try_current() {
+                    Ok(runtime) => {
+                        let writing = runtime.spawn(writing);
+                        Box::pin(async {
+                            if let Err(error) = writing.await {
+                                not_kept(&error);
+                            }
+                        })
+                    }
+                    Err(error) => {
+                        not_kept(&error);
+                        Box::pin(ready(()))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The record as it is kept, counted.
+    fn counted(&self, record: RunRecord) -> RunRecord {
+        let mut record = self.presentable(record);
+        self.summary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .count(&record);
+        let microseconds = u64::try_from(record.duration.as_micros());
+        record.duration = Duration::from_micros(microseconds.unwrap_or(u64::MAX));
+        record.time = to_the_microsecond(record.time);
+        record
     }
 
     fn presentable(&self, mut record: RunRecord) -> RunRecord {
@@ -195,7 +245,7 @@ impl RunHistory {
     /// That of the store.
     pub async fn forget_before(&self, time: Timestamp) -> Result<u64, StoreError> {
         match &self.backend {
-            Backend::Memory(memory) => Ok(memory.forget_before(time)),
+            Backend::Memory(memory) => Ok(memory.forget_before(to_the_microsecond(time))),
             #[cfg(feature = "sqlite")]
             Backend::Sqlite(database) => sqlite::forget_before(database, time).await,
         }
@@ -210,6 +260,17 @@ impl RunHistory {
             .unwrap_or_else(PoisonError::into_inner)
             .groups()
     }
+}
+
+/// How exactly every backend keeps times, and compares them.
+fn to_the_microsecond(time: Timestamp) -> Timestamp {
+    let nanoseconds = i128::from(time.as_microsecond()) * 1000;
+    Timestamp::from_nanosecond(nanoseconds).unwrap_or(time)
+}
+
+#[cfg(feature = "sqlite")]
+fn not_kept(error: &dyn fmt::Display) {
+    tracing::error!(target: "hooks_script", %error, "a run is not recorded: the store fails");
 }
 
 impl fmt::Debug for RunHistory {

@@ -4,6 +4,7 @@
 mod budget;
 mod member;
 mod order;
+mod records;
 mod turn;
 
 use std::fmt;
@@ -16,7 +17,7 @@ use hooks_runtime::{HostTimer, Map, Timer};
 use crate::consent::{ConsentStore, Permit};
 use crate::decision::Rejection;
 use crate::fields::ContextData;
-use crate::history::{RunHistory, RunRecord};
+use crate::history::RunHistory;
 use crate::hook::ScriptHook;
 use crate::run::{Run, Stage};
 use crate::scope::Scope;
@@ -244,10 +245,8 @@ impl ScriptStack {
         let slot = self.orders().slot(occasion.order.as_deref());
         let budget = Budget::new(inner.fuel, inner.wall);
         let turns = Turns::new(inner, stage, occasion, message, data, budget);
-        let mut done = slot.dispatch(turns).await;
-        if let Some(history) = &inner.history {
-            keep(history, std::mem::take(&mut done.records)).await;
-        }
+        let (done, records) = slot.dispatch(turns).await;
+        records.keep().await;
         done
     }
 
@@ -255,14 +254,6 @@ impl ScriptStack {
         // Nothing in there is half done.
         let orders = self.inner.orders.lock();
         orders.unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-async fn keep(history: &RunHistory, records: Vec<RunRecord>) {
-    for record in records {
-        if let Err(error) = history.record(record).await {
-            tracing::error!(target: "hooks_script", %error, "a run is not recorded: the store fails");
-        }
     }
 }
 
@@ -289,6 +280,10 @@ impl ScriptStackBuilder {
     }
 
     /// Where a record of every run goes (`S-20`). A record that cannot be kept is logged.
+    ///
+    /// A run of the stack that is given up, its future dropped, leaves the records of the hooks
+    /// that had run, and one that says `skipped` of the hook whose turn it was. A database is
+    /// written to in the background then, as long as the runtime is there.
     pub fn history(mut self, history: RunHistory) -> Self {
         self.history = Some(history);
         self

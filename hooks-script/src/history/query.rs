@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::record::{OutcomeKind, RunRecord};
+use super::to_the_microsecond;
 
 /// The most records of a page.
 const LONGEST_PAGE: usize = 1000;
@@ -75,14 +76,14 @@ impl RunQuery {
     /// Those at this time and later.
     #[must_use]
     pub fn from(mut self, time: Timestamp) -> Self {
-        self.from = Some(time);
+        self.from = Some(to_the_microsecond(time));
         self
     }
 
     /// Those before this time.
     #[must_use]
     pub fn until(mut self, time: Timestamp) -> Self {
-        self.until = Some(time);
+        self.until = Some(to_the_microsecond(time));
         self
     }
 

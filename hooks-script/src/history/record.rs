@@ -20,7 +20,7 @@ use crate::scope::Scope;
 pub struct RunRecord {
     /// Grows with every record of a history; 0 until it is kept.
     pub id: u64,
-    /// When the run was over.
+    /// When the run was over, kept to the microsecond.
     pub time: Timestamp,
     /// Where the hook comes from, as its manifest says.
     pub source: String,
@@ -36,7 +36,7 @@ pub struct RunRecord {
     pub stage: Stage,
     /// How it ended.
     pub outcome: RunOutcome,
-    /// How long it took, without the wait for a worker.
+    /// How long it took, without the wait for a worker, kept to the microsecond.
     pub duration: Duration,
     /// What it used of [`Limits::fuel`](crate::Limits::fuel).
     pub fuel: u64,
@@ -71,7 +71,7 @@ pub enum RunOutcome {
         /// Where it was made, a line each.
         trace: String,
     },
-    /// It did not run.
+    /// It did not run, or nobody waited for its end.
     Skipped {
         /// Why.
         reason: String,

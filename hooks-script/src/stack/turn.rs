@@ -9,6 +9,7 @@ use hooks_runtime::{Answer, Combine, EntryMeta, Fault, Map, Never};
 
 use super::budget::Budget;
 use super::member::Member;
+use super::records::Records;
 use super::{Inner, Occasion, StackRun};
 use crate::consent::{ConsentRequest, Permit};
 use crate::decision::Rejection;
@@ -16,17 +17,19 @@ use crate::fields::ContextData;
 use crate::history::RunRecord;
 use crate::outbox::HTTP;
 use crate::run::{Failure, Run, Stage};
+use crate::scope::Scope;
 
 /// One run of a stack.
 pub(super) struct Turns<'a> {
     stack: &'a Inner,
     stage: Stage,
-    occasion: &'a Occasion,
+    scope: &'a Scope,
     data: &'a ContextData,
     budget: Budget,
     /// Whose turn it is.
     member: Option<Member>,
     done: Done,
+    records: Records<'a>,
 }
 
 /// What it has come to.
@@ -34,7 +37,6 @@ pub(super) struct Done {
     pub(super) message: Arc<Map>,
     pub(super) rejection: Option<Rejection>,
     pub(super) runs: Vec<StackRun>,
-    pub(super) records: Vec<RunRecord>,
 }
 
 /// What a hook gives back: nothing if it is disabled.
@@ -52,7 +54,7 @@ impl<'a> Turns<'a> {
         Turns {
             stack,
             stage,
-            occasion,
+            scope: &occasion.scope,
             data,
             budget,
             member: None,
@@ -60,8 +62,8 @@ impl<'a> Turns<'a> {
                 message: Arc::new(message),
                 rejection: None,
                 runs: Vec::new(),
-                records: Vec::new(),
             },
+            records: Records::new(stack.history.as_ref(), stage, occasion),
         }
     }
 
@@ -74,7 +76,8 @@ impl<'a> Turns<'a> {
             Some((run, permit)) => (run, permit),
             None => {
                 let why = "it failed too often in a row, and is disabled";
-                self.record(RunRecord::skipped(hook, self.stage, why));
+                self.records
+                    .put(|| RunRecord::skipped(hook, self.stage, why));
                 self.done.runs.push(StackRun {
                     id: Arc::clone(id),
                     run: None,
@@ -88,7 +91,8 @@ impl<'a> Turns<'a> {
         self.budget.spend(run.fuel);
         member.count(&run, self.stack.disable_after);
         let message = &*self.done.message;
-        self.record(RunRecord::of(hook, self.stage, &run, message, self.data));
+        let record = || RunRecord::of(hook, self.stage, &run, message, self.data);
+        self.records.put(record);
         let step = self.decide(&member, &run);
         self.done.runs.push(StackRun {
             id: Arc::clone(id),
@@ -115,20 +119,11 @@ impl<'a> Turns<'a> {
             }
         }
     }
-
-    fn record(&mut self, record: RunRecord) {
-        if self.stack.history.is_some() {
-            let record = record.action(&*self.occasion.action);
-            self.done
-                .records
-                .push(record.scope(self.occasion.scope.clone()));
-        }
-    }
 }
 
-impl Combine<Member> for Turns<'_> {
+impl<'a> Combine<Member> for Turns<'a> {
     type Yield = Turn;
-    type Outcome = Done;
+    type Outcome = (Done, Records<'a>);
     type Wait = Never<()>;
 
     const GUARDED: bool = true;
@@ -150,6 +145,7 @@ impl Combine<Member> for Turns<'_> {
         Self: 'b,
     {
         self.member = Some(member.clone());
+        self.records.begin(&member.hook);
         let mut allowance = self.budget.share();
         if member.is_disabled() {
             return Answer::Ready(None);
@@ -158,7 +154,7 @@ impl Combine<Member> for Turns<'_> {
         let message = Arc::clone(&self.done.message);
         let consent = self.stack.consent.as_ref();
         let consent = consent.filter(|_| stage == Stage::Post);
-        let scope = &self.occasion.scope;
+        let scope = self.scope;
         Answer::later(async move {
             let permit = match consent {
                 None => None,
@@ -202,7 +198,7 @@ impl Combine<Member> for Turns<'_> {
         Step::Next
     }
 
-    fn finish(self) -> Done {
-        self.done
+    fn finish(self) -> (Done, Records<'a>) {
+        (self.done, self.records)
     }
 }

@@ -125,5 +125,7 @@ pub(crate) fn to_db_time(time: Timestamp) -> i64 {
 }
 
 pub(crate) fn from_db_time(microseconds: i64) -> Result<Timestamp, StoreError> {
-    Timestamp::from_microsecond(microseconds).map_err(|_| StoreError::unknown("time", microseconds))
+    // By way of nanoseconds, of which the last second of all times has all.
+    Timestamp::from_nanosecond(i128::from(microseconds) * 1000)
+        .map_err(|_| StoreError::unknown("time", microseconds))
 }

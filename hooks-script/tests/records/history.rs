@@ -1,10 +1,12 @@
 //! `S-20`: one record a run, and nothing in it that a hook was given.
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use hooks_script::{
-    AnonymizerKey, ContextData, ContextKey, Field, Limits, Manifest, OutcomeKind, PublicFields,
-    RunHistory, RunOutcome, RunQuery, RunRecord, Scope, ScriptEngine, Stage,
+    AnonymizerKey, ContextData, ContextKey, Field, Limits, Manifest, Occasion, OutcomeKind,
+    PublicFields, RunHistory, RunOutcome, RunQuery, RunRecord, Scope, ScriptEngine, ScriptStack,
+    Stage,
 };
 use jiff::Timestamp;
 use serde_json::{Map, json};
@@ -70,6 +72,94 @@ async fn s_20_a_record_says_who_where_how_and_at_what_cost() {
         // `S-19`.
         assert_eq!((&**class, &**message), ("Spam", "no"));
         assert!(!trace.is_empty());
+    }
+}
+
+/// A client that hangs up must not keep what has happened out of the history.
+#[tokio::test]
+async fn s_20_a_run_that_is_given_up_leaves_the_records_of_what_had_run() {
+    let engine = ScriptEngine::builder()
+        .limits(Limits {
+            fuel: u64::MAX / 4,
+            wall: Duration::from_secs(600),
+            ..Limits::default()
+        })
+        .build()
+        .unwrap();
+    let hook = |code| crate::hook(&engine, code);
+    for history in Stores::new().await.histories {
+        let stack = ScriptStack::builder()
+            .fuel(u64::MAX)
+            .wall(Duration::from_secs(1200))
+            .history(history.clone())
+            .build();
+        stack.insert(
+            "fails",
+            hook("export default () => { throw new Error('oh'); }"),
+        );
+        stack.insert("endless", hook("export default () => { for (;;) {} }"));
+        stack.insert(
+            "behind",
+            hook("export default ({ in: m }) => ({ out: m });"),
+        );
+        let (occasion, data) = (Occasion::new().action("message.send"), ContextData::new());
+        let has_failed = async {
+            while stack.hooks(None)[0].failures == 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::select! {
+            run = stack.run_pre_on(&occasion, Map::new(), &data) => panic!("{run:?}"),
+            () = has_failed => {}
+        }
+
+        // Whatever keeps them does it without being waited for.
+        let found = loop {
+            let found = history.query(&RunQuery::new()).await.unwrap().records;
+            if found.len() > 1 {
+                break found;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        };
+        let [endless, fails] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(fails.outcome.class(), Some("Error"));
+        assert_eq!(endless.outcome.kind(), OutcomeKind::Skipped);
+        assert_eq!(endless.action, "message.send");
+        assert_eq!(history.summary().len(), 2);
+        history.forget_before(Timestamp::MAX).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn s_20_times_are_kept_and_compared_to_the_microsecond() {
+    let engine = engine();
+    for history in Stores::new().await.histories {
+        for time in [
+            Timestamp::MIN,
+            Timestamp::from_nanosecond(1_700_000_000_123_456_789).unwrap(),
+            Timestamp::MAX,
+        ] {
+            let record = run(
+                &engine,
+                Stage::Pre,
+                "export default ({ in: m }) => ({ out: m });",
+            )
+            .await;
+            let kept = history.record(record.at(time)).await.unwrap();
+            assert_eq!(kept.time.as_microsecond(), time.as_microsecond());
+            let page = history.query(&RunQuery::new().from(time).limit(1)).await;
+            assert_eq!(page.unwrap().records, [kept]);
+            let before = history.query(&RunQuery::new().until(time)).await.unwrap();
+            assert!(before.records.is_empty(), "{before:?}");
+            assert_eq!(history.forget_before(time).await.unwrap(), 0);
+            // Of this one, for the next.
+            let later = Timestamp::from_microsecond(time.as_microsecond() + 1);
+            if let Ok(later) = later {
+                assert_eq!(history.forget_before(later).await.unwrap(), 1);
+            }
+        }
     }
 }
 

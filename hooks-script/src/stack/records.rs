@@ -1,0 +1,73 @@
+//! The records of one run of a stack, which are kept also where nobody waits for its end.
+
+use std::mem;
+
+use super::Occasion;
+use crate::history::{RunHistory, RunRecord};
+use crate::hook::ScriptHook;
+use crate::run::Stage;
+
+/// One record for each hook whose turn it was (`S-20`).
+pub(super) struct Records<'a> {
+    history: Option<&'a RunHistory>,
+    stage: Stage,
+    occasion: &'a Occasion,
+    records: Vec<RunRecord>,
+    /// Whose record is still to come.
+    running: Option<ScriptHook>,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(
+        history: Option<&'a RunHistory>,
+        stage: Stage,
+        occasion: &'a Occasion,
+    ) -> Self {
+        Records {
+            history,
+            stage,
+            occasion,
+            records: Vec::new(),
+            running: None,
+        }
+    }
+
+    /// The turn of a hook begins.
+    pub(super) fn begin(&mut self, hook: &ScriptHook) {
+        if self.history.is_some() {
+            self.running = Some(hook.clone());
+        }
+    }
+
+    /// The turn of the hook is over, with this record.
+    pub(super) fn put(&mut self, record: impl FnOnce() -> RunRecord) {
+        self.running = None;
+        if self.history.is_some() {
+            let record = record().action(&*self.occasion.action);
+            self.records.push(record.scope(self.occasion.scope.clone()));
+        }
+    }
+
+    /// Keeps them, which goes on also if nobody waits for it.
+    pub(super) async fn keep(mut self) {
+        if let Some(history) = self.history {
+            history.keep(mem::take(&mut self.records)).await;
+        }
+    }
+}
+
+impl Drop for Records<'_> {
+    /// The run was given up: what has happened has happened.
+    fn drop(&mut self) {
+        if let Some(hook) = self.running.take() {
+            let (stage, why) = (self.stage, "the run was given up before the hook answered");
+            self.put(|| RunRecord::skipped(&hook, stage, why));
+        }
+        if let Some(history) = self.history
+            && !self.records.is_empty()
+        {
+            // Begun; nobody is left to wait for its end.
+            drop(history.keep(mem::take(&mut self.records)));
+        }
+    }
+}
