@@ -12,9 +12,9 @@ pub(super) async fn append(
     database: &Database,
     mut change: ConsentChange,
 ) -> Result<ConsentChange, StoreError> {
-    let row = sqlx::query(
+    let done = sqlx::query(
         "INSERT INTO consent_changes (time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(to_db_time(change.time))
     .bind(&change.by)
@@ -25,9 +25,9 @@ pub(super) async fn append(
     .bind(&change.scope.user)
     .bind(&change.scope.guild)
     .bind(&change.scope.channel)
-    .fetch_one(database.pool())
+    .execute(database.pool())
     .await?;
-    change.id = row.try_get::<i64, _>("id")?.cast_unsigned();
+    change.id = done.last_insert_rowid().cast_unsigned();
     Ok(change)
 }
 

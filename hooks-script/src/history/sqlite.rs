@@ -29,10 +29,10 @@ pub(super) async fn append(database: &Database, record: &RunRecord) -> Result<u6
             trace,
         } => (Some(kind), Some(class), Some(message), Some(trace)),
     };
-    let row = sqlx::query(
+    let done = sqlx::query(
         "INSERT INTO runs (time_us, source, version, name, action, user_id, guild_id, channel_id, stage,
                            outcome, kind, class, message, trace, duration_us, fuel, memory_bytes)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(to_db_time(record.time))
     .bind(&record.source)
@@ -51,9 +51,9 @@ pub(super) async fn append(database: &Database, record: &RunRecord) -> Result<u6
     .bind(i64::try_from(record.duration.as_micros()).unwrap_or(i64::MAX))
     .bind(i64::try_from(record.fuel).unwrap_or(i64::MAX))
     .bind(i64::try_from(record.memory_bytes).unwrap_or(i64::MAX))
-    .fetch_one(database.pool())
+    .execute(database.pool())
     .await?;
-    Ok(row.try_get::<i64, _>("id")?.cast_unsigned())
+    Ok(done.last_insert_rowid().cast_unsigned())
 }
 
 pub(super) async fn query(database: &Database, query: &RunQuery) -> Result<RunPage, StoreError> {

@@ -67,6 +67,7 @@ pub(super) struct Seen<'a> {
     pub(super) source: &'a str,
     pub(super) hash: &'a str,
     pub(super) now: Timestamp,
+    /// None of what is not to be kept, not even as it was before.
     pub(super) code: Option<&'a str>,
     pub(super) url: Option<String>,
     pub(super) etag: Option<String>,
@@ -201,9 +202,7 @@ fn remember(memory: &mut Memory, seen: Seen<'_>) -> SourceVersion {
         .iter()
         .position(|kept| kept.version.hash == seen.hash);
     let before = before.map(|at| versions.remove(at));
-    let (first_seen, code) = before.map_or((seen.now, None), |kept| {
-        (kept.version.first_seen, kept.code)
-    });
+    let first_seen = before.map_or(seen.now, |kept| kept.version.first_seen);
     let version = SourceVersion {
         source: seen.source.to_owned(),
         hash: seen.hash.to_owned(),
@@ -214,7 +213,7 @@ fn remember(memory: &mut Memory, seen: Seen<'_>) -> SourceVersion {
     };
     versions.push(Kept {
         version: version.clone(),
-        code: seen.code.map(str::to_owned).or(code),
+        code: seen.code.map(str::to_owned),
         url: seen.url,
         fresh_until: seen.fresh_until,
         stale_allowed: seen.stale_allowed,

@@ -1,4 +1,4 @@
-//! What a call confirmed is there after the process is killed.
+//! What a call confirmed is there: after the process is killed, and where the disk is full.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -47,6 +47,53 @@ async fn s_21_a_confirmed_consent_is_there_after_the_process_is_killed() {
         assert!(history.iter().all(|change| change.by == "u"));
         assert!(store.permit(&request(1_000_000)).await.is_none());
     }
+}
+
+/// Not a test of its own: the process whose files cannot grow. Revokes until it is told that
+/// this cannot be kept, and looks at what is there then.
+#[cfg(unix)]
+#[tokio::test]
+#[ignore = "is started, where no file can grow for long, by the test below"]
+async fn revokes_until_it_fails() {
+    let Some(path) = std::env::var_os(VARIABLE) else {
+        return;
+    };
+    let store = ConsentStore::sqlite(&Database::open(path).await.unwrap());
+    let mut confirmed = 0;
+    while store.revoke(&request(confirmed), "u").await.is_ok() {
+        confirmed += 1;
+        assert!(confirmed < 1000, "the disk is never full");
+    }
+    let kept = store.history_of_hook(HOOK).await.unwrap();
+    eprintln!("confirmed {confirmed}, kept {}", kept.len());
+}
+
+/// SQLite writes a change when it is committed: only then does it know that the disk is full.
+#[cfg(unix)]
+#[tokio::test]
+async fn s_21_what_cannot_be_written_is_not_confirmed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.db");
+    Database::open(&path).await.unwrap().close().await;
+    // A file may have so many blocks; whoever writes more gets an error, and no signal.
+    let ended = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "killed::revokes_until_it_fails"])
+        .arg("--nocapture")
+        .env(VARIABLE, &path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let line = said
+        .lines()
+        .find_map(|line| line.strip_prefix("confirmed "));
+    let (confirmed, kept) = line
+        .unwrap_or_else(|| panic!("{said}"))
+        .split_once(", kept ")
+        .unwrap();
+    assert_eq!(confirmed, kept);
+    assert_ne!(confirmed, "0");
 }
 
 /// Kills the process right behind an approval, and says which was the last that it confirmed.

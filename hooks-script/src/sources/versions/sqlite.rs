@@ -43,13 +43,14 @@ pub(super) async fn kept(
 }
 
 pub(super) async fn seen(database: &Database, seen: Seen<'_>) -> Result<SourceVersion, StoreError> {
-    let row = sqlx::query(
+    // All rows, though there is one: only then the statement has ended, and is committed or not.
+    let rows = sqlx::query(
         "INSERT INTO source_versions (source, hash, seen, first_seen_us, last_seen_us, text, url, etag,
                                       last_modified, fresh_until_us, stale_allowed)
          VALUES (?1, ?2, (SELECT coalesce(max(seen), 0) + 1 FROM source_versions WHERE source = ?1),
                  ?3, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT (source, hash) DO UPDATE SET
-             seen = excluded.seen, last_seen_us = excluded.last_seen_us, text = coalesce(excluded.text, text),
+             seen = excluded.seen, last_seen_us = excluded.last_seen_us, text = excluded.text,
              url = excluded.url, etag = excluded.etag, last_modified = excluded.last_modified,
              fresh_until_us = excluded.fresh_until_us, stale_allowed = excluded.stale_allowed
          RETURNING *",
@@ -63,9 +64,9 @@ pub(super) async fn seen(database: &Database, seen: Seen<'_>) -> Result<SourceVe
     .bind(&seen.last_modified)
     .bind(to_db_time(seen.fresh_until))
     .bind(seen.stale_allowed)
-    .fetch_one(database.pool())
+    .fetch_all(database.pool())
     .await?;
-    version(&row)
+    version(rows.first().ok_or(sqlx::Error::RowNotFound)?)
 }
 
 pub(super) async fn forget_before(database: &Database, time: Timestamp) -> Result<u64, StoreError> {
