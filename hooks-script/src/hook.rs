@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::consent::Permit;
 use crate::engine::Shared;
 use crate::fields::ContextData;
+use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::outbox::permits_http;
 use crate::run::{Failure, Run, Stage, Stop, Verdict};
@@ -76,6 +77,11 @@ impl ScriptHook {
         self.snapshot.bytes()
     }
 
+    /// What a run of it may use.
+    pub(crate) fn limits(&self) -> &Limits {
+        self.shared.sandbox.limits()
+    }
+
     /// Runs the hook before an action (`S-11`), on a worker thread: waits for a free one.
     ///
     /// The hook gets a copy of `message`: what it changes without returning it has no effect
@@ -121,7 +127,7 @@ impl ScriptHook {
         data: &ContextData,
         allowance: Allowance,
     ) -> Run {
-        let limits = self.shared.sandbox.limits();
+        let limits = self.limits();
         let context = Context {
             stage,
             r#in: message,
@@ -172,6 +178,7 @@ impl ScriptHook {
             memory_bytes: report.peak,
             memory_hash: report.memory_hash,
             duration,
+            began: report.began,
         }
     }
 
@@ -193,13 +200,13 @@ impl ScriptHook {
                     stack: said.stack,
                 });
             }
-            Status::NoData if said.is_too_deep() => said.thrown(self.shared.sandbox.limits()),
+            Status::NoData if said.is_too_deep() => said.thrown(self.limits()),
             Status::NoData if said.text.is_empty() => Failure::BadReturn(no_json(&said)),
             Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", said.text())),
             Status::Unsettled => {
                 Failure::BadReturn("waits for a promise that never settles".to_owned())
             }
-            _ => said.thrown(self.shared.sandbox.limits()),
+            _ => said.thrown(self.limits()),
         })
     }
 

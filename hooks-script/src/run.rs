@@ -53,6 +53,8 @@ pub struct Run {
     pub memory_hash: Option<String>,
     /// How long it took, without the wait for a worker.
     pub duration: Duration,
+    /// Whether the hook did anything: the context had been read.
+    pub(crate) began: bool,
 }
 
 /// How a run ended (`S-11`, `S-15`, `S-16`).
@@ -141,6 +143,11 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Of a run for which there was time, but no worker.
+    pub(crate) fn no_worker() -> Self {
+        Failure::Engine("no worker was free before the time was over".to_owned())
+    }
+
     /// The kind, as logs and the command line spell it.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -45,6 +45,8 @@ pub(crate) struct Allowance {
     pub(crate) fuel: Option<u64>,
     /// Time, at most that of the limits.
     pub(crate) wall: Option<Duration>,
+    /// When it has to be over, whenever it began.
+    pub(crate) until: Option<Instant>,
     /// Whether it has `context.http`. The import refuses it to every other run.
     pub(crate) http: bool,
 }
@@ -185,7 +187,10 @@ impl Sandbox {
                 (*instance, _) = Instance::new(&self.limits)?;
             }
             let host = instance.space.host_mut();
-            (host.wall, host.deadline) = (wall, Instant::now() + wall);
+            let now = Instant::now();
+            let until = given.allowance.until;
+            let wall = until.map_or(wall, |until| wall.min(until.saturating_duration_since(now)));
+            (host.wall, host.deadline) = (wall, now + wall);
             host.outbox = given
                 .allowance
                 .http
@@ -229,6 +234,7 @@ impl Sandbox {
         let host = instance.space.host_mut();
         Report {
             ended,
+            began: matches!(fuel, Fuel::Script(_)),
             fuel: used,
             peak: heap.peak,
             console: std::mem::take(&mut host.console),

@@ -210,6 +210,7 @@ fn attack(sandbox: &Sandbox, instance: &mut Instance, what: &str, source: &str) 
         allowance: Allowance {
             fuel: (!timed && !cancelled).then_some(20_000_000),
             wall: timed.then_some(Duration::from_millis(1)),
+            until: None,
             http: what == "posts",
         },
         ..given()

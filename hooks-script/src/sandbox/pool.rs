@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use async_channel::{Receiver, Sender, TryRecvError};
 
 use crate::error::BuildError;
-use crate::run::Stage;
+use crate::run::{Failure, Stage};
 use crate::sandbox::calls::{Given, Sandbox};
 use crate::sandbox::follows::Follows;
 use crate::sandbox::instance::Instance;
@@ -131,6 +131,14 @@ fn one(
             let began = Instant::now();
             let report = match &mut instance {
                 _ if start.given.cancelled.load(Relaxed) => return false,
+                _ if start
+                    .given
+                    .allowance
+                    .until
+                    .is_some_and(|until| until <= began) =>
+                {
+                    Report::failed(Failure::no_worker())
+                }
                 Err(failure) => Report::failed(failure.clone()),
                 Ok(instance) => sandbox.run(
                     instance,

@@ -32,6 +32,8 @@ pub(crate) enum Ended {
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) ended: Ended,
+    /// Whether the script did anything, and not only the host.
+    pub(crate) began: bool,
     pub(crate) fuel: u64,
     pub(crate) peak: usize,
     pub(crate) console: Vec<ConsoleLine>,
@@ -45,6 +47,7 @@ impl Report {
     pub(crate) fn failed(failure: Failure) -> Self {
         Report {
             ended: Ended::Failed(failure),
+            began: false,
             fuel: 0,
             peak: 0,
             console: Vec::new(),

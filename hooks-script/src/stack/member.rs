@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::hook::ScriptHook;
-use crate::run::{Failure, Run, Verdict};
+use crate::run::{Run, Verdict};
 
 /// One hook of a stack. A clone is the same.
 #[derive(Clone)]
@@ -64,10 +64,10 @@ impl Member {
         }
     }
 
-    /// Counts a run, and disables the hook if that is one failure too many.
+    /// Counts a run that ended by the hook's own doing, and disables the hook if that is one
+    /// failure too many.
     pub(super) fn count(&self, run: &Run, disable_after: Option<NonZeroU32>) {
         let failure = match &run.verdict {
-            Verdict::Failed(Failure::Engine(_) | Failure::Input { .. }) => return,
             Verdict::Failed(failure) => failure,
             Verdict::Out(_) | Verdict::Stop(_) => {
                 self.health.failures.store(0, Relaxed);

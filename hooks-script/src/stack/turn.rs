@@ -15,8 +15,9 @@ use crate::consent::{ConsentRequest, Permit};
 use crate::decision::Rejection;
 use crate::fields::ContextData;
 use crate::history::RunRecord;
+use crate::hook::ScriptHook;
 use crate::outbox::HTTP;
-use crate::run::{Failure, Run, Stage};
+use crate::run::{Failure, Run, Stage, Verdict};
 use crate::scope::Scope;
 
 /// One run of a stack.
@@ -89,7 +90,9 @@ impl<'a> Turns<'a> {
             }
         };
         self.budget.spend(run.fuel);
-        member.count(&run, self.stack.disable_after);
+        if self.is_its_own(hook, &run) {
+            member.count(&run, self.stack.disable_after);
+        }
         let message = &*self.done.message;
         let record = || RunRecord::of(hook, self.stage, &run, message, self.data);
         self.records.put(record);
@@ -100,6 +103,17 @@ impl<'a> Turns<'a> {
             permit,
         });
         step
+    }
+
+    /// Whether it is the hook that made the run end as it did, and not the message, the engine
+    /// or whoever had the time that was the hook's.
+    fn is_its_own(&self, hook: &ScriptHook, run: &Run) -> bool {
+        match &run.verdict {
+            Verdict::Failed(_) if !run.began => false,
+            Verdict::Failed(Failure::Engine(_)) => false,
+            Verdict::Failed(Failure::Wall(had)) => self.budget.is_fair(*had, hook.limits().wall),
+            Verdict::Failed(_) | Verdict::Out(_) | Verdict::Stop(_) => true,
+        }
     }
 
     /// What a run means for the action: nothing where that is over (`S-17`, `S-18`).
@@ -176,10 +190,10 @@ impl<'a> Combine<Member> for Turns<'a> {
     fn fault(&mut self, _: &EntryMeta, fault: Fault) -> Step<Self, Never<()>> {
         // The sandbox ends a hook that takes its time: what is late here has waited for a
         // worker, and what panics is the host's.
-        let failure = Failure::Engine(match fault {
-            Fault::Timeout(limit) => format!("no worker was free within {} ms", limit.as_millis()),
-            fault => fault.to_string(),
-        });
+        let failure = match fault {
+            Fault::Timeout(_) => Failure::no_worker(),
+            fault => Failure::Engine(fault.to_string()),
+        };
         let run = self
             .member
             .as_ref()
@@ -191,7 +205,7 @@ impl<'a> Combine<Member> for Turns<'a> {
     }
 
     fn timeout(&self, _: &EntryMeta) -> Option<Duration> {
-        Some(self.budget.time_left())
+        Some(self.budget.patience())
     }
 
     fn waited(&mut self, (): ()) -> Step<Self, Never<()>> {

@@ -10,7 +10,7 @@ use hooks_script::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{body, engine, engine_with, map, register};
+use crate::support::{body, engine, engine_with, map, message, register};
 
 /// Appends a text to what came before.
 fn append(text: &str) -> String {
@@ -297,9 +297,58 @@ fn s_16_a_disabled_hook_that_has_to_agree_rejects_until_it_is_enabled() {
 
 #[test]
 fn s_22_what_is_not_the_hooks_fault_does_not_count() {
-    let engine = engine_with(|limits| limits.input = 10);
-    let build = ScriptStack::builder().disable_after(NonZeroU32::new(1));
-    let stack = stack_of(&engine, build, &[("a", &append("a"))]);
-    assert_eq!(failure(&pre(&stack).unwrap().runs[0]).kind(), "input");
-    assert!(!stack.hooks(None)[0].is_disabled);
+    let too_large = engine_with(|limits| limits.input = 10);
+    let unreadable = engine_with(|limits| limits.input_fuel = 1000);
+    // Six bytes of JSON, and some hundred of the engine's.
+    let lists = map(json!({ "n": vec![vec![(); 0]; 150_000] }));
+    for (engine, message, kind) in [
+        (too_large, message(), "input"),
+        (unreadable, message(), "input"),
+        (engine(), lists, "heap"),
+    ] {
+        let build = ScriptStack::builder().disable_after(NonZeroU32::new(1));
+        let stack = stack_of(&engine, build, &[("a", &append("a"))]);
+        let outcome = block_on(stack.run_pre(message, &ContextData::new())).unwrap();
+        assert_eq!(failure(&outcome.runs[0]).kind(), kind);
+        assert_eq!(stack.hooks(None)[0].failures, 0, "{kind}");
+    }
+}
+
+#[test]
+fn s_22_a_hook_that_takes_all_of_the_time_is_the_one_that_failed() {
+    let engine = engine_with(|limits| {
+        limits.fuel = u64::MAX / 2;
+        limits.wall = Duration::from_secs(60);
+    });
+    let build = ScriptStack::builder()
+        .fuel(u64::MAX)
+        .wall(Duration::from_millis(200))
+        .disable_after(NonZeroU32::new(1));
+    let stack = stack_of(&engine, build, &[("a", LOOPS)]);
+    let outcome = pre(&stack).unwrap();
+    assert_eq!(failure(&outcome.runs[0]).kind(), "wall");
+    assert!(stack.hooks(None)[0].is_disabled);
+}
+
+/// Whoever waits for the worker has the time of those behind it.
+#[test]
+fn s_22_a_hook_that_had_no_time_left_has_not_failed() {
+    let engine = engine_with(|limits| {
+        limits.fuel = u64::MAX / 2;
+        limits.wall = Duration::from_millis(800);
+    });
+    let build = ScriptStack::builder()
+        .fuel(u64::MAX)
+        .wall(Duration::from_secs(1))
+        .disable_after(NonZeroU32::new(1));
+    let stack = stack_of(&engine, build, &[("a", &append("a")), ("b", LOOPS)]);
+    let other = register(&engine, LOOPS);
+    let (message, data) = (message(), ContextData::new());
+    let busy = other.run_pre(&message, &data);
+    let (_, outcome) = block_on(futures_util::future::join(busy, async {
+        stack.run_pre(message.clone(), &data).await.unwrap()
+    }));
+    let kind = failure(&outcome.runs[1]).kind();
+    assert!(["wall", "engine"].contains(&kind), "{kind}");
+    assert_eq!(stack.hooks(None)[1].failures, 0);
 }
