@@ -262,7 +262,7 @@ impl Sources {
         let loaded = match source {
             Source::Text { code, .. } => self.read(&key, code.clone()).await?,
             Source::File(path) => self.read(&key, read_file(path, self.max_bytes)?).await?,
-            Source::Url(url) => self.load_url(&key, url).await?,
+            Source::Url(url) => self.load_url(&key, url, pin).await?,
         };
         match pin {
             Some(pin) if pin != loaded.version.hash => Err(SourceError::Pinned {
@@ -303,19 +303,26 @@ impl Sources {
     }
 
     #[cfg(not(feature = "fetch"))]
-    async fn load_url(&self, _: &str, _: &str) -> Result<Loaded, SourceError> {
+    async fn load_url(&self, _: &str, _: &str, _: Option<&str>) -> Result<Loaded, SourceError> {
         Err(SourceError::NoFetcher)
     }
 
     #[cfg(feature = "fetch")]
-    async fn load_url(&self, key: &str, url: &str) -> Result<Loaded, SourceError> {
+    async fn load_url(
+        &self,
+        key: &str,
+        url: &str,
+        pin: Option<&str>,
+    ) -> Result<Loaded, SourceError> {
         let fetcher = self.fetcher.as_ref().ok_or(SourceError::NoFetcher)?;
         let kept = self
             .versions
             .kept(key, None)
             .await?
             .filter(|kept| kept.code.is_some());
-        if let Some(kept) = &kept {
+        // Another version than the one that is wanted says nothing in its place.
+        let is_wanted = |kept: &Kept| pin.is_none_or(|pin| pin == kept.version.hash);
+        if let Some(kept) = kept.as_ref().filter(|kept| is_wanted(kept)) {
             // A clock that has gone back says nothing about what has become of it.
             let fresh = (kept.version.last_seen..kept.fresh_until).contains(&(self.clock)());
             if let Some(loaded) = loaded(kept.clone(), Freshness::Fresh).filter(|_| fresh) {
@@ -326,7 +333,7 @@ impl Sources {
             Ok(response) => return self.keep(key, kept, response).await,
             Err(error) => error,
         };
-        let stale = kept.filter(|kept| {
+        let stale = kept.filter(is_wanted).filter(|kept| {
             let since = (self.clock)()
                 .duration_since(kept.version.last_seen)
                 .unsigned_abs();
@@ -413,7 +420,7 @@ fn read_file(path: &Path, limit: usize) -> Result<String, SourceError> {
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(failed)?;
-    file.take(limit as u64 + 1)
+    file.take((limit as u64).saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(failed)?;
     if bytes.len() > limit {

@@ -53,6 +53,18 @@ impl Caching {
         }
     }
 
+    /// Of an answer to which a redirect led that says this of itself: what both allow. A
+    /// redirect that is not kept is asked for again, and nothing behind it is without it.
+    pub(super) fn behind(self, redirect: &Caching) -> Self {
+        Caching {
+            no_store: self.no_store,
+            no_cache: self.no_cache || redirect.no_cache || redirect.no_store,
+            must_revalidate: self.must_revalidate || redirect.must_revalidate,
+            max_age: Some(self.fresh_for().min(redirect.fresh_for())),
+            age: Duration::ZERO,
+        }
+    }
+
     /// For how long nobody needs to ask again. An answer that does not say so is not fresh.
     pub(super) fn fresh_for(&self) -> Duration {
         match self.max_age {
@@ -120,6 +132,23 @@ mod tests {
         for (age, fresh) in [("0", 60), ("50", 10), ("61", 0), ("unknown", 0)] {
             let caching = Caching::read(["max-age=60"].into_iter(), Some(age));
             assert_eq!(caching.fresh_for(), Duration::from_secs(fresh), "{age}");
+        }
+    }
+
+    #[test]
+    fn what_is_behind_a_redirect_is_as_fresh_as_the_redirect() {
+        for (redirect, fresh, stale) in [
+            ("max-age=10", 10, true),
+            ("max-age=100", 60, true),
+            ("", 0, true),
+            ("max-age=100, no-cache", 0, false),
+            ("max-age=100, no-store", 0, false),
+            ("max-age=100, must-revalidate", 60, false),
+        ] {
+            let caching = read("max-age=60").behind(&read(redirect));
+            let found = (caching.fresh_for().as_secs(), caching.allows_stale());
+            assert_eq!(found, (fresh, stale), "{redirect}");
+            assert!(!caching.no_store, "{redirect}");
         }
     }
 

@@ -152,11 +152,16 @@ impl Fetcher {
             url: start.to_owned(),
             why: error.to_string(),
         })?;
+        let mut redirects: Vec<Caching> = Vec::new();
         for _ in 0..=self.redirects {
             self.admit(&url)?;
             // What one server calls a version, another one may call another version.
-            let kept = kept.filter(|kept| kept.url.as_deref() == Some(url.as_str()));
-            let response = self.ask(&url, kept).await?;
+            let mut kept = kept.filter(|kept| kept.url.as_deref() == Some(url.as_str()));
+            let mut response = self.ask(&url, kept).await?;
+            if kept.is_some_and(|kept| is_about_another(&response, kept)) {
+                kept = None;
+                response = self.ask(&url, None).await?;
+            }
             let status = response.status();
             match response.headers().get(LOCATION) {
                 Some(location) if status.is_redirection() && status != StatusCode::NOT_MODIFIED => {
@@ -166,8 +171,13 @@ impl Fetcher {
                         why: error.to_string(),
                     })?;
                     url.set_fragment(None);
+                    redirects.push(caching(&response));
                 }
-                _ => return read(&url, response, kept, max_bytes).await,
+                _ => {
+                    let mut answer = read(&url, response, kept, max_bytes).await?;
+                    answer.caching = redirects.iter().fold(answer.caching, Caching::behind);
+                    return Ok(answer);
+                }
             }
         }
         Err(FetchError::Redirects {
@@ -228,28 +238,40 @@ fn explain(url: &Url, error: reqwest::Error) -> FetchError {
     }
 }
 
+fn header(response: &reqwest::Response, name: HeaderName) -> Option<String> {
+    let value = response.headers().get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+fn caching(response: &reqwest::Response) -> Caching {
+    let cache_control = response.headers().get_all(CACHE_CONTROL).iter();
+    Caching::read(
+        // What cannot be read cannot be followed either.
+        cache_control.map(|value| value.to_str().unwrap_or("no-store")),
+        header(response, AGE).as_deref(),
+    )
+}
+
+/// Whether a server says that what is kept has not changed, and calls it by another name than
+/// it had: then it has (RFC 9111, 4.3.4).
+fn is_about_another(response: &reqwest::Response, kept: &Kept) -> bool {
+    let named = header(response, ETAG);
+    response.status() == StatusCode::NOT_MODIFIED && named.is_some() && named != kept.version.etag
+}
+
 async fn read(
     url: &Url,
     mut response: reqwest::Response,
     kept: Option<&Kept>,
     limit: usize,
 ) -> Result<Response, FetchError> {
-    let header = |name: HeaderName| {
-        let value = response.headers().get(name)?;
-        Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
-    };
-    let cache_control = response.headers().get_all(CACHE_CONTROL).iter();
-    let caching = Caching::read(
-        // What cannot be read cannot be followed either.
-        cache_control.map(|value| value.to_str().unwrap_or("no-store")),
-        header(AGE).as_deref(),
-    );
+    let header = |name: HeaderName| header(&response, name);
     let mut answer = Response {
         code: None,
         url: url.to_string(),
         etag: header(ETAG),
         last_modified: header(LAST_MODIFIED),
-        caching,
+        caching: caching(&response),
     };
     match (response.status(), kept) {
         (StatusCode::OK, _) => {}

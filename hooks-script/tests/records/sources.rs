@@ -136,6 +136,12 @@ async fn a_file_is_read_up_to_its_limit() {
             "{error}"
         );
 
+        let sources = sources.max_bytes(usize::MAX);
+        assert_eq!(
+            sources.load(&source, None).await.unwrap().code.len(),
+            limit + 1
+        );
+
         std::fs::write(&path, b"\xff").unwrap();
         assert!(matches!(
             sources.load(&source, None).await,

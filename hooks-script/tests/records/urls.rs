@@ -305,6 +305,96 @@ async fn what_is_pinned_is_not_replaced_by_what_a_server_sends() {
     assert!(matches!(error, SourceError::Pinned { .. }), "{error}");
 }
 
+/// What is kept of another version does not stand in the way of the one that is asked for.
+#[tokio::test]
+async fn what_is_pinned_is_asked_for_though_another_version_is_fresh() {
+    let server = Server::start().await;
+    for versions in Stores::new().await.versions {
+        let (source, mut clocked) = (Source::url(server.url("/hook.js")), Clocked::new(versions));
+        clocked.sources = clocked.sources.stale_if_error(Duration::from_secs(1000));
+        server.answers(|_| answer("200 OK", &["cache-control: max-age=600"], ONE));
+        clocked.at(0, &source).await.unwrap();
+        let other = Sources::new(Versions::in_memory());
+        let two = other.load(&Source::text("", TWO), None).await.unwrap();
+        let pin = Some(&*two.version.hash);
+
+        server.answers(|_| answer("503 Service Unavailable", &[], "busy"));
+        let error = clocked.sources.load(&source, pin).await;
+        assert!(matches!(fetch_error(error), FetchError::Status(503)));
+        server.answers(|_| answer("200 OK", &[], TWO));
+        let loaded = clocked.sources.load(&source, pin).await.unwrap();
+        assert_eq!((&*loaded.code, loaded.freshness), (TWO, Freshness::Read));
+    }
+}
+
+#[tokio::test]
+async fn what_a_redirect_says_of_itself_counts() {
+    let server = Server::start().await;
+    for versions in Stores::new().await.versions {
+        let (source, clocked) = (
+            Source::url(server.url("/latest.js")),
+            Clocked::new(versions),
+        );
+        let leads_to = |name: &'static str, control: &'static str| {
+            server.answers(move |request| match request.path() {
+                "/latest.js" => answer(
+                    "302 Found",
+                    &[&format!("location: /{name}.js"), control],
+                    "",
+                ),
+                path => {
+                    let code = if path == "/1.js" { ONE } else { TWO };
+                    answer("200 OK", &["cache-control: max-age=9999"], code)
+                }
+            });
+        };
+        leads_to("1", "cache-control: max-age=10");
+        clocked.at(0, &source).await.unwrap();
+        leads_to("2", "x: y");
+        assert_eq!(clocked.at(9, &source).await.unwrap().code, ONE);
+        assert_eq!(clocked.at(10, &source).await.unwrap().code, TWO);
+        // It says nothing, so it is asked.
+        leads_to("1", "x: y");
+        assert_eq!(clocked.at(11, &source).await.unwrap().code, ONE);
+    }
+}
+
+/// A date has seconds, and a file may change twice in one.
+#[tokio::test]
+async fn an_unchanged_answer_with_another_name_is_not_believed() {
+    let server = Server::start().await;
+    for versions in Stores::new().await.versions {
+        let (source, clocked) = (Source::url(server.url("/hook.js")), Clocked::new(versions));
+        let date = "last-modified: Sat, 21 Nov 2026 08:00:00 GMT";
+        server.answers(move |_| answer("200 OK", &["etag: \"v1\"", date], ONE));
+        clocked.at(0, &source).await.unwrap();
+        server.answers(move |request| match request.header("if-modified-since") {
+            Some(_) => answer("304 Not Modified", &["etag: \"v2\""], ""),
+            None => answer("200 OK", &["etag: \"v2\"", date], TWO),
+        });
+        let loaded = clocked.at(5, &source).await.unwrap();
+        assert_eq!((&*loaded.code, loaded.freshness), (TWO, Freshness::Read));
+    }
+}
+
+/// What was kept before it was forbidden, too.
+#[tokio::test]
+async fn what_must_not_be_stored_any_more_is_gone() {
+    let server = Server::start().await;
+    for versions in Stores::new().await.versions {
+        let (source, clocked) = (
+            Source::url(server.url("/hook.js")),
+            Clocked::new(versions.clone()),
+        );
+        server.answers(|_| answer("200 OK", &["etag: \"v1\""], ONE));
+        let hash = clocked.at(0, &source).await.unwrap().version.hash;
+        server.answers(|_| answer("304 Not Modified", &["cache-control: no-store"], ""));
+        assert_eq!(clocked.at(1, &source).await.unwrap().code, ONE);
+        let code = versions.code(&source.to_string(), &hash).await.unwrap();
+        assert_eq!(code, None);
+    }
+}
+
 #[tokio::test]
 async fn redirects_are_followed_so_far() {
     let server = Server::start().await;
