@@ -119,6 +119,7 @@ impl ScriptEngine {
                     manifest,
                     snapshot,
                     hash,
+                    source,
                 )),
                 // How deep it may be is a limit, wherever it is reached.
                 (Status::Syntax, _) if !said.is_too_deep() => Err(syntax(source, said)),

@@ -104,8 +104,8 @@ impl RunHistory {
         self
     }
 
-    /// What is done to a message, a trace and the name of a class before they are cut off and
-    /// kept; [`mask`], unless given.
+    /// What is done to a message and a trace before they are cut off and kept, and to the name
+    /// of a class that does not stand in the source of the hook; [`mask`], unless given.
     #[must_use]
     pub fn masker(mut self, masker: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.masker = Arc::new(masker);
@@ -203,6 +203,7 @@ impl RunHistory {
             text::cut(&replaced, most)
         };
         let most = self.text_chars;
+        let is_class_known = std::mem::take(&mut record.is_class_known);
         match &mut record.outcome {
             RunOutcome::Success => {}
             RunOutcome::Skipped { reason } => *reason = clean(reason, most),
@@ -217,7 +218,11 @@ impl RunHistory {
                 trace,
                 ..
             } => {
-                *class = clean(class, text::CLASS_CHARS);
+                *class = if is_class_known {
+                    text::cut(class, text::CLASS_CHARS)
+                } else {
+                    clean(class, text::CLASS_CHARS)
+                };
                 *message = clean(message, most);
                 *trace = clean(trace, most);
             }

@@ -26,6 +26,8 @@ pub struct ScriptHook {
     manifest: Arc<Manifest>,
     snapshot: Arc<Snapshot>,
     code_hash: Arc<str>,
+    /// What its author wrote.
+    source: Arc<str>,
     pub(crate) fail_closed: bool,
 }
 
@@ -52,12 +54,14 @@ impl ScriptHook {
         manifest: Manifest,
         snapshot: Arc<Snapshot>,
         code_hash: String,
+        source: &str,
     ) -> Self {
         ScriptHook {
             shared,
             manifest: Arc::new(manifest),
             snapshot,
             code_hash: code_hash.into(),
+            source: source.into(),
             fail_closed: false,
         }
     }
@@ -75,6 +79,22 @@ impl ScriptHook {
     /// Bytes that the loaded hook is kept in, beyond what all hooks of an engine share.
     pub fn snapshot_bytes(&self) -> usize {
         self.snapshot.bytes()
+    }
+
+    /// Whether the name of a class is the author's, or the engine's, and not one that a run has
+    /// made of what it was given.
+    pub(crate) fn has_class(&self, name: &str) -> bool {
+        let is_apart = |beside: Option<char>| {
+            beside.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '$' | '\\'))
+        };
+        let source = &*self.source;
+        let mut places = source.match_indices(name);
+        BUILT_IN_CLASSES.contains(&name)
+            || !name.is_empty()
+                && places.any(|(at, _)| {
+                    is_apart(source[..at].chars().next_back())
+                        && is_apart(source[at + name.len()..].chars().next())
+                })
     }
 
     /// What a run of it may use.
@@ -214,6 +234,20 @@ impl ScriptHook {
         self.made(Stage::Pre, Report::failed(failure), Duration::ZERO)
     }
 }
+
+/// The exceptions that are there without a script's doing.
+const BUILT_IN_CLASSES: [&str; 10] = [
+    "AggregateError",
+    "Error",
+    "EvalError",
+    "HookStopException",
+    "InternalError",
+    "RangeError",
+    "ReferenceError",
+    "SyntaxError",
+    "TypeError",
+    "URIError",
+];
 
 const REMEDY: &str = "return `{ out: … }` with the message";
 

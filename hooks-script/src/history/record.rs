@@ -7,7 +7,7 @@ use hooks_runtime::Map;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::text;
+use super::text::{self, mask};
 use crate::fields::ContextData;
 use crate::hook::ScriptHook;
 use crate::run::{Failure, Run, Stage, Verdict};
@@ -42,6 +42,9 @@ pub struct RunRecord {
     pub fuel: u64,
     /// The most that it used of [`Limits::heap`](crate::Limits::heap), in bytes.
     pub memory_bytes: u64,
+    /// Whether the name of the class is nobody's but the author's. Not kept.
+    #[serde(skip)]
+    pub(super) is_class_known: bool,
 }
 
 /// How a run ended (`S-15` to `S-19`).
@@ -95,7 +98,8 @@ pub enum OutcomeKind {
 impl RunRecord {
     /// The record of a run: the hook, and what it was run with. What of `message` and `data`
     /// stands in an exception is taken out of it: texts of eight and more characters, shorter
-    /// ones of four and more if they stand there as a whole.
+    /// ones of four and more if they stand there as a whole. The name of its class stays as it
+    /// is where it stands in the source, too (`S-19`).
     pub fn of(
         hook: &ScriptHook,
         stage: Stage,
@@ -107,10 +111,19 @@ impl RunRecord {
             let given = message.iter().chain(data.values().flatten());
             text::without(&text::manageable(text), given)
         };
+        let mut is_class_known = false;
+        let mut name = |class: &str| {
+            is_class_known = hook.has_class(class);
+            if is_class_known {
+                class.to_owned()
+            } else {
+                without(class)
+            }
+        };
         let outcome = match &run.verdict {
             Verdict::Out(_) => RunOutcome::Success,
             Verdict::Stop(stop) => RunOutcome::Stopped {
-                class: without(&stop.class),
+                class: name(&stop.class),
                 message: without(&stop.message),
                 trace: without(&stop.stack),
             },
@@ -121,7 +134,7 @@ impl RunRecord {
                 ..
             }) => RunOutcome::Failure {
                 kind: "thrown".to_owned(),
-                class: without(class),
+                class: name(class),
                 message: without(message),
                 trace: without(stack),
             },
@@ -136,7 +149,47 @@ impl RunRecord {
             duration: run.duration,
             fuel: run.fuel,
             memory_bytes: run.memory_bytes as u64,
+            is_class_known,
             ..RunRecord::new(hook, stage, outcome)
+        }
+    }
+
+    /// Says through `tracing` what the hook threw, with its trace (`S-15` to `S-17`).
+    pub(crate) fn log(&self) {
+        let RunRecord {
+            source,
+            action,
+            stage,
+            ..
+        } = self;
+        let shown = |class: &str| {
+            if self.is_class_known {
+                class.to_owned()
+            } else {
+                mask(class)
+            }
+        };
+        match &self.outcome {
+            RunOutcome::Success | RunOutcome::Skipped { .. } => {}
+            RunOutcome::Stopped {
+                class,
+                message,
+                trace,
+            } => tracing::info!(
+                target: "hooks_script",
+                source, action, %stage, class = shown(class), trace = mask(trace),
+                "a hook says stop: {}", mask(message)
+            ),
+            RunOutcome::Failure {
+                kind,
+                class,
+                message,
+                trace,
+            } => tracing::warn!(
+                target: "hooks_script",
+                source, action, %stage, kind, class = shown(class), trace = mask(trace),
+                "a hook failed: {}", mask(message)
+            ),
         }
     }
 
@@ -165,6 +218,7 @@ impl RunRecord {
             duration: Duration::ZERO,
             fuel: 0,
             memory_bytes: 0,
+            is_class_known: false,
         }
     }
 

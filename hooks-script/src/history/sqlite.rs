@@ -125,5 +125,6 @@ fn record(row: &SqliteRow) -> Result<RunRecord, StoreError> {
         duration: Duration::from_micros(number("duration_us")?),
         fuel: number("fuel")?,
         memory_bytes: number("memory_bytes")?,
+        is_class_known: false,
     })
 }

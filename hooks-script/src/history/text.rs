@@ -116,26 +116,29 @@ pub(super) fn without<'a>(
 struct Found {
     text: Vec<char>,
     folded: Vec<char>,
-    /// Where in the text each piece begins.
-    pieces: HashMap<[char; PIECE], Vec<usize>>,
+    /// Where in the text each piece begins, by its length beyond the shortest; what is shorter
+    /// than the longest ends with zeros.
+    pieces: [Option<Pieces>; PIECE - WHOLE + 1],
     marked: Vec<bool>,
+}
+
+type Pieces = HashMap<[char; PIECE], Vec<usize>>;
+
+fn padded(piece: &[char]) -> [char; PIECE] {
+    let mut padded = ['\0'; PIECE];
+    padded[..piece.len()].copy_from_slice(piece);
+    padded
 }
 
 impl Found {
     fn new(text: &str) -> Self {
         let text: Vec<char> = text.chars().collect();
         let folded: Vec<char> = text.iter().copied().map(fold).collect();
-        let mut pieces: HashMap<_, Vec<usize>> = HashMap::new();
-        for (at, piece) in folded.windows(PIECE).enumerate() {
-            if let Ok(piece) = <[char; PIECE]>::try_from(piece) {
-                pieces.entry(piece).or_default().push(at);
-            }
-        }
         let marked = vec![false; text.len()];
         Found {
             text,
             folded,
-            pieces,
+            pieces: Default::default(),
             marked,
         }
     }
@@ -156,23 +159,33 @@ impl Found {
     fn look_for(&mut self, input: &str) {
         let input: Vec<char> = input.chars().map(fold).collect();
         if input.len() < PIECE {
-            if input.len() >= WHOLE {
-                for at in 0..(self.folded.len() + 1).saturating_sub(input.len()) {
-                    if self.folded[at..].starts_with(&input) {
-                        self.marked[at..at + input.len()].fill(true);
-                    }
-                }
-            }
-            return;
+            self.mark(&input);
         }
         for piece in input.windows(PIECE) {
-            let Ok(piece) = <[char; PIECE]>::try_from(piece) else {
-                continue;
-            };
-            // Found once is found for good.
-            for at in self.pieces.remove(&piece).unwrap_or_default() {
-                self.marked[at..at + PIECE].fill(true);
+            self.mark(piece);
+        }
+    }
+
+    /// Marks a piece wherever it stands. However many there are, the text is looked through once
+    /// for each length.
+    fn mark(&mut self, piece: &[char]) {
+        let length = piece.len();
+        let Some(pieces) = length
+            .checked_sub(WHOLE)
+            .and_then(|n| self.pieces.get_mut(n))
+        else {
+            return;
+        };
+        let pieces = pieces.get_or_insert_with(|| {
+            let mut pieces = Pieces::new();
+            for (at, piece) in self.folded.windows(length).enumerate() {
+                pieces.entry(padded(piece)).or_default().push(at);
             }
+            pieces
+        });
+        // Found once is found for good.
+        for at in pieces.remove(&padded(piece)).unwrap_or_default() {
+            self.marked[at..at + length].fill(true);
         }
     }
 

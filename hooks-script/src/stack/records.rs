@@ -42,8 +42,13 @@ impl<'a> Records<'a> {
     /// The turn of the hook is over, with this record.
     pub(super) fn put(&mut self, record: impl FnOnce() -> RunRecord) {
         self.running = None;
+        let is_logged = tracing::enabled!(target: "hooks_script", tracing::Level::WARN);
+        if self.history.is_none() && !is_logged {
+            return;
+        }
+        let record = record().action(&*self.occasion.action);
+        record.log();
         if self.history.is_some() {
-            let record = record().action(&*self.occasion.action);
             self.records.push(record.scope(self.occasion.scope.clone()));
         }
     }

@@ -163,6 +163,40 @@ async fn s_20_times_are_kept_and_compared_to_the_microsecond() {
     }
 }
 
+/// A category is its author's, whatever somebody writes into a message; a name that a run makes
+/// of the message is not.
+#[tokio::test]
+async fn s_19_no_message_changes_the_category_of_its_stop() {
+    let engine = engine();
+    let class = "ProfanityFilterLevel2Block";
+    let throws = |code: &str| {
+        let code = format!("export default ({{ in: m }}) => {{ {code} }};");
+        crate::hook(&engine, &code)
+    };
+    let named = throws(&format!(
+        "throw new (class {class} extends HookStopException {{}})('no');"
+    ));
+    let engines = throws("null.x;");
+    let made = throws(
+        "class E extends HookStopException {}; Object.defineProperty(E, 'name', { value: m.text }); throw new E('no');",
+    );
+    let data = ContextData::new();
+    for history in Stores::new().await.histories {
+        for (hook, text, kept) in [
+            (&named, class, class),
+            (&named, "ProfanityFilter and TypeError", class),
+            (&engines, "ProfanityFilter and TypeError", "TypeError"),
+            (&made, class, "[input]"),
+        ] {
+            let message = json!({ "text": text }).as_object().cloned().unwrap();
+            let run = hook.run_pre(&message, &data).await;
+            let record = RunRecord::of(hook, Stage::Pre, &run, &message, &data);
+            let record = history.record(record).await.unwrap();
+            assert_eq!(record.outcome.class(), Some(kept), "{text}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn s_20_every_outcome_is_kept() {
     let engine = engine();

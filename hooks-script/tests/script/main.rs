@@ -8,6 +8,7 @@ mod contract;
 mod corpus;
 mod endings;
 mod isolation;
+mod logging;
 mod manifest;
 mod outbox;
 mod pages;
