@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::decision::Rejection;
 use crate::fields::ContextData;
+use crate::history::mask;
 use crate::hook::ScriptHook;
 use crate::run::{Failure, Run, Verdict};
 
@@ -260,7 +261,7 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
                         request_id,
                         class = stop.class,
                         "a hook has annotated a call: {}",
-                        stop.message
+                        mask(&stop.message)
                     );
                     Ok(())
                 }

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use futures_executor::block_on;
 use hooks_runtime::Map;
-use hooks_script::{ContextData, ScriptEngine, Stage};
+use hooks_script::{ContextData, ScriptEngine, Stage, Verdict};
 
-use super::{Error, REJECTED, answered, context, read, refused, register, show, start};
+use super::{Error, FAILED, REJECTED, answered, context, read, refused, register, show, start};
 
 #[derive(Args)]
 pub(super) struct Bench {
@@ -84,6 +84,9 @@ impl Bench {
                 (block_on(hook.run(stage, &message, data)), began.elapsed())
             };
             let (first, _) = run(&data);
+            if matches!(first.verdict, Verdict::Failed(_)) && status == 0 {
+                status = FAILED;
+            }
             let (mut inside, mut whole) = (Vec::new(), Vec::new());
             for _ in 0..self.runs.get() {
                 let (run, took) = run(&data);

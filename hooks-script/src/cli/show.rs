@@ -210,10 +210,24 @@ fn sentence(outcome: &str, error: &ShownError<'_>, file: &Path) -> String {
 }
 
 fn print(shown: &impl Serialize) -> io::Result<()> {
-    // Escapes what a terminal would act on; the rest is the reader's.
-    writeln!(
-        io::stdout(),
-        "{}",
-        serde_json::to_string(shown).unwrap_or_default()
-    )
+    let json = serde_json::to_string(shown).unwrap_or_default();
+    writeln!(io::stdout(), "{}", escape_json(&json))
+}
+
+/// The same JSON, in which what a terminal would act on, or not show, is a number. Outside of
+/// texts there is nothing of the kind.
+fn escape_json(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        let text = character.to_string();
+        if escape(&text) == text {
+            escaped.push(character);
+        } else {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    escaped
 }

@@ -221,6 +221,34 @@ fn what_cannot_be_used_is_status_2() {
     }
 }
 
+/// Nothing that a hook says reaches a terminal as a command to it.
+#[test]
+fn json_is_plain_whatever_a_hook_says() {
+    let folder = Folder::new();
+    folder.put(
+        "hook.js",
+        "export default () => ({ out: { text: '\\u009b2J \\u202e \\u007f \\u{e0041} é' } });",
+    );
+    folder.put("context.json", &context("pre").to_string());
+    let output = folder.call(&["run", "hook.js", "--context", "context.json", "--json"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let is_plain = |c: char| c == '\n' || c == 'é' || matches!(c, ' '..='~');
+    assert!(text.chars().all(is_plain), "{text:?}");
+    let shown: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(shown["out"]["text"], "\u{9b}2J \u{202e} \u{7f} \u{e0041} é");
+}
+
+#[test]
+fn bench_fails_with_a_hook_that_fails() {
+    let folder = Folder::new();
+    folder.put(
+        "throws.js",
+        "export default () => { throw new Error('no'); };",
+    );
+    let output = folder.call(&["bench", "throws.js", "--runs", "1"]);
+    assert_eq!(output.status.code(), Some(4));
+}
+
 #[test]
 fn bench_says_what_each_hook_took_and_which_cannot_be_registered() {
     let folder = Folder::new();

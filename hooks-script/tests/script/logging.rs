@@ -59,7 +59,10 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
     let stack = ScriptStack::builder().build();
     let throws = |code: &str| register(&engine, &body(code));
     stack.insert("good", throws("return { out: context.in };"));
-    stack.insert("fails", throws("throw new TypeError('about ' + context.in.text);"));
+    stack.insert(
+        "fails",
+        throws("throw new TypeError('about ' + context.in.text);"),
+    );
     stack.insert(
         "stops",
         throws("throw new (class Spam extends HookStopException {})('call 1234567');"),
@@ -75,10 +78,26 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
         panic!("{heard:#?}")
     };
     for (line, level, parts) in [
-        (failed, "WARN", ["stage=pre", "TypeError", "a hook failed: about [input]"]),
-        (stopped, "INFO", ["stage=pre", "Spam", "a hook says stop: call [number]"]),
-        (failed_after, "WARN", ["stage=post", "TypeError", "a hook failed: about [input]"]),
-        (annotated, "INFO", ["stage=post", "Spam", "a hook says stop: call [number]"]),
+        (
+            failed,
+            "WARN",
+            ["stage=pre", "TypeError", "a hook failed: about [input]"],
+        ),
+        (
+            stopped,
+            "INFO",
+            ["stage=pre", "Spam", "a hook says stop: call [number]"],
+        ),
+        (
+            failed_after,
+            "WARN",
+            ["stage=post", "TypeError", "a hook failed: about [input]"],
+        ),
+        (
+            annotated,
+            "INFO",
+            ["stage=post", "Spam", "a hook says stop: call [number]"],
+        ),
     ] {
         assert!(line.starts_with(level), "{line}");
         for part in parts.into_iter().chain(["message.send", "hook.js:"]) {
