@@ -93,7 +93,14 @@ impl<T> Stateful<T> {
             // As a whole: it is what is known to be sent.
             let given = given;
             match self.lock(slot).await {
-                Ok(mut state) => self.run(call.call_mut(&mut *state, given.args)).await,
+                Ok(mut state) => {
+                    let future = {
+                        // What it does before there is a future is part of the call.
+                        let _running = running::enter(self.id());
+                        call.call_mut(&mut *state, given.args)
+                    };
+                    self.run(future).await
+                }
                 Err(err) => reentered(err),
             }
         }

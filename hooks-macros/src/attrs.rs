@@ -46,7 +46,24 @@ pub(crate) fn cfgs(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
 /// What goes with everything that is generated from what it stands on: the `cfg` attributes, and
 /// what the compiler is to allow.
 pub(crate) fn everywhere(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    named(attrs, &["cfg", "allow"])
+    let goes = |attr: &&Attribute| is_one_of(attr, &["cfg"]) || is_or_gives(attr, &["allow"]);
+    attrs.iter().filter(goes)
+}
+
+/// Whether the attribute has one of these names, or is a `cfg_attr` that gives one of them.
+pub(crate) fn is_or_gives(attr: &Attribute, names: &[&str]) -> bool {
+    is_one_of(attr, names) || names.iter().any(|name| gives(attr, name))
+}
+
+/// Reports a condition on a method that is given under another one: what is generated from the
+/// method would not have it. `of` is what the method is.
+pub(crate) fn unconditional(attrs: &[Attribute], of: &str, report: &mut Report) {
+    for attr in attrs.iter().filter(|attr| gives(attr, "cfg")) {
+        report.error(
+            attr,
+            format!("a {of} is not configured by a `cfg_attr`; write one `#[cfg(all(…))]` or `#[cfg(any(…))]`"),
+        );
+    }
 }
 
 /// Whether what they stand on may be configured away.
@@ -59,6 +76,9 @@ pub(crate) fn gives(attr: &Attribute, name: &str) -> bool {
     let syn::Meta::List(list) = &attr.meta else {
         return false;
     };
+    if !attr.path().is_ident("cfg_attr") {
+        return false;
+    }
     // The condition stands ahead of the first comma, and what it gives, behind one each.
     let tokens: Vec<_> = list.tokens.clone().into_iter().collect();
     tokens.windows(2).any(|pair| match pair {

@@ -249,7 +249,7 @@ fn start(hook: &Hook<'_>, private: &TokenStream, ready: bool) -> TokenStream {
             #[allow(unused_imports)]
             use #private::direct::{Owned as _, Plain as _, WithLast as _};
             let function = #private::direct::Function::<dyn #slot, _, #ready>::new(#function);
-            (&&&function).start(args, last)
+            (&&&function).__hooks_start(args, last)
         }
     }
 }

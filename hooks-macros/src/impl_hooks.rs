@@ -187,6 +187,7 @@ fn other_item(item: &ImplItem, report: &mut Report) {
 
 fn method(method: &Method, report: &mut Report) {
     let sig = &method.sig;
+    attrs::unconditional(&method.attrs, "hook", report);
     if sig.asyncness.is_none() {
         report.error(
             sig.fn_token,

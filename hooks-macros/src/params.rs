@@ -60,13 +60,7 @@ impl Param {
 
     /// Whether it is a `&T`.
     pub(crate) fn is_reference(&self) -> bool {
-        let mut ty = &self.ty;
-        while let Type::Group(syn::TypeGroup { elem, .. })
-        | Type::Paren(syn::TypeParen { elem, .. }) = ty
-        {
-            ty = elem;
-        }
-        matches!(ty, Type::Reference(reference) if reference.mutability.is_none())
+        matches!(bare(&self.ty), Type::Reference(reference) if reference.mutability.is_none())
     }
 
     /// The type in a hand-written hook (`T-60`).
@@ -127,19 +121,28 @@ impl Passing {
 
 /// `&str` without a lifetime of its own; `&'_ str` has none.
 fn is_str(ty: &Type) -> bool {
-    match ty {
+    match bare(ty) {
         Type::Reference(TypeReference {
             lifetime,
             mutability: None,
             elem,
             ..
         }) if lifetime.as_ref().is_none_or(|name| name.ident == "_") => {
-            matches!(&**elem, Type::Path(path) if path.qself.is_none() && path.path.is_ident("str"))
+            matches!(bare(elem), Type::Path(path) if path.qself.is_none() && path.path.is_ident("str"))
         }
-        Type::Group(group) => is_str(&group.elem),
-        Type::Paren(paren) => is_str(&paren.elem),
         _ => false,
     }
+}
+
+/// The type without the brackets around it, also those that nobody sees: a type that a macro
+/// was given stands in such.
+pub(crate) fn bare(mut ty: &Type) -> &Type {
+    while let Type::Group(syn::TypeGroup { elem, .. }) | Type::Paren(syn::TypeParen { elem, .. }) =
+        ty
+    {
+        ty = elem;
+    }
+    ty
 }
 
 /// Whether the type contains a lifetime that is left to the compiler.
@@ -208,8 +211,8 @@ impl VisitMut for Elided<'_> {
 /// Reports a parameter that is not always there: what is generated has it always. `of` is what
 /// has the parameter.
 pub(crate) fn unconditional(arg: &PatType, of: &str, report: &mut Report) {
-    let attrs = attrs::named(&arg.attrs, &["cfg", "cfg_attr"]);
-    for attr in attrs.filter(|attr| attr.path().is_ident("cfg") || attrs::gives(attr, "cfg")) {
+    let conditions = |attr: &&syn::Attribute| attrs::is_or_gives(attr, &["cfg"]);
+    for attr in arg.attrs.iter().filter(conditions) {
         report.error(
             attr,
             format!("a parameter of a {of} is always there; put the condition on the whole {of}"),

@@ -13,7 +13,13 @@ pub(crate) fn generated_at(place: Span) -> Span {
 /// The same name, as one that the macro wrote. It is read in the macro's edition, in which
 /// it may be a keyword.
 pub(crate) fn generated(name: &Ident) -> Ident {
-    Ident::new_raw(&name.unraw().to_string(), generated_at(name.span()))
+    let (text, place) = (name.unraw().to_string(), generated_at(name.span()));
+    // Raw only then: macros that are given the name take what it looks like for the name.
+    if text == "gen" || syn::parse_str::<Ident>(&text).is_err() {
+        Ident::new_raw(&text, place)
+    } else {
+        Ident::new(&text, place)
+    }
 }
 
 /// The spans of the first and the last of the user's tokens. Code that begins with the one

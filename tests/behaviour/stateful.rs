@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
 
+use futures::FutureExt;
 use futures::executor::block_on;
 use hooks_core::{HookReentrancyError, Stateful, hooks};
 
@@ -193,6 +194,34 @@ macro_rules! rules {
                 let clone = set.clone();
                 drop(set);
                 assert!(block_on(clone.descend(1)).is_err());
+            }
+
+            /// T-43, T-08: before there is a future, too
+            #[test]
+            fn re_entry_ahead_of_the_future_is_detected() {
+                struct Hasty(Shared);
+
+                impl StatefulDescend for Hasty {
+                    fn call_mut(
+                        &mut self,
+                        depth: usize,
+                    ) -> impl Future<Output = Result<usize, String>> + Send {
+                        let below = self.0.get().unwrap().descend(depth).now_or_never();
+                        async move {
+                            $($pause)*
+                            below.expect("the inner call does not wait for the outer one")
+                        }
+                    }
+
+                    fn on_reentrancy(err: HookReentrancyError) -> Result<usize, String> {
+                        Err(err.slot.to_owned())
+                    }
+                }
+
+                let shared = Shared::default();
+                let set = IdsSet::new().with_descend(Stateful::new(Hasty(Arc::clone(&shared))));
+                assert!(shared.set(set.clone()).is_ok());
+                assert_eq!(block_on(set.descend(1)), Err("descend".to_owned()));
             }
 
             /// T-43: also when the way back leads through a hook that keeps no state

@@ -33,19 +33,19 @@ impl<S: ?Sized, F, const READY: bool> Function<S, F, READY> {
 /// The function takes the slot's arguments and `last`.
 pub trait WithLast<'b, 'a, S: Signature + ?Sized> {
     /// Starts the function.
-    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
 }
 
 /// The function takes the slot's arguments.
 pub trait Plain<'b, 'a, S: Signature + ?Sized> {
     /// Starts the function.
-    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
 }
 
 /// The function takes something else.
 pub trait Owned<'b, 'a, S: Signature + ?Sized> {
     /// Gives back what it was given.
-    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S>;
 }
 
 impl<'b, 'a, S, F, const READY: bool> WithLast<'b, 'a, S> for &&Function<S, F, READY>
@@ -55,7 +55,7 @@ where
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
         Ok(Answer::__of(READY, self.function.call_last(args, last)))
     }
 }
@@ -67,7 +67,7 @@ where
     F::Answer: Future<Output = S::Out> + MaybeSend + 'b,
 {
     #[inline]
-    fn start(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S> {
+    fn __hooks_start(&self, args: S::Args<'a>, _: S::Last) -> Started<'b, 'a, S> {
         Ok(Answer::__of(READY, self.function.call_plain(args)))
     }
 }
@@ -76,7 +76,7 @@ impl<'b, 'a, S, F, const READY: bool> Owned<'b, 'a, S> for Function<S, F, READY>
 where
     S: Signature + ?Sized,
 {
-    fn start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
+    fn __hooks_start(&self, args: S::Args<'a>, last: S::Last) -> Started<'b, 'a, S> {
         Err((args, last))
     }
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 
 use super::model::{Nested, Set, Slot};
 use super::slot::SlotExpansion;
@@ -15,7 +16,7 @@ use crate::spans;
 // trait AppHooks { #[hook(always)] async fn check(prompt: &str) -> Result<(), String> { … } }
 //
 // Output:
-// trait AppHooks: HookObject { fn check(&self, prompt: &str, last: Option<…>) -> impl Future<…> }
+// trait AppHooks { fn check(&self, prompt: &str, last: Option<…>) -> impl Future<…> }
 // struct AppHooksSet<'h> { check: TypedSlot<'h, dyn Check, Always> }
 // impl<'h> AppHooksSet<'h> { new, with_check, register_check, …, check, with_hooks, extend, … }
 // and what `slot` generates for each slot
@@ -66,7 +67,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     let with_nested = nested
         .iter()
         .map(|nested| SlotNames(&nested.field).method("with", ""));
-    let nested_names = nested.iter().map(|nested| nested.field.to_string());
+    let nested_names = nested.iter().map(|nested| nested.field.unraw().to_string());
 
     // A set all of whose slots may be configured away still has its lifetime.
     let marker = optional.then(|| quote!(__hooks_lifetime));
@@ -110,7 +111,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         }
 
         #(#cfgs)*
-        #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments)]
+        #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments, clippy::used_underscore_binding)]
         impl<'h> #set_name<'h> {
             /// A set without hooks: every slot answers with its default.
             #[inline]
@@ -138,7 +139,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 mut self,
                 hooks: impl #private::HookGroup<'h, Self> + #private::HookObject + 'h,
             ) -> Self {
-                self.register_hooks(hooks);
+                Self::register_hooks(&mut self, hooks);
                 self
             }
 
@@ -154,15 +155,15 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             /// Takes over everything registered in another set, behind one's own.
             #[inline]
             #vis fn with_extended(mut self, other: Self) -> Self {
-                self.extend(other);
+                Self::extend(&mut self, other);
                 self
             }
 
             /// Takes over everything registered in another set, behind one's own.
             #[inline]
             #vis fn extend(&mut self, other: Self) -> &mut Self {
-                #(#slot_cfgs self.#fields.extend(other.#fields);)*
-                #(self.#nested_fields.extend(other.#nested_fields);)*
+                #(#slot_cfgs #private::TypedSlot::extend(&mut self.#fields, other.#fields);)*
+                #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
                 self
             }
 
@@ -171,8 +172,8 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #vis fn describe(&self) -> #root::SetDescription {
                 #[allow(unused_mut)]
                 let mut description = #root::SetDescription::__new(#set_text);
-                #(#slot_cfgs description.__slot(self.#fields.describe());)*
-                #(description.__nested(#nested_names, self.#nested_fields.describe());)*
+                #(#slot_cfgs description.__slot(#private::TypedSlot::describe(&self.#fields));)*
+                #(description.__nested(#nested_names, <#nested_sets>::describe(&self.#nested_fields));)*
                 description
             }
         }
@@ -180,7 +181,16 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#traits)*
 
         #(#cfgs)*
-        #[allow(deprecated, refining_impl_trait, unused_qualifications, clippy::too_many_arguments, clippy::unused_unit)]
+        #[allow(
+            deprecated,
+            refining_impl_trait,
+            unused_qualifications,
+            clippy::option_option,
+            clippy::too_many_arguments,
+            clippy::type_complexity,
+            clippy::unused_unit,
+            clippy::used_underscore_binding
+        )]
         const _: () = {
             use #private as #short;
 

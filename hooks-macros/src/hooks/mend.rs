@@ -47,8 +47,8 @@ fn method(method: &Method) -> Option<Method> {
     let sig = &method.sig;
     let body = match &method.body {
         Some(body) if sig.receiver().is_some() && mentions_self(body.stream()) => return None,
-        Some(body) => body.clone(),
-        None => syn::parse2(quote!({ ::core::unreachable!() })).ok()?,
+        Some(body) if validate::self_type(body.stream()).is_none() => body.clone(),
+        _ => syn::parse2(quote!({ ::core::unreachable!() })).ok()?,
     };
     let inputs = params::typed(&sig.inputs).map(|input| {
         FnArg::Typed(syn::PatType {

@@ -75,7 +75,11 @@ impl<'a> SlotExpansion<'a> {
                 .copied()
                 .chain(attrs::everywhere(&slot.attrs))
                 .collect(),
-            attrs: attrs::named(&slot.attrs, SHOWN).collect(),
+            attrs: slot
+                .attrs
+                .iter()
+                .filter(|attr| attrs::is_or_gives(attr, SHOWN))
+                .collect(),
             place,
             args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),
@@ -174,7 +178,12 @@ impl<'a> SlotExpansion<'a> {
         quote! {
             #(#cfgs)*
             #(#attrs)*
-            #[allow(clippy::redundant_closure_call)]
+            #[allow(
+                clippy::option_option,
+                clippy::redundant_closure_call,
+                clippy::type_complexity,
+                clippy::used_underscore_binding
+            )]
             fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
                 #(let _ = #last;)*
                 #default
@@ -190,8 +199,9 @@ impl<'a> SlotExpansion<'a> {
             idents,
             ..
         } = self;
-        let of_the_body =
-            |attr: &&Attribute| !attrs::is_one_of(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"]);
+        let of_the_body = |attr: &&Attribute| {
+            !attrs::is_or_gives(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"])
+        };
         let attrs: Vec<_> = slot.attrs.iter().filter(of_the_body).collect();
         let (inputs, output) = (&slot.inputs, &slot.output);
         // The names of a slot's parameters are for its hooks; a default may ignore them.

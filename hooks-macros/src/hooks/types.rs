@@ -64,6 +64,9 @@ pub(super) fn cannot_stand(sig: &Signature) -> bool {
         || params::typed(&sig.inputs).any(|input| of_param(&input.ty).is_some())
 }
 
+/// There is no type that it could mean.
+pub(super) const NO_SELF: &str = "a slot belongs to no type; name one in place of `Self`";
+
 /// What can be nowhere in a type of a slot. `named` is the message for a lifetime that is.
 fn anywhere(ty: &Type, named: &'static str) -> Option<Mistake> {
     struct Find {
@@ -104,7 +107,7 @@ fn anywhere(ty: &Type, named: &'static str) -> Option<Mistake> {
         fn visit_path(&mut self, path: &'a Path) {
             let first = path.segments.first().map(|segment| &segment.ident);
             if let Some(name) = first.filter(|name| *name == "Self") {
-                let message = "a slot belongs to no type; name one in place of `Self`";
+                let message = NO_SELF;
                 self.found.get_or_insert((name.to_token_stream(), message));
             }
             visit::visit_path(self, path);

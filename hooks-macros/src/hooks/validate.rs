@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::{Attribute, Ident, TraitItem, Type};
 
@@ -343,6 +343,14 @@ fn companions(attr: HookAttr, report: &mut Report) -> Companions {
 
 fn signature(method: &Method, report: &mut Report) {
     let (sig, vis) = (&method.sig, method.vis.to_token_stream());
+    attrs::unconditional(&method.attrs, "slot", report);
+    if let Some(found) = method
+        .body
+        .as_ref()
+        .and_then(|body| self_type(body.stream()))
+    {
+        report.error(found, types::NO_SELF);
+    }
     if !vis.is_empty() {
         report.error(
             &vis,
@@ -394,6 +402,29 @@ fn signature(method: &Method, report: &mut Report) {
     }
 }
 
+/// A `Self` in a body, unless the body may declare what it is of.
+pub(super) fn self_type(body: TokenStream) -> Option<Ident> {
+    fn names(tokens: TokenStream, found: &mut Vec<Ident>) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => names(group.stream(), found),
+                TokenTree::Ident(name) => found.push(name),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    const DECLARE: &[&str] = &["enum", "impl", "struct", "trait", "union"];
+    let mut found = Vec::new();
+    names(body, &mut found);
+    if found
+        .iter()
+        .any(|name| DECLARE.iter().any(|word| name == word))
+    {
+        return None;
+    }
+    found.into_iter().find(|name| name == "Self")
+}
+
 fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
     params::unconditional(arg, "slot", report);
     let param = Param::read(arg, report)?;
@@ -412,7 +443,7 @@ fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
             "a parameter of a slot cannot be `impl Trait`; name a type, or take `&dyn Trait`",
         );
     }
-    if let Type::Reference(reference) = &param.ty {
+    if let Type::Reference(reference) = params::bare(&param.ty) {
         if let Some(token) = reference.mutability {
             report.error(
                 token,
@@ -454,16 +485,40 @@ fn answer(ty: &Type, may_borrow: bool, report: &mut Report) -> bool {
     !report.found_in(mistakes)
 }
 
+/// Who has a generated name, and whether it may be configured away.
+#[derive(Clone)]
+struct Owner {
+    text: String,
+    is_optional: bool,
+}
+
+impl Owner {
+    fn new(text: impl Into<String>) -> Self {
+        Owner {
+            text: text.into(),
+            is_optional: false,
+        }
+    }
+
+    /// Gives it the name; who else has it, if both can be there at once. Which of two that are
+    /// configured is there, is not for a macro to know.
+    fn take(&self, name: &Ident, names: &mut HashMap<Ident, Owner>) -> Option<String> {
+        let other = names.insert(name.clone(), self.clone())?;
+        (!(self.is_optional && other.is_optional)).then_some(other.text)
+    }
+}
+
 /// Generated names that would meet each other, or the set's own.
 fn collisions(set: &Set, report: &mut Report) {
-    let mut methods: HashMap<Ident, String> = RESERVED
+    let mut methods: HashMap<Ident, Owner> = RESERVED
         .iter()
-        .map(|name| (format_ident!("{name}"), "every hook set".to_owned()))
+        .map(|name| (format_ident!("{name}"), Owner::new("every hook set")))
         .collect();
     for nested in &set.nested {
         let name = SlotNames(&nested.field).method("with", "");
-        let owner = format!("nested set `{}`", nested.field);
-        if let Some(other) = methods.insert(name.clone(), owner.clone()) {
+        let owner = Owner::new(format!("nested set `{}`", nested.field));
+        if let Some(other) = owner.take(&name, &mut methods) {
+            let owner = &owner.text;
             report.error(
                 &nested.field,
                 format!(
@@ -472,9 +527,9 @@ fn collisions(set: &Set, report: &mut Report) {
             );
         }
     }
-    let mut traits: HashMap<Ident, String> = HashMap::from([
-        (set.name.clone(), "the trait".to_owned()),
-        (set.set.clone(), "the hook set".to_owned()),
+    let mut traits: HashMap<Ident, Owner> = HashMap::from([
+        (set.name.clone(), Owner::new("the trait")),
+        (set.set.clone(), Owner::new("the hook set")),
     ]);
     let types = set
         .slots
@@ -482,23 +537,25 @@ fn collisions(set: &Set, report: &mut Report) {
         .map(|slot| (&slot.method, types::names_in(slot.types())));
     let types: Vec<_> = types.collect();
     for (at, slot) in set.slots.iter().enumerate() {
-        let owner = format!("slot `{}`", slot.method);
-        if let Some(first) = set.slots[..at]
-            .iter()
-            .find(|first| first.method == slot.method)
-        {
-            // Which of two that are configured is there, is not for a macro to know.
-            if !(first.is_optional() && slot.is_optional()) {
-                let message = format!("{owner} is declared twice; rename or remove one");
-                report.error(&slot.method, message);
-            }
+        let owner = Owner {
+            text: format!("slot `{}`", slot.method),
+            is_optional: slot.is_optional(),
+        };
+        let mut before = set.slots[..at].iter();
+        let twice = before.any(|first| {
+            first.method == slot.method && !(first.is_optional() && slot.is_optional())
+        });
+        if twice {
+            let message = format!("{} is declared twice; rename or remove one", owner.text);
+            report.error(&slot.method, message);
             continue;
         }
-        let method = slot.public_methods().into_iter().find_map(|name| {
-            let other = methods.insert(name.clone(), owner.clone())?;
-            Some((name, other))
-        });
-        if let Some((name, other)) = method {
+        let method = slot
+            .public_methods()
+            .into_iter()
+            .find_map(|name| Some((owner.take(&name, &mut methods)?, name)));
+        if let Some((other, name)) = method {
+            let owner = &owner.text;
             report.error(
                 &slot.method,
                 format!(
@@ -509,10 +566,11 @@ fn collisions(set: &Set, report: &mut Report) {
         let name = slot.public_traits().into_iter().find_map(|name| {
             let user = types.iter().find(|(_, names)| names.contains(&name));
             let user = user.map(|(slot, _)| format!("a type of slot `{slot}`"));
-            let other = traits.insert(name.clone(), owner.clone()).or(user)?;
+            let other = owner.take(&name, &mut traits).or(user)?;
             Some((name, other))
         });
         if let Some((name, other)) = name {
+            let owner = &owner.text;
             report.error(
                 &slot.method,
                 format!("the trait of {owner} would be called `{name}`, as {other} is; add `name = OtherName` to its `#[hook(…)]`"),

@@ -48,4 +48,5 @@ fn main() {
     assert_eq!(block_on(set.r#mod.r#fn("ab")), 3);
     let names: Vec<_> = set.describe().slots.iter().map(|slot| slot.slot).collect();
     assert_eq!(names, ["match", "self_"]);
+    assert_eq!(set.describe().nested[0].field, "mod");
 }

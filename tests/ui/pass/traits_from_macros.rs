@@ -27,6 +27,31 @@ macro_rules! implement {
     };
 }
 
+macro_rules! see {
+    ($name:ident, $text:ty, $hook:ident) => {
+        #[hooks_core::hooks]
+        trait $name {
+            #[hook(singleton)]
+            async fn see(text: &$text, same: &($text)) -> usize {
+                text.len() + same.len()
+            }
+        }
+
+        #[hooks_core::impl_hook(See)]
+        async fn $hook(text: &str, same: &str) -> usize {
+            text.len() * same.len()
+        }
+    };
+}
+
+see!(Eyes, str, product);
+
+impl See for u8 {
+    async fn call(&self, text: String, same: String) -> usize {
+        text.len() - same.len()
+    }
+}
+
 struct Policy;
 
 implement!(AppHooksSet, AppHooks, Policy, check, &str, u8, { 2 });
@@ -45,4 +70,7 @@ hook!(Check, longer, &str, u8);
 fn main() {
     let set = AppHooksSet::new().with_hooks(Policy).with_check(Longer);
     assert_eq!(block_on(set.check("abc", &[])), 5);
+    assert_eq!(block_on(EyesSet::new().see("ab", "c")), 3);
+    assert_eq!(block_on(EyesSet::new().with_see(Product).see("ab", "cd")), 4);
+    assert_eq!(block_on(EyesSet::new().with_see(1_u8).see("ab", "c")), 1);
 }

@@ -27,14 +27,18 @@ impl SlotExpansion<'_> {
         let run = match slot.end() {
             None if slot.pipeline().is_some() => {
                 let pipeline = self.pipeline();
-                quote!(dispatch_custom(#pipeline, #args))
+                quote!(dispatch_custom(&self.#field, #pipeline, #args))
             }
-            None => quote!(dispatch(#chain, #args)),
+            None => quote!(dispatch(&self.#field, #chain, #args)),
             Some(end) => {
                 let ended = self.end(end);
                 match end.role {
-                    Role::Aggregate => quote!(dispatch_aggregated(#chain, #ended, #args)),
-                    Role::Finalize => quote!(dispatch_finalized(#chain, #ended, #args)),
+                    Role::Aggregate => {
+                        quote!(dispatch_aggregated(&self.#field, #chain, #ended, #args))
+                    }
+                    Role::Finalize => {
+                        quote!(dispatch_finalized(&self.#field, #chain, #ended, #args))
+                    }
                 }
             }
         };
@@ -46,7 +50,7 @@ impl SlotExpansion<'_> {
                 &'__a self,
                 #(#idents: #types,)*
             ) -> impl #private::Future<Output = #answer> + #private::MaybeSend {
-                self.#field.#run
+                #private::TypedSlot::#run
             }
         }
     }
@@ -64,7 +68,7 @@ impl SlotExpansion<'_> {
             &quote!(#private::Chain),
             &quote!(<#output>),
             "__hooks_gate",
-            &quote!(self.#field.gate()),
+            &quote!(#private::TypedSlot::gate(&self.#field)),
         )
     }
 
@@ -78,7 +82,7 @@ impl SlotExpansion<'_> {
             &quote!(#private::Pipeline),
             &quote!(<#call, #output>),
             "__hooks_custom",
-            &quote!(self.#field.gate()),
+            &quote!(#private::TypedSlot::gate(&self.#field)),
         ))
     }
 
@@ -91,7 +95,7 @@ impl SlotExpansion<'_> {
             &quote!(#private::#name),
             &self.end_args(end),
             "__hooks_end",
-            &quote!(self.#field.end()),
+            &quote!(#private::TypedSlot::end(&self.#field)),
         )
     }
 }

@@ -17,7 +17,11 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
-        let deprecated: Vec<_> = attrs::named(&slot.attrs, &["deprecated"]).collect();
+        let deprecated: Vec<_> = slot
+            .attrs
+            .iter()
+            .filter(|attr| attrs::is_or_gives(attr, &["deprecated"]))
+            .collect();
         let names = slot.names();
         let with = names.method("with", "");
         let register = names.method("register", "");
@@ -41,7 +45,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #register_doc]
             #vis fn #with(mut self, hook: impl #hook + 'h) -> Self {
-                self.#field.register(hook);
+                #private::TypedSlot::register(&mut self.#field, hook);
                 self
             }
 
@@ -49,7 +53,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #register_doc]
             #vis fn #register(&mut self, hook: impl #hook + 'h) -> &mut Self {
-                self.#field.register(hook);
+                #private::TypedSlot::register(&mut self.#field, hook);
                 self
             }
 
@@ -57,7 +61,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #entry_doc]
             #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + 'h>) -> Self {
-                self.#field.register_entry(entry);
+                #private::TypedSlot::register_entry(&mut self.#field, entry);
                 self
             }
 
@@ -65,7 +69,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #entry_doc]
             #vis fn #register_entry(&mut self, entry: #private::Entry<impl #hook + 'h>) -> &mut Self {
-                self.#field.register_entry(entry);
+                #private::TypedSlot::register_entry(&mut self.#field, entry);
                 self
             }
 
@@ -74,7 +78,7 @@ impl SlotExpansion<'_> {
             #[doc = #remove_doc]
             #[inline]
             #vis fn #remove(&mut self, key: &#private::str) -> #private::bool {
-                self.#field.remove(key)
+                #private::TypedSlot::remove(&mut self.#field, key)
             }
 
             #companions
@@ -85,7 +89,7 @@ impl SlotExpansion<'_> {
                 &mut self,
                 provider: &#private::Arc<#private::Provider<impl #private::Deref<Target: #owner> + #private::HookObject + 'h>>,
             ) {
-                self.#field.register_provider(provider);
+                #private::TypedSlot::register_provider(&mut self.#field, provider);
             }
         }
     }
@@ -103,7 +107,7 @@ impl SlotExpansion<'_> {
             (
                 "_chain",
                 quote!(Chain<#output>),
-                quote!(self.#field.set_chain(companion);),
+                quote!(#private::TypedSlot::set_chain(&mut self.#field, companion);),
             )
         });
         let end = slot.end().map(|end| {
@@ -111,7 +115,7 @@ impl SlotExpansion<'_> {
             (
                 end.role.suffix(),
                 quote!(#name #args),
-                quote!(self.#field.set_end(#private::#wrapper(companion));),
+                quote!(#private::TypedSlot::set_end(&mut self.#field, #private::#wrapper(companion));),
             )
         });
         let methods = chain.into_iter().chain(end).map(|(suffix, bound, put)| {

@@ -51,7 +51,7 @@ impl SlotExpansion<'_> {
             #(#attrs)*
             ///
             #[doc = #doc]
-            #[allow(dead_code, clippy::too_many_arguments)]
+            #[allow(dead_code, clippy::option_option, clippy::too_many_arguments, clippy::type_complexity)]
             #[diagnostic::on_unimplemented(message = #message, label = "not a hook of this slot" #note)]
             #vis #keyword #name: #bound {
                 /// Runs the hook.
@@ -101,7 +101,7 @@ impl SlotExpansion<'_> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #[doc = #doc]
-            #[allow(dead_code, clippy::too_many_arguments)]
+            #[allow(dead_code, clippy::option_option, clippy::too_many_arguments, clippy::type_complexity)]
             #vis trait #stateful: #bound {
                 /// Runs the hook.
                 fn call_mut(#receiver, #hook_params) -> #hook_future;

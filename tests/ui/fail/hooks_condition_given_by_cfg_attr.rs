@@ -2,10 +2,9 @@ use hooks_core::hooks;
 
 #[hooks]
 trait AppHooks {
+    #[cfg_attr(unix, cfg(not(unix)))]
     #[hook(always)]
-    async fn check(x: u8) -> u8 {
-        Self::check(x).await
-    }
+    async fn check() {}
 }
 
 fn main() {}
