@@ -38,7 +38,7 @@ pub mod command;
 pub(crate) mod data;
 mod emit;
 mod record;
-mod table;
+pub(crate) mod table;
 
 pub use changes::Changes;
 pub use collect::Collected;

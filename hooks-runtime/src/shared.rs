@@ -39,7 +39,7 @@ pub(crate) trait Topics {
 /// It may be the last that holds a hook which has been removed meanwhile: a panic in that
 /// hook's destructor must not take the place of what the others have answered.
 #[inline(always)]
-pub(crate) fn release<T>(snapshot: Snapshot<T>) {
+pub(crate) fn release<S>(snapshot: S) {
     discard(snapshot);
 }
 
@@ -88,7 +88,7 @@ impl<T: Topics> Shared<T> {
         let old = pointer::swap(&self.current, value);
         self.topics.store(topics, Ordering::Release);
         drop(turn);
-        drop(old);
+        release(old);
         answer
     }
 }

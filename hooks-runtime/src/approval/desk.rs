@@ -226,7 +226,9 @@ impl Drop for Place {
 async fn put(request: &Arc<ApprovalRequest>, provider: &dyn Asks) -> ApprovalDecision {
     let mut made = None;
     let asking = async {
-        made = Some(match provider.start(request).await {
+        // Dropped behind the answer.
+        let mut answering = pin!(provider.start(request));
+        made = Some(match answering.as_mut().await {
             Ok(answer) => decision(request, &answer),
             Err(error) => failed(&error),
         });

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::option::{ApprovalEffect, ApprovalOption};
 use crate::digest::{self, Digest};
 use crate::events::result::{APPROVAL_EFFECTS, APPROVAL_KEY};
+use crate::events::table::TIMESTAMP;
 use crate::{Action, ApprovalDefault, Emission, HookResult, Map};
 
 /// A question for the user: what is to happen, which hook asks, and the answers to choose
@@ -56,6 +57,9 @@ pub struct ApprovalRequest {
     pub(crate) is_generic: bool,
     /// Whether the host vouches for the hook.
     pub(crate) is_trusted: bool,
+    /// The type of the hook: names may be shared.
+    #[serde(default)]
+    pub(crate) hook_type: String,
 }
 
 /// What the user chose (`E-132`).
@@ -132,6 +136,9 @@ impl ApprovalRequest {
                 .map(str::to_owned),
             is_generic: prompt.is_none(),
             is_trusted,
+            hook_type: question
+                .map_or("", |question| question.hook_type)
+                .to_owned(),
             data,
         })
     }
@@ -174,15 +181,16 @@ impl ApprovalRequest {
         let or_none = |text: &Option<String>| text.clone().unwrap_or_default();
         parts.add(&[default, &self.timeout.as_nanos().to_string(), &self.prompt]);
         parts.add(&[&or_none(&self.key), &or_none(&self.reason)]);
-        parts.digest(&digest::of_map(&self.data));
+        parts.digest(&digest::of_fields(but_for_the_time(&self.data)));
         parts.finish()
     }
 
-    /// Who asks. Hooks may share a name: one that is not trusted has nothing in common with
-    /// one that is.
+    /// Who asks. Hooks may share a name: those of different types have nothing in common, nor
+    /// has one that is not trusted with one that is.
     fn origin(&self) -> digest::Parts {
-        let hook = ["other", "trusted"][usize::from(self.is_trusted)];
-        digest::Parts::new(&[&self.session, &self.event, &self.hook, hook])
+        let trust = ["other", "trusted"][usize::from(self.is_trusted)];
+        let (hook, hook_type) = (&*self.hook, &*self.hook_type);
+        digest::Parts::new(&[&self.session, &self.event, hook, hook_type, trust])
     }
 
     /// Whether these are the data that are approved: after any change the question has to be
@@ -217,16 +225,18 @@ fn options(result: &HookResult, is_trusted: bool) -> Vec<ApprovalOption> {
     let labels = result.approval_options.as_deref().unwrap_or_default();
     let effects = result.extra.as_ref().filter(|_| is_trusted);
     let effects = effects.and_then(|extra| extra.get(APPROVAL_EFFECTS));
-    let effects = effects.and_then(|effects| Vec::<ApprovalEffect>::deserialize(effects).ok());
-    match effects {
-        Some(effects) if effects.len() == labels.len() && !labels.is_empty() => {
-            let options = labels.iter().zip(effects);
-            options
-                .map(|(label, effect)| ApprovalOption::new(label, effect))
-                .collect()
-        }
-        _ => ApprovalOption::of_labels(labels, is_trusted),
+    let effects = effects
+        .and_then(|effects| Vec::<(String, ApprovalEffect)>::deserialize(effects).ok())
+        .unwrap_or_default();
+    // Of other labels they say nothing.
+    let is_of_these = labels.iter().eq(effects.iter().map(|(label, _)| label));
+    if labels.is_empty() || !is_of_these {
+        return ApprovalOption::of_labels(labels, is_trusted);
     }
+    let options = effects.into_iter();
+    options
+        .map(|(label, effect)| ApprovalOption::new(label, effect))
+        .collect()
 }
 
 /// Where the data of an event say which tool is to run, and with what.
@@ -259,11 +269,19 @@ fn time(seconds: f64) -> Duration {
 fn input(data: &Map) -> Digest {
     let is_given = |field: &&str| data.get(*field).is_some_and(|value| !value.is_null());
     let has_input = INPUT.iter().any(is_given);
-    let fields = data.iter().filter(|(field, _)| match has_input {
-        true => INPUT.contains(&field.as_str()),
-        false => *field != "timestamp",
-    });
-    digest::of_fields(fields)
+    if has_input {
+        digest::of_fields(
+            data.iter()
+                .filter(|(field, _)| INPUT.contains(&field.as_str())),
+        )
+    } else {
+        digest::of_fields(but_for_the_time(data))
+    }
+}
+
+/// The data but for when they were made, which makes no other question of one.
+fn but_for_the_time(data: &Map) -> impl Iterator<Item = (&String, &Value)> {
+    data.iter().filter(|(field, _)| *field != TIMESTAMP)
 }
 
 /// A duration in JSON: seconds, or null for one without an end.

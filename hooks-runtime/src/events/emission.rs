@@ -78,6 +78,7 @@ pub(crate) struct Question {
     pub(crate) event: Arc<str>,
     /// Whether the host vouches for the hook that asks (`E-133`).
     pub(crate) is_trusted: bool,
+    pub(crate) hook_type: &'static str,
     /// Whether a later hook changed the data.
     pub(crate) has_changed: bool,
 }

@@ -190,6 +190,7 @@ impl<'t> Gathered<'t> {
                     let question = (action == Action::AskUser).then(|| Question {
                         event: Arc::clone(self.name),
                         is_trusted: entry.is_trusted(),
+                        hook_type: entry.hook_type(),
                         has_changed: false,
                     });
                     let said = self.said();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::changes::Changes;
 use crate::Map;
@@ -256,7 +256,7 @@ setters! {
     user_message_level: MessageLevel => user_message_level;
 }
 
-/// Among the extra keys: what each of the options means.
+/// Among the extra keys: what each of the options means, as pairs of label and effect.
 pub(crate) const APPROVAL_EFFECTS: &str = "approval_effects";
 /// Among the extra keys: what "allow always" is remembered under.
 pub(crate) const APPROVAL_KEY: &str = "approval_key";
@@ -267,9 +267,13 @@ impl HookResult {
     /// label has to say (`E-133`). The effects count where the hook is trusted.
     #[must_use]
     pub fn approval_choices(mut self, options: impl IntoIterator<Item = ApprovalOption>) -> Self {
-        let (labels, effects): (Vec<_>, Vec<Value>) = options
+        // With their labels: a hook may change those afterwards.
+        let (labels, effects): (Vec<_>, Vec<_>) = options
             .into_iter()
-            .map(|option| (option.label, option.effect.name().into()))
+            .map(|option| {
+                let effect = json!([option.label, option.effect.name()]);
+                (option.label, effect)
+            })
             .unzip();
         self.approval_options = Some(labels);
         self.with_extra(APPROVAL_EFFECTS, effects)

@@ -133,7 +133,8 @@ pub(super) fn topic(event: &str) -> u64 {
     1 << (mixed >> 58)
 }
 
-const TIMESTAMP: &str = "timestamp";
+/// The field that says when the data were made (`E-40`).
+pub(crate) const TIMESTAMP: &str = "timestamp";
 
 /// One registration of a [`HookRegistry`](super::HookRegistry) (`E-72`, `X-9`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -34,6 +34,24 @@ async fn e_140_identical_questions_are_asked_once_and_all_get_the_answer() {
     }
 }
 
+/// When the data were made (E-40) makes no other question of one.
+#[tokio::test(start_paused = true)]
+async fn e_140_a_timestamp_is_no_difference() {
+    let queue = ApprovalQueue::new();
+    let (coordinator, hooks) = (with(queue.clone()), gate(ask_once()));
+    hooks.set_timestamps(true);
+    let mut tasks = Vec::new();
+    for _ in 0..3 {
+        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        assert!(request.data.contains_key("timestamp"));
+        tasks.push(asking(&coordinator, &request).await);
+    }
+    queue.answer(&only(&queue).id, "Allow").unwrap();
+    for task in tasks {
+        assert!(task.await.unwrap().is_allowed());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn e_140_after_the_answer_the_same_question_is_a_new_one() {
     let queue = ApprovalQueue::new();

@@ -5,7 +5,7 @@ use hooks_runtime::approval::{ApprovalDecision, ApprovalOption, FixedAnswers};
 use hooks_runtime::{HookRegistry, HookResult, RegisterOptions};
 use proptest::prelude::*;
 
-use super::{call, decide, question, with};
+use super::{call, decide, gate, question, with};
 use crate::kit::{answering, named};
 
 fn effects(labels: &[&str], is_trusted: bool) -> Vec<ApprovalEffect> {
@@ -432,5 +432,26 @@ proptest! {
         let may_be_yes = YES.iter().any(|yes| first.starts_with(yes));
         let effect = effects(&[&label], false)[0];
         prop_assert!(effect == Deny || may_be_yes);
+    }
+}
+
+/// The effects are those of the labels that they were given with.
+#[tokio::test]
+async fn e_133_other_labels_do_not_have_the_effects_of_those_before() {
+    let base = || {
+        HookResult::ask_user("Overwrite?").approval_choices([
+            ApprovalOption::allow_once("Overwrite"),
+            ApprovalOption::deny("Cancel"),
+        ])
+    };
+    let other = HookResult {
+        approval_options: Some(vec!["No".to_owned(), "Yes".to_owned()]),
+        ..base()
+    };
+    for result in [base().approval_options(["No", "Yes"]), other] {
+        let (coordinator, hooks) = (with(FixedAnswers::labels(["No"])), gate(result));
+        let request = question(&coordinator, &hooks, "tool:pre", call()).await;
+        let effects: Vec<_> = request.options.iter().map(|option| option.effect).collect();
+        assert_eq!(effects, [ApprovalEffect::Deny, ApprovalEffect::AllowOnce]);
     }
 }

@@ -193,6 +193,23 @@ async fn e_138_another_hook_is_asked() {
     assert!(!carries_over(first, (&other, "tool:pre", shell("ls"))).await);
 }
 
+/// Names are not unique (E-06): two plugins may call their functions alike.
+#[tokio::test]
+async fn e_138_another_hook_of_the_same_name_is_asked() {
+    let asks = |prompt: &str| {
+        HookResult::ask_user(prompt)
+            .approval_options(["Allow always", "Deny"])
+            .approval_key("fs")
+    };
+    let (docs, files) = (asks("Read the docs?"), asks("Delete /srv?"));
+    let (reads, deletes) = (HookRegistry::new(), HookRegistry::new());
+    reads.register("tool:pre", answering(docs), named("gate"));
+    let other = move |_: hooks_runtime::Event<'_>| files.clone();
+    deletes.register("tool:pre", other, named("gate"));
+    let first = (&reads, "tool:pre", shell("ls"));
+    assert!(!carries_over(first, (&deletes, "tool:pre", shell("rm"))).await);
+}
+
 #[tokio::test]
 async fn e_138_another_event_is_asked() {
     let hooks = gate(may_always());
