@@ -115,7 +115,7 @@ async fn a_limit_may_be_none() {
     let folder = tempfile::tempdir().unwrap();
     let source = Source::file(folder.path().join("hook.js"));
     std::fs::write(folder.path().join("hook.js"), ONE).unwrap();
-    let sources = Sources::new(Versions::in_memory()).max_bytes(usize::MAX);
+    let sources = Sources::new(hooks_script::Versions::in_memory()).max_bytes(usize::MAX);
     assert_eq!(sources.load(&source, None).await.unwrap().code, ONE);
 }
 
