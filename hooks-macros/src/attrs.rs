@@ -50,6 +50,14 @@ pub(crate) fn everywhere(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute
     attrs.iter().filter(goes)
 }
 
+/// The attributes that have one of these names, or are a `cfg_attr` that gives one of them.
+pub(crate) fn given<'a>(
+    attrs: &'a [Attribute],
+    names: &[&str],
+) -> impl Iterator<Item = &'a Attribute> {
+    attrs.iter().filter(|attr| is_or_gives(attr, names))
+}
+
 /// Whether the attribute has one of these names, or is a `cfg_attr` that gives one of them.
 pub(crate) fn is_or_gives(attr: &Attribute, names: &[&str]) -> bool {
     is_one_of(attr, names) || names.iter().any(|name| gives(attr, name))

@@ -169,5 +169,5 @@ fn is_helper(attr: &syn::Attribute) -> bool {
 /// Whether it is `#[hook(…)]` under a condition, which only the compiler can decide. On the trait
 /// the compiler has done so when the macro is called.
 fn is_conditional(attr: &syn::Attribute) -> bool {
-    attrs::is_one_of(attr, &["cfg_attr"]) && attrs::gives(attr, "hook")
+    attrs::gives(attr, "hook")
 }

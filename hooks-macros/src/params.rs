@@ -211,8 +211,7 @@ impl VisitMut for Elided<'_> {
 /// Reports a parameter that is not always there: what is generated has it always. `of` is what
 /// has the parameter.
 pub(crate) fn unconditional(arg: &PatType, of: &str, report: &mut Report) {
-    let conditions = |attr: &&syn::Attribute| attrs::is_or_gives(attr, &["cfg"]);
-    for attr in arg.attrs.iter().filter(conditions) {
+    for attr in attrs::given(&arg.attrs, &["cfg"]) {
         report.error(
             attr,
             format!("a parameter of a {of} is always there; put the condition on the whole {of}"),

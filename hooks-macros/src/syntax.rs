@@ -11,6 +11,19 @@ use syn::{
     Type, TypeParamBound, Visibility, braced,
 };
 
+/// The identifiers among the tokens, in groups too.
+pub(crate) fn idents(tokens: TokenStream) -> Vec<Ident> {
+    let mut found = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => found.push(ident),
+            TokenTree::Group(group) => found.extend(idents(group.stream())),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+    found
+}
+
 /// A trait.
 pub(crate) struct Trait {
     pub(crate) attrs: Vec<Attribute>,

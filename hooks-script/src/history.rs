@@ -25,7 +25,7 @@ pub use self::summary::{Histogram, RunGroup};
 pub use self::text::mask;
 
 use self::summary::Summary;
-use crate::store::StoreError;
+use crate::store::{StoreError, at_microsecond};
 
 /// The most characters of a hook's own text, unless the host says otherwise.
 const TEXT_CHARS: usize = 1000;
@@ -269,8 +269,7 @@ impl RunHistory {
 
 /// How exactly every backend keeps times, and compares them.
 fn to_the_microsecond(time: Timestamp) -> Timestamp {
-    let nanoseconds = i128::from(time.as_microsecond()) * 1000;
-    Timestamp::from_nanosecond(nanoseconds).unwrap_or(time)
+    at_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 
 #[cfg(feature = "sqlite")]

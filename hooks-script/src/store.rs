@@ -3,6 +3,7 @@
 #[cfg(feature = "sqlite")]
 mod database;
 
+use jiff::Timestamp;
 #[cfg(feature = "sqlite")]
 use sqlx::Row;
 #[cfg(feature = "sqlite")]
@@ -15,6 +16,12 @@ use crate::scope::Scope;
 pub use database::Database;
 #[cfg(feature = "sqlite")]
 pub(crate) use database::{from_db_time, to_db_time};
+
+/// A time as every store keeps it: in microseconds since 1970. By way of nanoseconds, of which
+/// the last second of all times has all.
+pub(crate) fn at_microsecond(microseconds: i64) -> Result<Timestamp, jiff::Error> {
+    Timestamp::from_nanosecond(i128::from(microseconds) * 1000)
+}
 
 /// Why a store cannot answer (`S-20`, `S-21`).
 #[derive(Debug, thiserror::Error)]

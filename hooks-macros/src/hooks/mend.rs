@@ -5,7 +5,7 @@
 //! mistake cannot be taken out without touching what hooks are compared with, nothing is
 //! mended.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, FnArg, Generics, Ident, Safety, Signature, Token, Visibility};
 
@@ -16,7 +16,7 @@ use crate::hook_attr::{HookAttr, KindWord};
 use crate::krate;
 use crate::params;
 use crate::report::Report;
-use crate::syntax::{Item, Method, Trait};
+use crate::syntax::{self, Item, Method, Trait};
 
 pub(super) fn mend(definition: &Trait) -> Option<Trait> {
     let mut items: Vec<Item<_>> = Vec::new();
@@ -153,9 +153,5 @@ fn likely_kind(word: &str) -> KindWord {
 }
 
 fn mentions_self(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Group(group) => mentions_self(group.stream()),
-        TokenTree::Ident(name) => name == "self",
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
+    syntax::idents(tokens).iter().any(|name| name == "self")
 }

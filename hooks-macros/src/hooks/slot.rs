@@ -75,11 +75,7 @@ impl<'a> SlotExpansion<'a> {
                 .copied()
                 .chain(attrs::everywhere(&slot.attrs))
                 .collect(),
-            attrs: slot
-                .attrs
-                .iter()
-                .filter(|attr| attrs::is_or_gives(attr, SHOWN))
-                .collect(),
+            attrs: attrs::given(&slot.attrs, SHOWN).collect(),
             place,
             args_type: tuple(quote!(#(#args,)*), spans::generated_at(slot.parens)),
             hook_params: quote!(#(#idents: #types,)* #(#last: #last_type,)*),

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident};
 use syn::{Attribute, Ident, TraitItem, Type};
 
@@ -16,7 +16,7 @@ use crate::names::{self, SlotNames, camel};
 use crate::params::{self, Param, Passing};
 use crate::report::Report;
 use crate::spans;
-use crate::syntax::{Item, Method, Trait};
+use crate::syntax::{self, Item, Method, Trait};
 
 /// Methods that every set has.
 const RESERVED: &[&str] = &[
@@ -404,22 +404,10 @@ fn signature(method: &Method, report: &mut Report) {
 
 /// A `Self` in a body, unless the body may declare what it is of.
 pub(super) fn self_type(body: TokenStream) -> Option<Ident> {
-    fn names(tokens: TokenStream, found: &mut Vec<Ident>) {
-        for token in tokens {
-            match token {
-                TokenTree::Group(group) => names(group.stream(), found),
-                TokenTree::Ident(name) => found.push(name),
-                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-            }
-        }
-    }
     const DECLARE: &[&str] = &["enum", "impl", "struct", "trait", "union"];
-    let mut found = Vec::new();
-    names(body, &mut found);
-    if found
-        .iter()
-        .any(|name| DECLARE.iter().any(|word| name == word))
-    {
+    let found = syntax::idents(body);
+    let declares = |name: &Ident| DECLARE.iter().any(|word| name == word);
+    if found.iter().any(declares) {
         return None;
     }
     found.into_iter().find(|name| name == "Self")

@@ -1,6 +1,6 @@
 //! From the model to the hook set of the tools, and the way of a call through it.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::Ident;
 use syn::ext::IdentExt;
@@ -10,6 +10,7 @@ use crate::attrs;
 use crate::hooks;
 use crate::krate;
 use crate::names;
+use crate::syntax;
 
 // Input:
 // #[derive(ToolSet)]
@@ -164,18 +165,10 @@ fn executor(set: &ToolSet<'_>) -> Ident {
         quote!(#input #output)
     });
     let set = set.name;
-    let taken = quote!(#set #(#types)*);
+    let taken = syntax::idents(quote!(#set #(#types)*));
     let mut name = "Executor".to_owned();
-    while contains(taken.clone(), &name) {
+    while taken.iter().any(|ident| ident.unraw() == name) {
         name.push('_');
     }
     Ident::new(&name, Span::call_site())
-}
-
-fn contains(tokens: TokenStream, name: &str) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident.unraw() == name,
-        TokenTree::Group(group) => contains(group.stream(), name),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
 }

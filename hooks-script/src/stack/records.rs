@@ -39,10 +39,12 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// The turn of the hook is over, with this record.
-    pub(super) fn put(&mut self, record: impl FnOnce() -> RunRecord) {
+    /// The turn of the hook is over, with this record, which is made only where somebody wants
+    /// it: the log wants those of exceptions.
+    pub(super) fn put(&mut self, has_thrown: bool, record: impl FnOnce() -> RunRecord) {
         self.running = None;
-        let is_logged = tracing::enabled!(target: "hooks_script", tracing::Level::WARN);
+        let is_logged =
+            has_thrown && tracing::enabled!(target: "hooks_script", tracing::Level::WARN);
         if self.history.is_none() && !is_logged {
             return;
         }
@@ -66,7 +68,7 @@ impl Drop for Records<'_> {
     fn drop(&mut self) {
         if let Some(hook) = self.running.take() {
             let (stage, why) = (self.stage, "the run was given up before the hook answered");
-            self.put(|| RunRecord::skipped(&hook, stage, why));
+            self.put(false, || RunRecord::skipped(&hook, stage, why));
         }
         if let Some(history) = self.history
             && !self.records.is_empty()

@@ -78,7 +78,7 @@ impl<'a> Turns<'a> {
             None => {
                 let why = "it failed too often in a row, and is disabled";
                 self.records
-                    .put(|| RunRecord::skipped(hook, self.stage, why));
+                    .put(false, || RunRecord::skipped(hook, self.stage, why));
                 self.done.runs.push(StackRun {
                     id: Arc::clone(id),
                     run: None,
@@ -95,7 +95,8 @@ impl<'a> Turns<'a> {
         }
         let message = &*self.done.message;
         let record = || RunRecord::of(hook, self.stage, &run, message, self.data);
-        self.records.put(record);
+        let has_thrown = !matches!(run.verdict, Verdict::Out(_));
+        self.records.put(has_thrown, record);
         let step = self.decide(&member, &run);
         self.done.runs.push(StackRun {
             id: Arc::clone(id),

@@ -11,7 +11,7 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 
-use super::StoreError;
+use super::{StoreError, at_microsecond};
 
 /// How long a statement waits for another process that writes.
 const BUSY: Duration = Duration::from_secs(5);
@@ -125,7 +125,5 @@ pub(crate) fn to_db_time(time: Timestamp) -> i64 {
 }
 
 pub(crate) fn from_db_time(microseconds: i64) -> Result<Timestamp, StoreError> {
-    // By way of nanoseconds, of which the last second of all times has all.
-    Timestamp::from_nanosecond(i128::from(microseconds) * 1000)
-        .map_err(|_| StoreError::unknown("time", microseconds))
+    at_microsecond(microseconds).map_err(|_| StoreError::unknown("time", microseconds))
 }

@@ -17,11 +17,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
-        let deprecated: Vec<_> = slot
-            .attrs
-            .iter()
-            .filter(|attr| attrs::is_or_gives(attr, &["deprecated"]))
-            .collect();
+        let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
         let names = slot.names();
         let with = names.method("with", "");
         let register = names.method("register", "");
