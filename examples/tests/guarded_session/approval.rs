@@ -116,6 +116,7 @@ fn terminal(folder: &TempDir, calls: &[Value]) -> PtySession {
         .arg(file)
         .args(["--json", "--no-sandbox", "--approve", "ask"])
         .env("REPORT", folder.path().join("report.json"))
+        .env("TMPDIR", folder.path())
         .env("TERM", "xterm");
     spawn_command(shell, Some(30_000)).expect("a terminal")
 }

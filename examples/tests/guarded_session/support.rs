@@ -50,17 +50,16 @@ pub(crate) fn run(session: impl AsRef<[u8]>, arguments: &[&str]) -> Run {
     let folder = folder();
     let file = folder.path().join("session.jsonl");
     fs::write(&file, session).expect("a session file");
-    // The audit trail that it leaves goes with the folder.
-    let mut command = example();
-    command
-        .arg(file)
-        .args(arguments)
-        .env("TMPDIR", folder.path());
-    finish(&mut command, b"")
+    finish(example().arg(file).args(arguments), b"")
 }
 
-/// Runs a command to its end, with `input` on its standard input.
+/// Runs a command to its end, with `input` on its standard input. What it leaves for others,
+/// as its audit trail, is gone afterwards, unless the command says where it belongs.
 pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Run {
+    let left = folder();
+    if command.get_envs().all(|(name, _)| name != "TMPDIR") {
+        command.env("TMPDIR", left.path());
+    }
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
