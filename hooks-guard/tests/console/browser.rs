@@ -85,6 +85,7 @@ impl Browser {
             ])
             .arg(format!("--user-data-dir={}", folder.path().display()))
             .env("HOME", folder.path())
+            .env("TMPDIR", folder.path())
             .env("TZ", "UTC")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
