@@ -37,6 +37,7 @@ pub mod command;
 
 pub(crate) mod data;
 mod emit;
+mod lookup;
 mod record;
 pub(crate) mod table;
 

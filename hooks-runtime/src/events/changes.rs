@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
+use super::lookup;
 use crate::Map;
 
 /// New values for single fields of an event; the other fields stay as they are. What a hook
@@ -135,7 +136,7 @@ impl Changes {
 
 #[inline(always)]
 fn put(data: &mut Map, (field, value): Change) {
-    match data.get_mut(&*field) {
+    match lookup::get_mut(data, &field) {
         Some(old) => *old = value,
         None => {
             data.insert(field.into_owned(), value);

@@ -11,6 +11,7 @@ use once_cell::race::OnceBox;
 use serde_json::Value;
 
 use super::changes::Changes;
+use super::lookup;
 use crate::Map;
 use crate::lock::lock;
 
@@ -48,7 +49,7 @@ impl Fields {
     #[inline(always)]
     pub(crate) fn get(&self, field: &str) -> Option<&Value> {
         if self.is_plain() {
-            self.map.get(field)
+            lookup::get(&self.map, field)
         } else {
             self.get_from_all(field)
         }
@@ -57,10 +58,12 @@ impl Fields {
     #[cold]
     fn get_from_all(&self, field: &str) -> Option<&Value> {
         let changed = self.changes.as_ref().and_then(|changes| changes.get(field));
-        changed.or_else(|| self.map.get(field)).or_else(|| {
-            let defaults = self.defaults.as_ref()?;
-            defaults.get(field)
-        })
+        changed
+            .or_else(|| lookup::get(&self.map, field))
+            .or_else(|| {
+                let defaults = self.defaults.as_ref()?;
+                lookup::get(defaults, field)
+            })
     }
 
     /// All fields as one map, which is a copy where something lies on top of another.

@@ -40,6 +40,8 @@ pub(crate) enum Subject {
     Owned,
     /// An emission whose hooks go on, against the same by hand.
     Event,
+    /// The same with so many fields that an event hashes their names, as the limit does.
+    EventMany,
     /// An emission whose hooks each change a field, against the same by hand.
     EventModify,
     /// An emission whose hooks are given an `Arc` of the data, against the same by hand.
@@ -83,7 +85,7 @@ impl Case {
             Subject::Floor | Subject::Function => 0,
             // The caller's own `String`, and a clone for everyone but the last.
             Subject::Owned => 1 + self.hooks as u64,
-            Subject::Event | Subject::EventShared | Subject::EventEmpty => 0,
+            Subject::Event | Subject::EventMany | Subject::EventShared | Subject::EventEmpty => 0,
             // What counts is that it does not grow with the data.
             Subject::EventModify | Subject::EventCommon => u64::MAX,
         }

@@ -3,7 +3,8 @@
 //! Every hook compares the tool's name and looks for a folder in a path, as a first guard of
 //! files would. Where hooks modify, each sets a field, too.
 //! The limit is the same by hand, on a map that nobody shares. Both take the data and give
-//! them back, as a host does that builds them for one event.
+//! them back, as a host does that builds them for one event. An event looks through a few
+//! fields; the map of the limit hashes a name, as does an event with many.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -111,6 +112,14 @@ fn emission(registry: HookRegistry, map: Map) -> Run {
     })
 }
 
+/// The limit of hooks that go on.
+fn going_on<const N: usize>(map: Map) -> Run {
+    let folders = folders::<N>();
+    Box::new(move || {
+        black_box(block_on(limit_continue(&folders, black_box(&map))) == Action::Deny);
+    })
+}
+
 async fn limit_continue<const N: usize>(folders: &[&str; N], data: &Map) -> Action {
     for folder in folders {
         if look(|field| data.get(field), folder) {
@@ -191,12 +200,7 @@ fn sized<const N: usize>(suffix: &'static str, text: &str) -> Vec<Case> {
         baseline,
         subject,
     };
-    let limit = || {
-        let (folders, map) = (folders::<N>(), fields(text));
-        Box::new(move || {
-            black_box(block_on(limit_continue(&folders, black_box(&map))) == Action::Deny);
-        }) as Run
-    };
+    let limit = || going_on::<N>(fields(text));
     let mut changed = fields(text);
     let limit_modify: Run = Box::new(move || {
         let folders = folders::<N>();
@@ -243,6 +247,21 @@ fn sized<const N: usize>(suffix: &'static str, text: &str) -> Vec<Case> {
     ]
 }
 
+/// The same with twelve fields.
+fn many<const N: usize>(text: &str) -> Case {
+    let fields = || {
+        let more = (0..7).map(|at| (format!("option_{at}"), at.into()));
+        fields(text).into_iter().chain(more).collect::<Map>()
+    };
+    Case {
+        slot: "event_continue_12_fields",
+        hooks: N,
+        ours: emission(continuing::<N>(), fields()),
+        baseline: going_on::<N>(fields()),
+        subject: Subject::EventMany,
+    }
+}
+
 /// An emission without hooks, against looking an index up.
 fn empty(text: &str) -> Case {
     let registry = continuing::<1>();
@@ -274,7 +293,12 @@ pub(crate) fn all(prompt: &'static str) -> Vec<Case> {
         prompt
     };
     let large = prompt.repeat(8192 / prompt.len() + 1);
-    let mut cases = vec![empty(small)];
+    let mut cases = vec![
+        empty(small),
+        many::<1>(small),
+        many::<4>(small),
+        many::<16>(small),
+    ];
     for (suffix, text) in [("", small), ("_8_KiB", &large)] {
         cases.extend(sized::<1>(suffix, text));
         cases.extend(sized::<4>(suffix, text));
