@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hooks_core::{EntryId, Registration, Report, Timer, Unregister};
+use pin_project_lite::pin_project;
 
 use super::collect::{Collect, Collected};
 use super::data::{DefaultFields, EmitError, EventData};
@@ -16,7 +19,7 @@ use super::record::Fields;
 use super::table::{EventDescriptor, Table, topic};
 use crate::Map;
 use crate::options::RegisterOptions;
-use crate::shared::{Shared, release};
+use crate::shared::{Shared, Snapshot, release};
 use crate::timer::HostTimer;
 use crate::within::within;
 
@@ -139,25 +142,12 @@ impl HookRegistry {
     /// If the data are no object (`E-41`), or a hook fails that was registered with
     /// [`FailurePolicy::Propagate`](hooks_core::FailurePolicy::Propagate). Other hooks that
     /// fail are among the emission's [`faults`](Emission::faults) (`E-36`).
-    pub async fn emit(
-        &self,
-        event: &str,
-        data: impl Into<EventData>,
-    ) -> Result<Emission, EmitError> {
-        let map = data.into().into_map()?;
-        let Some(table) = self.inner.table.about(topic(event)) else {
-            return Ok(Emission::of(map));
-        };
-        let map = table.stamped(map);
-        let Some((name, slot)) = table.hooks(event) else {
-            return Ok(Emission::of(table.completed(map)));
-        };
-        let fields = Fields::new(map, table.defaults.as_ref());
-        let mut gathered = Gathered::new(name, fields);
-        slot.dispatch(gathered.policy()).await;
-        let concluded = gathered.conclude(slot);
-        release(table);
-        concluded.emission(None)
+    pub fn emit<'a, D: Into<EventData>>(
+        &'a self,
+        event: &'a str,
+        data: D,
+    ) -> impl Future<Output = Result<Emission, EmitError>> + use<'a, D> {
+        Emit::new(&self.inner.table, event, data, emit_to)
     }
 
     /// As [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
@@ -300,6 +290,99 @@ impl fmt::Debug for HookRegistry {
         f.debug_tuple("HookRegistry")
             .field(&self.list_handlers(None))
             .finish()
+    }
+}
+
+/// Emits an event of which somebody may want to hear.
+async fn emit_to(
+    table: Snapshot<Table>,
+    event: &str,
+    map: Arc<Map>,
+) -> Result<Emission, EmitError> {
+    let map = table.stamped(map);
+    let Some((name, slot)) = table.hooks(event) else {
+        return Ok(Emission::of(table.completed(map)));
+    };
+    let fields = Fields::new(map, table.defaults.as_ref());
+    let mut gathered = Gathered::new(name, fields);
+    slot.dispatch(gathered.policy()).await;
+    let concluded = gathered.conclude(slot);
+    release(table);
+    concluded.emission(None)
+}
+
+pin_project! {
+    /// An emission. Most concern nobody: those have their answer without the future of the
+    /// others, which `reach` makes.
+    #[project = Stage]
+    enum Emit<'a, D, R, F> {
+        Start {
+            table: &'a Shared<Table>,
+            event: &'a str,
+            data: Option<D>,
+            reach: R,
+        },
+        Reached { #[pin] future: F },
+    }
+}
+
+impl<'a, D, R, F> Emit<'a, D, R, F>
+where
+    D: Into<EventData>,
+    R: Fn(Snapshot<Table>, &'a str, Arc<Map>) -> F,
+    F: Future<Output = Result<Emission, EmitError>>,
+{
+    #[inline]
+    fn new(table: &'a Shared<Table>, event: &'a str, data: D, reach: R) -> Self {
+        Emit::Start {
+            table,
+            event,
+            data: Some(data),
+            reach,
+        }
+    }
+
+    /// Apart, so that nothing of it is in the way where nobody is reached.
+    #[inline(never)]
+    fn go_on(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        match self.project() {
+            Stage::Reached { future } => future.poll(cx),
+            Stage::Start { .. } => unreachable!("somebody has just been reached"),
+        }
+    }
+}
+
+impl<'a, D, R, F> Future for Emit<'a, D, R, F>
+where
+    D: Into<EventData>,
+    R: Fn(Snapshot<Table>, &'a str, Arc<Map>) -> F,
+    F: Future<Output = Result<Emission, EmitError>>,
+{
+    type Output = F::Output;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        if let Stage::Start {
+            table,
+            event,
+            data,
+            reach,
+        } = self.as_mut().project()
+        {
+            let data = data
+                .take()
+                .expect("an emission was polled again after its end");
+            let map = match data.into().into_map() {
+                Ok(map) => map,
+                Err(why) => return Poll::Ready(Err(why.into())),
+            };
+            let Some(table) = table.about(topic(event)) else {
+                return Poll::Ready(Ok(Emission::of(map)));
+            };
+            let future = reach(table, event, map);
+            self.set(Emit::Reached { future });
+        }
+        self.go_on(cx)
     }
 }
 
