@@ -64,7 +64,7 @@ pub enum Run {
 }
 
 impl Report {
-    /// The hook that ended the dispatch before all had run.
+    /// The hook with whose answer or fault the dispatch ended, if it was not just the last one.
     pub fn stopped_by(&self) -> Option<&ReportEntry> {
         let stopped = |entry: &&ReportEntry| {
             matches!(entry.run, Run::Stopped | Run::Failed { stopped: true, .. })
@@ -130,6 +130,8 @@ pub struct Reported<C: Combine<H>, H: ?Sized> {
     report: Report,
     started: Vec<(EntryId, Option<Instant>)>,
     make: Option<fn(&mut C) -> C::Wait>,
+    /// The hook after whose answer the policy waits.
+    waits_after: Option<EntryId>,
 }
 
 impl<C: Combine<H>, H: ?Sized> fmt::Debug for Reported<C, H> {
@@ -157,6 +159,7 @@ impl<C: Combine<H>, H: ?Sized> Reported<C, H> {
             },
             started: Vec::new(),
             make: None,
+            waits_after: None,
         }
     }
 
@@ -172,6 +175,12 @@ impl<C: Combine<H>, H: ?Sized> Reported<C, H> {
                 })
             }
         }
+    }
+
+    /// Writes down what became of a hook, and whether the policy still has to think about it.
+    fn conclude(&mut self, entry: &EntryMeta, run: Run, step: &Step<C, C::Wait>) {
+        self.write(entry, run);
+        self.waits_after = matches!(step, Step::Wait(_)).then(|| entry.id());
     }
 
     fn write(&mut self, entry: &EntryMeta, run: Run) {
@@ -218,7 +227,7 @@ impl<C: Combine<H>, H: ?Sized> Combine<H> for Reported<C, H> {
             Step::Next | Step::Wait(_) => Run::Ran,
             Step::Stop => Run::Stopped,
         };
-        self.write(entry, run);
+        self.conclude(entry, run, &step);
         self.step(step)
     }
 
@@ -229,7 +238,7 @@ impl<C: Combine<H>, H: ?Sized> Combine<H> for Reported<C, H> {
     fn fault(&mut self, entry: &EntryMeta, fault: Fault) -> Step<Self, C::Wait> {
         let step = self.policy.fault(entry, fault.clone());
         let stopped = matches!(step, Step::Stop);
-        self.write(entry, Run::Failed { fault, stopped });
+        self.conclude(entry, Run::Failed { fault, stopped }, &step);
         self.step(step)
     }
 
@@ -244,6 +253,14 @@ impl<C: Combine<H>, H: ?Sized> Combine<H> for Reported<C, H> {
 
     fn waited(&mut self, answer: <C::Wait as Future>::Output) -> Step<Self, C::Wait> {
         let step = self.policy.waited(answer);
+        if let Step::Stop = step {
+            let line = self.waits_after.and_then(|id| self.report.entry(id));
+            match line.map(|line| &mut line.run) {
+                Some(Run::Failed { stopped, .. }) => *stopped = true,
+                Some(run) => *run = Run::Stopped,
+                None => {}
+            }
+        }
         self.step(step)
     }
 

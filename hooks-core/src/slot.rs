@@ -91,8 +91,17 @@ impl<H: ?Sized> Slot<H> {
     /// # Panics
     /// If the entry has a timeout and the slot no [`Timer`].
     pub fn insert(&mut self, entry: Entry<Arc<H>>) -> EntryId {
+        let (hook, meta) = self.admitted(entry);
+        self.put(hook, meta)
+    }
+
+    fn admitted(&self, entry: Entry<Arc<H>>) -> (Arc<H>, EntryMeta) {
         let (hook, mut meta) = entry.into_parts();
         meta.admit(self.timer.as_ref());
+        (hook, meta)
+    }
+
+    fn put(&mut self, hook: Arc<H>, mut meta: EntryMeta) -> EntryId {
         let place = Place::find(&self.metas(), &mut meta, self.next_sequence);
         self.next_sequence += u64::from(place.replaced.is_none());
         let id = meta.id();
@@ -104,10 +113,14 @@ impl<H: ?Sized> Slot<H> {
     /// Registers an entry in the place of everything registered before.
     ///
     /// Returns whether there was anything.
+    ///
+    /// # Panics
+    /// As [`insert`](Self::insert); what was registered before is still there then.
     pub fn replace_all(&mut self, entry: Entry<Arc<H>>) -> bool {
+        let (hook, meta) = self.admitted(entry);
         let occupied = !self.is_empty();
         self.nodes = None;
-        self.insert(entry);
+        self.put(hook, meta);
         occupied
     }
 

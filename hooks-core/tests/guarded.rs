@@ -2,7 +2,8 @@
 //! here by hand on the engine.
 
 use std::cell::RefCell;
-use std::future::{Future, poll_fn};
+use std::future::{Future, Ready, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -387,6 +388,92 @@ fn a_report_says_what_became_of_each_hook() {
     let empty = Slot::<dyn Hook>::new();
     let (_, report) = block_on(empty.dispatch_reported(Log::<false>::default()));
     assert_eq!(report.to_string(), "no hooks\n");
+}
+
+/// Thinks about every answer before it goes on, and stops at a number.
+struct Thinks {
+    stop_at: u32,
+    about: u32,
+}
+
+impl Combine<dyn Hook> for Thinks {
+    type Yield = u32;
+    type Outcome = ();
+    type Wait = Ready<u32>;
+
+    const GUARDED: bool = true;
+
+    fn slot_name(&self) -> &str {
+        "thinks"
+    }
+
+    fn invoke<'a>(&mut self, _: &'a EntryMeta, hook: &'a dyn Hook, _: bool) -> Answer<'a, u32>
+    where
+        Self: 'a,
+    {
+        hook.start()
+    }
+
+    fn absorb(&mut self, _: &EntryMeta, answer: u32) -> Step<Self, Ready<u32>> {
+        self.about = answer;
+        Step::Wait(|me| std::future::ready(me.about))
+    }
+
+    /// A fault counts as zero.
+    fn fault(&mut self, _: &EntryMeta, _: Fault) -> Step<Self, Ready<u32>> {
+        self.about = 0;
+        Step::Wait(|me| std::future::ready(me.about))
+    }
+
+    fn waited(&mut self, answer: u32) -> Step<Self, Ready<u32>> {
+        match answer == self.stop_at {
+            true => Step::Stop,
+            false => Step::Next,
+        }
+    }
+
+    fn finish(self) {}
+}
+
+#[test]
+fn x_2_a_report_says_after_whose_answer_a_policy_decided_to_stop() {
+    let ill = || -> Answer<'static, u32> { panic!("ill") };
+    let mut slot = slot(&Clock::default());
+    add(&mut slot, "first", ready(1));
+    add(&mut slot, "ill", ill);
+    add(&mut slot, "second", after(1, 2));
+    add(&mut slot, "third", ready(3));
+    let stopped_at = |stop_at| {
+        let (_, report) = block_on(slot.dispatch_reported(Thinks { stop_at, about: 0 }));
+        let name = report.stopped_by().map(|entry| entry.name.to_string());
+        (name.unwrap_or_default(), report.to_string())
+    };
+    for (number, name) in [
+        (1, "first"),
+        (2, "second"),
+        (3, "third"),
+        (0, "ill"),
+        (9, ""),
+    ] {
+        let (stopped, report) = stopped_at(number);
+        assert_eq!(stopped, name, "{report}");
+        assert_eq!(
+            report.contains("third: skipped"),
+            ["first", "second", "ill"].contains(&name)
+        );
+    }
+}
+
+#[test]
+fn what_is_refused_takes_no_place() {
+    let mut slot: Slot<dyn Hook> = Slot::new();
+    add(&mut slot, "there", ready(1));
+    let entry = Entry::new(never).name("slow").timeout(SECOND);
+    let entry = entry.map(|hook| Arc::new(hook) as Arc<dyn Hook>);
+    let replaced = catch_unwind(AssertUnwindSafe(|| slot.replace_all(entry)));
+    assert!(replaced.is_err(), "a timeout without a timer");
+    let names: Vec<_> = slot.iter().map(|(_, entry)| entry.name()).collect();
+    assert_eq!(names, ["there"]);
 }
 
 #[test]

@@ -153,6 +153,16 @@ async fn t_75_an_answer_is_limited_where_nobody_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn t_75_a_single_event_may_be_as_long_as_the_answer() {
+    let long = "x".repeat(9 << 20);
+    let body = || Body::of([text(&long, Some("stop"))]);
+    let reply = ask(open_ai(body(), config())).await.unwrap();
+    assert_eq!(reply.output.map(|text| text.len()), Some(long.len()));
+    let reply = ask(open_ai(body(), config().max_answer_bytes(9 << 20))).await;
+    assert_eq!(exceeded(reply), ("bytes", 9 << 20));
+}
+
+#[tokio::test(start_paused = true)]
 async fn t_75_an_answer_calls_as_many_tools_as_the_configuration_lets_it() {
     let config = || config().max_tool_calls(3);
     let finish = json!({"choices": [{"finish_reason": "tool_calls"}]});

@@ -87,11 +87,12 @@ impl Desk {
         answer: &ApprovalAnswer,
     ) -> Approval {
         let decision = match decision(&request, answer) {
-            // A no is not too late.
-            ApprovalDecision::Chosen(option) if option.effect == ApprovalEffect::Deny => {
-                ApprovalDecision::Chosen(option)
+            ApprovalDecision::Chosen(option)
+                if option.effect.is_allowed() && request.time_left(Timestamp::now()).is_zero() =>
+            {
+                ApprovalDecision::TimedOut
             }
-            _ if request.time_left(Timestamp::now()).is_zero() => ApprovalDecision::TimedOut,
+            // A no is not too late.
             decision => decision,
         };
         self.conclude(request, decision)

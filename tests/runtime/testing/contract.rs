@@ -241,6 +241,22 @@ fn e_160_a_hook_that_blocks_its_thread_fails() {
     );
 }
 
+#[test]
+fn e_160_a_hook_that_blocks_its_thread_for_too_long_fails_though_it_answers() {
+    let slow = |event: Event<'_>| {
+        if event.name() == "session:end" {
+            std::thread::sleep(Duration::from_millis(900));
+        }
+        HookResult::proceed()
+    };
+    let subject = Subject::new(move || slow).time_limit(Duration::from_millis(300));
+    let said = complaint("answers_every_standard_event", &subject);
+    assert!(
+        said.contains("sent `session:end`") && said.contains("300ms a call are allowed"),
+        "{said}"
+    );
+}
+
 /// Panics when it is dropped.
 struct Clinging;
 

@@ -64,7 +64,8 @@ async fn read(
     reader: &mut impl Reader,
     tx: &Yielder<Result<AdapterEvent, AdapterError>>,
 ) -> Result<(), AdapterError> {
-    let mut parser = SseParser::new();
+    // An event is no longer than the answer.
+    let mut parser = SseParser::with_limit(most);
     let mut left = most;
     while let Some(bytes) = response.body.next().await {
         let bytes = bytes.map_err(AdapterError::Transport)?;

@@ -30,6 +30,11 @@ impl Watch {
         *lock(&self.0) = (Instant::now(), sent.to_owned());
     }
 
+    /// How long that has been going on.
+    pub(super) fn elapsed(&self) -> Duration {
+        lock(&self.0).0.elapsed()
+    }
+
     fn sent(&self) -> String {
         lock(&self.0).1.clone()
     }
@@ -57,7 +62,7 @@ pub(super) fn perform(case: &ContractCase, subject: &Subject) -> Result<(), Find
     }
     let limit = subject.limit.saturating_add(GRACE);
     loop {
-        let left = limit.saturating_sub(lock(&watch.0).0.elapsed());
+        let left = limit.saturating_sub(watch.elapsed());
         if left.is_zero() {
             return Err(Finding {
                 sent: watch.sent(),

@@ -186,6 +186,13 @@ impl Trial {
     fn judge(&self, answer: Result<(), String>, event: &str, times: usize) -> Result<(), String> {
         let seen = self.hook.take();
         answer?;
+        // A hook that blocks its thread meets no deadline.
+        let (took, limit) = (self.watch.elapsed(), self.limit());
+        if took > limit.saturating_mul(times.max(1) as u32) {
+            return Err(format!(
+                "its answer after {took:.1?}, {limit:?} a call are allowed"
+            ));
+        }
         if let Some(invalid) = seen.invalid {
             return Err(format!("an invalid answer: {}", shown::text(&invalid)));
         }
