@@ -109,7 +109,8 @@ impl Coordinator {
         CoordinatorBuilder::default()
     }
 
-    /// Emits an event, and [applies](Self::apply) what comes of it.
+    /// Emits an event, and [applies](Self::apply) what comes of it. Dropping the future ends
+    /// whichever of the two is going on.
     ///
     /// # Errors
     /// If the event cannot be emitted, or as [`apply`](Self::apply). What the event announces
@@ -194,7 +195,8 @@ impl Coordinator {
 
     /// What comes of a question that has been answered elsewhere, and perhaps stored in
     /// between: the same as if it had been asked here. After its time the default counts
-    /// (`E-134`), but for a no, which is never too late.
+    /// (`E-134`), but for a no, which is never too late; an answer that was not offered is one
+    /// (`E-132`).
     pub fn settle(
         &self,
         request: impl Into<Arc<ApprovalRequest>>,

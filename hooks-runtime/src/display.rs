@@ -71,7 +71,8 @@ fn print(line: fmt::Arguments<'_>) {
 
 /// `text` on one line, safe for a terminal, a table and a log: control
 /// characters (ANSI sequences among them), bidirectional marks, zero-width and
-/// other invisible characters become `\n`, `\t` or `\u{…}`; all else stays (`E-151`).
+/// other invisible characters, and marks that join what is before them, become `\n`, `\t`,
+/// `\r`, `\0` or `\u{…}`; all else stays (`E-151`).
 pub fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -89,7 +90,7 @@ pub fn escape(text: &str) -> String {
 }
 
 /// `shown`, which is escaped already, in at most `limit` characters (`E-151`). Of a longer
-/// text, the last of them is an ellipsis.
+/// text, the last of them is an ellipsis, which is there in any case.
 pub fn shorten(shown: &str, limit: usize) -> String {
     if shown.chars().count() <= limit {
         return shown.to_owned();

@@ -19,7 +19,7 @@
 //! | [`Action`] | The emission |
 //! |---|---|
 //! | `Deny` | stops; the hook's reason says why (`E-23`) |
-//! | `AskUser` | goes on; the first question counts (`E-32`, `E-33`) |
+//! | `AskUser` | goes on; the first question counts, but one of a trusted hook before others (`E-32`, `E-33`) |
 //! | `InjectContext` | goes on; all injections count (`E-29`) |
 //! | `Modify` | goes on with the changed data (`E-25`) |
 //! | `Continue` | goes on |

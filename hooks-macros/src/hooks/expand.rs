@@ -152,14 +152,16 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
                 self
             }
 
-            /// Takes over everything registered in another set, behind one's own.
+            /// Takes over everything registered in another set, behind one's own of equal priority;
+            /// an entry takes the place of one with its key.
             #[inline]
             #vis fn with_extended(mut self, other: Self) -> Self {
                 Self::extend(&mut self, other);
                 self
             }
 
-            /// Takes over everything registered in another set, behind one's own.
+            /// Takes over everything registered in another set, behind one's own of equal priority;
+            /// an entry takes the place of one with its key.
             #[inline]
             #vis fn extend(&mut self, other: Self) -> &mut Self {
                 #(#slot_cfgs #private::TypedSlot::extend(&mut self.#fields, other.#fields);)*

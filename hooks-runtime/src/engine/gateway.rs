@@ -50,8 +50,8 @@ pub struct HookEngine {
 }
 
 impl HookEngine {
-    /// An engine without files, intents and limits. Nothing may be changed with it, because no
-    /// intent owns anything; hooks that write keep quiet.
+    /// An engine without files, intents and limits. No tool may change a file with it, because
+    /// no intent owns any; a command that names an intent may run. Hooks that write keep quiet.
     pub fn new() -> Self {
         HookEngine::of(EngineContext::default())
     }
@@ -114,6 +114,9 @@ impl HookEngine {
 
     /// Tells the POST hooks about a result. Those that fail are logged (`R-14`). The built-in
     /// ones look at each file of it once, together: what they note about it does not differ.
+    ///
+    /// Dropping the future stops the hook that runs, and no more is started; see
+    /// [`post_tool_use_detached`](Self::post_tool_use_detached).
     pub async fn post_tool_use(&self, result: &ToolResult, request_id: Option<&str>) {
         let told = self.registry.execute_post(result, request_id);
         self.context.seen_once(result, told).await;

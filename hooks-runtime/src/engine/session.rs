@@ -10,14 +10,14 @@ use super::call::{ToolRequest, Usage};
 use crate::Map;
 use crate::lock::lock;
 
-/// How far the turn of an agent is. It goes forward by itself, and back with
+/// How far the turn of an agent is. It goes forward by itself, and back to the beginning with
 /// [`Session::begin_turn`] (`R-25`).
 ///
 /// | Stage | Left when | Lets through |
 /// |---|---|---|
 /// | `Request` | an intent is selected, or [`Session::record_reasoning`] is called | tools that only look |
 /// | `Reasoning` | the first destructive call passes | every tool |
-/// | `Action` | the next turn begins | every tool |
+/// | `Action` | the next turn begins, or another intent is selected | every tool |
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]

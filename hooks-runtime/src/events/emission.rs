@@ -45,8 +45,8 @@ use crate::error::text;
 #[must_use = "it may be a denial, or a question for the user"]
 #[non_exhaustive]
 pub struct Emission {
-    /// The strongest answer (`E-34`). [`Action::Modify`] says that the data are other ones
-    /// than they were (`E-27`).
+    /// The strongest answer (`E-34`). [`Action::Modify`] says that a hook has set the data or
+    /// a field, be it to the same value (`E-27`).
     pub action: Action,
     /// The data as the last hook left them, for what the event announces (`E-20`, `E-25`).
     pub data: Arc<Map>,
@@ -54,8 +54,8 @@ pub struct Emission {
     pub injections: Vec<Injection>,
     /// What the user is to be told, in execution order (`E-152`).
     pub messages: Vec<UserMessage>,
-    /// The hook whose answer the action is; the first one where several gave it, and the last
-    /// one for [`Action::Modify`].
+    /// The hook whose answer the action is; the first one where several gave it, of those that
+    /// are trusted for a question if there is one, and the last one for [`Action::Modify`].
     pub decided_by: Option<Arc<str>>,
     /// What went wrong, in execution order (`E-36`).
     pub faults: Vec<HookFault>,

@@ -116,9 +116,9 @@ impl<'a> Event<'a> {
         self.get(field)?.as_str()
     }
 
-    /// All data as one map. It is shared, and a copy only where the caller of the emission
-    /// keeps the data and hooks before have changed single fields, or the registry has
-    /// defaults.
+    /// All data as one map. It is shared, and a copy, made for each call, only where somebody
+    /// else keeps the data (the caller of the emission, or a hook before) and hooks before have
+    /// changed single fields, or the registry has defaults.
     pub fn data(&self) -> Arc<Map> {
         self.fields.to_map()
     }

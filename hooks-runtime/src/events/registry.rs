@@ -152,8 +152,14 @@ impl HookRegistry {
 
     /// As [`emit`](Self::emit), with a deadline for all hooks together, or with a report.
     ///
+    /// Dropping the future is as with [`emit`](Self::emit).
+    ///
     /// # Errors
     /// As [`emit`](Self::emit), and if the hooks are not done by the deadline.
+    ///
+    /// # Panics
+    /// If there is a deadline and the timer panics: [`HostTimer`] does in a tokio runtime
+    /// without its time driver.
     pub async fn emit_with(
         &self,
         event: &str,
@@ -213,6 +219,8 @@ impl HookRegistry {
     /// answer with, in the order of their priority (`E-50` to `E-59`). Each hook has this
     /// time, unless it was registered with less; one that waits for longer, fails or panics
     /// is logged and left out.
+    ///
+    /// Dropping the future drops those that run, and no more is started.
     ///
     /// Data that are no object are logged as an error, and no hook is asked;
     /// [`collect`](Self::collect) answers with that error.

@@ -193,7 +193,7 @@ impl BudgetError {
 ///
 /// An operation is refused where a limit has nothing left, or less than the estimate; a limit
 /// of zero allows nothing (`T-70`). What was used counts in full, also where it was more than
-/// estimated. Sums stop at the largest number, they do not wrap.
+/// estimated. What was used stops at the largest number, it does not wrap.
 ///
 /// ```
 /// use hooks_runtime::RequestExtensions;
@@ -221,7 +221,7 @@ struct Books {
 }
 
 impl UsageBudget {
-    /// Counts, and limits nothing.
+    /// Counts, and limits nothing but the sum of what is reserved, which has to be a number.
     pub fn new() -> Self {
         UsageBudget::default()
     }

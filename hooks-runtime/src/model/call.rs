@@ -140,6 +140,9 @@ where
     ///
     /// # Errors
     /// The first error of the stream.
+    ///
+    /// # Panics
+    /// If a hook panics.
     pub async fn collect(self) -> Result<ModelReply<O::Value>, ModelError> {
         let mut events = self.stream();
         let mut reply = ModelReply::default();

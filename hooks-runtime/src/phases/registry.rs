@@ -191,9 +191,11 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// this is, with all its fields (`R-10`, `R-11`); else it is that of the last hook
     /// (`R-12`), or `CONTINUE` without hooks (`R-09`).
     ///
+    /// Dropping the future stops the hook that runs, and no more is started.
+    ///
     /// # Errors
-    /// If a hook fails or panics: later hooks do not run (`R-13`). Registrations with another
-    /// [`FailurePolicy`] say otherwise.
+    /// If a hook fails, panics or misses its timeout: later hooks do not run (`R-13`).
+    /// Registrations with another [`FailurePolicy`] say otherwise.
     pub async fn execute_pre(&self, request: &Req) -> Result<HookResponse, HookError> {
         let slot = self.inner.pre.load();
         let answer = slot.dispatch(Bail::new(request)).await;
@@ -216,7 +218,8 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     }
 
     /// Runs all POST hooks, one after the other (`R-14`, `R-15`), and ends when the last has
-    /// ended (`R-16`). Those that fail or panic are logged.
+    /// ended (`R-16`). Those that fail, panic or miss their timeout are logged. Dropping the
+    /// future stops the one that runs, and no more is started.
     pub async fn execute_post(&self, result: &Res, request_id: Option<&str>) {
         let slot = self.inner.post.load();
         slot.dispatch(Observe::new(result, request_id)).await;

@@ -14,7 +14,8 @@ use crate::{
 /// A host for tests: a registry, a [`Coordinator`] and a conversation, of which everything can
 /// be looked at afterwards: events, questions, messages, output, injections (`E-160`).
 ///
-/// Questions are denied unless it is told otherwise.
+/// Its user chooses what denies, unless it is told otherwise. Where no option does, asking
+/// fails, and the default of the question counts.
 ///
 /// ```
 /// use hooks_runtime::testing::TestCoordinator;
@@ -47,12 +48,12 @@ pub struct TestCoordinator {
 }
 
 impl TestCoordinator {
-    /// A host whose user denies everything.
+    /// A host whose user chooses the first option that denies; where there is none, asking fails.
     pub fn new() -> Self {
         TestCoordinator::with_answers(FixedAnswers::deny())
     }
 
-    /// A host whose user allows everything.
+    /// A host whose user chooses the first option that allows; where there is none, asking fails.
     pub fn allowing() -> Self {
         TestCoordinator::with_answers(FixedAnswers::allow())
     }

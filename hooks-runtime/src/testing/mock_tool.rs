@@ -95,6 +95,9 @@ impl MockTool {
     ///
     /// # Errors
     /// If it is told to fail, or the input has no JSON form.
+    ///
+    /// # Panics
+    /// If it is to take long, in a tokio runtime without its time driver.
     pub async fn call(&self, input: impl Serialize) -> Result<Value, HookError> {
         let input = serde_json::to_value(input)?;
         lock(&self.calls).push(input.clone());

@@ -13,7 +13,7 @@ use crate::events::data::type_name;
 #[error("field `{field}` is {found}; it is {expected}")]
 #[non_exhaustive]
 pub struct InvalidResult {
-    /// The field; empty where the whole is no object.
+    /// The field.
     pub field: &'static str,
     /// What it is.
     pub found: String,
