@@ -13,7 +13,7 @@ use hooks_script::{
     BuildError, ContextData, Failure, Limits, Manifest, RegisterError, Run, RunGroup, RunHistory,
     RunOutcome, RunQuery, RunRecord, ScriptEngine, ScriptHook, Stage, Verdict,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -210,15 +210,34 @@ struct Given<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Says {
+    #[serde(default, deserialize_with = "given")]
     decision: Option<Word>,
+    #[serde(default, deserialize_with = "given")]
     reason: Option<String>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String")]
 enum Word {
     Ask,
     Deny,
+}
+
+impl TryFrom<String> for Word {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        match &*word {
+            "ask" => Ok(Word::Ask),
+            "deny" => Ok(Word::Deny),
+            _ => Err(format!("unknown decision `{word}`")),
+        }
+    }
+}
+
+/// What is there has to be what it is to be: a decision that came out as `null` was one.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
 }
 
 impl Restrict for Restricting {

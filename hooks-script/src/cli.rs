@@ -13,8 +13,8 @@ use clap::{Args, Parser, Subcommand};
 use futures_executor::block_on;
 use hooks_runtime::{Map, display::escape};
 use hooks_script::{
-    ContextData, ContextKey, Failure, Field, Limits, Manifest, PublicFields, RegisterError,
-    ScriptEngine, ScriptHook, Stage, Verdict,
+    ContextData, ContextKey, Field, Limits, Manifest, PublicFields, RegisterError, ScriptEngine,
+    ScriptHook, Stage, Verdict,
 };
 use serde::Deserialize;
 
@@ -33,8 +33,9 @@ const REJECTED: u8 = 5;
 
 /// Tries hooks in sandboxed JavaScript.
 ///
-/// Exit status: 0 if the hook returned, 2 for what cannot be read or not be written, 3 if it
-/// stopped the action, 4 if it failed or reached a limit, 5 if it cannot be registered.
+/// Exit status: 0 if the hook returned, or said stop after the action, 2 for what cannot be read
+/// or not be written, 3 if it stopped the action, 4 if it failed or reached a limit, 5 if it
+/// cannot be registered.
 #[derive(Parser)]
 #[command(name = "hooks-script", version)]
 struct Command {
@@ -322,7 +323,6 @@ fn outcome(verdict: &Verdict, stage: Stage) -> &'static str {
         Verdict::Out(_) => "out",
         Verdict::Stop(_) if stage == Stage::Pre => "stop",
         Verdict::Stop(_) => "annotated",
-        Verdict::Failed(Failure::Engine(_)) => "error",
         Verdict::Failed(failure) if failure.is_limit() => "interrupted",
         _ => "error",
     }

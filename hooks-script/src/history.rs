@@ -194,13 +194,18 @@ impl RunHistory {
             .as_ref()
             .map(|key| key.replace(&mut record.scope))
             .unwrap_or_default();
+        let without_ids = |text: String| {
+            ids.iter()
+                .fold(text, |text, (id, hash)| text.replace(id, hash))
+        };
+        let is_of_the_hook = record.outcome.is_of_the_hook();
         let clean = |text: &str, most: usize| {
+            if !is_of_the_hook {
+                return without_ids(text.to_owned());
+            }
             // The hashes last: they look like keys, which are masked.
             let masked = (self.masker)(&text::manageable(text));
-            let replaced = ids
-                .iter()
-                .fold(masked, |text, (id, hash)| text.replace(id, hash));
-            text::cut(&replaced, most)
+            text::cut(&without_ids(masked), most)
         };
         let most = self.text_chars;
         let is_class_known = std::mem::take(&mut record.is_class_known);

@@ -49,16 +49,19 @@ impl Outbox {
 
     /// Keeps a request, and says whether there was room.
     pub(crate) fn put(&mut self, url: &[u8], body: &[u8]) -> bool {
-        let bytes = url.len().saturating_add(body.len());
-        if self.requests.len() >= self.most || bytes > self.bytes_left {
+        let room = self.bytes_left;
+        let fits = |url: usize, body: usize| url.saturating_add(body) <= room;
+        if self.requests.len() >= self.most || !fits(url.len(), body.len()) {
             return false;
         }
-        self.bytes_left -= bytes;
+        // What is no text becomes longer.
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-        self.requests.push(OutboundRequest {
-            url: text(url),
-            body: text(body),
-        });
+        let (url, body) = (text(url), text(body));
+        if !fits(url.len(), body.len()) {
+            return false;
+        }
+        self.bytes_left -= url.len() + body.len();
+        self.requests.push(OutboundRequest { url, body });
         true
     }
 

@@ -11,12 +11,22 @@ use crate::outbox::OutboundRequest;
 
 /// When a hook runs (`S-08`, `S-14`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Stage {
     /// Before the action: the hook may change the message, or stop it.
     Pre,
     /// After the action is done: what the hook returns is ignored.
     Post,
+}
+
+impl TryFrom<String> for Stage {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let found = [Stage::Pre, Stage::Post];
+        let found = found.into_iter().find(|stage| stage.to_string() == name);
+        found.ok_or_else(|| format!("unknown stage `{name}`; it is `pre` or `post`"))
+    }
 }
 
 impl fmt::Display for Stage {
@@ -145,7 +155,21 @@ pub enum Failure {
 impl Failure {
     /// Of a run for which there was time, but no worker.
     pub(crate) fn no_worker() -> Self {
-        Failure::Engine("no worker was free before the time was over".to_owned())
+        Failure::Engine(NO_WORKER.to_owned())
+    }
+
+    /// Whether a hook that has not begun has just not run, and nothing went wrong.
+    pub(crate) fn is_no_run(&self) -> bool {
+        match self {
+            Failure::Input { .. } | Failure::Reading(_) => true,
+            Failure::Engine(why) => why == NO_WORKER,
+            _ => false,
+        }
+    }
+
+    /// Whether it says what the hook said, and not what the host says about it.
+    pub(crate) fn is_of_the_hook(&self) -> bool {
+        KINDS_OF_THE_HOOK.contains(&self.kind())
     }
 
     /// The kind, as logs and the command line spell it.
@@ -164,11 +188,16 @@ impl Failure {
         }
     }
 
-    /// Whether a limit ended the run, and not the hook itself.
+    /// Whether a limit ended the run, and not the hook itself, nor the engine.
     pub fn is_limit(&self) -> bool {
-        !matches!(self, Failure::Thrown { .. } | Failure::BadReturn(_))
+        !self.is_of_the_hook() && !matches!(self, Failure::Engine(_))
     }
 }
+
+/// The kinds of failure whose text is the hook's own.
+pub(crate) const KINDS_OF_THE_HOOK: [&str; 2] = ["thrown", "bad_return"];
+
+const NO_WORKER: &str = "no worker was free before the time was over";
 
 /// A place in the source of a hook, both numbers from 1 (`S-03`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

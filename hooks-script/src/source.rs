@@ -112,7 +112,7 @@ fn tokens(source: &str) -> Vec<(usize, Token<'_>)> {
                 .is_none_or(|(_, token)| token.is_before_a_value())
         };
         let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
+            rest.find(LINE_ENDS).unwrap_or(rest.len())
         } else if let Some(comment) = rest.strip_prefix("/*") {
             comment.find("*/").map_or(rest.len(), |end| end + 4)
         } else if matches!(first, '"' | '\'' | '`') || ends_template {
@@ -170,7 +170,7 @@ fn text_length(rest: &str, quote: char) -> usize {
             '$' if quote == '`' && rest[at..].starts_with("${") => return at + 2,
             _ if character == quote => return at + 1,
             // What is not closed on its line is no text of any kind but this.
-            '\n' if quote != '`' => return at,
+            _ if LINE_ENDS.contains(&character) && quote != '`' => return at,
             _ => {}
         }
     }
@@ -187,19 +187,23 @@ fn expression_length(rest: &str) -> usize {
             '[' => in_class = true,
             ']' => in_class = false,
             '/' if !in_class => return at + 1,
-            '\n' => return at,
+            _ if LINE_ENDS.contains(&character) => return at,
             _ => {}
         }
     }
     rest.len()
 }
 
+/// What ends a line to the compiler, alone or as a pair.
+const LINE_ENDS: [char; 2] = ['\r', '\n'];
+
 /// The place of a byte of the source.
 fn position(source: &str, at: usize) -> Position {
     let before = &source[..at];
-    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    let line_start = before.rfind(LINE_ENDS).map_or(0, |end| end + 1);
+    let (ends, pairs) = (before.matches(LINE_ENDS), before.matches("\r\n"));
     Position {
-        line: before.matches('\n').count() as u32 + 1,
+        line: (ends.count() - pairs.count()) as u32 + 1,
         column: (at - line_start) as u32 + 1,
     }
 }
@@ -294,6 +298,14 @@ mod tests {
         assert_eq!(of_export(source, Some("helper")), at(2, 22));
         assert_eq!(of_export("/* é */ export default 5", None), at(1, 10));
         assert_eq!(of_export("let a;", None), at(1, 1));
+    }
+
+    #[test]
+    fn lines_end_as_they_do_for_the_compiler() {
+        for end in ["\n", "\r", "\r\n"] {
+            let source = format!("// export default{end}{end}'x{end}export default 5");
+            assert_eq!(of_export(&source, None), at(4, 1), "{end:?}");
+        }
     }
 
     #[test]

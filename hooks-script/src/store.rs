@@ -36,7 +36,7 @@ pub enum StoreError {
     },
     /// There is to be no file.
     #[error(
-        "`{path}` names no file; name one, or keep this in memory: `ConsentStore::in_memory()` and its like"
+        "`{path}` names no file to SQLite; name one by its path, or keep this in memory: `ConsentStore::in_memory()` and its like"
     )]
     NoFile {
         /// What was given.

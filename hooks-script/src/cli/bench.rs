@@ -9,7 +9,9 @@ use futures_executor::block_on;
 use hooks_runtime::Map;
 use hooks_script::{ContextData, ScriptEngine, Stage, Verdict};
 
-use super::{Error, FAILED, REJECTED, answered, context, read, refused, register, show, start};
+use super::{
+    Error, FAILED, REJECTED, STOPPED, answered, context, read, refused, register, show, start,
+};
 
 #[derive(Args)]
 pub(super) struct Bench {
@@ -84,8 +86,12 @@ impl Bench {
                 (block_on(hook.run(stage, &message, data)), began.elapsed())
             };
             let (first, _) = run(&data);
-            if matches!(first.verdict, Verdict::Failed(_)) && status == 0 {
-                status = FAILED;
+            if status == 0 {
+                status = match first.verdict {
+                    Verdict::Failed(_) => FAILED,
+                    Verdict::Stop(_) if stage == Stage::Pre => STOPPED,
+                    _ => 0,
+                };
             }
             let (mut inside, mut whole) = (Vec::new(), Vec::new());
             for _ in 0..self.runs.get() {

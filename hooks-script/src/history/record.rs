@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::text::{self, mask};
 use crate::fields::ContextData;
 use crate::hook::ScriptHook;
-use crate::run::{Failure, Run, Stage, Verdict};
+use crate::run::{Failure, KINDS_OF_THE_HOOK, Run, Stage, Verdict};
 use crate::scope::Scope;
 
 /// One run of a hook (`S-20`): who, where, how it ended and what it cost. Never what the hook
@@ -138,10 +138,16 @@ impl RunRecord {
                 message: without(message),
                 trace: without(stack),
             },
+            Verdict::Failed(failure) if failure.is_no_run() => RunOutcome::Skipped {
+                reason: failure.to_string(),
+            },
             Verdict::Failed(failure) => RunOutcome::Failure {
                 kind: failure.kind().to_owned(),
                 class: failure.kind().to_owned(),
-                message: without(&failure.to_string()),
+                message: match failure.is_of_the_hook() {
+                    true => without(&failure.to_string()),
+                    false => failure.to_string(),
+                },
                 trace: String::new(),
             },
         };
@@ -169,6 +175,10 @@ impl RunRecord {
                 mask(class)
             }
         };
+        let said = |text: &str| match self.outcome.is_of_the_hook() {
+            true => mask(text),
+            false => text.to_owned(),
+        };
         match &self.outcome {
             RunOutcome::Success | RunOutcome::Skipped { .. } => {}
             RunOutcome::Stopped {
@@ -178,7 +188,7 @@ impl RunRecord {
             } => tracing::info!(
                 target: "hooks_script",
                 source, action, %stage, class = shown(class), trace = mask(trace),
-                "a hook says stop: {}", mask(message)
+                "a hook says stop: {}", said(message)
             ),
             RunOutcome::Failure {
                 kind,
@@ -188,7 +198,7 @@ impl RunRecord {
             } => tracing::warn!(
                 target: "hooks_script",
                 source, action, %stage, kind, class = shown(class), trace = mask(trace),
-                "a hook failed: {}", mask(message)
+                "a hook failed: {}", said(message)
             ),
         }
     }
@@ -252,6 +262,15 @@ impl RunOutcome {
             RunOutcome::Stopped { .. } => OutcomeKind::Stopped,
             RunOutcome::Failure { .. } => OutcomeKind::Failure,
             RunOutcome::Skipped { .. } => OutcomeKind::Skipped,
+        }
+    }
+
+    /// Whether its text is the hook's own, and not what the host says about it.
+    pub(super) fn is_of_the_hook(&self) -> bool {
+        match self {
+            RunOutcome::Stopped { .. } => true,
+            RunOutcome::Failure { kind, .. } => KINDS_OF_THE_HOOK.contains(&&**kind),
+            RunOutcome::Success | RunOutcome::Skipped { .. } => false,
         }
     }
 

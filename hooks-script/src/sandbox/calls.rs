@@ -280,13 +280,12 @@ impl Sandbox {
         fields: Option<Fields>,
         heap: Heap,
     ) -> Ended {
-        // Whatever the script made of it: what it was refused is not known to it.
-        if heap.refused {
-            return Ended::Failed(Failure::Heap(self.limits.heap));
-        }
         let status = match status {
-            0 => Status::Done,
+            // A no stands, whatever led to it.
             1 => Status::Stop,
+            // Whatever the script made of it: what it was refused is not known to it.
+            _ if heap.refused => return Ended::Failed(Failure::Heap(self.limits.heap)),
+            0 => Status::Done,
             2 => Status::Thrown,
             3 => Status::Syntax,
             4 => Status::Imported,
@@ -309,6 +308,7 @@ impl Sandbox {
         let memory = instance.space.bytes();
         match fields.and_then(|fields| fields.said(memory)) {
             Some(said) => Ended::Returned(status, said),
+            None if heap.refused => Ended::Failed(Failure::Heap(self.limits.heap)),
             None => {
                 instance.spoiled = true;
                 Ended::Failed(Failure::Engine(

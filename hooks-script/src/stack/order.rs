@@ -42,9 +42,11 @@ impl Orders {
 
     pub(super) fn remove(&mut self, id: &str) -> bool {
         let found = self.inserted.remove(id);
-        self.named
-            .values_mut()
-            .for_each(|ids| ids.retain(|named| named != id));
+        // Where it was the only one, the order for all others counts again.
+        self.named.retain(|_, ids| {
+            ids.retain(|named| named != id);
+            !ids.is_empty()
+        });
         self.arrange();
         found
     }

@@ -22,11 +22,18 @@ const AGAIN: Duration = Duration::from_millis(50);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it
 /// is.
-const MIGRATIONS: [(i64, &str, &str); 1] = [(
-    1,
-    "records",
-    include_str!("../../migrations/0001_records.sql"),
-)];
+const MIGRATIONS: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "records",
+        include_str!("../../migrations/0001_records.sql"),
+    ),
+    (
+        2,
+        "consents stay",
+        include_str!("../../migrations/0002_consents_stay.sql"),
+    ),
+];
 
 /// A SQLite database for a [`ConsentStore`](crate::ConsentStore), a
 /// [`RunHistory`](crate::RunHistory) and [`Versions`](crate::Versions); one file can hold all
@@ -44,11 +51,12 @@ impl Database {
     /// # Errors
     ///
     /// If the file cannot be used, or was written by a newer version of this crate. The names
-    /// by which SQLite means no file, `:memory:` and nothing, are refused: each connection would
-    /// have a database of its own.
+    /// by which SQLite means no file, or not the one of that name, are refused: `:memory:`,
+    /// nothing, and what begins with `file:`. Each connection would have a database of its own.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
-        if path.as_os_str().is_empty() || path == Path::new(":memory:") {
+        let name = path.as_os_str().as_encoded_bytes();
+        if name.is_empty() || name == b":memory:" || name.starts_with(b"file:") {
             return Err(StoreError::NoFile {
                 path: path.display().to_string(),
             });

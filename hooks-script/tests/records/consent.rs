@@ -39,7 +39,13 @@ async fn s_21_there_is_no_consent_until_it_is_given() {
 async fn s_21_a_database_is_one_file() {
     use hooks_script::Database;
 
-    for name in ["", ":memory:"] {
+    for name in [
+        "",
+        ":memory:",
+        "file::memory:",
+        "file:x?mode=memory",
+        "file:x",
+    ] {
         let error = Database::open(name).await.unwrap_err();
         assert!(error.to_string().contains("in_memory()"), "{error}");
     }
@@ -53,6 +59,37 @@ async fn s_21_a_database_is_one_file() {
             assert!(store.permit(&request("v1")).await.is_some());
         }
     }
+}
+
+/// Whoever can write to the file can only add to the history.
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
+    use hooks_script::Database;
+    use sqlx::{Connection, SqliteConnection};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("consents.db");
+    let store = ConsentStore::sqlite(&Database::open(&path).await.unwrap());
+    store.approve(&request("v1"), "u-1").await.unwrap();
+    store.revoke(&request("v1"), "u-1").await.unwrap();
+    let mut connection = SqliteConnection::connect(&format!("sqlite://{}", path.display()))
+        .await
+        .unwrap();
+    for statement in [
+        "UPDATE consent_changes SET decision = 'approve' WHERE id = 2",
+        "DELETE FROM consent_changes WHERE id = 2",
+        "DELETE FROM consent_changes",
+        "INSERT OR REPLACE INTO consent_changes SELECT 2, time_us, decided_by, decision, hook, \
+         code_hash, capability, user_id, guild_id, channel_id FROM consent_changes WHERE id = 1",
+    ] {
+        let error = sqlx::query(statement).execute(&mut connection).await;
+        let error = error.expect_err(statement).to_string();
+        assert!(error.contains("changed by a new entry"), "{error}");
+    }
+    assert_eq!(missing(&store, &request("v1")).await, Missing::Revoked);
+    store.approve(&request("v1"), "u-1").await.unwrap();
+    assert!(store.permit(&request("v1")).await.is_some());
 }
 
 /// In the scope of a revocation, whatever the scope of the approval is.

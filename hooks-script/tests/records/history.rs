@@ -418,6 +418,46 @@ async fn s_20_what_a_hook_says_is_masked_and_cut_off() {
 }
 
 #[tokio::test]
+async fn s_20_what_the_host_says_is_kept_as_it_is() {
+    let limited = |limits| ScriptEngine::builder().limits(limits).build().unwrap();
+    let fuel = limited(Limits {
+        fuel: 2_000_000,
+        ..Limits::default()
+    });
+    let input = limited(Limits {
+        input: 20,
+        ..Limits::default()
+    });
+    let loops = "export default () => { for (;;) {} }";
+    let message = serde_json::json!({ "text": "used up its fuel of the text" });
+    let message = message.as_object().unwrap();
+    for history in Stores::new().await.histories {
+        let history = history.text_chars(0);
+        let kept = async |engine: &ScriptEngine| {
+            let hook = crate::hook(engine, loops);
+            let data = ContextData::new();
+            let run = hook.run_pre(message, &data).await;
+            let record = RunRecord::of(&hook, Stage::Pre, &run, message, &data);
+            history.record(record).await.unwrap().outcome
+        };
+        let RunOutcome::Failure { message, .. } = kept(&fuel).await else {
+            panic!("it loops");
+        };
+        assert_eq!(message, "used up its fuel of 2000000");
+        let RunOutcome::Skipped { reason } = kept(&input).await else {
+            panic!("it did not run");
+        };
+        assert!(reason.starts_with("the context has "), "{reason}");
+
+        let hook = crate::hook(&fuel, loops);
+        let skipped = RunRecord::skipped(&hook, Stage::Pre, "ticket 12345678");
+        let reason = "ticket 12345678".to_owned();
+        let kept = history.record(skipped).await.unwrap().outcome;
+        assert_eq!(kept, RunOutcome::Skipped { reason });
+    }
+}
+
+#[tokio::test]
 async fn s_20_ids_can_be_anonymised() {
     let engine = engine();
     let code = "export default () => { throw new Error('user-marta is muted in guild-north'); }";

@@ -49,6 +49,32 @@ fn s_22_rejections_without_room_fail_the_run() {
     assert_eq!(summary(&run), "interrupted heap");
 }
 
+/// Whoever writes a message decides how much memory a hook asks for.
+#[test]
+fn s_15_a_stop_stands_though_memory_was_refused() {
+    let refused = "try { new Uint8Array(64 << 20); } catch {}";
+    let stops = [
+        "throw new HookStopException('too large to check');",
+        "Promise.reject(new HookStopException('s')); return { out: {} };",
+        "return (async () => { await null; throw new HookStopException('s'); })();",
+    ];
+    for stop in stops {
+        ends(&format!("{refused} {stop}"), "stop HookStopException");
+    }
+    ends(
+        "try { new Uint8Array(64 << 20); } catch { throw new HookStopException('no'); }",
+        "stop HookStopException",
+    );
+    ends(
+        &format!("{refused} throw new Error('e');"),
+        "interrupted heap",
+    );
+    ends(
+        &format!("{refused} return {{ out: {{}} }};"),
+        "interrupted heap",
+    );
+}
+
 #[test]
 fn s_15_s_16_what_a_microtask_throws_is_thrown() {
     ends(

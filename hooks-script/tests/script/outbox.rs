@@ -34,6 +34,19 @@ fn s_21_a_request_is_left_in_the_outbox_of_a_run_with_consent() {
     assert_eq!(run.outbox[0].body, r#"{"text":"hello world"}"#);
 }
 
+/// Halves of characters are sent as three bytes for each of their own.
+#[test]
+fn s_22_the_outbox_holds_no_more_bytes_than_it_may() {
+    let engine = engine_with(|limits| limits.outbox_bytes = 1000);
+    let post = |halves: usize| {
+        let text = format!("context.http.post('https://a', '\\ud800'.repeat({halves}));");
+        run(&register(&engine, &body(&text)))
+    };
+    let kept = post(110);
+    assert_eq!(kept.outbox[0].body.len(), 990);
+    assert_eq!(failure(post(112)).kind(), "thrown");
+}
+
 /// Looks for the capability on everything that can be reached.
 const SEARCHES: &str = r#"
     const seen = new Set();

@@ -191,6 +191,20 @@ fn s_09_a_scope_has_an_order_of_its_own() {
 }
 
 #[test]
+fn s_09_an_order_whose_hooks_are_gone_is_none() {
+    let stack = stack(&[
+        ("a", &append("a")),
+        ("b", &append("b")),
+        ("x", &append("x")),
+    ]);
+    stack.set_order(&["b", "a"]).unwrap();
+    stack.set_order_in("guild 7", &["x"]).unwrap();
+    assert!(stack.remove("x"));
+    let in_scope = pre_on(&stack, &Occasion::new().order("guild 7"));
+    assert_eq!(text(in_scope), "ba");
+}
+
+#[test]
 fn s_09_a_hook_of_the_same_id_takes_the_place_of_the_other() {
     let stack = stack(&[("a", &append("a")), ("b", &append("b"))]);
     stack.insert("a", register(&engine(), &append("A")));
