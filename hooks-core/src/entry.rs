@@ -220,6 +220,7 @@ impl EntryMeta {
     }
 
     /// Refuses what a slot with this timer cannot do.
+    #[track_caller]
     pub(crate) fn admit(&mut self, timer: Option<&Arc<dyn Timer>>) {
         assert!(
             self.timeout.is_none() || timer.is_some(),
@@ -235,22 +236,20 @@ impl EntryMeta {
     }
 
     /// Refuses what a slot cannot do that passes every fault on.
+    #[track_caller]
     pub(crate) fn admit_unguarded(&self, slot: &str) {
-        let refuse = |what: &str| {
-            panic!(
-                "`{}` {what}, which the slot `{slot}` cannot do: its hooks are given what cannot be given again, and their faults go to the caller; leave it out",
-                self.name()
-            )
+        let keeps_faults = |policy| policy != FailurePolicy::Propagate;
+        let what = if self.timeout.is_some() {
+            "has a timeout"
+        } else if self.on_failure.is_some_and(keeps_faults) {
+            "is to have its faults kept from the caller"
+        } else {
+            return;
         };
-        if self.timeout.is_some() {
-            refuse("has a timeout");
-        }
-        if self
-            .on_failure
-            .is_some_and(|policy| policy != FailurePolicy::Propagate)
-        {
-            refuse("is to have its faults kept from the caller");
-        }
+        panic!(
+            "`{}` {what}, which the slot `{slot}` cannot do: its hooks are given what cannot be given again, and their faults go to the caller; leave it out",
+            self.name()
+        );
     }
 
     /// Makes this the registration at a place, and no other.

@@ -90,11 +90,13 @@ impl<H: ?Sized> Slot<H> {
     ///
     /// # Panics
     /// If the entry has a timeout and the slot no [`Timer`].
+    #[track_caller]
     pub fn insert(&mut self, entry: Entry<Arc<H>>) -> EntryId {
         let (hook, meta) = self.admitted(entry);
         self.put(hook, meta)
     }
 
+    #[track_caller]
     fn admitted(&self, entry: Entry<Arc<H>>) -> (Arc<H>, EntryMeta) {
         let (hook, mut meta) = entry.into_parts();
         meta.admit(self.timer.as_ref());
@@ -116,6 +118,7 @@ impl<H: ?Sized> Slot<H> {
     ///
     /// # Panics
     /// As [`insert`](Self::insert); what was registered before is still there then.
+    #[track_caller]
     pub fn replace_all(&mut self, entry: Entry<Arc<H>>) -> bool {
         let (hook, meta) = self.admitted(entry);
         let occupied = !self.is_empty();

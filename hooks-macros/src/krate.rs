@@ -1,6 +1,6 @@
 //! Where the expansion finds the framework.
 
-use proc_macro_crate::{FoundCrate, crate_name};
+use proc_macro_crate::{Error, FoundCrate, crate_name};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::Ident;
@@ -14,7 +14,7 @@ pub(crate) fn private() -> TokenStream {
 
 /// The framework's crate.
 pub(crate) fn root() -> TokenStream {
-    named(&["hooks-core", "hooks-runtime"])
+    named(&PACKAGES)
 }
 
 /// The module of `hooks-runtime` that has the tool sets.
@@ -22,6 +22,25 @@ pub(crate) fn toolset() -> TokenStream {
     let krate = named(&["hooks-runtime"]);
     quote!(#krate::toolset)
 }
+
+/// What a macro makes of an item, unless the user's crate does not depend on the framework: then
+/// nothing that is written can name it, and that is the one error.
+pub(crate) fn with_framework(expand: impl FnOnce() -> TokenStream) -> TokenStream {
+    match is_missing() {
+        true => quote!(::core::compile_error! { #MISSING }),
+        false => expand(),
+    }
+}
+
+const MISSING: &str = "what the macro writes names `hooks-core`, which this crate does not depend on; add `hooks-core` or `hooks-runtime` to the dependencies in its Cargo.toml";
+
+fn is_missing() -> bool {
+    let missing = |package| matches!(crate_name(package), Err(Error::CrateNotFound { .. }));
+    PACKAGES.into_iter().all(missing)
+}
+
+/// Those that have what expansions call.
+const PACKAGES: [&str; 2] = ["hooks-core", "hooks-runtime"];
 
 /// The first of these packages that the user depends on, under the user's name for it.
 fn named(packages: &[&str]) -> TokenStream {
@@ -35,4 +54,15 @@ fn named(packages: &[&str]) -> TokenStream {
     };
     let name = Ident::new(&name, Span::call_site());
     quote!(::#name)
+}
+
+#[cfg(test)]
+mod tests {
+    /// This crate is one that depends on neither.
+    #[test]
+    fn a_crate_without_the_framework_is_told_so() {
+        assert!(super::is_missing());
+        let error = super::with_framework(|| unreachable!("nothing is to be written"));
+        assert!(error.to_string().contains("add `hooks-core` or"), "{error}");
+    }
 }

@@ -19,6 +19,7 @@ pub trait Kind {
     ///
     /// # Panics
     /// If the entry asks for what typed slots cannot do.
+    #[track_caller]
     fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
         entry.meta().admit_unguarded(name);
         slot.insert(entry);
@@ -67,6 +68,7 @@ impl Kind for Singleton {
     }
 
     /// The last registration wins, and says so (`T-30`).
+    #[track_caller]
     fn insert<H: ?Sized>(slot: &mut Slot<H>, name: &'static str, entry: Entry<Arc<H>>) {
         entry.meta().admit_unguarded(name);
         if slot.replace_all(entry) {

@@ -42,6 +42,7 @@ impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     }
 
     /// Registers a hook under conditions.
+    #[track_caller]
     pub fn register_entry<H>(&mut self, entry: Entry<H>)
     where
         Leaf<H>: Object<S> + 'h,

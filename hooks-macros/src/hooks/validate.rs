@@ -18,6 +18,9 @@ use crate::report::Report;
 use crate::spans;
 use crate::syntax::{self, Item, Method, Trait};
 
+/// Types whose names mean the same in every module.
+const PRELUDE_TYPES: &[&str] = &["Box", "Option", "Result", "String", "Vec"];
+
 /// Methods that every set has.
 const RESERVED: &[&str] = &[
     "new",
@@ -554,7 +557,11 @@ fn collisions(set: &Set, report: &mut Report) {
         let name = slot.public_traits().into_iter().find_map(|name| {
             let user = types.iter().find(|(_, names)| names.contains(&name));
             let user = user.map(|(slot, _)| format!("a type of slot `{slot}`"));
-            let other = owner.take(&name, &mut traits).or(user)?;
+            let prelude = || {
+                let is_there = PRELUDE_TYPES.iter().any(|ty| name == ty);
+                is_there.then(|| "a type of the prelude".to_owned())
+            };
+            let other = owner.take(&name, &mut traits).or(user).or_else(prelude)?;
             Some((name, other))
         });
         if let Some((name, other)) = name {

@@ -138,6 +138,7 @@ impl HookEngine {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
+    #[track_caller]
     pub fn post_tool_use_detached(
         &self,
         result: impl Into<Arc<ToolResult>>,

@@ -206,6 +206,7 @@ impl HookRegistry {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
+    #[track_caller]
     pub fn emit_detached(
         &self,
         event: impl Into<Arc<str>>,

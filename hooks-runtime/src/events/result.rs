@@ -32,6 +32,7 @@ pub use json::InvalidResult;
 /// As JSON it has the names of its fields; a wrong type or an unknown value is an error that
 /// names the field (`E-93`), and unknown keys are kept (`E-96`).
 #[derive(Debug, Clone, PartialEq)]
+#[must_use = "it may be a denial; answer with it"]
 pub struct HookResult {
     /// What is to happen.
     pub action: Action,
@@ -222,7 +223,6 @@ macro_rules! setters {
         impl HookResult {
             $(
                 $(#[$doc])*
-                #[must_use]
                 pub fn $field(mut self, $field: $given) -> Self {
                     self.$field = $value;
                     self
@@ -265,7 +265,6 @@ pub(crate) const APPROVAL_KEY: &str = "approval_key";
 impl HookResult {
     /// Gives the user these answers to choose from, each with its effect, which otherwise its
     /// label has to say (`E-133`). The effects count where the hook is trusted.
-    #[must_use]
     pub fn approval_choices(mut self, options: impl IntoIterator<Item = ApprovalOption>) -> Self {
         // With their labels: a hook may change those afterwards.
         let (labels, effects): (Vec<_>, Vec<_>) = options
@@ -282,7 +281,6 @@ impl HookResult {
     /// Says what an "allow always" is remembered under, in place of the question and the
     /// tool's input (`E-138`): a later question of the same hook for the same event, under
     /// the same key, is not asked. The key counts where the hook is trusted.
-    #[must_use]
     pub fn approval_key(self, key: impl Into<String>) -> Self {
         self.with_extra(APPROVAL_KEY, key.into())
     }
@@ -301,7 +299,6 @@ impl HookResult {
 
 impl HookResult {
     /// Gives one more field a new value.
-    #[must_use]
     pub fn and_set(mut self, field: impl Into<Cow<'static, str>>, value: impl Into<Value>) -> Self {
         self.changes.set(field, value);
         self

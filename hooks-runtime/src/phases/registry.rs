@@ -156,6 +156,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     /// # Panics
     /// If the options want a failure that is not [isolated](FailurePolicy::Isolate): the call
     /// is over when POST hooks run.
+    #[track_caller]
     pub fn register_post<H>(&self, hook: H, options: RegisterOptions) -> Registration
     where
         H: PostHook<Res> + 'static,
@@ -240,6 +241,7 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
     ///
     /// # Panics
     /// Outside of a tokio runtime.
+    #[track_caller]
     pub fn execute_post_detached(
         &self,
         result: impl Into<Arc<Res>>,

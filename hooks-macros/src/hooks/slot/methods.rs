@@ -57,6 +57,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #entry_doc]
+            #[track_caller]
             #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + 'h>) -> Self {
                 #private::TypedSlot::register_entry(&mut self.#field, entry);
                 self
@@ -65,6 +66,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #entry_doc]
+            #[track_caller]
             #vis fn #register_entry(&mut self, entry: #private::Entry<impl #hook + 'h>) -> &mut Self {
                 #private::TypedSlot::register_entry(&mut self.#field, entry);
                 self

@@ -32,12 +32,15 @@ impl SlotExpansion<'_> {
             slot.method,
             slot.stateful(),
         );
-        let note = self.takes_closures().then(|| {
-            let note = format!(
-                "a closure is a hook where it takes and answers what `{shown}::call` does, and is `Send` and `Sync`"
-            );
-            quote!(, note = #note)
-        });
+        let note = if self.takes_closures() {
+            format!(
+                "a closure is a hook where it takes what `{shown}::call` does, answers a future of what that does, and is `Send` and `Sync`; an `async` closure that moves what it captures is none, but `move |…| {{ let own = own.clone(); async move {{ … }} }}` is"
+            )
+        } else {
+            format!(
+                "no closure is a hook of this slot, which lends its arguments; write an `async fn` under `#[impl_hook({shown})]`"
+            )
+        };
         let bound = spans::ahead_of(
             &slot.method,
             quote!(#private::HookObject),
@@ -52,7 +55,7 @@ impl SlotExpansion<'_> {
             ///
             #[doc = #doc]
             #[allow(dead_code, clippy::option_option, clippy::too_many_arguments, clippy::type_complexity)]
-            #[diagnostic::on_unimplemented(message = #message, label = "not a hook of this slot" #note)]
+            #[diagnostic::on_unimplemented(message = #message, label = "not a hook of this slot", note = #note)]
             #vis #keyword #name: #bound {
                 /// Runs the hook.
                 fn call(#receiver, #hook_params) -> #hook_future

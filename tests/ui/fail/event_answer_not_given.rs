@@ -1,0 +1,13 @@
+//! E-23: what a hook does not answer with denies nothing.
+#![deny(unused_must_use)]
+
+use hooks_runtime::{Event, HookResult};
+
+fn no_system_files(event: Event<'_>) -> HookResult {
+    if event.str("path") == Some("/etc/passwd") {
+        HookResult::deny("a system file");
+    }
+    HookResult::proceed()
+}
+
+fn main() {}
