@@ -293,6 +293,37 @@ async fn an_answer_that_denies_stands_where_a_value_in_it_cannot_be_read() {
 }
 
 #[tokio::test]
+async fn e_93_an_answer_that_says_two_things_is_the_stricter_one_or_a_fault() {
+    for (said, action) in [
+        (r#""action": "deny", "action": "continue""#, Action::Deny),
+        (r#""action": "continue", "action": "deny""#, Action::Deny),
+        (
+            r#""action": "ask_user", "action": "modify""#,
+            Action::AskUser,
+        ),
+        (
+            r#""action": "ask_user", "action": "deny", "action": "ask_user""#,
+            Action::Deny,
+        ),
+    ] {
+        let emission = emit(&format!("echo '{{{said}}}'")).await;
+        assert_eq!(emission.action, action, "{said}");
+        assert!(
+            emission.output()[0].text.contains("is there twice"),
+            "{said}"
+        );
+    }
+    for said in [
+        r#"{"action": "continue", "action": "modify"}"#,
+        r#"{"action": "modify", "data": {}, "data": {"a": 1}}"#,
+    ] {
+        let emission = emit(&format!("echo '{said}'")).await;
+        assert_eq!(emission.action, Action::Continue);
+        assert!(fault(&emission).contains("is there twice"), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn e_93_an_action_that_is_no_text_is_a_fault() {
     for said in [
         r#"{"action": {"deny": null}}"#,

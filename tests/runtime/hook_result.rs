@@ -286,6 +286,16 @@ fn e_93_a_wrong_type_is_an_error_that_names_the_field() {
 }
 
 #[test]
+fn e_93_a_field_that_is_there_twice_is_an_error_that_names_it() {
+    for field in known() {
+        let text = format!(r#"{{"{field}": null, "user": 1, "{field}": null}}"#);
+        let error = serde_json::from_str::<HookResult>(&text).unwrap_err();
+        let expected = format!("field `{field}` is there twice");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    }
+}
+
+#[test]
 fn e_93_the_error_is_of_the_field_among_others_that_hold() {
     for (field, value) in wrong() {
         let mut given = map(full());

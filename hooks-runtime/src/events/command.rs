@@ -25,7 +25,7 @@ use group::Group;
 use super::emit::policy;
 use super::event::Event;
 use super::handler::{EventHook, Handler, IntoHandler, Now, form};
-use super::result::{Action, HookResult};
+use super::result::{Action, Distinct, HookResult};
 use crate::{HookError, Map};
 
 pub(crate) mod group;
@@ -354,7 +354,13 @@ enum Said {
 
 impl Said {
     fn read(text: &[u8]) -> serde_json::Result<Self> {
-        match serde_json::from_slice(text) {
+        let value = serde_json::from_slice(text).and_then(|value| match value {
+            Value::Object(_) => {
+                serde_json::from_slice(text).map(|Distinct(map)| Value::Object(map))
+            }
+            other => Ok(other),
+        });
+        match value {
             Ok(value) => Ok(Said::Json(value)),
             Err(why) => match unreadable_no(text) {
                 Some(no) => Ok(Said::No(Box::new(no), why)),
@@ -365,15 +371,14 @@ impl Said {
 }
 
 /// What keeps the event from going on in an answer with a value that cannot be read: a number
-/// out of range, half a character, lists in lists without end.
+/// out of range, half a character, lists in lists without end, a field that is there twice.
 fn unreadable_no(answer: &[u8]) -> Option<HookResult> {
-    let text = |field| Field(field).of(answer);
-    let (action, reason) = (text("action")?, text("reason"));
-    no(
-        &action,
-        reason.as_deref(),
-        text("approval_prompt").as_deref(),
-    )
+    let texts = |field| Field(field).of(answer).unwrap_or_default();
+    let (reason, prompt) = (texts("reason"), texts("approval_prompt"));
+    let (reason, prompt) = (reason.last(), prompt.last());
+    let of = |action: &String| no(action, reason.map(|it| &**it), prompt.map(|it| &**it));
+    let nos = texts("action").iter().filter_map(of).collect::<Vec<_>>();
+    nos.into_iter().max_by_key(|no| no.action.strength())
 }
 
 /// What of an answer keeps the event from going on, which stands whatever else it says.
@@ -400,33 +405,33 @@ fn no(action: &str, reason: Option<&str>, approval_prompt: Option<&str>) -> Opti
 struct Field(&'static str);
 
 impl Field {
-    /// The text in it, if it is one.
-    fn of(self, object: &[u8]) -> Option<String> {
+    /// The texts in it, where it is one; several, where it is there several times.
+    fn of(self, object: &[u8]) -> Option<Vec<String>> {
         let mut reader = serde_json::Deserializer::from_slice(object);
-        let text = reader.deserialize_map(self).ok()?;
+        let texts = reader.deserialize_map(self).ok()?;
         reader.end().ok()?;
-        text
+        Some(texts)
     }
 }
 
 impl<'de> Visitor<'de> for Field {
-    type Value = Option<String>;
+    type Value = Vec<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        let mut text = None;
+        let mut texts = Vec::new();
         while let Some(Lossy(key)) = object.next_key()? {
             if key == self.0 {
                 let Lossy(value) = object.next_value()?;
-                text = Some(value);
+                texts.push(value);
             } else {
                 object.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(text)
+        Ok(texts)
     }
 }
 

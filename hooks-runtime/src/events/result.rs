@@ -12,6 +12,8 @@ use crate::approval::ApprovalOption;
 
 mod json;
 
+#[cfg(feature = "command")]
+pub(crate) use json::Distinct;
 pub use json::InvalidResult;
 
 /// What an event hook answers: an [`Action`], and what belongs to it.

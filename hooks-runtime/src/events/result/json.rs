@@ -1,6 +1,8 @@
 //! [`HookResult`] as JSON (`E-90` to `E-96`).
 
-use serde::de::{self, Deserialize, DeserializeOwned, Deserializer};
+use std::fmt;
+
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -181,7 +183,36 @@ fn found(value: &Value) -> String {
 
 impl<'de> Deserialize<'de> for HookResult {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        HookResult::from_map(Map::deserialize(deserializer)?).map_err(de::Error::custom)
+        let Distinct(map) = Distinct::deserialize(deserializer)?;
+        HookResult::from_map(map).map_err(de::Error::custom)
+    }
+}
+
+/// An object none of whose fields is there twice: nobody could say which of them counts.
+pub(crate) struct Distinct(pub(crate) Map);
+
+impl<'de> Deserialize<'de> for Distinct {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Distinct;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Distinct, A::Error> {
+                let mut map = Map::new();
+                while let Some((field, value)) = object.next_entry::<String, Value>()? {
+                    if map.contains_key(&field) {
+                        return Err(de::Error::custom(format!("field `{field}` is there twice")));
+                    }
+                    map.insert(field, value);
+                }
+                Ok(Distinct(map))
+            }
+        }
+        deserializer.deserialize_map(Fields)
     }
 }
 
