@@ -42,7 +42,7 @@ export interface PreResult {
 /** A hook that runs before an action. */
 export type PreHook = (context: HookContext) => PreResult | PromiseLike<PreResult>;
 
-/** A hook that runs after an action. What it returns is ignored. */
+/** A hook that runs after an action. What it returns is ignored; a promise is waited for. */
 export type PostHook = (context: HookContext) => unknown;
 
 /** What a hook says about itself: `manifest.json`. */
@@ -58,7 +58,7 @@ export interface Manifest {
 }
 
 declare global {
-  /** The same object as the parameter of the hook. Undefined at the top level. */
+  /** The same object as the parameter of the hook. There is none at the top level. */
   const context: HookContext;
 
   /**
@@ -70,6 +70,9 @@ declare global {
     /** Whether `value` is one, or one of a subclass. */
     static isHookStop(value: unknown): value is HookStopException;
   }
+
+  /** Calls a function when the code that runs has ended. What it throws is thrown by the hook. */
+  function queueMicrotask(callback: () => void): void;
 
   /** Lines for whoever runs the hook; bounded in number and length. */
   const console: {

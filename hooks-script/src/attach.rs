@@ -65,7 +65,7 @@ pub struct ScriptEventHook {
 ///
 /// | The hook | Before the call | After it |
 /// |---|---|---|
-/// | returns | `CONTINUE`; what it returns has no effect, because a request cannot be changed | nothing |
+/// | returns | `CONTINUE`; it has to be an `{ out }`, which has no effect, because a request cannot be changed | nothing |
 /// | stops | `DENY`: `error_type` is the class, `reason` the message | logged as an annotation (`S-18`) |
 /// | fails | an error, which ends the run unless the registration says otherwise (`R-13`); `DENY`, if the hook [fails closed](ScriptHook::fail_closed) | an error, which is logged |
 ///

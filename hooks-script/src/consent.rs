@@ -119,7 +119,7 @@ pub enum PermitVoid {
 /// An approval is of one version of a hook: a hook whose source has changed asks again. It
 /// covers what lies within its scope, but nobody whom it does not name: what is approved for a
 /// guild is not approved for a user of it. A denial covers everybody within its scope, and
-/// stands against every approval, until its own scope decides otherwise. In its scope, a
+/// stands against every approval of the same version, until its own scope decides otherwise. In its scope, a
 /// revocation voids every approval made before it, of that scope, of a narrower and of a wider
 /// one; a wider one stands elsewhere.
 ///
@@ -246,8 +246,8 @@ impl ConsentStore {
     }
 
     /// Takes back what was approved, for every version of the hook. When this has returned, no
-    /// check says yes and no permit holds that rests on an earlier approval, in any process
-    /// that uses the same database.
+    /// check in the scope of the request says yes and no permit in it holds that rests on an
+    /// earlier approval, in any process that uses the same database.
     ///
     /// # Errors
     ///

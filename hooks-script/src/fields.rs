@@ -1,7 +1,7 @@
 //! What the host lets hooks see of a user, a channel and a guild.
 //!
 //! Two gates stand in a row, and both are lists of what may pass: the fields that the host
-//! declares, and the keys that the manifest asks for. Nothing else is serialised.
+//! declares, and the keys that the manifest asks for. Nothing else reaches a hook.
 
 use serde::Serialize;
 use serde_json::Value;

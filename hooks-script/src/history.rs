@@ -113,7 +113,7 @@ impl RunHistory {
     }
 
     /// Keeps a keyed hash in the place of each id of a user, a guild and a channel, also where
-    /// an exception names one that has at least four characters. The same id has the same hash for
+    /// an exception names one that has at least four characters and was not masked. The same id has the same hash for
     /// as long as the key stays.
     #[must_use]
     pub fn anonymize(mut self, key: AnonymizerKey) -> Self {

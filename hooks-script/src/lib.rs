@@ -20,7 +20,7 @@
 //! | [`Run`], [`Verdict`], [`Failure`] | what a run comes to |
 //! | [`Rejection`] | what a run before an action means for the action: [`decide`](ScriptHook::decide) |
 
-// `sandbox::image` allows it for one call.
+// `sandbox::machine` allows it, and says why.
 #![deny(unsafe_code)]
 
 mod address;

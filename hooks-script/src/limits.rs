@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-/// What a hook may use, each time it runs (`S-22`). All are enforced; what happens when one
-/// is reached is the [`Failure`](crate::Failure) of the same name.
+/// What a hook may use, each time it runs (`S-22`). All are enforced. Reaching one is the
+/// [`Failure`](crate::Failure) of the same name, but: `input_fuel` is `Reading`; `load_fuel` and
+/// `source` are errors of registration; lines of the console are dropped; and a full outbox is a
+/// `RangeError` in the script.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +30,7 @@ pub struct Limits {
     /// before, has the time anew, at most twice.
     pub wall: Duration,
     /// Bytes of objects, texts and code that are in use at the same time, the engine's own
-    /// 100 KiB among them.
+    /// 150 KiB among them.
     pub heap: usize,
     /// Bytes of the stack: a call of a function takes some 300. At most [`Limits::MAX_STACK`].
     pub stack: usize,

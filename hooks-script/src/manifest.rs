@@ -6,8 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The schema of a manifest: JSON Schema, draft 2020-12. It says what [`Manifest::parse`]
-/// accepts (`S-05`).
+/// The schema of a manifest: JSON Schema, draft 2020-12. It says which JSON [`Manifest::parse`]
+/// accepts (`S-05`), as far as `serde_json` reads that: numbers in range, whole characters, and
+/// at most 127 levels.
 pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
 
 /// The most characters of a manifest's `source` and `name`.

@@ -272,8 +272,8 @@ impl ScriptStackBuilder {
     }
 
     /// How often in a row a hook may fail before it is disabled; 5, unless given, and `None` is
-    /// without end. What is not the hook's fault does not count: a message that is too large or
-    /// cannot be read, an engine that fails, a queue that is too long, and too little time
+    /// without end. What is not the hook's fault does not count: a message that is larger than
+    /// [`Limits::input`](crate::Limits::input) or cannot be read, an engine that fails, a queue that is too long, and too little time
     /// because others waited.
     pub fn disable_after(mut self, failures: Option<NonZeroU32>) -> Self {
         self.disable_after = failures;

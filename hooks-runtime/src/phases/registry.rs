@@ -142,11 +142,14 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
         let key = PreHook::id(&hook).to_owned();
         let priority = PreHook::priority(&hook).unwrap_or(PRIORITY);
         let hook: Arc<dyn Pre<Req>> = Arc::new(hook);
-        let id = self.inner.pre.update(|slot| {
+        let (replaces, id) = self.inner.pre.update(|slot| {
             let entry = options(slot, &key).entry(hook, std::any::type_name::<H>(), priority);
-            slot.insert(keyed(entry, &key))
+            (slot.get(&key).is_some(), slot.insert(keyed(entry, &key)))
         });
-        tracing::debug!(target: "hooks_runtime", phase = %Phase::Pre, hook = key, "hook registered");
+        tracing::debug!(
+            target: "hooks_runtime",
+            phase = %Phase::Pre, hook = key, replaces, "hook registered"
+        );
         self.way_back(Phase::Pre, id, key)
     }
 
@@ -174,8 +177,14 @@ impl<Req: ?Sized + 'static, Res: ?Sized + 'static> PhaseRegistry<Req, Res> {
             .entry(hook, std::any::type_name::<H>(), 0)
             .priority(0);
         let entry = keyed(entry, &key);
-        let id = self.inner.post.update(|slot| slot.insert(entry));
-        tracing::debug!(target: "hooks_runtime", phase = %Phase::Post, hook = key, "hook registered");
+        let (replaces, id) = self
+            .inner
+            .post
+            .update(|slot| (slot.get(&key).is_some(), slot.insert(entry)));
+        tracing::debug!(
+            target: "hooks_runtime",
+            phase = %Phase::Post, hook = key, replaces, "hook registered"
+        );
         self.way_back(Phase::Post, id, key)
     }
 
