@@ -75,11 +75,13 @@ declare global {
   function queueMicrotask(callback: () => void): void;
 
   /** Lines for whoever runs the hook; bounded in number and length. */
-  const console: {
+  interface Console {
     log(...values: unknown[]): void;
     info(...values: unknown[]): void;
     warn(...values: unknown[]): void;
     error(...values: unknown[]): void;
     debug(...values: unknown[]): void;
-  };
+  }
+  // As the types of browsers declare it, for those who have them as well.
+  var console: Console;
 }

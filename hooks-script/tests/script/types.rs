@@ -13,6 +13,7 @@ class Spam extends HookStopException {}
 const hook: PreHook = async ({ in: message, stage, data }) => {
   if (data.user?.name === 'spammer') throw new Spam('no');
   console.warn(context.stage, stage);
+  queueMicrotask(() => console.log('later'));
   return { out: { ...message, seen: true } };
 };
 export default hook;
@@ -31,13 +32,15 @@ fn the_types_for_authors_say_what_a_hook_may_be() {
     let compiler = env::var_os("HOOKS_TSC").unwrap_or_else(|| "tsc".into());
     let put = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     put("hook.d.ts", hooks_script::HOOK_TYPES);
-    for (text, right) in [(RIGHT, true), (WRONG, false)] {
+    // With the names of browsers, too: an editor has them unless it is told otherwise.
+    let libraries = ["es2022", "es2022,dom"];
+    let cases = libraries.map(|library| [(library, RIGHT, true), (library, WRONG, false)]);
+    for (library, text, right) in cases.into_iter().flatten() {
         put("use.ts", text);
         let output = Command::new(&compiler)
             .current_dir(folder.path())
-            .args([
-                "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022", "use.ts",
-            ])
+            .args(["--strict", "--noEmit", "--target", "es2022", "--lib"])
+            .args([library, "use.ts"])
             .output();
         match output {
             Ok(output) => {
