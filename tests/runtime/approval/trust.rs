@@ -191,7 +191,7 @@ async fn e_134_a_late_no_is_still_a_no() {
     let result = prompts("x?")
         .approval_default(ApprovalDefault::Allow)
         .approval_timeout(1e-6);
-    for (label, is_allowed) in [("Deny", false), ("Allow", true), ("what?", true)] {
+    for (label, is_allowed) in [("Deny", false), ("Allow", true), ("what?", false)] {
         let coordinator = with(Silent);
         let request = {
             let patient = result.clone().approval_timeout(60.0);

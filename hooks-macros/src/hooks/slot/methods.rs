@@ -30,7 +30,7 @@ impl SlotExpansion<'_> {
         let companions = self.companion_methods();
         let register_doc = format!("Registers a hook for the slot `{field}`.");
         let entry_doc = format!(
-            "Registers a hook for the slot `{field}` under a key, a name or a priority.\n\n# Panics\nIf the entry has a timeout, or its faults are to be kept from the caller."
+            "Registers a hook for the slot `{field}` under a key, a name or a priority; panics if it has a timeout, or keeps faults from the caller."
         );
         let remove_doc = format!(
             "Removes the hook of this key from the slot `{field}`, and says whether there was one."
