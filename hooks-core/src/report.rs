@@ -64,7 +64,8 @@ pub enum Run {
 }
 
 impl Report {
-    /// The hook with whose answer or fault the dispatch ended, if it was not just the last one.
+    /// The hook with whose answer or fault the dispatch ended; none where it ended because there
+    /// were no more.
     pub fn stopped_by(&self) -> Option<&ReportEntry> {
         let stopped = |entry: &&ReportEntry| {
             matches!(entry.run, Run::Stopped | Run::Failed { stopped: true, .. })
@@ -247,6 +248,7 @@ impl<C: Combine<H>, H: ?Sized> Combine<H> for Reported<C, H> {
     }
 
     fn close(&mut self) -> Step<Self, C::Wait> {
+        self.waits_after = None;
         let step = self.policy.close();
         self.step(step)
     }

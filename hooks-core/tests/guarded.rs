@@ -425,6 +425,12 @@ impl Combine<dyn Hook> for Thinks {
         Step::Wait(|me| std::future::ready(me.about))
     }
 
+    /// Thinks once more.
+    fn close(&mut self) -> Step<Self, Ready<u32>> {
+        self.about = self.stop_at;
+        Step::Wait(|me| std::future::ready(me.about))
+    }
+
     fn waited(&mut self, answer: u32) -> Step<Self, Ready<u32>> {
         match answer == self.stop_at {
             true => Step::Stop,

@@ -210,9 +210,9 @@ struct Given<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Says {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "present")]
     decision: Option<Word>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "present")]
     reason: Option<String>,
 }
 
@@ -236,7 +236,7 @@ impl TryFrom<String> for Word {
 }
 
 /// What is there has to be what it is to be: a decision that came out as `null` was one.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     T::deserialize(from).map(Some)
 }
 

@@ -1,5 +1,7 @@
 //! Where the expansion finds the framework.
 
+use std::env;
+
 use proc_macro_crate::{Error, FoundCrate, crate_name};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -24,10 +26,13 @@ pub(crate) fn toolset() -> TokenStream {
 }
 
 /// What a macro makes of an item, unless the user's crate does not depend on the framework: then
-/// nothing that is written can name it, and that is the one error.
-pub(crate) fn with_framework(expand: impl FnOnce() -> TokenStream) -> TokenStream {
+/// nothing that is written can name it, and `rest` is what can stand without it.
+pub(crate) fn with_framework(
+    rest: TokenStream,
+    expand: impl FnOnce() -> TokenStream,
+) -> TokenStream {
     match is_missing() {
-        true => quote!(::core::compile_error! { #MISSING }),
+        true => quote!(#rest ::core::compile_error! { #MISSING }),
         false => expand(),
     }
 }
@@ -35,6 +40,11 @@ pub(crate) fn with_framework(expand: impl FnOnce() -> TokenStream) -> TokenStrea
 const MISSING: &str = "what the macro writes names `hooks-core`, which this crate does not depend on; add `hooks-core` or `hooks-runtime` to the dependencies in its Cargo.toml";
 
 fn is_missing() -> bool {
+    // The dependencies of build scripts are not looked at.
+    let is_build_script = |name: String| name.starts_with("build_script_");
+    if env::var("CARGO_CRATE_NAME").is_ok_and(is_build_script) {
+        return false;
+    }
     let missing = |package| matches!(crate_name(package), Err(Error::CrateNotFound { .. }));
     PACKAGES.into_iter().all(missing)
 }
@@ -62,7 +72,9 @@ mod tests {
     #[test]
     fn a_crate_without_the_framework_is_told_so() {
         assert!(super::is_missing());
-        let error = super::with_framework(|| unreachable!("nothing is to be written"));
+        let error = super::with_framework(Default::default(), || {
+            unreachable!("nothing is to be written")
+        });
         assert!(error.to_string().contains("add `hooks-core` or"), "{error}");
     }
 }

@@ -43,7 +43,10 @@ use proc_macro::TokenStream;
 /// is generated and how slots are dispatched.
 #[proc_macro_attribute]
 pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(|| hooks::entry(args.into(), item.into())).into()
+    krate::with_framework(Default::default(), || {
+        hooks::entry(args.into(), item.into())
+    })
+    .into()
 }
 
 /// Makes the methods of one `impl` block of a hook trait registrable as a whole:
@@ -51,19 +54,25 @@ pub fn hooks(args: TokenStream, item: TokenStream) -> TokenStream {
 /// in the block are registered (`T-20`).
 #[proc_macro_attribute]
 pub fn impl_hooks(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(|| impl_hooks::entry(args.into(), item.into())).into()
+    krate::with_framework(item.clone().into(), || {
+        impl_hooks::entry(args.into(), item.into())
+    })
+    .into()
 }
 
 /// Makes a hook of one `async fn`: `#[impl_hook(ValidatePrompt)]` generates a unit
 /// struct, named like the function in UpperCamelCase, that implements the slot's trait (`T-25`).
 #[proc_macro_attribute]
 pub fn impl_hook(args: TokenStream, item: TokenStream) -> TokenStream {
-    krate::with_framework(|| impl_hook::entry(args.into(), item.into())).into()
+    krate::with_framework(item.clone().into(), || {
+        impl_hook::entry(args.into(), item.into())
+    })
+    .into()
 }
 
 /// Generates the hook set of an enum of tools: `#[derive(ToolSet)] enum Tools { … }` makes
 /// `ToolsHooks` and `ToolsHooksSet`, one slot a variant (`T-75`). See `hooks_runtime::toolset`.
 #[proc_macro_derive(ToolSet, attributes(tool))]
 pub fn tool_set(item: TokenStream) -> TokenStream {
-    krate::with_framework(|| toolset::entry(item.into())).into()
+    krate::with_framework(Default::default(), || toolset::entry(item.into())).into()
 }

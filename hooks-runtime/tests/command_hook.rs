@@ -305,6 +305,11 @@ async fn e_93_an_answer_that_says_two_things_is_the_stricter_one_or_a_fault() {
             r#""action": "ask_user", "action": "deny", "action": "ask_user""#,
             Action::Deny,
         ),
+        (r#""action": null, "action": "deny""#, Action::Deny),
+        (
+            r#""action": "deny", "action": 1, "reason": null, "reason": 2"#,
+            Action::Deny,
+        ),
     ] {
         let emission = emit(&format!("echo '{{{said}}}'")).await;
         assert_eq!(emission.action, action, "{said}");

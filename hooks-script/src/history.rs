@@ -98,13 +98,15 @@ impl RunHistory {
     }
 
     /// The most characters that are kept of a message and of a trace, each; 1000, unless given.
+    /// What the host says about limits, and why a hook did not run, is kept whole.
     #[must_use]
     pub fn text_chars(mut self, most: usize) -> Self {
         self.text_chars = most;
         self
     }
 
-    /// What is done to a message and a trace before they are cut off and kept, and to the name
+    /// What is done to a message and a trace before they are cut off and kept, but for what the
+    /// host says about limits and why a hook did not run, and to the name
     /// of a class that does not stand in the source of the hook; [`mask`], unless given.
     #[must_use]
     pub fn masker(mut self, masker: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {

@@ -147,29 +147,21 @@ pub enum Failure {
     /// The context takes too long to be read; the hook did not run.
     #[error("the context takes more than {0} of fuel to be read; the hook did not run")]
     Reading(u64),
+    /// No worker was free before the time was over; the hook did not run.
+    #[error("no worker was free before the time was over")]
+    NoWorker,
     /// The engine itself failed; the instance is thrown away.
     #[error("the script engine failed: {0}")]
     Engine(String),
 }
 
 impl Failure {
-    /// Of a run for which there was time, but no worker.
-    pub(crate) fn no_worker() -> Self {
-        Failure::Engine(NO_WORKER.to_owned())
-    }
-
-    /// Whether a hook that has not begun has just not run, and nothing went wrong.
+    /// Whether the hook just did not run, and nothing went wrong.
     pub(crate) fn is_no_run(&self) -> bool {
-        match self {
-            Failure::Input { .. } | Failure::Reading(_) => true,
-            Failure::Engine(why) => why == NO_WORKER,
-            _ => false,
-        }
-    }
-
-    /// Whether it says what the hook said, and not what the host says about it.
-    pub(crate) fn is_of_the_hook(&self) -> bool {
-        KINDS_OF_THE_HOOK.contains(&self.kind())
+        matches!(
+            self,
+            Failure::Input { .. } | Failure::Reading(_) | Failure::NoWorker
+        )
     }
 
     /// The kind, as logs and the command line spell it.
@@ -184,20 +176,19 @@ impl Failure {
             Failure::Output { .. } => "output",
             Failure::Jobs(_) => "jobs",
             Failure::Input { .. } | Failure::Reading(_) => "input",
-            Failure::Engine(_) => "engine",
+            Failure::NoWorker | Failure::Engine(_) => "engine",
         }
     }
 
     /// Whether a limit ended the run, and not the hook itself, nor the engine.
     pub fn is_limit(&self) -> bool {
-        !self.is_of_the_hook() && !matches!(self, Failure::Engine(_))
+        !NO_LIMITS.contains(&self.kind())
     }
 }
 
-/// The kinds of failure whose text is the hook's own.
-pub(crate) const KINDS_OF_THE_HOOK: [&str; 2] = ["thrown", "bad_return"];
-
-const NO_WORKER: &str = "no worker was free before the time was over";
+/// The kinds of failure that are no limits. What they say may be the hook's own words, or hold
+/// some of them; of the limits the host speaks.
+pub(crate) const NO_LIMITS: [&str; 3] = ["thrown", "bad_return", "engine"];
 
 /// A place in the source of a hook, both numbers from 1 (`S-03`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -194,7 +194,7 @@ fn expression_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// What ends a line to the compiler, alone or as a pair.
+/// What ends a line, alone or as a pair.
 const LINE_ENDS: [char; 2] = ['\r', '\n'];
 
 /// The place of a byte of the source.

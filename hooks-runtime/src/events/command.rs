@@ -25,7 +25,7 @@ use group::Group;
 use super::emit::policy;
 use super::event::Event;
 use super::handler::{EventHook, Handler, IntoHandler, Now, form};
-use super::result::{Action, Distinct, HookResult};
+use super::result::{Action, HookResult, Members, Twice};
 use crate::{HookError, Map};
 
 pub(crate) mod group;
@@ -321,7 +321,7 @@ fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> 
     let before_last = output.iter().rposition(|byte| *byte == b'\n');
     let (before, last) = output.split_at(before_last.map_or(0, |at| at + 1));
     let (before, said) = match Said::read(output) {
-        Err(_) => (before, Said::read(last)),
+        Err(Unclear::NoJson(_)) => (before, Said::read(last)),
         said => (&[][..], said),
     };
     print(event, &String::from_utf8_lossy(before));
@@ -339,46 +339,78 @@ fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> 
         }
         Ok(Said::Json(_)) => invalid("its standard output is JSON, but not an object".to_owned()),
         Ok(Said::No(no, why)) => alone(*no, &why),
-        Err(why) => invalid(format!(
-            "its standard output does not end with a JSON object: {why}"
-        )),
+        Err(why) => invalid(why.to_string()),
     }
 }
 
 /// What a program may have said.
 enum Said {
     Json(Value),
-    /// A no beside a value that cannot be read.
-    No(Box<HookResult>, serde_json::Error),
+    /// A no beside what cannot be read, or what is there twice.
+    No(Box<HookResult>, String),
+}
+
+/// Why nobody knows what it said.
+#[derive(Debug, thiserror::Error)]
+enum Unclear {
+    #[error("its standard output does not end with a JSON object: {0}")]
+    NoJson(serde_json::Error),
+    #[error("in the JSON object on its standard output {0}")]
+    Twice(Twice),
 }
 
 impl Said {
-    fn read(text: &[u8]) -> serde_json::Result<Self> {
-        let value = serde_json::from_slice(text).and_then(|value| match value {
-            Value::Object(_) => {
-                serde_json::from_slice(text).map(|Distinct(map)| Value::Object(map))
+    fn read(text: &[u8]) -> Result<Self, Unclear> {
+        match serde_json::from_slice(text) {
+            Ok(Value::Object(_)) => {}
+            Ok(value) => return Ok(Said::Json(value)),
+            Err(why) => {
+                return match unreadable_no(text) {
+                    Some(no) => Ok(Said::No(Box::new(no), why.to_string())),
+                    None => Err(Unclear::NoJson(why)),
+                };
             }
-            other => Ok(other),
-        });
-        match value {
-            Ok(value) => Ok(Said::Json(value)),
-            Err(why) => match unreadable_no(text) {
-                Some(no) => Ok(Said::No(Box::new(no), why)),
-                None => Err(why),
+        }
+        let members: Members = serde_json::from_slice(text).map_err(Unclear::NoJson)?;
+        match members.into_map() {
+            Ok(map) => Ok(Said::Json(Value::Object(map))),
+            Err((members, why)) => match strictest_no(&members) {
+                Some(no) => Ok(Said::No(Box::new(no), why.to_string())),
+                None => Err(Unclear::Twice(why)),
             },
         }
     }
 }
 
+/// What keeps the event from going on in an answer that says several things: the strictest, with
+/// the texts that stand nearest to it.
+fn strictest_no(Members(fields): &Members) -> Option<HookResult> {
+    let texts = |name| {
+        let fields = fields.iter().enumerate();
+        fields.filter_map(move |(at, (field, value))| {
+            Some((at, value.as_str()?)).filter(|_| field == name)
+        })
+    };
+    let nos = texts("action").filter_map(|(at, action)| {
+        let near = |name| {
+            let near = texts(name).min_by_key(|(other, _)| other.abs_diff(at));
+            near.map(|(_, text)| text)
+        };
+        no(action, near("reason"), near("approval_prompt"))
+    });
+    nos.max_by_key(|no| no.action.strength())
+}
+
 /// What keeps the event from going on in an answer with a value that cannot be read: a number
-/// out of range, half a character, lists in lists without end, a field that is there twice.
+/// out of range, half a character, lists in lists without end.
 fn unreadable_no(answer: &[u8]) -> Option<HookResult> {
-    let texts = |field| Field(field).of(answer).unwrap_or_default();
-    let (reason, prompt) = (texts("reason"), texts("approval_prompt"));
-    let (reason, prompt) = (reason.last(), prompt.last());
-    let of = |action: &String| no(action, reason.map(|it| &**it), prompt.map(|it| &**it));
-    let nos = texts("action").iter().filter_map(of).collect::<Vec<_>>();
-    nos.into_iter().max_by_key(|no| no.action.strength())
+    let text = |field| Field(field).of(answer);
+    let (action, reason) = (text("action")?, text("reason"));
+    no(
+        &action,
+        reason.as_deref(),
+        text("approval_prompt").as_deref(),
+    )
 }
 
 /// What of an answer keeps the event from going on, which stands whatever else it says.
@@ -405,33 +437,33 @@ fn no(action: &str, reason: Option<&str>, approval_prompt: Option<&str>) -> Opti
 struct Field(&'static str);
 
 impl Field {
-    /// The texts in it, where it is one; several, where it is there several times.
-    fn of(self, object: &[u8]) -> Option<Vec<String>> {
+    /// The text in it, if it is one.
+    fn of(self, object: &[u8]) -> Option<String> {
         let mut reader = serde_json::Deserializer::from_slice(object);
-        let texts = reader.deserialize_map(self).ok()?;
+        let text = reader.deserialize_map(self).ok()?;
         reader.end().ok()?;
-        Some(texts)
+        text
     }
 }
 
 impl<'de> Visitor<'de> for Field {
-    type Value = Vec<String>;
+    type Value = Option<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
-        let mut texts = Vec::new();
+        let mut text = None;
         while let Some(Lossy(key)) = object.next_key()? {
             if key == self.0 {
                 let Lossy(value) = object.next_value()?;
-                texts.push(value);
+                text = Some(value);
             } else {
                 object.next_value::<IgnoredAny>()?;
             }
         }
-        Ok(texts)
+        Ok(text)
     }
 }
 

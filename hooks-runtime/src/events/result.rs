@@ -12,9 +12,9 @@ use crate::approval::ApprovalOption;
 
 mod json;
 
-#[cfg(feature = "command")]
-pub(crate) use json::Distinct;
 pub use json::InvalidResult;
+#[cfg(feature = "command")]
+pub(crate) use json::{Members, Twice};
 
 /// What an event hook answers: an [`Action`], and what belongs to it.
 ///
@@ -31,8 +31,8 @@ pub use json::InvalidResult;
 /// assert_eq!(HookResult::default(), HookResult::proceed());
 /// ```
 ///
-/// As JSON it has the names of its fields; a wrong type or an unknown value is an error that
-/// names the field (`E-93`), and unknown keys are kept (`E-96`).
+/// As JSON it has the names of its fields; a wrong type, an unknown value or a field that is there
+/// twice is an error that names the field (`E-93`), and unknown keys are kept (`E-96`).
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "it may be a denial; answer with it"]
 pub struct HookResult {

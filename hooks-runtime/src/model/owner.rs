@@ -89,7 +89,7 @@ impl<'h> HookedModel<'h> {
         &self.hooks
     }
 
-    /// Adds hooks behind those of equal priority there are; a `resolve_usage_estimate` replaces the one there is
+    /// Adds hooks behind those of equal priority; a `resolve_usage_estimate` replaces the one there is
     /// (`T-73`).
     pub fn extend_hooks(&mut self, hooks: ModelHooksSet<'h>) -> &mut Self {
         self.hooks.extend(hooks);

@@ -62,13 +62,13 @@ impl<'h, T: ToolSet, X> ToolRunner<'h, T, X> {
         ToolRunner { parts, hooks }
     }
 
-    /// Adds the hooks of another set behind those of equal priority there are (`T-73`).
+    /// Adds the hooks of another set behind those of equal priority (`T-73`).
     pub fn extend_hooks(&mut self, hooks: T::Hooks<'h>) -> &mut Self {
         T::__hooks_extend(&mut self.hooks, hooks);
         self
     }
 
-    /// Adds the hooks of another set behind those of equal priority there are (`T-73`).
+    /// Adds the hooks of another set behind those of equal priority (`T-73`).
     #[must_use]
     pub fn with_extended_hooks(mut self, hooks: T::Hooks<'h>) -> Self {
         self.extend_hooks(hooks);

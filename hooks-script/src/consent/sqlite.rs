@@ -78,7 +78,10 @@ pub(super) async fn changes(
 
 fn change(row: &SqliteRow) -> Result<ConsentChange, StoreError> {
     Ok(ConsentChange {
-        id: row.try_get::<i64, _>("id")?.cast_unsigned(),
+        id: match row.try_get::<i64, _>("id")? {
+            id @ 1.. => id.cast_unsigned(),
+            other => return Err(StoreError::unknown("id", other)),
+        },
         time: from_db_time(row.try_get("time_us")?)?,
         by: row.try_get("decided_by")?,
         decision: match row.try_get("decision")? {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::text::{self, mask};
 use crate::fields::ContextData;
 use crate::hook::ScriptHook;
-use crate::run::{Failure, KINDS_OF_THE_HOOK, Run, Stage, Verdict};
+use crate::run::{Failure, NO_LIMITS, Run, Stage, Verdict};
 use crate::scope::Scope;
 
 /// One run of a hook (`S-20`): who, where, how it ended and what it cost. Never what the hook
@@ -144,9 +144,9 @@ impl RunRecord {
             Verdict::Failed(failure) => RunOutcome::Failure {
                 kind: failure.kind().to_owned(),
                 class: failure.kind().to_owned(),
-                message: match failure.is_of_the_hook() {
-                    true => without(&failure.to_string()),
-                    false => failure.to_string(),
+                message: match failure.is_limit() {
+                    true => failure.to_string(),
+                    false => without(&failure.to_string()),
                 },
                 trace: String::new(),
             },
@@ -160,7 +160,8 @@ impl RunRecord {
         }
     }
 
-    /// Says through `tracing` what the hook threw, with its trace (`S-15` to `S-17`).
+    /// Says through `tracing` what the hook threw, with its trace, or why it did not run (`S-15`
+    /// to `S-17`).
     pub(crate) fn log(&self) {
         let RunRecord {
             source,
@@ -180,7 +181,11 @@ impl RunRecord {
             false => text.to_owned(),
         };
         match &self.outcome {
-            RunOutcome::Success | RunOutcome::Skipped { .. } => {}
+            RunOutcome::Success => {}
+            RunOutcome::Skipped { reason } => tracing::warn!(
+                target: "hooks_script",
+                source, action, %stage, "a hook did not run: {reason}"
+            ),
             RunOutcome::Stopped {
                 class,
                 message,
@@ -265,11 +270,11 @@ impl RunOutcome {
         }
     }
 
-    /// Whether its text is the hook's own, and not what the host says about it.
+    /// Whether its text may be the hook's own, and not only what the host says about it.
     pub(super) fn is_of_the_hook(&self) -> bool {
         match self {
             RunOutcome::Stopped { .. } => true,
-            RunOutcome::Failure { kind, .. } => KINDS_OF_THE_HOOK.contains(&&**kind),
+            RunOutcome::Failure { kind, .. } => NO_LIMITS.contains(&&**kind),
             RunOutcome::Success | RunOutcome::Skipped { .. } => false,
         }
     }

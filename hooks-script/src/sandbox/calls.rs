@@ -308,7 +308,6 @@ impl Sandbox {
         let memory = instance.space.bytes();
         match fields.and_then(|fields| fields.said(memory)) {
             Some(said) => Ended::Returned(status, said),
-            None if heap.refused => Ended::Failed(Failure::Heap(self.limits.heap)),
             None => {
                 instance.spoiled = true;
                 Ended::Failed(Failure::Engine(

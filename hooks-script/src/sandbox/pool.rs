@@ -137,7 +137,7 @@ fn one(
                     .until
                     .is_some_and(|until| until <= began) =>
                 {
-                    Report::failed(Failure::no_worker())
+                    Report::failed(Failure::NoWorker)
                 }
                 Err(failure) => Report::failed(failure.clone()),
                 Ok(instance) => sandbox.run(

@@ -40,16 +40,17 @@ impl<'a> Records<'a> {
     }
 
     /// The turn of the hook is over, with this record, which is made only where somebody wants
-    /// it: the log wants those of exceptions.
-    pub(super) fn put(&mut self, has_thrown: bool, record: impl FnOnce() -> RunRecord) {
+    /// it. `is_told` says that it is for the log, too.
+    pub(super) fn put(&mut self, is_told: bool, record: impl FnOnce() -> RunRecord) {
         self.running = None;
-        let is_logged =
-            has_thrown && tracing::enabled!(target: "hooks_script", tracing::Level::WARN);
+        let is_logged = is_told && tracing::enabled!(target: "hooks_script", tracing::Level::WARN);
         if self.history.is_none() && !is_logged {
             return;
         }
         let record = record().action(&*self.occasion.action);
-        record.log();
+        if is_logged {
+            record.log();
+        }
         if self.history.is_some() {
             self.records.push(record.scope(self.occasion.scope.clone()));
         }

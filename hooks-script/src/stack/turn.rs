@@ -95,8 +95,8 @@ impl<'a> Turns<'a> {
         }
         let message = &*self.done.message;
         let record = || RunRecord::of(hook, self.stage, &run, message, self.data);
-        let has_thrown = !matches!(run.verdict, Verdict::Out(_));
-        self.records.put(has_thrown, record);
+        let is_told = !matches!(run.verdict, Verdict::Out(_));
+        self.records.put(is_told, record);
         let step = self.decide(&member, &run);
         self.done.runs.push(StackRun {
             id: Arc::clone(id),
@@ -111,7 +111,7 @@ impl<'a> Turns<'a> {
     fn is_its_own(&self, hook: &ScriptHook, run: &Run) -> bool {
         match &run.verdict {
             Verdict::Failed(_) if !run.began => false,
-            Verdict::Failed(Failure::Engine(_)) => false,
+            Verdict::Failed(Failure::NoWorker | Failure::Engine(_)) => false,
             Verdict::Failed(Failure::Wall(had)) => self.budget.is_fair(*had, hook.limits().wall),
             Verdict::Failed(_) | Verdict::Out(_) | Verdict::Stop(_) => true,
         }
@@ -192,7 +192,7 @@ impl<'a> Combine<Member> for Turns<'a> {
         // The sandbox ends a hook that takes its time: what is late here has waited for a
         // worker, and what panics is the host's.
         let failure = match fault {
-            Fault::Timeout(_) => Failure::no_worker(),
+            Fault::Timeout(_) => Failure::NoWorker,
             fault => Failure::Engine(fault.to_string()),
         };
         let run = self

@@ -61,7 +61,7 @@ async fn s_21_a_database_is_one_file() {
     }
 }
 
-/// Whoever can write to the file can only add to the history.
+/// No statement but one that takes the triggers away does more than add to the history.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
@@ -81,6 +81,8 @@ async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
         "DELETE FROM consent_changes WHERE id = 2",
         "DELETE FROM consent_changes",
         "INSERT OR REPLACE INTO consent_changes SELECT 2, time_us, decided_by, decision, hook, \
+         code_hash, capability, user_id, guild_id, channel_id FROM consent_changes WHERE id = 1",
+        "INSERT INTO consent_changes SELECT -1, time_us, decided_by, decision, hook, \
          code_hash, capability, user_id, guild_id, channel_id FROM consent_changes WHERE id = 1",
     ] {
         let error = sqlx::query(statement).execute(&mut connection).await;

@@ -11,7 +11,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::support::{body, engine, map, register};
+use crate::support::{body, engine, engine_with, map, register};
 
 thread_local! {
     static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -41,6 +41,27 @@ impl Subscriber for Listener {
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
+}
+
+/// Whoever pads a message past what a hook is given is heard of.
+fn log_of_what_did_not_run() {
+    let engine = engine_with(|limits| limits.input = 10);
+    let stack = ScriptStack::builder().build();
+    stack.insert(
+        "guard",
+        register(&engine, &body("return { out: context.in };")),
+    );
+    let message = map(json!({ "text": "x".repeat(100) }));
+    block_on(stack.run_pre(message, &ContextData::new())).unwrap();
+    let heard = HEARD.take();
+    let [line] = &heard[..] else {
+        panic!("{heard:#?}")
+    };
+    assert!(line.starts_with("WARN"), "{line}");
+    assert!(
+        line.contains("a hook did not run: the context has "),
+        "{line}"
+    );
 }
 
 struct Line(String);
@@ -74,6 +95,7 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
     block_on(stack.run_pre_on(&occasion, message.clone(), &data)).unwrap_err();
     block_on(stack.run_post_on(&occasion, message, &data));
     let heard = HEARD.take();
+    log_of_what_did_not_run();
     let [failed, stopped, failed_after, annotated] = &heard[..] else {
         panic!("{heard:#?}")
     };

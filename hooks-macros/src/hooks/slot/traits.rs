@@ -32,9 +32,10 @@ impl SlotExpansion<'_> {
             slot.method,
             slot.stateful(),
         );
+        // The compiler reads the note as a format, too.
         let note = if self.takes_closures() {
             format!(
-                "a closure is a hook where it takes what `{shown}::call` does, answers a future of what that does, and is `Send` and `Sync`; an `async` closure that moves what it captures is none, but `move |…| {{ let own = own.clone(); async move {{ … }} }}` is"
+                "a closure is a hook where it takes what `{shown}::call` does, answers a future of what that does, and is `Send` and `Sync`; an `async` closure that moves what it captures is none, but `move |…| {{{{ let own = own.clone(); async move {{{{ … }}}} }}}}` is"
             )
         } else {
             format!(

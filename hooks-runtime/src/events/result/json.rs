@@ -1,5 +1,6 @@
 //! [`HookResult`] as JSON (`E-90` to `E-96`).
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
@@ -183,33 +184,48 @@ fn found(value: &Value) -> String {
 
 impl<'de> Deserialize<'de> for HookResult {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Distinct(map) = Distinct::deserialize(deserializer)?;
+        let map = Members::deserialize(deserializer)?.into_map();
+        let map = map.map_err(|(_, twice)| de::Error::custom(twice))?;
         HookResult::from_map(map).map_err(de::Error::custom)
     }
 }
 
-/// An object none of whose fields is there twice: nobody could say which of them counts.
-pub(crate) struct Distinct(pub(crate) Map);
+/// An object as it is written: a field may be there twice.
+pub(crate) struct Members(pub(crate) Vec<(String, Value)>);
 
-impl<'de> Deserialize<'de> for Distinct {
+/// Of a field that is there twice nobody can say which one counts.
+#[derive(Debug, thiserror::Error)]
+#[error("field `{0}` is there twice; remove one")]
+pub(crate) struct Twice(String);
+
+impl Members {
+    /// The object, unless a field is there twice.
+    pub(crate) fn into_map(self) -> Result<Map, (Self, Twice)> {
+        let mut names = HashSet::new();
+        let twice = self.0.iter().find(|(field, _)| !names.insert(field));
+        match twice.map(|(field, _)| Twice(field.clone())) {
+            Some(twice) => Err((self, twice)),
+            None => Ok(self.0.into_iter().collect()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Fields;
         impl<'de> Visitor<'de> for Fields {
-            type Value = Distinct;
+            type Value = Members;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a map")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Distinct, A::Error> {
-                let mut map = Map::new();
-                while let Some((field, value)) = object.next_entry::<String, Value>()? {
-                    if map.contains_key(&field) {
-                        return Err(de::Error::custom(format!("field `{field}` is there twice")));
-                    }
-                    map.insert(field, value);
+            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Members, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = object.next_entry()? {
+                    fields.push(field);
                 }
-                Ok(Distinct(map))
+                Ok(Members(fields))
             }
         }
         deserializer.deserialize_map(Fields)

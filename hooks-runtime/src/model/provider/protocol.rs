@@ -92,7 +92,7 @@ macro_rules! adapter {
                 }
             }
 
-            /// Adds hooks behind those of equal priority there are (`T-73`).
+            /// Adds hooks behind those of equal priority (`T-73`).
             pub fn extend_hooks(&mut self, hooks: $Set<'h>) -> &mut Self {
                 self.hooks.extend(hooks);
                 self

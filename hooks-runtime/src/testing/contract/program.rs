@@ -4,6 +4,7 @@
 //! printed, a denial stands whatever else is in it, and what it leaves running is killed. Here
 //! it is run as a hook, and looked at.
 
+use std::error::Error;
 use std::pin::pin;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use super::{ContractCase, Finding, contract_case, payloads};
 use crate::events::command::group::Group;
 use crate::events::command::{CommandError, DENIES, GRACE, capture, feed, input, keep};
 use crate::events::data::type_name;
+use crate::events::result::Members;
 use crate::testing::shown;
 use crate::{Action, CommandHook, HookResult, Map};
 
@@ -132,8 +134,13 @@ fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
         return Ok(None);
     }
     let shown = shown::text(text);
+    let holds = |text| -> Result<HookResult, Box<dyn Error>> {
+        let members: Members = serde_json::from_str(text)?;
+        let map = members.into_map().map_err(|(_, twice)| twice)?;
+        Ok(HookResult::from_map(map)?)
+    };
     match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(map)) => match HookResult::from_map(map) {
+        Ok(Value::Object(_)) => match holds(text) {
             Ok(result) => Ok(Some(result)),
             Err(why) => Err(format!("`{shown}`, in which {}", shown::display(&why))),
         },
