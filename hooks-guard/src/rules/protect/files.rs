@@ -94,6 +94,19 @@ impl Files {
         })
     }
 
+    /// The same, with what lies in a folder that goes away.
+    pub(super) fn reached(
+        &self,
+        scene: &Scene<'_>,
+        path: &Located,
+        effect: Crud,
+    ) -> Option<Matter> {
+        self.touched(path, effect).or_else(|| {
+            let is_gone = effect == Crud::Delete;
+            is_gone.then(|| self.inside(scene, path)).flatten()
+        })
+    }
+
     /// What is guarded in a folder that goes away with all that lies in it.
     fn inside(&self, scene: &Scene<'_>, path: &Located) -> Option<Matter> {
         let cwd = scene
@@ -122,11 +135,7 @@ impl Files {
         let named = part.redirections.iter().chain(&part.touches);
         for touch in named {
             let path = locate(scene, &touch.path);
-            let matter = self.touched(&path, touch.effect).or_else(|| {
-                let gone = touch.effect == Crud::Delete;
-                gone.then(|| self.inside(scene, &path)).flatten()
-            });
-            if let Some(matter) = matter {
+            if let Some(matter) = self.reached(scene, &path, touch.effect) {
                 return Some((matter, touch.path.text.clone()));
             }
         }

@@ -113,9 +113,8 @@ impl Guarded {
         let (matter, what) = match &scene.request.file {
             Some(file) => file.paths.iter().find_map(|path| {
                 let text = path.to_string_lossy();
-                let matter = self
-                    .files
-                    .touched(&scene.start.locate(&text), file.effect)?;
+                let path = scene.start.locate(&text);
+                let matter = self.files.reached(scene, &path, file.effect)?;
                 Some((matter, text.into_owned()))
             })?,
             None => self.in_command(scene)?,
