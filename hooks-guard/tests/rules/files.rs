@@ -275,6 +275,27 @@ fn links_are_followed() {
     assert_eq!(decide(&rules, &request).0, Effect::Deny);
 }
 
+/// As `rm -r` of it.
+#[test]
+fn a_file_tool_that_deletes_a_folder_meets_what_is_guarded_in_it() {
+    let rules =
+        user("[[rule]]\neffect = \"allow\"\ntool = [\"Delete\", \"Edit\"]\npath = \"/**\"\n");
+    for (path, rule) in [
+        ("/srv/u/.config", "built in: the guard's files"),
+        ("/srv/u", "built in: shell start files"),
+    ] {
+        let (effect, verdict) = decide(&rules, &file("Delete", path));
+        assert_eq!(effect, Effect::Ask, "{path}");
+        assert_eq!(verdict.expect("it is guarded").rule, rule, "{path}");
+    }
+    for request in [
+        file("Delete", "/srv/u/project/x"),
+        file("Edit", "/srv/u/.config"),
+    ] {
+        assert_eq!(decide(&rules, &request).0, Effect::Allow);
+    }
+}
+
 #[test]
 fn tests_beside_rules_are_run() {
     let rules = user(

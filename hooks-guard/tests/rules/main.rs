@@ -50,6 +50,7 @@ fn file(tool: &str, path: &str) -> PermissionRequest {
     let effect = match tool {
         "Read" | "Grep" => Crud::Read,
         "Write" => Crud::Create,
+        "Delete" => Crud::Delete,
         _ => Crud::Update,
     };
     PermissionRequest {
