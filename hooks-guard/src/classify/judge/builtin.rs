@@ -3,7 +3,7 @@
 use super::environment::Contents;
 use super::redirect::shown;
 use super::simple::split_assignment;
-use super::{Arg, Input, Judge, Output, Place, UNKNOWN};
+use super::{Arg, Input, Judge, Output, Place, UNKNOWN, Value};
 use crate::classify::shell::Span;
 use crate::classify::tables::Effect;
 
@@ -18,8 +18,12 @@ impl Judge<'_> {
     ) -> Option<Output> {
         let rest = &args[1..];
         Some(match name {
-            ":" | "true" | "false" | "break" | "continue" | "return" | "exit" | "shift" => {
-                Some(String::new())
+            ":" | "true" | "false" => Some(String::new()),
+            "break" | "continue" | "return" | "exit" | "shift" => {
+                if let Some(count) = rest.first() {
+                    self.computes(count);
+                }
+                None
             }
             "wait" => {
                 for (at, arg) in rest.iter().enumerate() {
@@ -27,6 +31,7 @@ impl Judge<'_> {
                     if arg.text.starts_with('-') && arg.text.ends_with('p') {
                         let value = Arg::unknown(arg.span);
                         if let Some(name) = rest.get(at + 1) {
+                            self.names_variable(name);
                             self.sets(&name.text, &value);
                         }
                     }
@@ -82,6 +87,7 @@ impl Judge<'_> {
                 else {
                     return Some(None);
                 };
+                self.environment.moved = true;
                 if rest.len() > 1 && action.text != "-" {
                     self.shell_text(action, &Input::Unknown);
                 }
@@ -120,7 +126,7 @@ impl Judge<'_> {
                 }
                 // `export` has no types.
                 let typed = name != "export";
-                self.environment.integers |= typed && flag('i');
+                self.environment.integers |= typed && (flag('i') || flag('F') || flag('E'));
                 if typed && flag('n') {
                     self.find(
                         Effect::Code,
@@ -130,15 +136,13 @@ impl Judge<'_> {
                 }
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
                     if self.environment.integers {
-                        self.computed(arg);
+                        self.computes(arg);
                     }
-                    if arg
-                        .text
-                        .split('=')
-                        .next()
-                        .is_some_and(|name| name.contains('['))
-                    {
-                        self.computed(arg);
+                    let name = arg.text.split('=').next().unwrap_or("");
+                    if typed && flag('A') {
+                        self.environment.keyed.insert(name.to_owned());
+                    } else if name.contains('[') {
+                        self.names_variable(arg);
                     }
                     if let Some((name, value)) = split_assignment(arg) {
                         self.sets(&name, &value);
@@ -155,18 +159,19 @@ impl Judge<'_> {
             }
             "unset" => {
                 for arg in rest {
-                    self.computed(arg);
+                    self.names_variable(arg);
                     // Without it what stands in the folder is found.
                     if arg.text == "PATH" {
                         self.sets(&arg.text, &arg.with(""));
                     }
-                    self.environment.variables.insert(arg.text.clone(), None);
+                    self.environment.set_unknown(&arg.text);
+                    self.environment.keyed.remove(&arg.text);
                 }
-                Some(String::new())
+                None
             }
             "read" | "mapfile" | "readarray" => {
                 for arg in rest {
-                    self.computed(arg);
+                    self.names_variable(arg);
                     if self.tables.variable(&arg.text, None).is_some() {
                         self.find(
                             Effect::Code,
@@ -175,7 +180,7 @@ impl Judge<'_> {
                         );
                     }
                     if arg.text.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                        self.environment.variables.insert(arg.text.clone(), None);
+                        self.environment.set_unknown(&arg.text);
                     }
                 }
                 // One line, parted at blanks.
@@ -196,7 +201,7 @@ impl Judge<'_> {
                         };
                         self.environment
                             .variables
-                            .insert((*name).to_owned(), Some(value));
+                            .insert((*name).to_owned(), Value::Text(value));
                     }
                 }
                 if name == "mapfile" || name == "readarray" {

@@ -9,11 +9,15 @@ use crate::classify::shell::Command;
 /// Variables, functions, aliases and files, as far as the text sets them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment {
-    /// Values; `None` where one is set but not known.
-    pub(crate) variables: HashMap<String, Option<String>>,
+    pub(crate) variables: HashMap<String, Value>,
+    /// Arrays whose keys are words, and are not computed.
+    pub(crate) keyed: HashSet<String>,
     pub(crate) functions: HashMap<String, Rc<Command>>,
     /// Whether a variable is a number: what it is set to is computed.
     pub(crate) integers: bool,
+    /// Whether the shell may print something else than its commands do, or elsewhere, or read
+    /// from elsewhere: `exec > file`, a trap.
+    pub(crate) moved: bool,
     /// Functions that programs are given, which may call them.
     pub(crate) exported: HashSet<String>,
     /// Functions that were called.
@@ -27,6 +31,44 @@ pub(crate) struct Environment {
     pub(crate) positional: Option<Vec<Arg>>,
 }
 
+/// The value of a variable that the text sets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Text(String),
+    /// Not known, but no code: numbers, and what the shell was started with. Computed, it runs
+    /// nothing.
+    Inert,
+    Unknown,
+}
+
+impl Value {
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Inert | Self::Unknown => None,
+        }
+    }
+
+    pub(crate) fn is_inert(&self) -> bool {
+        match self {
+            Self::Text(text) => {
+                !text.contains(|c: char| !(c.is_ascii_digit() || "-+. :\n".contains(c)))
+            }
+            Self::Inert => true,
+            Self::Unknown => false,
+        }
+    }
+
+    /// What holds where either of two may be.
+    fn or(&self, other: &Self) -> Self {
+        match self.is_inert() && other.is_inert() {
+            _ if self == other => self.clone(),
+            true => Self::Inert,
+            false => Self::Unknown,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Contents {
     Text(String),
@@ -36,22 +78,24 @@ pub(crate) enum Contents {
 }
 
 impl Environment {
+    /// Sets a variable to what is only known when it runs.
+    pub(crate) fn set_unknown(&mut self, name: &str) {
+        self.variables.insert(name.to_owned(), Value::Unknown);
+    }
+
     /// What holds after either of two ways: the values that both agree on.
     pub(crate) fn merge(&mut self, other: &Self) {
+        // What the text does not set is what the shell was started with.
         for (name, value) in &other.variables {
-            match self.variables.get_mut(name) {
-                Some(own) if own != value => *own = None,
-                Some(_) => {}
-                None => {
-                    self.variables.insert(name.clone(), None);
-                }
-            }
+            let own = self.variables.get(name).unwrap_or(&Value::Inert).or(value);
+            self.variables.insert(name.clone(), own);
         }
         for (name, value) in &mut self.variables {
             if !other.variables.contains_key(name) {
-                *value = None;
+                *value = value.or(&Value::Inert);
             }
         }
+        self.keyed.retain(|name| other.keyed.contains(name));
         for (name, body) in &other.functions {
             self.functions
                 .entry(name.clone())
@@ -60,6 +104,7 @@ impl Environment {
         self.folders.extend(other.folders.iter().cloned());
         self.called.extend(other.called.iter().cloned());
         self.integers |= other.integers;
+        self.moved |= other.moved;
         self.exported.extend(other.exported.iter().cloned());
         for (name, text) in &other.aliases {
             self.aliases

@@ -7,6 +7,7 @@
 
 mod builtin;
 pub(crate) mod environment;
+mod numbers;
 mod redirect;
 mod run;
 mod simple;
@@ -17,7 +18,8 @@ mod words;
 
 use std::collections::HashSet;
 
-pub(crate) use environment::Environment;
+pub(crate) use environment::{Environment, Value};
+use numbers::Shown;
 pub(crate) use run::{fits, plain};
 pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
@@ -117,6 +119,10 @@ pub(crate) struct Judge<'t> {
     noted: Vec<String>,
     /// A path of secrets that a word which is not known may stand for.
     handed: Option<String>,
+    /// What the text that is judged has shown so far, where that is not known.
+    shown: Shown,
+    /// What a command before this one in a pipeline shows.
+    piped: Shown,
     /// Whether every text was read the same by both parsers.
     pub(crate) agreed: bool,
     /// Whether all of it was followed.
@@ -138,6 +144,8 @@ impl<'t> Judge<'t> {
             calls: Vec::new(),
             noted: Vec::new(),
             handed: None,
+            shown: Shown::Numbers,
+            piped: Shown::Anything,
             agreed: true,
             complete: true,
             parts: Recorder::default(),

@@ -1,7 +1,7 @@
 //! Redirections.
 
 use super::environment::Contents;
-use super::{Arg, Input, Judge};
+use super::{Arg, Input, Judge, Output};
 use crate::classify::Crud;
 use crate::classify::shell::{Operator, Redirect, Span};
 use crate::classify::tables::Effect;
@@ -10,12 +10,54 @@ use crate::classify::tables::Effect;
 #[derive(Debug)]
 pub(crate) struct Sent {
     pub(crate) input: Input,
-    /// Files that the output goes to.
-    files: Vec<Arg>,
-    append: bool,
-    /// Whether nothing comes out on the standard output.
-    pub(crate) away: bool,
+    /// Files that are written.
+    files: Vec<File>,
+    /// Where what the command prints goes.
+    pub(crate) printed: Printed,
 }
+
+/// A file that is written.
+#[derive(Debug)]
+struct File {
+    name: Arg,
+    /// Whether it gets what the command prints, and nothing else.
+    whole: bool,
+}
+
+/// How a command with redirections runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// Whether it reads from a pipe.
+    pub(crate) piped: bool,
+    /// Whether it prints no errors.
+    pub(crate) silent: bool,
+}
+
+/// Where what a command prints goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Printed {
+    /// To who reads it.
+    On,
+    /// To a file, or nowhere: who reads it gets nothing.
+    Away,
+    /// Who reads it may get that, or something else.
+    Unclear,
+}
+
+impl Sent {
+    /// What comes out of a command that prints this.
+    pub(crate) fn out(&self, output: Output) -> Output {
+        match self.printed {
+            Printed::On => output,
+            // One of which it is not known what it prints may have ended the shell.
+            Printed::Away => output.map(|_| String::new()),
+            Printed::Unclear => None,
+        }
+    }
+}
+
+const INPUT: u32 = 0;
+const OUTPUT: u32 = 1;
 
 /// Files that are none: what is written to them is gone or shown.
 pub(crate) fn nowhere(path: &str) -> bool {
@@ -42,24 +84,39 @@ pub(crate) fn kernel(path: &str) -> bool {
 }
 
 impl Judge<'_> {
-    pub(crate) fn redirects(&mut self, list: &[Redirect], input: &Input) -> Sent {
+    /// What the redirections do.
+    pub(crate) fn redirects(&mut self, list: &[Redirect], input: &Input, how: How) -> Sent {
         let mut sent = Sent {
             input: input.clone(),
             files: Vec::new(),
-            append: false,
-            away: false,
+            printed: Printed::On,
         };
+        // Another descriptor from which something may come to who reads.
+        let mut leaks = false;
         for redirect in list {
             let target = self.value(&redirect.target);
             let span = target.span;
+            let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
             match redirect.operator {
-                Operator::Duplicate => {
-                    if !target.known() {
-                        continue;
+                Operator::Duplicate if reads => sent.input = Input::Unknown,
+                Operator::Duplicate if prints => {
+                    if target.text != "1" {
+                        sent.printed = Printed::Unclear;
                     }
+                }
+                Operator::Duplicate => {
+                    let apart = target.known() && !target.text.starts_with('1');
+                    leaks |= match sent.printed {
+                        Printed::On => !apart && !how.silent,
+                        Printed::Away => false,
+                        Printed::Unclear => !apart,
+                    };
                 }
                 Operator::HereDocument | Operator::HereString => {
                     self.parts.document(&target);
+                    if !reads {
+                        continue;
+                    }
                     sent.input = if target.known() {
                         Input::Known(target.text)
                     } else {
@@ -70,6 +127,12 @@ impl Judge<'_> {
                     self.input_file(&target);
                     if target.text != "/dev/null" {
                         self.parts.redirection(&target, Crud::Read);
+                    }
+                    if prints {
+                        sent.printed = Printed::Unclear;
+                    }
+                    if !reads {
+                        continue;
                     }
                     sent.input = match self.environment.files.get(&target.text) {
                         Some(Contents::Text(text)) => Input::Known(text.clone()),
@@ -87,12 +150,28 @@ impl Judge<'_> {
                             format!("opens `{}` for writing", shown(&target)),
                         );
                     }
-                    sent.input = Input::Unknown;
+                    leaks = true;
+                    if reads {
+                        sent.input = Input::Unknown;
+                    }
                 }
                 Operator::Write | Operator::Append => {
-                    sent.away = true;
+                    // What the system names its own files may be where it comes from.
+                    let system =
+                        target.text.starts_with("/dev/") || target.text.starts_with("/proc/");
+                    let clear =
+                        target.known() && !target.glob && (!system || target.text == "/dev/null");
+                    if prints {
+                        sent.printed = if clear {
+                            Printed::Away
+                        } else {
+                            Printed::Unclear
+                        };
+                    } else {
+                        leaks |= !clear;
+                    }
                     self.network(&target);
-                    if nowhere(&target.text) {
+                    if nowhere(&target.text) && target.text != "-" {
                         continue;
                     }
                     let effect = match redirect.operator {
@@ -112,12 +191,26 @@ impl Judge<'_> {
                             span,
                             format!("appends to `{}`", shown(&target)),
                         );
-                        sent.append = true;
                     } else {
-                        sent.files.push(target);
+                        sent.files.push(File {
+                            name: target,
+                            whole: prints,
+                        });
                     }
                 }
             }
+        }
+        // Some shells read from all of several sources, a pipe among them.
+        let sources = list.iter().filter(|one| one.descriptor == INPUT).count();
+        let several = sources + usize::from(how.piped) > 1;
+        if several && sources > 0 || self.environment.moved && sources == 0 {
+            sent.input = Input::Unknown;
+        }
+        if list.iter().filter(|one| one.descriptor == OUTPUT).count() > 1 {
+            sent.files.iter_mut().for_each(|file| file.whole = false);
+        }
+        if leaks || (self.environment.moved && sent.printed == Printed::On) {
+            sent.printed = Printed::Unclear;
         }
         sent
     }
@@ -182,7 +275,7 @@ impl Judge<'_> {
     /// Notes the files that a command should read and that the shell empties
     /// before.
     pub(crate) fn emptied(&mut self, sent: &Sent, args: &[Arg]) {
-        for file in &sent.files {
+        for file in sent.files.iter().map(|file| &file.name) {
             let read = |arg: &Arg| arg.text == file.text && file.text.contains(['.', '/']);
             if file.known() && args.iter().skip(1).any(read) {
                 self.find(
@@ -196,7 +289,8 @@ impl Judge<'_> {
 
     /// Notes the files that a command wrote, once what it prints is known.
     pub(crate) fn written(&mut self, sent: &Sent, output: Option<&str>, _: Span, program: &str) {
-        for file in &sent.files {
+        for File { name: file, whole } in &sent.files {
+            let output = output.filter(|_| *whole);
             if output == Some("") {
                 self.find(
                     Effect::Delete,

@@ -1,8 +1,9 @@
 //! Simple commands: assignments, redirections, and a program.
 
-use super::redirect::shown;
+use super::numbers::Shown;
+use super::redirect::{How, Printed, shown};
 use super::table::config::private;
-use super::{Arg, Input, Judge, Output, Place};
+use super::{Arg, Input, Judge, Output, Place, Value};
 use crate::classify::shell::{Change, Piece, Redirect, Span, Word};
 use crate::classify::tables::Effect;
 
@@ -13,15 +14,15 @@ impl Judge<'_> {
         words: &[Word],
         redirects: &[Redirect],
         span: Span,
-        input: &Input,
+        (input, piped): (&Input, bool),
     ) -> Output {
         self.parts.enter(span);
         let mut set = Vec::new();
         for assign in assigns {
-            let value = self.value(assign);
-            if let Some((name, value)) = split_assignment(&value) {
-                self.parts.assignment(&name, &value);
-                set.push((name, value));
+            if let Some((name, value)) = self.assignment(assign) {
+                self.parts.assignment(&name.text, &value);
+                self.index(&name);
+                set.push((name.text, value));
             }
         }
         let noted = std::mem::take(&mut self.noted);
@@ -37,7 +38,11 @@ impl Judge<'_> {
                 label
             }
         });
-        let sent = self.redirects(redirects, input);
+        let silent = args.first().is_some_and(|name| self.speaks(&name.text));
+        let mut sent = self.redirects(redirects, input, How { piped, silent });
+        if !redirects.is_empty() && moves(&args) {
+            self.environment.moved = true;
+        }
         let Some(name) = args.first() else {
             for (name, value) in set {
                 self.sets(&name, &value);
@@ -45,7 +50,8 @@ impl Judge<'_> {
             }
             self.written(&sent, Some(""), span, "");
             self.parts.close();
-            return Some(String::new());
+            // An assignment that the shell refuses may end it.
+            return None;
         };
         let program = name.text.clone();
         let lookup = program.rsplit('/').next().unwrap_or(&program).to_owned();
@@ -69,18 +75,59 @@ impl Judge<'_> {
         if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
             self.emptied(&sent, &args);
         }
-        if matches!(lookup.as_str(), "echo" | "printf") && !sent.away {
+        if matches!(lookup.as_str(), "echo" | "printf") && sent.printed != Printed::Away {
             self.prints_variables(words);
         }
         self.parts.ready();
+        // Others may print less than follows from their words, or end the shell.
+        let plain =
+            PRINTS.contains(&program.as_str()) || self.environment.functions.contains_key(&program);
+        let piped = match redirects.iter().any(Redirect::reads) {
+            true => Shown::Anything,
+            false => self.piped,
+        };
+        let shown = self.shows(&args, piped);
+        let certain = plain && set.is_empty() && words.iter().all(is_certain);
         let output = self.with_names(names, |judge| judge.run(args, &sent.input.clone()));
         self.written(&sent, output.as_deref(), span, &program);
         self.parts.close();
-        if sent.away {
-            Some(String::new())
-        } else {
-            output
+        if words.iter().flat_map(|word| &word.pieces).any(is_process) {
+            // What it hands to a process may come out of that.
+            sent.printed = Printed::Unclear;
         }
+        let output = output.filter(|_| certain);
+        self.shown = self.shown.and(match (&output, sent.printed) {
+            (_, Printed::Away) => Shown::Numbers,
+            (_, Printed::Unclear) => Shown::Anything,
+            (Some(text), _) if Value::Text(text.clone()).is_inert() => Shown::Numbers,
+            (Some(_), _) => Shown::Anything,
+            (None, _) => shown,
+        });
+        sent.out(output)
+    }
+
+    /// `NAME=VALUE`; the name keeps the `+` of `+=`.
+    fn assignment(&mut self, word: &Word) -> Option<(Arg, Arg)> {
+        let (name, value) = self.parted(word)?;
+        let base = name.text.trim_end_matches('+').split('[').next()?;
+        is_name(base).then_some((name, value))
+    }
+
+    /// Judges the index of an array of which an element is set.
+    fn index(&mut self, name: &Arg) {
+        let Some((base, index)) = name.text.split_once('[') else {
+            return;
+        };
+        if !self.environment.keyed.contains(base) {
+            self.computes(&name.with(index));
+        }
+    }
+
+    /// Whether a name stands for a command of which nothing comes out but what it says.
+    fn speaks(&self, name: &str) -> bool {
+        matches!(name, "echo" | "printf")
+            && !self.environment.functions.contains_key(name)
+            && !self.environment.aliases.contains_key(name)
     }
 
     /// Asks where the value of a variable is printed that by its name is a secret, and that does
@@ -124,14 +171,27 @@ impl Judge<'_> {
     }
 
     pub(super) fn assign(&mut self, name: &str, value: &Arg) {
-        if self.environment.integers {
-            self.computed(value);
+        if self.is_computed(name) {
+            self.computes(value);
         }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = name.split('[').next().unwrap_or(name);
         if base != name {
             self.computed_values(value.span);
+        }
+        // Elements with an index of their own.
+        if let Some(list) = value.text.strip_prefix('(')
+            && list.contains('[')
+            && !self.environment.keyed.contains(base)
+        {
+            for index in list
+                .split('[')
+                .skip(1)
+                .filter_map(|rest| rest.split_once("]="))
+            {
+                self.computes(&value.with(index.0));
+            }
         }
         let text = if !value.known() || base != name {
             None
@@ -147,34 +207,79 @@ impl Judge<'_> {
             self.environment
                 .variables
                 .get(base)
-                .cloned()
-                .flatten()
-                .map(|before| before + &value.text)
+                .and_then(Value::text)
+                .map(|before| before.to_owned() + &value.text)
         } else {
             Some(value.text.clone())
         };
-        self.environment.variables.insert(base.to_owned(), text);
+        let inert = (value.known() || value.inert)
+            && (!append && base == name || self.is_inert(base))
+            && !value.text.starts_with('(');
+        let value = match text {
+            Some(text) => Value::Text(text),
+            None if inert => Value::Inert,
+            None => Value::Unknown,
+        };
+        self.environment.variables.insert(base.to_owned(), value);
     }
+}
+
+/// The commands of which it is followed what they print.
+const PRINTS: &[&str] = &[
+    ":", "true", "echo", "printf", "cat", "base64", "gbase64", "openssl", "rev", "xxd", "tr",
+];
+
+/// Whether a shell can make something of a word, whatever there is: no value that must be
+/// computed, and no pattern, which some shells refuse where no file fits it.
+fn is_certain(word: &Word) -> bool {
+    word.pieces
+        .iter()
+        .enumerate()
+        .all(|(at, piece)| match piece {
+            Piece::Text { quoted: true, .. } => true,
+            Piece::Text { text, .. } => {
+                let pattern = text.contains(['*', '?', '[', '~', '^', '#', '(', '<']);
+                !pattern && (at > 0 || !text.starts_with('='))
+            }
+            Piece::Variable { change, .. } => *change == Change::None,
+            Piece::Substitution { .. } => true,
+            Piece::Process { .. } | Piece::Arithmetic { .. } => false,
+        })
+}
+
+fn is_process(piece: &Piece) -> bool {
+    matches!(piece, Piece::Process { .. })
+}
+
+/// Whether a command without a program, of which the redirections hold for the shell itself.
+fn moves(args: &[Arg]) -> bool {
+    let word = |arg: &Arg| {
+        matches!(arg.text.as_str(), "exec" | "command" | "builtin") || arg.text.starts_with('-')
+    };
+    args.iter().any(|arg| arg.text == "exec") && args.iter().all(word)
 }
 
 /// Whether something else stands for a value: another text, or its length.
 fn instead(change: &Change) -> bool {
-    let Change::Other(word) = change else {
-        return false;
-    };
-    match word.pieces.first() {
-        Some(Piece::Text { text, .. }) => text.trim_start_matches(':').starts_with('+'),
-        Some(_) => false,
-        None => true,
+    match change {
+        Change::Length(_) => true,
+        Change::Other(word) => word.pieces.first().is_some_and(|piece| match piece {
+            Piece::Text { text, .. } => text.trim_start_matches(':').starts_with('+'),
+            _ => false,
+        }),
+        _ => false,
     }
+}
+
+fn is_name(base: &str) -> bool {
+    !base.is_empty()
+        && base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !base.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// `NAME=VALUE`; the name keeps the `+` of `+=`.
 pub(super) fn split_assignment(arg: &Arg) -> Option<(String, Arg)> {
     let (name, value) = arg.text.split_once('=')?;
     let base = name.trim_end_matches('+').split('[').next()?;
-    let good = !base.is_empty()
-        && base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !base.starts_with(|c: char| c.is_ascii_digit());
-    good.then(|| (name.to_owned(), arg.with(value)))
+    is_name(base).then(|| (name.to_owned(), arg.with(value)))
 }

@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
-use super::{Arg, Environment, Input, Judge, Output, STEPS};
+use super::numbers::Shown;
+use super::redirect::How;
+use super::{Arg, Environment, Input, Judge, Output, STEPS, Value};
 use crate::classify::Crud;
-use crate::classify::shell::{AndOr, Command, Join, Kind, Pipeline, Script, Span};
+use crate::classify::shell::{AndOr, Command, Join, Kind, Pipeline, Redirect, Script, Span};
 use crate::classify::tables::Effect;
 
 /// As many known values of a loop's variable are followed one by one.
@@ -24,23 +26,21 @@ impl Judge<'_> {
     }
 
     fn and_or(&mut self, list: &AndOr, input: &Input) -> Output {
-        let mut output = self.pipeline(&list.first, input);
+        let output = self.pipeline(&list.first, input);
         if list.rest.is_empty() {
             return output;
         }
         let sure = self.environment.clone();
         for (join, pipeline) in &list.rest {
             let before = (*join == Join::Or).then(|| self.environment.clone());
-            let more = self.pipeline(pipeline, input);
-            output = output.zip(more).map(|(all, more)| all + &more);
+            self.pipeline(pipeline, input);
             if let Some(before) = before {
                 self.environment.merge(&before);
-                output = None;
             }
         }
         // What only ran if something else did may not have run.
         self.environment.merge(&sure);
-        output
+        None
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
@@ -48,15 +48,27 @@ impl Judge<'_> {
             let mut current = input.clone();
             let mut output = None;
             let outer = std::mem::take(&mut self.noted);
-            for command in &pipeline.commands {
+            let before_all = (self.shown, self.piped);
+            for (at, command) in pipeline.commands.iter().enumerate() {
                 let before = self.environment.clone();
-                output = self.command(command, &current);
+                if at > 0 {
+                    self.piped = self.shown;
+                }
+                self.shown = Shown::Numbers;
+                output = self.part(command, &current, at > 0);
                 // `lastpipe` may keep what the last command sets.
                 let after = self.environment.clone();
                 self.leave(before);
                 self.environment.merge(&after);
-                current = output.clone().map_or(Input::Unknown, Input::Known);
+                // Some shells send what goes to a file down the pipe as well.
+                let sent = command.redirects.iter().any(Redirect::prints);
+                current = match &output {
+                    Some(output) if !sent => Input::Known(output.clone()),
+                    _ => Input::Unknown,
+                };
             }
+            self.shown = self.shown.and(before_all.0);
+            self.piped = before_all.1;
             self.noted.extend(outer);
             return output;
         };
@@ -80,6 +92,11 @@ impl Judge<'_> {
     }
 
     pub(crate) fn command(&mut self, command: &Command, input: &Input) -> Output {
+        self.part(command, input, false)
+    }
+
+    /// A command of a pipeline.
+    fn part(&mut self, command: &Command, input: &Input, piped: bool) -> Output {
         self.work += 1;
         let span = self.place.map(command.span);
         if self.work > STEPS {
@@ -91,7 +108,7 @@ impl Judge<'_> {
             return None;
         }
         if let Kind::Simple { assigns, words } = &command.kind {
-            return self.simple(assigns, words, &command.redirects, span, input);
+            return self.simple(assigns, words, &command.redirects, span, (input, piped));
         }
         let label = match &command.kind {
             Kind::Test(_) => "test",
@@ -107,30 +124,29 @@ impl Judge<'_> {
         self.step(span, || label.to_owned());
         self.depth += 1;
         self.parts.enter(span);
-        let sent = self.redirects(&command.redirects, input);
+        let silent = false;
+        let sent = self.redirects(&command.redirects, input, How { piped, silent });
         let output = self.compound(&command.kind, &sent.input.clone(), span);
         self.written(&sent, output.as_deref(), span, "");
         self.parts.close();
         self.depth -= 1;
-        if sent.away {
-            Some(String::new())
-        } else {
-            output
-        }
+        sent.out(output)
     }
 
     fn compound(&mut self, kind: &Kind, input: &Input, span: Span) -> Output {
         match kind {
             Kind::Simple { .. } => None,
             Kind::Test(word) => {
-                let value = self.value(word);
-                self.computed(&value);
-                let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
-                if value.text.starts_with("((") || numbers.iter().any(|n| value.text.contains(n)) {
-                    self.arithmetic(&value.text, span);
+                let conditions = self.conditions(word);
+                // `[ … ]` takes nothing but numbers.
+                let computes = conditions.first().is_some_and(|first| {
+                    first.text.starts_with("((") || first.text.starts_with("[[")
+                });
+                for condition in conditions {
+                    self.condition(&condition, computes);
                 }
                 self.computed_values(span);
-                Some(String::new())
+                None
             }
             Kind::Group(script) => self.script(script, input),
             Kind::Subshell(script) => {
@@ -158,8 +174,7 @@ impl Judge<'_> {
             Kind::While { head, scripts } => {
                 if let Some(head) = head {
                     let value = self.value(head);
-                    self.arithmetic(&value.text, span);
-                    self.computed_values(span);
+                    self.computes(&value);
                 }
                 // What it reads may be the names that a command before it printed.
                 let names = match input {
@@ -189,6 +204,8 @@ impl Judge<'_> {
             }
             Kind::Function { name, body } => {
                 self.parts.function();
+                // Some shells run it when they end, or before each command.
+                self.environment.moved |= name.starts_with("TRAP");
                 if let Some(old) = self
                     .environment
                     .functions
@@ -217,6 +234,24 @@ impl Judge<'_> {
         self.environment.merge(&before);
     }
 
+    /// One of the conditions of a test, or all of `(( … ))`.
+    fn condition(&mut self, condition: &Arg, computes: bool) {
+        let text = condition.text.as_str();
+        let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
+        let number = text.starts_with("((") || numbers.iter().any(|sign| text.contains(sign));
+        if computes && number {
+            self.computes(condition);
+        } else {
+            self.computed(condition);
+        }
+        let mut words = text.split_whitespace();
+        if words.any(|word| matches!(word, "-v" | "-t" | "-R"))
+            && let Some(name) = words.next()
+        {
+            self.names_variable(&condition.with(name));
+        }
+    }
+
     fn each(
         &mut self,
         name: &str,
@@ -229,6 +264,15 @@ impl Judge<'_> {
         let followed = values.as_ref().is_some_and(|values| {
             values.len() <= ROUNDS && values.iter().all(|value| value.known() && !value.glob)
         });
+        // Without words it goes through what the shell or function was given.
+        let inert = values.as_ref().map_or_else(
+            || self.is_inert("@"),
+            |values| {
+                values
+                    .iter()
+                    .all(|value| value.inert || value.known() && !value.glob)
+            },
+        );
         let secret = |value: &&Arg| self.tables.secret_within(&value.text);
         let names = values
             .as_ref()
@@ -245,16 +289,16 @@ impl Judge<'_> {
             for value in values {
                 self.environment
                     .variables
-                    .insert(name.to_owned(), Some(value.text));
+                    .insert(name.to_owned(), Value::Text(value.text));
                 self.script(body, &inner);
             }
             self.environment.merge(&before);
             return;
         }
-        self.environment.variables.insert(name.to_owned(), None);
         self.with_names(names, |judge| {
             judge.repeat(|judge| {
-                judge.environment.variables.insert(name.to_owned(), None);
+                let value = if inert { Value::Inert } else { Value::Unknown };
+                judge.environment.variables.insert(name.to_owned(), value);
                 judge.script(body, &inner);
             });
         });

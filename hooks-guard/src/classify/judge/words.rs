@@ -1,7 +1,8 @@
 //! Words as far as their values are known.
 
 use super::environment::Contents;
-use super::{Input, Judge};
+use super::numbers::Shown;
+use super::{Input, Judge, Value};
 use crate::classify::shell::{Change, Piece, Span, Word};
 use crate::classify::tables::Effect;
 
@@ -26,6 +27,8 @@ pub(crate) struct Arg {
     pub(crate) maybe: bool,
     /// Whether it may become several words.
     pub(crate) many: bool,
+    /// Whether what is not known in it is no code: numbers, and what the shell was started with.
+    pub(crate) inert: bool,
 }
 
 impl Arg {
@@ -36,6 +39,7 @@ impl Arg {
             glob: false,
             maybe: false,
             many: false,
+            inert: false,
         }
     }
 
@@ -62,6 +66,14 @@ struct Cell {
     quoted: bool,
     /// Came out of an expansion: blanks split it, braces mean nothing.
     value: bool,
+    /// Stands for what is not known, and is no code.
+    inert: bool,
+}
+
+impl Cell {
+    fn is_inert(self) -> bool {
+        self.inert || self.character != UNKNOWN
+    }
 }
 
 #[derive(Debug, Default)]
@@ -74,12 +86,33 @@ struct Cells {
 
 impl Cells {
     fn push(&mut self, text: &str, quoted: bool, value: bool) {
+        self.push_value(text, quoted, value, false);
+    }
+
+    fn push_value(&mut self, text: &str, quoted: bool, value: bool, inert: bool) {
         self.all.extend(text.chars().map(|character| Cell {
             character,
             quoted,
             value,
+            inert,
         }));
     }
+
+    fn push_unknown(&mut self, inert: bool) {
+        self.push_value(UNKNOWN.encode_utf8(&mut [0; 4]), true, true, inert);
+    }
+
+    fn text(&self) -> String {
+        text(&self.all)
+    }
+
+    fn is_inert(&self) -> bool {
+        self.all.iter().all(|cell| cell.is_inert())
+    }
+}
+
+fn text(cells: &[Cell]) -> String {
+    cells.iter().map(|cell| cell.character).collect()
 }
 
 impl Judge<'_> {
@@ -105,6 +138,7 @@ impl Judge<'_> {
                 character: UNKNOWN,
                 quoted: true,
                 value: true,
+                inert: false,
             }]]
         } else {
             braces(&cells.all)
@@ -114,13 +148,13 @@ impl Judge<'_> {
                 let glob = field
                     .iter()
                     .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
-                let text = field.iter().map(|cell| cell.character).collect();
                 out.push(Arg {
-                    text,
+                    text: text(&field),
                     span,
                     glob,
                     maybe: cells.maybe,
                     many: glob || cells.many,
+                    inert: field.iter().all(|cell| cell.is_inert()),
                 });
             }
         }
@@ -131,17 +165,44 @@ impl Judge<'_> {
     pub(crate) fn value(&mut self, word: &Word) -> Arg {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
-        let glob = cells
+        self.unsplit(&cells, &cells.all, word)
+    }
+
+    /// The words on both sides of the `=` of an assignment.
+    pub(super) fn parted(&mut self, word: &Word) -> Option<(Arg, Arg)> {
+        let mut cells = Cells::default();
+        self.cells(word, &mut cells);
+        let sign = |cell: &Cell| cell.character == '=' && !cell.quoted && !cell.value;
+        let at = cells.all.iter().position(sign)?;
+        Some((
+            self.unsplit(&cells, &cells.all[..at], word),
+            self.unsplit(&cells, &cells.all[at + 1..], word),
+        ))
+    }
+
+    /// The conditions of a `[[ … ]]`, between its `&&` and `||`.
+    pub(super) fn conditions(&mut self, word: &Word) -> Vec<Arg> {
+        let mut cells = Cells::default();
+        self.cells(word, &mut cells);
+        let sign = |cell: &Cell| matches!(cell.character, '&' | '|') && !cell.quoted && !cell.value;
+        cells
             .all
-            .iter()
-            .any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?'));
-        let text = cells.all.iter().map(|cell| cell.character).collect();
+            .split(sign)
+            .filter(|condition| !condition.is_empty())
+            .map(|condition| self.unsplit(&cells, condition, word))
+            .collect()
+    }
+
+    fn unsplit(&self, whole: &Cells, cells: &[Cell], word: &Word) -> Arg {
         Arg {
-            text,
+            text: text(cells),
             span: self.place.map(word.span),
-            glob,
-            maybe: cells.maybe,
+            glob: cells
+                .iter()
+                .any(|c| !c.quoted && !c.value && matches!(c.character, '*' | '?')),
+            maybe: whole.maybe,
             many: false,
+            inert: cells.iter().all(|cell| cell.is_inert()),
         }
     }
 
@@ -166,13 +227,17 @@ impl Judge<'_> {
                     self.parts.substitution();
                     let place = self.place.inner(text, word.span);
                     let before = self.environment.clone();
+                    let outer = std::mem::replace(&mut self.shown, Shown::Numbers);
                     let output = self.text(&text.text, place, &Input::Inherited);
+                    let shown = std::mem::replace(&mut self.shown, outer);
                     self.leave(before);
-                    match output {
+                    // How it splits is not followed where the text changes `IFS`.
+                    let splits = !quoted && self.environment.variables.contains_key("IFS");
+                    match output.filter(|_| !splits) {
                         Some(output) => out.push(output.trim_end_matches('\n'), *quoted, true),
                         None => {
                             out.many |= !quoted;
-                            out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true);
+                            out.push_unknown(shown == Shown::Numbers);
                         }
                     }
                 }
@@ -180,7 +245,9 @@ impl Judge<'_> {
                     self.parts.substitution();
                     let place = self.place.inner(text, word.span);
                     let before = self.environment.clone();
+                    let outer = self.shown;
                     let output = self.text(&text.text, place, &Input::Unknown);
+                    self.shown = outer;
                     self.leave(before);
                     let path = format!("/dev/fd/{}", 63 + self.environment.files.len());
                     let contents = output.map_or(Contents::Unknown, Contents::Text);
@@ -191,48 +258,14 @@ impl Judge<'_> {
                     self.parts.substitution();
                     let mut number = Cells::default();
                     self.cells(inner, &mut number);
-                    let text: String = number.all.iter().map(|cell| cell.character).collect();
-                    self.arithmetic(&text, span);
-                    self.computed_values(span);
+                    self.computes(&Arg {
+                        inert: number.is_inert(),
+                        ..Arg::new(number.text(), span)
+                    });
                     // Some number.
                     out.push("1", true, true);
                 }
             }
-        }
-    }
-
-    /// Notes the variables that arithmetic sets.
-    pub(super) fn arithmetic(&mut self, text: &str, span: Span) {
-        for (at, _) in text.match_indices('=') {
-            let (before, after) = (&text[..at], &text[at + 1..]);
-            if after.starts_with('=') || before.ends_with(['=', '!']) {
-                continue;
-            }
-            let before = before.trim_end_matches(|c: char| "+-*/%&|^<> ".contains(c));
-            let name = before
-                .rsplit(|c: char| !(c.is_alphanumeric() || c == '_'))
-                .next()
-                .unwrap_or("");
-            if !name.is_empty() {
-                self.sets(name, &Arg::unknown(span));
-                self.environment.variables.insert(name.to_owned(), None);
-            }
-        }
-    }
-
-    /// In arithmetic a variable's value is computed in its turn, and with it
-    /// what stands in the index of an array.
-    pub(super) fn computed_values(&mut self, span: Span) {
-        let values: Vec<String> = self
-            .environment
-            .variables
-            .values()
-            .flatten()
-            .filter(|value| value.contains('[') && (value.contains("$(") || value.contains('`')))
-            .cloned()
-            .collect();
-        for value in values {
-            self.computed(&Arg::new(value, span));
         }
     }
 
@@ -249,15 +282,41 @@ impl Judge<'_> {
                 if at > 0 {
                     out.push(" ", false, true);
                 }
-                out.push(&arg.text, quoted, true);
+                out.push_value(&arg.text, quoted, true, arg.inert);
             }
             return;
         }
         let mut known = self.known_variable(name);
+        let mut inert = self.is_inert(name);
+        if let Change::Length(inner) | Change::Indirect(inner) = change {
+            let mut operator = Cells::default();
+            self.cells(inner, &mut operator);
+            let operation = operator.text();
+            let list = matches!(operation.as_str(), "[@]" | "[*]");
+            let keyed = self.environment.keyed.contains(name);
+            let operation = Arg {
+                inert: operator.is_inert(),
+                ..Arg::new(operation, self.place.map(inner.span))
+            };
+            if operation.text.starts_with('[') && !list && !keyed {
+                self.computes(&operation);
+            }
+            inert = matches!(change, Change::Length(_)) || (list && !keyed);
+            let names = list || matches!(operation.text.as_str(), "@" | "*");
+            if matches!(change, Change::Indirect(_)) && !names {
+                self.indirect(name, known.as_deref(), operation.span);
+                self.transformed(name, &operation.text, None, operation.span);
+            }
+            known = None;
+        }
         if let Change::Other(inner) = change {
             let mut operator = Cells::default();
             self.cells(inner, &mut operator);
-            let operation: String = operator.all.iter().map(|cell| cell.character).collect();
+            let operation = operator.text();
+            inert &= operator.is_inert()
+                && known
+                    .as_ref()
+                    .is_none_or(|known| Value::Text(known.clone()).is_inert());
             let list = matches!(operation.as_str(), "[@]" | "[*]");
             let changed = known.as_deref().and_then(|value| {
                 if list {
@@ -267,30 +326,22 @@ impl Judge<'_> {
                 }
             });
             // Indices and offsets are computed.
-            if operation.starts_with(['[', ':']) && !list {
-                let span = self.place.map(inner.span);
-                self.arithmetic(&operation, span);
-                self.computed_values(span);
+            let index = operation.starts_with('[') && !self.environment.keyed.contains(name);
+            let offset = operation
+                .strip_prefix(':')
+                .is_some_and(|rest| !rest.starts_with(['+', '?']));
+            if (index || offset) && !list {
+                self.computes(&Arg {
+                    inert: operator.is_inert(),
+                    ..Arg::new(operation.as_str(), self.place.map(inner.span))
+                });
             }
-            // `${name@P}` runs the substitutions in the value.
-            if operation.ends_with("@P") {
-                let span = self.place.map(inner.span);
-                self.find(
-                    Effect::Code,
-                    span,
-                    "expands a value as a prompt, and runs what stands in it",
-                );
-            }
-            if operator
-                .all
-                .first()
-                .is_some_and(|cell| cell.character == '@')
-                && name != "@"
-            {
-                let value = known.take().unwrap_or_else(|| UNKNOWN.to_string());
-                let span = self.place.map(inner.span);
-                self.computed(&Arg::new(value, span));
-            }
+            self.transformed(
+                name,
+                &operation,
+                known.as_deref(),
+                self.place.map(inner.span),
+            );
             if list && let Some(words) = changed {
                 out.push(&words, false, true);
                 return;
@@ -300,7 +351,8 @@ impl Judge<'_> {
         if let Change::Default(inner) | Change::Assign(inner) = change {
             let mut default = Cells::default();
             self.cells(inner, &mut default);
-            let text: String = default.all.iter().map(|cell| cell.character).collect();
+            let text = default.text();
+            inert &= default.is_inert();
             if matches!(change, Change::Assign(_)) {
                 let value = Arg::new(text.clone(), self.place.map(inner.span));
                 self.sets(name, &value);
@@ -310,7 +362,8 @@ impl Judge<'_> {
                 out.maybe |= !set;
                 known = Some(text);
                 if matches!(change, Change::Assign(_)) {
-                    self.environment.variables.insert(name.to_owned(), None);
+                    let value = if inert { Value::Inert } else { Value::Unknown };
+                    self.environment.variables.insert(name.to_owned(), value);
                 }
             }
         }
@@ -321,14 +374,15 @@ impl Judge<'_> {
         let splits = !quoted && self.environment.variables.contains_key("IFS");
         match known {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
-                out.push(&text, quoted, true);
+                out.push_value(&text, quoted, true, inert);
             }
             _ => {
                 // Numbers are one word each.
                 let number = matches!(name, "?" | "#" | "$" | "!")
-                    || matches!(change, Change::Other(_)) && name == "#";
+                    || matches!(change, Change::Other(_)) && name == "#"
+                    || matches!(change, Change::Length(_));
                 out.many |= (!quoted && !number) || name == "@";
-                out.push(UNKNOWN.encode_utf8(&mut [0; 4]), true, true);
+                out.push_unknown(inert || number);
             }
         }
     }
@@ -351,7 +405,40 @@ impl Judge<'_> {
                 Some(words.join(" "))
             }
             "?" | "#" | "$" | "!" | "-" => Some("1".to_owned()),
-            _ => self.environment.variables.get(name)?.clone(),
+            _ => self
+                .environment
+                .variables
+                .get(name)?
+                .text()
+                .map(str::to_owned),
+        }
+    }
+
+    /// `${name@P}` runs the substitutions in the value.
+    fn transformed(&mut self, name: &str, operation: &str, known: Option<&str>, span: Span) {
+        if operation.ends_with("@P") {
+            self.find(
+                Effect::Code,
+                span,
+                "expands a value as a prompt, and runs what stands in it",
+            );
+        }
+        if operation.starts_with('@')
+            && name != "@"
+            && let Some(known) = known
+        {
+            self.computed(&Arg::new(known, span));
+        }
+    }
+
+    /// `${!name}`: the variable that the value names, of which an index is computed.
+    fn indirect(&mut self, name: &str, known: Option<&str>, span: Span) {
+        let own = matches!(name, "#" | "OPTIND")
+            || self.environment.variables.get(name) == Some(&Value::Inert);
+        match known {
+            _ if own => {}
+            Some(known) => self.names_variable(&Arg::new(known, span)),
+            None => self.names_variable(&Arg::unknown(span)),
         }
     }
 }
@@ -481,6 +568,7 @@ fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
                             character: UNKNOWN,
                             quoted: true,
                             value: true,
+                            inert: false,
                         }]];
                     }
                     let mut word = cells[..start].to_vec();
@@ -510,6 +598,7 @@ fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
                 character,
                 quoted: true,
                 value: true,
+                inert: false,
             })
             .collect()
     };

@@ -302,17 +302,25 @@ impl Lower<'_> {
 
     fn redirect(&self, redirect: &ast::IoRedirect) -> Redirect {
         use ast::IoFileRedirectKind as File;
-        let (operator, target) = match redirect {
+        let said = |descriptor: &Option<ast::IoFd>| {
+            descriptor.map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+        };
+        let (operator, descriptor, target) = match redirect {
             ast::IoRedirect::OutputAndError(word, append) => (
                 if *append {
                     Operator::Append
                 } else {
                     Operator::Write
                 },
+                Operator::descriptor("&>"),
                 self.word(word),
             ),
-            ast::IoRedirect::HereString(_, word) => (Operator::HereString, self.word(word)),
-            ast::IoRedirect::HereDocument(_, document) => {
+            ast::IoRedirect::HereString(descriptor, word) => (
+                Operator::HereString,
+                said(descriptor).unwrap_or_else(|| Operator::descriptor("<<<")),
+                self.word(word),
+            ),
+            ast::IoRedirect::HereDocument(descriptor, document) => {
                 let at = self.span(document.doc.loc.as_ref());
                 let mut text = document.doc.value.clone();
                 if document.remove_tabs {
@@ -323,10 +331,11 @@ impl Lower<'_> {
                 }
                 (
                     Operator::HereDocument,
+                    said(descriptor).unwrap_or_else(|| Operator::descriptor("<<")),
                     super::document(&text, document.requires_expansion, at),
                 )
             }
-            ast::IoRedirect::File(_, kind, target) => {
+            ast::IoRedirect::File(descriptor, kind, target) => {
                 let word = match target {
                     ast::IoFileRedirectTarget::Filename(word)
                     | ast::IoFileRedirectTarget::Duplicate(word) => self.word(word),
@@ -336,19 +345,21 @@ impl Lower<'_> {
                     }
                     ast::IoFileRedirectTarget::ProcessSubstitution(_, shell) => self.process(shell),
                 };
-                let operator = match kind {
-                    File::Read => Operator::Read,
-                    File::Write | File::Clobber => Operator::Write,
-                    File::Append => Operator::Append,
-                    File::ReadAndWrite => Operator::ReadWrite,
-                    File::DuplicateInput => Operator::Duplicate,
-                    File::DuplicateOutput => super::duplicate(&word),
+                let (operator, sign) = match kind {
+                    File::Read => (Operator::Read, "<"),
+                    File::Write | File::Clobber => (Operator::Write, ">"),
+                    File::Append => (Operator::Append, ">>"),
+                    File::ReadAndWrite => (Operator::ReadWrite, "<>"),
+                    File::DuplicateInput => (Operator::Duplicate, "<&"),
+                    File::DuplicateOutput => (super::duplicate(&word), ">&"),
                 };
-                (operator, word)
+                let own = Operator::descriptor(sign);
+                (operator, said(descriptor).unwrap_or(own), word)
             }
         };
         Redirect {
             operator,
+            descriptor,
             span: target.span,
             target,
         }

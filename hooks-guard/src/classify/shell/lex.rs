@@ -239,7 +239,11 @@ impl Lexer<'_> {
         let after = start + mark + length;
         let operator = self.source.get(after..end).unwrap_or("");
         let change = if mark == 1 {
-            Change::Other(lex(self.source, after, end, Mode::Expression, self.ends))
+            let rest = lex(self.source, after, end, Mode::Expression, self.ends);
+            match inside.starts_with('#') {
+                true => Change::Length(rest),
+                false => Change::Indirect(rest),
+            }
         } else if operator.is_empty() {
             Change::None
         } else if let Some(skip) = [":-", ":=", "-", "="]

@@ -120,6 +120,8 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Redirect {
     pub(crate) operator: Operator,
+    /// The descriptor that is redirected: said, or the operator's own.
+    pub(crate) descriptor: u32,
     pub(crate) target: Word,
     pub(crate) span: Span,
 }
@@ -175,6 +177,10 @@ pub(crate) enum Change {
     Default(Word),
     /// `:=`, `=`
     Assign(Word),
+    /// `${#name}`: how long the value is.
+    Length(Word),
+    /// `${!name}`: the value of the variable that the value names.
+    Indirect(Word),
     /// Anything else: the value is not followed, what is substituted in it is.
     Other(Word),
 }
@@ -240,12 +246,36 @@ fn detach(word: &mut Word) {
         match piece {
             Piece::Substitution { text, .. } | Piece::Process { text } => text.at = Position(None),
             Piece::Variable {
-                change: Change::Default(inner) | Change::Assign(inner) | Change::Other(inner),
+                change:
+                    Change::Default(inner)
+                    | Change::Assign(inner)
+                    | Change::Length(inner)
+                    | Change::Indirect(inner)
+                    | Change::Other(inner),
                 ..
             }
             | Piece::Arithmetic { inner } => detach(inner),
             Piece::Text { .. } | Piece::Variable { .. } => {}
         }
+    }
+}
+
+impl Redirect {
+    /// Whether it says where the standard input comes from.
+    pub(crate) fn reads(&self) -> bool {
+        self.descriptor == Operator::descriptor("<")
+    }
+
+    /// Whether it says where the standard output goes.
+    pub(crate) fn prints(&self) -> bool {
+        self.descriptor == Operator::descriptor(">")
+    }
+}
+
+impl Operator {
+    /// The descriptor that this sign redirects where none is said.
+    fn descriptor(sign: &str) -> u32 {
+        u32::from(!sign.starts_with('<'))
     }
 }
 

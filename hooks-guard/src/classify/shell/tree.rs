@@ -369,6 +369,9 @@ impl Lower<'_> {
             place,
             Redirect {
                 operator: Operator::HereDocument,
+                descriptor: self
+                    .descriptor(node)?
+                    .unwrap_or_else(|| Operator::descriptor("<<")),
                 span: at,
                 target,
             },
@@ -384,6 +387,9 @@ impl Lower<'_> {
             return Some((
                 Redirect {
                     operator: Operator::HereString,
+                    descriptor: self
+                        .descriptor(node)?
+                        .unwrap_or_else(|| Operator::descriptor("<<<")),
                     span: target.span,
                     target,
                 },
@@ -403,11 +409,15 @@ impl Lower<'_> {
             }
         }
         let operator = operator?;
+        let descriptor = self
+            .descriptor(node)?
+            .unwrap_or_else(|| Operator::descriptor(&operator));
         if operator.ends_with('-') && words.is_empty() {
             let target = lex("-", 0, 1, Mode::Word, &|_| None);
             return Some((
                 Redirect {
                     operator: Operator::Duplicate,
+                    descriptor,
                     span: span(node),
                     target,
                 },
@@ -428,11 +438,22 @@ impl Lower<'_> {
         Some((
             Redirect {
                 operator,
+                descriptor,
                 span: target.span,
                 target,
             },
             more,
         ))
+    }
+
+    /// The descriptor before the sign of a redirection; `None` of what is no number, such as a
+    /// variable that gets one.
+    fn descriptor(&self, redirect: Node<'_>) -> Option<Option<u32>> {
+        let mut before = children(redirect).into_iter();
+        match before.find(|part| part.kind() == "file_descriptor") {
+            Some(part) => self.slice(part).parse().ok().map(Some),
+            None => Some(None),
+        }
     }
 
     fn command(&self, node: Node<'_>) -> Option<Command> {

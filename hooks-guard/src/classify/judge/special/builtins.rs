@@ -1,21 +1,36 @@
 //! Judges of the shell's own commands that tables describe as well.
 
 use super::{Outcome, args};
-use crate::classify::judge::{Arg, Input, Judge};
+use crate::classify::judge::{Arg, Input, Judge, Value};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
 
 /// A name that is set may be one that changes what runs, and an index in it
 /// is computed: `a[$(cmd)]` runs `cmd`, even where the word is quoted.
 pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let printf = call.path.ends_with("printf");
     for (at, arg) in call.args.iter().enumerate() {
         judge.computed(arg);
-        let value = arg.text.as_str();
-        if value == "-v"
-            && call.path.ends_with("printf")
+        if arg.text == "-v"
+            && printf
             && let Some(name) = call.args.get(at + 1)
         {
             named(judge, name);
+        }
+    }
+    // Some shells compute what is shown as a number.
+    if printf
+        && let Some(format) = call.operands.first()
+        && format.arg.text.split('%').skip(1).any(|rest| {
+            let kind =
+                rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));
+            kind.starts_with(|c| "diouxXeEfFgGaA".contains(c))
+        })
+    {
+        for operand in &call.operands[1..] {
+            if !operand.arg.inert && !operand.arg.known() {
+                judge.computes(&operand.arg);
+            }
         }
     }
     if call.path == "getopts"
@@ -27,6 +42,7 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 }
 
 fn named(judge: &mut Judge<'_>, name: &Arg) {
+    judge.names_variable(name);
     if judge.tables.variable(&name.text, None).is_some() {
         judge.find(
             Effect::Code,
@@ -34,13 +50,18 @@ fn named(judge: &mut Judge<'_>, name: &Arg) {
             format!("sets `{}`, which changes what runs", name.text),
         );
     }
-    judge.environment.variables.insert(name.text.clone(), None);
+    judge.environment.set_unknown(&name.text);
 }
 
 /// Nothing is changed by a test, but what it computes may run.
 pub(super) fn test(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
-    for arg in &call.args {
+    for (at, arg) in call.args.iter().enumerate() {
         judge.computed(arg);
+        if matches!(arg.text.as_str(), "-v" | "-t" | "-R")
+            && let Some(name) = call.args.get(at + 1)
+        {
+            judge.names_variable(name);
+        }
     }
     Outcome::Table
 }
@@ -48,7 +69,7 @@ pub(super) fn test(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
 pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     judge.computed_values(whole);
     for arg in &call.args {
-        judge.computed(arg);
+        judge.computes(arg);
         if let Some((name, _)) = arg.text.split_once('=') {
             let name = name.trim_end_matches(['+', '-', '*', '/', '%']);
             if judge.tables.variable(name, None).is_some() {
@@ -58,7 +79,10 @@ pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &In
                     format!("sets `{name}`, which changes what runs"),
                 );
             }
-            judge.environment.variables.insert(name.to_owned(), None);
+            judge
+                .environment
+                .variables
+                .insert(name.to_owned(), Value::Inert);
         }
     }
     Outcome::Table
