@@ -32,6 +32,7 @@ impl Judge<'_> {
                         let value = Arg::unknown(arg.span);
                         if let Some(name) = rest.get(at + 1) {
                             self.names_variable(name);
+                            self.environment.set_unknown(&name.text);
                             self.sets(&name.text, &value);
                         }
                     }
@@ -89,7 +90,10 @@ impl Judge<'_> {
                 };
                 self.environment.moved = true;
                 if rest.len() > 1 && action.text != "-" {
+                    // When it runs, and whether it does, is not known.
+                    let before = self.environment.clone();
                     self.shell_text(action, &Input::Unknown);
+                    self.environment.merge(&before);
                 }
                 Some(String::new())
             }
@@ -127,6 +131,13 @@ impl Judge<'_> {
                 // `export` has no types.
                 let typed = name != "export";
                 self.environment.integers |= typed && (flag('i') || flag('F') || flag('E'));
+                if typed && "ulcLRZT".chars().any(flag) {
+                    self.find(
+                        Effect::Code,
+                        whole,
+                        "a variable that changes what it is set to",
+                    );
+                }
                 if typed && flag('n') {
                     self.find(
                         Effect::Code,
@@ -138,10 +149,14 @@ impl Judge<'_> {
                     if self.environment.integers {
                         self.computes(arg);
                     }
-                    let name = arg.text.split('=').next().unwrap_or("");
+                    let variable = arg.text.split(['=', '+', '[']).next().unwrap_or("");
+                    if typed && name != "readonly" && !flag('g') {
+                        self.own_variable(variable);
+                    }
+                    let variable = arg.text.split('=').next().unwrap_or("");
                     if typed && flag('A') {
-                        self.environment.keyed.insert(name.to_owned());
-                    } else if name.contains('[') {
+                        self.environment.keyed.insert(variable.to_owned());
+                    } else if variable.contains('[') {
                         self.names_variable(arg);
                     }
                     if let Some((name, value)) = split_assignment(arg) {
@@ -153,6 +168,11 @@ impl Judge<'_> {
                             arg.span,
                             "which variable is set is only known when it runs",
                         );
+                    } else if typed && name != "readonly" {
+                        // In a function it is another one, without a value.
+                        let before = self.environment.variables.get(&arg.text);
+                        let value = before.unwrap_or(&Value::Inert).or(&Value::Inert);
+                        self.environment.variables.insert(arg.text.clone(), value);
                     }
                 }
                 Some(String::new())
@@ -204,6 +224,10 @@ impl Judge<'_> {
                             .insert((*name).to_owned(), Value::Text(value));
                     }
                 }
+                if !rest.iter().any(|arg| !arg.text.starts_with('-')) {
+                    self.environment.set_unknown("REPLY");
+                    self.environment.set_unknown("MAPFILE");
+                }
                 if name == "mapfile" || name == "readarray" {
                     return self.callback(rest);
                 }
@@ -247,6 +271,16 @@ impl Judge<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// Notes that a function has a variable of its own.
+    fn own_variable(&mut self, name: &str) {
+        let before = self.environment.variables.get(name);
+        if let Some(locals) = &mut self.locals {
+            locals
+                .entry(name.to_owned())
+                .or_insert_with(|| before.cloned());
+        }
     }
 
     fn callback(&mut self, rest: &[Arg]) -> Option<Output> {

@@ -35,6 +35,8 @@ pub(crate) struct Environment {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
+    /// Plain words in brackets: what its name alone stands for differs between shells.
+    List(String),
     /// Not known, but no code: numbers, and what the shell was started with. Computed, it runs
     /// nothing.
     Inert,
@@ -45,13 +47,21 @@ impl Value {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Inert | Self::Unknown => None,
+            Self::List(_) | Self::Inert | Self::Unknown => None,
+        }
+    }
+
+    /// All elements of a list.
+    pub(crate) fn list(&self) -> Option<&str> {
+        match self {
+            Self::List(words) => Some(words),
+            _ => self.text(),
         }
     }
 
     pub(crate) fn is_inert(&self) -> bool {
         match self {
-            Self::Text(text) => {
+            Self::Text(text) | Self::List(text) => {
                 !text.contains(|c: char| !(c.is_ascii_digit() || "-+. :\n".contains(c)))
             }
             Self::Inert => true,
@@ -60,7 +70,7 @@ impl Value {
     }
 
     /// What holds where either of two may be.
-    fn or(&self, other: &Self) -> Self {
+    pub(crate) fn or(&self, other: &Self) -> Self {
         match self.is_inert() && other.is_inert() {
             _ if self == other => self.clone(),
             true => Self::Inert,
@@ -78,6 +88,19 @@ pub(crate) enum Contents {
 }
 
 impl Environment {
+    /// What a program that is started sees: functions that it is given, and variables that are its
+    /// own where they are exported.
+    pub(crate) fn enter(&mut self) {
+        for value in self.variables.values_mut() {
+            *value = Value::Unknown;
+        }
+        let exported = &self.exported;
+        self.functions.retain(|name, _| exported.contains(name));
+        self.aliases.clear();
+        self.positional = Some(Vec::new());
+        self.moved = false;
+    }
+
     /// Sets a variable to what is only known when it runs.
     pub(crate) fn set_unknown(&mut self, name: &str) {
         self.variables.insert(name.to_owned(), Value::Unknown);

@@ -16,7 +16,7 @@ mod table;
 mod walk;
 mod words;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use environment::{Environment, Value};
 use numbers::Shown;
@@ -115,10 +115,15 @@ pub(crate) struct Judge<'t> {
     work: usize,
     /// The functions that are being called, the outermost first.
     calls: Vec<String>,
+    /// What variables were before the function that is called made them its own; `None` outside
+    /// of functions.
+    locals: Option<HashMap<String, Option<Value>>>,
     /// Paths of secrets that the words of the current pipeline name.
     noted: Vec<String>,
     /// A path of secrets that a word which is not known may stand for.
     handed: Option<String>,
+    /// Whether it is a program that runs what is judged next, and not the shell itself.
+    child: bool,
     /// What the text that is judged has shown so far, where that is not known.
     shown: Shown,
     /// What a command before this one in a pipeline shows.
@@ -142,8 +147,10 @@ impl<'t> Judge<'t> {
             depth: 0,
             work: 0,
             calls: Vec::new(),
+            locals: None,
             noted: Vec::new(),
             handed: None,
+            child: false,
             shown: Shown::Numbers,
             piped: Shown::Anything,
             agreed: true,
@@ -160,6 +167,23 @@ impl<'t> Judge<'t> {
 
     /// Judges a text that a shell runs; says what it prints.
     pub(crate) fn text(&mut self, text: &str, place: Place, input: &Input) -> Output {
+        self.in_child(|judge| judge.text_here(text, place, input))
+    }
+
+    /// Goes into the environment of the program that runs something, where it is one.
+    pub(crate) fn in_child<T>(&mut self, judge: impl FnOnce(&mut Self) -> T) -> T {
+        if !std::mem::take(&mut self.child) {
+            return judge(self);
+        }
+        let before = self.environment.clone();
+        self.environment.enter();
+        let output = judge(self);
+        self.leave(before);
+        self.child = true;
+        output
+    }
+
+    fn text_here(&mut self, text: &str, place: Place, input: &Input) -> Output {
         let span = place.map(Span::new(0, text.len()));
         if self.depth >= DEPTH {
             self.find(

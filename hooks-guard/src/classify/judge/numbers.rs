@@ -117,7 +117,7 @@ impl Judge<'_> {
             }
             match self.environment.variables.get(name) {
                 Some(Value::Unknown) => return Some(name.to_owned()),
-                Some(Value::Text(text)) => {
+                Some(Value::Text(text) | Value::List(text)) => {
                     if let Some(name) = self.foreign(text, seen) {
                         return Some(name);
                     }

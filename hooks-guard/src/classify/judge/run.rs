@@ -21,6 +21,9 @@ const SYSTEM: &[&str] = &[
     "/busybox/",
 ];
 
+/// What the shell runs itself, of what tables describe.
+const ITSELF: &[&str] = &["compgen", "complete", "jobs", "noglob", "nocorrect"];
+
 /// The name of a program, without a folder in which programs are what their names say.
 pub(crate) fn plain(name: &str) -> &str {
     SYSTEM
@@ -32,6 +35,10 @@ pub(crate) fn plain(name: &str) -> &str {
 impl Judge<'_> {
     /// Runs a command of which the words are known as far as they are.
     pub(crate) fn run(&mut self, args: Vec<Arg>, input: &Input) -> Output {
+        self.in_child(|judge| judge.run_words(args, input))
+    }
+
+    fn run_words(&mut self, args: Vec<Arg>, input: &Input) -> Output {
         self.depth += 1;
         let opened = self.parts.words(&args, input);
         let output = self.run_here(args, input);
@@ -178,7 +185,10 @@ impl Judge<'_> {
             return self.path(name, args, whole, input);
         }
         if let Some(program) = self.tables.program(name).cloned() {
-            return self.table(name, &program, args, whole, input);
+            let outer = std::mem::replace(&mut self.child, !ITSELF.contains(&name));
+            let output = self.table(name, &program, args, whole, input);
+            self.child = outer;
+            return output;
         }
         if super::special::cmdlet(name) {
             return self.cmdlet(args, whole);

@@ -87,8 +87,26 @@ impl Judge<'_> {
             false => self.piped,
         };
         let shown = self.shows(&args, piped);
+        let own: Vec<_> = set
+            .iter()
+            .map(|(name, _)| name.split(['+', '[']).next().unwrap_or(name).to_owned())
+            .map(|name| (self.environment.variables.get(&name).cloned(), name))
+            .collect();
+        for (name, value) in &set {
+            self.assign(name, value);
+        }
         let certain = plain && set.is_empty() && words.iter().all(is_certain);
         let output = self.with_names(names, |judge| judge.run(args, &sent.input.clone()));
+        for (value, name) in own {
+            // Some of the shell's own commands, and functions, keep it.
+            let set = self
+                .environment
+                .variables
+                .remove(&name)
+                .unwrap_or(Value::Inert);
+            let value = value.unwrap_or(Value::Inert).or(&set);
+            self.environment.variables.insert(name, value);
+        }
         self.written(&sent, output.as_deref(), span, &program);
         self.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
@@ -201,6 +219,8 @@ impl Judge<'_> {
         {
             // A list of plain words.
             Some(value.text[1..value.text.len() - 1].to_owned())
+        } else if OWN.contains(&base) {
+            None
         } else if value.text.starts_with('(') {
             None
         } else if append {
@@ -216,6 +236,7 @@ impl Judge<'_> {
             && (!append && base == name || self.is_inert(base))
             && !value.text.starts_with('(');
         let value = match text {
+            Some(text) if value.text.starts_with('(') => Value::List(text),
             Some(text) => Value::Text(text),
             None if inert => Value::Inert,
             None => Value::Unknown,
@@ -270,6 +291,52 @@ fn instead(change: &Change) -> bool {
         _ => false,
     }
 }
+
+/// Variables that the shell sets by itself.
+const OWN: &[&str] = &[
+    "_",
+    "PWD",
+    "OLDPWD",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "REPLY",
+    "OPTARG",
+    "OPTIND",
+    "PIPESTATUS",
+    "BASH_REMATCH",
+    "BASHPID",
+    "BASH_COMMAND",
+    "BASH_SUBSHELL",
+    "FUNCNAME",
+    "DIRSTACK",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "HISTCMD",
+    "MAPFILE",
+    "UID",
+    "EUID",
+    "PPID",
+    "GROUPS",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "COLUMNS",
+    "LINES",
+    "path",
+    "pipestatus",
+    "status",
+    "argv",
+    "reply",
+    "match",
+    "MATCH",
+    "USERNAME",
+    "GID",
+    "EGID",
+    "TTYIDLE",
+    "ERRNO",
+    "SHLVL",
+];
 
 fn is_name(base: &str) -> bool {
     !base.is_empty()

@@ -1,5 +1,6 @@
 //! Scripts: lists, pipelines, loops, functions.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::numbers::Shown;
@@ -19,7 +20,11 @@ impl Judge<'_> {
     pub(crate) fn script(&mut self, script: &Script, input: &Input) -> Output {
         let mut all = Some(String::new());
         for item in &script.items {
+            let before = item.background.then(|| self.environment.clone());
             let output = self.and_or(item, input);
+            if let Some(before) = before {
+                self.leave(before);
+            }
             all = all.zip(output).map(|(all, more)| all + &more);
         }
         all
@@ -316,9 +321,21 @@ impl Judge<'_> {
         }
         self.calls.push(name.to_owned());
         let outer = self.environment.positional.replace(args.to_vec());
+        let outer_locals = std::mem::replace(&mut self.locals, Some(HashMap::new()));
         self.depth += 1;
         let output = self.command(&body, input);
         self.depth -= 1;
+        let locals = std::mem::replace(&mut self.locals, outer_locals).unwrap_or_default();
+        for (name, before) in locals {
+            // Whether it was made one may depend on what is only known when it runs.
+            let now = self
+                .environment
+                .variables
+                .remove(&name)
+                .unwrap_or(Value::Inert);
+            let value = before.unwrap_or(Value::Inert).or(&now);
+            self.environment.variables.insert(name, value);
+        }
         self.environment.positional = outer;
         self.calls.pop();
         output

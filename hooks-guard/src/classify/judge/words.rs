@@ -318,13 +318,17 @@ impl Judge<'_> {
                     .as_ref()
                     .is_none_or(|known| Value::Text(known.clone()).is_inert());
             let list = matches!(operation.as_str(), "[@]" | "[*]");
-            let changed = known.as_deref().and_then(|value| {
-                if list {
-                    Some(value.to_owned())
-                } else {
-                    changed(value, &operation)
-                }
-            });
+            let changed = match list {
+                true => self
+                    .environment
+                    .variables
+                    .get(name)
+                    .and_then(Value::list)
+                    .map(str::to_owned),
+                false => known
+                    .as_deref()
+                    .and_then(|value| changed(value, &operation)),
+            };
             // Indices and offsets are computed.
             let index = operation.starts_with('[') && !self.environment.keyed.contains(name);
             let offset = operation

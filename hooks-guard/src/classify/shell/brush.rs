@@ -107,7 +107,14 @@ impl Lower<'_> {
 
     fn list(&self, list: &ast::CompoundList) -> Script {
         Script {
-            items: list.0.iter().map(|item| self.and_or(&item.0)).collect(),
+            items: list
+                .0
+                .iter()
+                .map(|ast::CompoundListItem(item, end)| AndOr {
+                    background: matches!(end, ast::SeparatorOperator::Async),
+                    ..self.and_or(item)
+                })
+                .collect(),
         }
     }
 
@@ -122,6 +129,7 @@ impl Lower<'_> {
                     ast::AndOr::Or(pipeline) => (Join::Or, self.pipeline(pipeline)),
                 })
                 .collect(),
+            background: false,
         }
     }
 
@@ -237,6 +245,7 @@ impl Lower<'_> {
                         commands: vec![self.command(&process.body)],
                     },
                     rest: Vec::new(),
+                    background: true,
                 }],
             }),
         }

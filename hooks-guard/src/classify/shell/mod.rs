@@ -61,6 +61,8 @@ pub(crate) struct Script {
 pub(crate) struct AndOr {
     pub(crate) first: Pipeline,
     pub(crate) rest: Vec<(Join, Pipeline)>,
+    /// `&`: in a subshell, while the shell goes on.
+    pub(crate) background: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -101,9 +101,15 @@ impl Lower<'_> {
 
     /// Statements, with what stands between them.
     fn statements(&self, nodes: &[Node<'_>]) -> Option<Script> {
-        let mut items = Vec::new();
-        for node in nodes.iter().filter(|node| node.is_named()) {
-            items.push(self.and_or(*node)?);
+        let mut items: Vec<AndOr> = Vec::new();
+        for node in nodes {
+            if node.is_named() {
+                items.push(self.and_or(*node)?);
+            } else if self.slice(*node) == "&"
+                && let Some(last) = items.last_mut()
+            {
+                last.background = true;
+            }
         }
         Some(Script { items })
     }
@@ -166,6 +172,7 @@ impl Lower<'_> {
             AndOr {
                 first: self.pipeline(node)?,
                 rest: Vec::new(),
+                background: false,
             }
         };
         self.after_document(node, &mut list)?;

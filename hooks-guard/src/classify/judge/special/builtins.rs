@@ -37,6 +37,8 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
         && let Some(name) = call.args.get(1)
     {
         named(judge, name);
+        judge.environment.set_unknown("OPTARG");
+        judge.environment.set_unknown("OPTIND");
     }
     Outcome::Table
 }

@@ -139,11 +139,12 @@ fn nested(
     positional: Vec<Arg>,
     input: &Input,
 ) -> Option<String> {
-    let before = judge.environment.clone();
-    judge.environment.positional = Some(positional);
-    let output = judge.shell_text(text, input);
-    judge.leave(before);
-    output
+    judge.in_child(|judge| {
+        let before = judge.environment.positional.replace(positional);
+        let output = judge.shell_text(text, input);
+        judge.environment.positional = before;
+        output
+    })
 }
 
 pub(super) fn eval(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
