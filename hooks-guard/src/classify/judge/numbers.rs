@@ -122,7 +122,7 @@ impl Judge<'_> {
                         return Some(name);
                     }
                 }
-                None if FILLED.contains(&name) => return Some(name.to_owned()),
+                _ if FILLED.contains(&name) => return Some(name.to_owned()),
                 Some(Value::Inert) | None => {}
             }
         }
@@ -184,10 +184,10 @@ impl Judge<'_> {
         }
         match name {
             "@" | "*" => positional.is_none_or(|args| args.iter().all(inert)),
-            _ => match self.environment.variables.get(name) {
-                Some(value) => *value != Value::Unknown,
-                None => !FILLED.contains(&name),
-            },
+            _ => {
+                let value = self.environment.variables.get(name);
+                value != Some(&Value::Unknown) && !FILLED.contains(&name)
+            }
         }
     }
 

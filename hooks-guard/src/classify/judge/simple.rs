@@ -211,18 +211,14 @@ impl Judge<'_> {
                 self.computes(&value.with(index.0));
             }
         }
-        let text = if !value.known() || base != name {
+        let list = value.text.starts_with('(');
+        let text = if !value.known() || base != name || OWN.contains(&base) {
             None
-        } else if value.text.starts_with('(')
-            && value.text.ends_with(')')
-            && !value.text.contains(['\'', '"', '$', '*', '['])
-        {
-            // A list of plain words.
-            Some(value.text[1..value.text.len() - 1].to_owned())
-        } else if OWN.contains(&base) {
-            None
-        } else if value.text.starts_with('(') {
-            None
+        } else if list {
+            let words = value.text[1..].strip_suffix(')');
+            words
+                .filter(|words| !append && !words.contains(['\'', '"', '$', '*', '[']))
+                .map(str::to_owned)
         } else if append {
             self.environment
                 .variables
@@ -234,9 +230,9 @@ impl Judge<'_> {
         };
         let inert = (value.known() || value.inert)
             && (!append && base == name || self.is_inert(base))
-            && !value.text.starts_with('(');
+            && !list;
         let value = match text {
-            Some(text) if value.text.starts_with('(') => Value::List(text),
+            Some(text) if list => Value::List(text),
             Some(text) => Value::Text(text),
             None if inert => Value::Inert,
             None => Value::Unknown,

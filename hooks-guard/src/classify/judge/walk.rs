@@ -36,8 +36,20 @@ impl Judge<'_> {
             return output;
         }
         let sure = self.environment.clone();
+        // What may hold where each of them may have been the last that ran.
+        let mut ways = Vec::new();
+        let either = list.rest.iter().any(|(join, _)| *join == Join::Or);
         for (join, pipeline) in &list.rest {
-            let before = (*join == Join::Or).then(|| self.environment.clone());
+            if either {
+                ways.push(self.environment.clone());
+            }
+            let before = (*join == Join::Or).then(|| {
+                for way in ways.drain(..) {
+                    self.environment.merge(&way);
+                }
+                ways.push(self.environment.clone());
+                self.environment.clone()
+            });
             self.pipeline(pipeline, input);
             if let Some(before) = before {
                 self.environment.merge(&before);
@@ -321,7 +333,7 @@ impl Judge<'_> {
         }
         self.calls.push(name.to_owned());
         let outer = self.environment.positional.replace(args.to_vec());
-        let outer_locals = std::mem::replace(&mut self.locals, Some(HashMap::new()));
+        let outer_locals = self.locals.replace(HashMap::new());
         self.depth += 1;
         let output = self.command(&body, input);
         self.depth -= 1;
