@@ -114,8 +114,8 @@ struct Guard<'a> {
 enum Decided {
     /// The service, which can be asked again.
     Service(Client, Ruling),
-    /// This process.
-    Here(Ruling),
+    /// This process; why not the service, where there is one.
+    Here(Ruling, Option<ClientError>),
 }
 
 impl Guard<'_> {
@@ -128,9 +128,19 @@ impl Guard<'_> {
         request.asks_itself = question.asks == Asks::Always;
         let decided = timeout_at(self.until, self.decide(&question.request)).await;
         let answer = match decided {
-            Err(_) => Answer::Ask("no decision was made in the agent's time".to_owned()),
-            Ok(Err(why)) => Answer::Ask(why),
-            Ok(Ok(Decided::Here(ruling))) => Answer::of(&question, &ruling),
+            Err(_) => undecided(
+                &question,
+                "no decision was made in the agent's time".to_owned(),
+            ),
+            Ok(Err(why)) => undecided(&question, why),
+            Ok(Ok(Decided::Here(ruling, service))) => {
+                match (Answer::of(&question, &ruling), service) {
+                    (Answer::Ask(reason), Some(error)) => {
+                        undecided(&question, format!("{reason}; {error}"))
+                    }
+                    (answer, _) => answer,
+                }
+            }
             Ok(Ok(Decided::Service(client, ruling))) => {
                 self.remember(&question.request, &ruling);
                 self.settle(&question, &client, &ruling).await
@@ -145,31 +155,47 @@ impl Guard<'_> {
         let body = serde_json::to_value(request).map_err(|error| error.to_string())?;
         let limit = DECISION.min(self.left() / 2);
         let path = "/api/hooks/permission-request";
+        let mut service = None;
         match client.post(path, &body, limit).await {
             Ok(value) => match serde_json::from_value(value) {
                 Ok(ruling) => return Ok(Decided::Service(client, ruling)),
-                Err(error) => tracing::debug!(%error, "what listens there is no service"),
+                Err(error) => {
+                    tracing::debug!(%error, "what listens there is no service");
+                    service = Some(ClientError::Strange);
+                }
             },
             // Something is wrong with it, or with this request: what is decided here is no less
             // strict.
-            Err(error) => tracing::debug!(%error, "the service does not decide"),
+            Err(error) => {
+                tracing::debug!(%error, "the service does not decide");
+                service = Some(error).filter(|error| !matches!(error, ClientError::Away(_)));
+            }
         }
-        self.here(request).await.map(Decided::Here)
+        let ruling = self.here(request).await?;
+        Ok(Decided::Here(ruling, service))
     }
 
     async fn here(&self, request: &PermissionRequest) -> Result<Ruling, String> {
         let failed = |error: Failure| format!("hooks-guard cannot decide: {error}");
         let gate = gate(self.config, None).map_err(failed)?;
-        let audit = open_briefly(self.config).await.map_err(failed)?;
+        let audit = match open_briefly(self.config).await {
+            Ok(audit) => audit,
+            Err(error) => return denied(&gate, request).await.ok_or_else(|| failed(error)),
+        };
         let service = PermissionService::new(gate, audit.clone(), self.config.approval_ttl());
         // Nobody can answer a question of a process that ends.
         let request = PermissionRequest {
             asks_itself: true,
             ..request.clone()
         };
-        let ruling = service.request(request).await;
+        let ruling = match service.request(request.clone()).await {
+            Ok(ruling) => Ok(ruling),
+            Err(error) => denied(service.gate(), &request)
+                .await
+                .ok_or_else(|| format!("hooks-guard cannot decide: {error}")),
+        };
         audit.leave();
-        ruling.map_err(|error| format!("hooks-guard cannot decide: {error}"))
+        ruling
     }
 
     /// What becomes of a ruling of the service: where the agent asks nobody, somebody at the
@@ -282,6 +308,21 @@ impl Guard<'_> {
         done?;
         Ok(())
     }
+}
+
+/// What an agent is told where nothing was decided: it asks if it can be made to, and is refused
+/// otherwise.
+fn undecided(question: &Question, why: String) -> Answer {
+    match question.asks {
+        Asks::Always => Answer::Ask(why),
+        Asks::Perhaps | Asks::Never => Answer::Deny(why),
+    }
+}
+
+/// The denial of a request, if it is denied: it holds where it cannot be recorded as well.
+async fn denied(gate: &Gate, request: &PermissionRequest) -> Option<Ruling> {
+    let ruling = gate.judge(request).await.ruling;
+    ruling.denied.then_some(ruling)
 }
 
 /// Whether nobody is there, or somebody who is about to go; a question that was asked stays open.

@@ -239,6 +239,52 @@ fn what_goes_wrong_allows_nothing() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
+/// `P-02`: a denial does not become less because it cannot be recorded, and Codex, which cannot be
+/// made to ask, is refused what was not decided.
+#[test]
+fn without_a_trail_a_denial_is_one_and_codex_goes_on_with_nothing() {
+    let home = Home::new();
+    let rules = home.path().join(".config/hooks-guard");
+    std::fs::create_dir_all(&rules).expect("a folder");
+    let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
+    std::fs::write(rules.join("rules.toml"), deny).expect("a file");
+    std::fs::create_dir_all(home.database()).expect("a folder in the trail's place");
+    let (decision, reason) = told(&home.hook("claude-code", &[], &before("make all", "1")));
+    assert_eq!(decision, "deny", "{reason}");
+    assert!(reason.contains("not here"), "{reason}");
+    for command in ["mkdir a", "ls"] {
+        let (decision, reason) = told(&home.hook("codex", &[], &before(command, "2")));
+        assert_eq!(decision, "deny", "{reason}");
+        assert!(reason.contains("audit.db"), "{reason}");
+    }
+}
+
+/// `P-02`: a service that refuses to decide is no reason for less.
+#[test]
+fn where_a_service_refuses_codex_does_not_go_on() {
+    let home = Home::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    home.config(&format!("listen = '127.0.0.1:{port}'"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let body = r#"{"error":"too many requests","code":"RATE_LIMITED"}"#;
+            let _ = write!(
+                stream,
+                "HTTP/1.1 429 Too Many Requests\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    let (decision, reason) = told(&home.hook("codex", &[], &before("mkdir a", "1")));
+    assert_eq!(decision, "deny", "{reason}");
+    assert!(reason.contains("RATE_LIMITED"), "{reason}");
+    let (decision, _) = told(&home.hook("claude-code", &[], &before("mkdir a", "2")));
+    assert_eq!(decision, "ask");
+    let read = home.hook("codex", &[], &before("ls", "3"));
+    assert!(read.status.success() && read.stdout.is_empty(), "{read:?}");
+}
+
 #[test]
 fn where_it_is_off_the_agent_decides() {
     let home = Home::new();
