@@ -175,7 +175,13 @@ impl Gate {
                     Ok(rules) => rules.judge(request, &found),
                     Err(why) => {
                         let why = unreadable.insert(why.to_string());
-                        Some(Verdict::unreadable(why))
+                        let asks = Verdict::unreadable(why);
+                        // What can be read may forbid it all the same.
+                        let rest = book.readable_in(request.cwd.as_deref());
+                        Some(match rest.judge(request, &found) {
+                            Some(verdict) => asks.or_stricter(verdict),
+                            None => asks,
+                        })
                     }
                 });
         let run = match (&self.rules, &verdict) {

@@ -7,6 +7,7 @@
 
 mod need;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -17,8 +18,9 @@ use self::need::Need::{self, Any, Run};
 use self::need::{NAMES, READS, TOKENS, Text};
 
 /// A value as a shell or a file of settings writes it: quoted, escaped, bare,
-/// or all of them in turn; from a quote that nothing closes, the rest.
-const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>)"'`\\])+|["'](?s:.)*)"#;
+/// or all of them in turn; from a quote that nothing closes, the rest of the line: what is on the
+/// next one may run.
+const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>)"'`\\])+|["'][^\n]*)"#;
 
 /// A name behind which a secret stands.
 const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|pwd|credentials?|cookie|signature|api_?key)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?)";
@@ -99,7 +101,7 @@ impl Masked {
     fn without(&self, mut text: String, shortest: usize) -> String {
         for (secret, kind) in &self.secrets {
             if secret.chars().count() >= shortest && text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), kind.label());
+                text = text.replace(secret.as_str(), &kind.label(secret));
             }
         }
         text
@@ -107,10 +109,13 @@ impl Masked {
 }
 
 impl Kind {
-    fn label(self) -> &'static str {
-        match self {
-            Self::Mail => "[e-mail]",
-            Self::Secret => "[secret]",
+    /// What stands in its place. Of several lines it says how many: who approves a command must
+    /// see that there is more to it.
+    fn label(self, text: &str) -> Cow<'static, str> {
+        match (self, text.matches('\n').count()) {
+            (Self::Mail, _) => "[e-mail]".into(),
+            (Self::Secret, 0) => "[secret]".into(),
+            (Self::Secret, breaks) => format!("[secret of {} lines]", breaks + 1).into(),
         }
     }
 }
@@ -120,7 +125,7 @@ fn replaced(text: &str, ranges: &[(Range<usize>, Kind)]) -> String {
     let mut at = 0;
     for (range, kind) in ranges {
         masked.push_str(&text[at..range.start]);
-        masked.push_str(kind.label());
+        masked.push_str(&kind.label(&text[range.clone()]));
         at = range.end;
     }
     masked.push_str(&text[at..]);
@@ -587,10 +592,11 @@ mod tests {
             let mut rest = *line;
             while let Some((before, behind)) = rest.split_once('«') {
                 want.push_str(before);
+                let (secret, behind) = behind.split_once('»').unwrap_or((behind, ""));
                 if !want.ends_with("[secret]") {
-                    want.push_str("[secret]");
+                    want.push_str(&Kind::Secret.label(secret));
                 }
-                rest = behind.split_once('»').map_or("", |(_, rest)| rest);
+                rest = behind;
             }
             want.push_str(rest);
             let got = mask(&line.replace(['«', '»'], ""));
@@ -676,8 +682,17 @@ mod tests {
         ] {
             let masked = Masked::for_storage(&format!("{before}{secret}{behind}")).text;
             assert!(!masked.contains(secret.trim_matches('\'')), "{masked}");
-            assert!(masked.contains("[secret]"), "{masked}");
+            assert!(masked.contains("[secret"), "{masked}");
         }
+    }
+
+    #[test]
+    fn what_may_run_is_not_hidden_behind_a_secret() {
+        assert_eq!(mask("# token='\nrm -rf x"), "# token=[secret]\nrm -rf x");
+        assert_eq!(
+            mask("# token='\nrm -rf x\n# '"),
+            "# token=[secret of 3 lines]"
+        );
     }
 
     #[cfg(any(feature = "sqlite", feature = "postgres"))]

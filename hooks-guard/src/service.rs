@@ -18,6 +18,7 @@ use crate::dispatches::Dispatches;
 use crate::gate::{Gate, Judged};
 use crate::random::random;
 use crate::request::{PermissionRequest, Ruling};
+use crate::rules::Verdict;
 
 pub use crate::dispatches::{Dispatch, HookRun, Runs, ScriptRuns, Step, StepRun};
 
@@ -68,9 +69,11 @@ pub struct Reply {
 pub enum Responded {
     /// It was taken to the trail.
     Answered(Answered),
-    /// What touches the guard itself, or what runs later, is asked about every time: the answer
-    /// was not taken.
+    /// What touches the guard itself, or what runs later, is asked about every time, and so is
+    /// what is only known when it runs: the answer was not taken.
     NotRemembered,
+    /// It was to hold for a session, and belongs to none: the answer was not taken.
+    NoSession,
 }
 
 /// For how long an approval holds (P-26).
@@ -231,11 +234,13 @@ impl PermissionService {
     ) -> Result<Responded, ServiceError> {
         let audit = &self.inner.audit;
         let longer = reply.approved && reply.remember != Remember::Once;
-        if longer
-            && let Some(record) = audit.decision(id).await?
-            && !may_be_remembered(record.rule.as_deref())
-        {
-            return Ok(Responded::NotRemembered);
+        if longer && let Some(record) = audit.decision(id).await? {
+            if !record.rule.as_deref().is_none_or(Verdict::remembers) {
+                return Ok(Responded::NotRemembered);
+            }
+            if reply.remember == Remember::Session && record.session_id.is_none() {
+                return Ok(Responded::NoSession);
+            }
         }
         let answer = NewAnswer {
             response: match reply.approved {
@@ -254,8 +259,8 @@ impl PermissionService {
                     command: record.command.clone(),
                     cwd: record.cwd.clone(),
                     session_id: match reply.remember {
-                        Remember::Session => Some(record.session_id.clone().unwrap_or_default()),
-                        _ => None,
+                        Remember::Session => record.session_id.clone(),
+                        Remember::Once | Remember::Always => None,
                     },
                     agent: record.agent.clone(),
                     by: by.to_owned(),
@@ -387,11 +392,6 @@ async fn answered(changes: &mut ChangeStream, id: i64) {
             _ => {}
         }
     }
-}
-
-/// Whether an answer to what this rule asks about may hold for longer than once.
-fn may_be_remembered(rule: Option<&str>) -> bool {
-    rule.is_none_or(|rule| !rule.starts_with("built in"))
 }
 
 /// What an approval is bound to, together with the directory and the session.

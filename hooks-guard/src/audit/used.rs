@@ -220,7 +220,9 @@ impl Take {
                         AND d.executed_at IS NULL
                         AND NOT EXISTS (SELECT 1 FROM used u WHERE u.decision = d.id)
                         AND NOT EXISTS (SELECT 1 FROM remembered r
-                            WHERE r.command_hash = d.command_hash AND r.created_at >= d.at)
+                            WHERE r.command_hash = d.command_hash AND r.created_at >= d.at
+                                AND ((r.cwd IS NULL AND d.cwd IS NULL) OR r.cwd = d.cwd)
+                                AND (r.session_id IS NULL OR r.session_id = d.session_id))
                       ORDER BY d.id LIMIT 1"
                 ),
                 &[

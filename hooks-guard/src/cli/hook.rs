@@ -155,22 +155,21 @@ impl Guard<'_> {
         let body = serde_json::to_value(request).map_err(|error| error.to_string())?;
         let limit = DECISION.min(self.left() / 2);
         let path = "/api/hooks/permission-request";
-        let mut service = None;
-        match client.post(path, &body, limit).await {
+        let service = match client.post(path, &body, limit).await {
             Ok(value) => match serde_json::from_value(value) {
                 Ok(ruling) => return Ok(Decided::Service(client, ruling)),
                 Err(error) => {
                     tracing::debug!(%error, "what listens there is no service");
-                    service = Some(ClientError::Strange);
+                    Some(ClientError::Strange)
                 }
             },
             // Something is wrong with it, or with this request: what is decided here is no less
             // strict.
             Err(error) => {
                 tracing::debug!(%error, "the service does not decide");
-                service = Some(error).filter(|error| !matches!(error, ClientError::Away(_)));
+                Some(error).filter(|error| !matches!(error, ClientError::Away(_)))
             }
-        }
+        };
         let ruling = self.here(request).await?;
         Ok(Decided::Here(ruling, service))
     }

@@ -75,7 +75,14 @@ pub(crate) async fn respond(
         Responded::NotRemembered => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
-                "This touches the guard itself or what runs later, and is asked about every time",
+                "This touches the guard itself or what runs later, or is only known when it runs, \
+                 and is asked about every time",
+            ));
+        }
+        Responded::NoSession => {
+            return Err(ApiError::conflict(
+                "CANNOT_BE_REMEMBERED",
+                "This belongs to no session; approve it once, or always",
             ));
         }
     };

@@ -67,14 +67,7 @@ impl RuleBook {
     /// If a file cannot be read, or has mistakes.
     pub fn rules_in(&self, directory: Option<&Path>) -> Result<Rules, BookError> {
         let mut files = vec![self.trust.clone(), self.user.clone()];
-        let around = directory.filter(|directory| directory.is_absolute());
-        let mut projects: Vec<PathBuf> = around
-            .into_iter()
-            .flat_map(Path::ancestors)
-            .map(Places::project_rules)
-            .filter(|file| file.symlink_metadata().is_ok())
-            .collect();
-        projects.reverse();
+        let projects = projects(directory);
         files.extend(projects.iter().cloned());
         let seen: Vec<Seen> = files.into_iter().map(Seen::of).collect();
         if let Some(rules) = self.lock().get(&seen) {
@@ -93,11 +86,49 @@ impl RuleBook {
         Ok(rules)
     }
 
+    /// The rules that hold in a directory, of the files that can be read: for where not all can.
+    /// They may forbid something; what they allow may be forbidden by the others.
+    #[must_use]
+    pub fn readable_in(&self, directory: Option<&Path>) -> Rules {
+        let trust = Trust::load(&self.trust).unwrap_or_default();
+        let load = |user, project| Rules::load(user, project, &trust, &self.places).ok();
+        let projects = projects(directory);
+        let user = load(Some(self.user.as_path()), None);
+        let around = projects.iter().filter_map(|file| load(None, Some(file)));
+        let all = user.into_iter().chain(around);
+        all.fold(Rules::built_in(&self.places), |all, rules| all.and(&rules))
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Vec<Seen>, Rules>> {
         self.read
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// The files of the projects around a directory, from the outermost on; also of those around what
+/// it links to.
+fn projects(directory: Option<&Path>) -> Vec<PathBuf> {
+    let directory = directory.filter(|directory| directory.is_absolute());
+    let real = directory.and_then(|directory| fs::canonicalize(directory).ok());
+    let around = |directory: Option<&Path>| {
+        let mut files: Vec<PathBuf> = directory
+            .into_iter()
+            .flat_map(Path::ancestors)
+            .map(Places::project_rules)
+            .filter(|file| file.symlink_metadata().is_ok())
+            .collect();
+        files.reverse();
+        files
+    };
+    let mut files = around(directory);
+    for file in around(real.as_deref()) {
+        let same = |other: &PathBuf| fs::canonicalize(other).ok() == fs::canonicalize(&file).ok();
+        if !files.iter().any(same) {
+            files.push(file);
+        }
+    }
+    files
 }
 
 impl Seen {
@@ -156,6 +187,43 @@ mod tests {
         assert_eq!(effect(&book, home.path()), None);
         fs::remove_file(Places::project_rules(&outer)).expect("gone");
         assert_eq!(effect(&book, &inner), None);
+    }
+
+    /// `P-06`: what is linked to lies in the projects around the place that it links to.
+    #[cfg(unix)]
+    #[test]
+    fn the_rules_of_the_projects_around_a_link_hold() {
+        let home = tempfile::tempdir().expect("a directory");
+        let book = RuleBook::new(&Places::below(home.path()), Protected::new(home.path()));
+        let inner = home.path().join("project/inner");
+        fs::create_dir_all(&inner).expect("a directory");
+        fs::write(Places::project_rules(&home.path().join("project")), DENY).expect("a file");
+        let link = home.path().join("link");
+        std::os::unix::fs::symlink(&inner, &link).expect("a link");
+        assert_eq!(effect(&book, &link), Some(Effect::Deny));
+    }
+
+    /// `P-06`: a broken file takes nothing from the others.
+    #[test]
+    fn what_can_be_read_forbids_where_something_else_cannot() {
+        let home = tempfile::tempdir().expect("a directory");
+        let places = Places::below(home.path());
+        let book = std::sync::Arc::new(RuleBook::new(&places, Protected::new(home.path())));
+        let project = home.path().join("project");
+        fs::create_dir_all(&places.config).expect("a directory");
+        fs::create_dir_all(&project).expect("a directory");
+        fs::write(places.rules_file(), DENY).expect("a file");
+        fs::write(Places::project_rules(&project), "no rules").expect("a file");
+        assert!(book.rules_in(Some(&project)).is_err());
+        let found = Classifier::new()
+            .judge("make all", None)
+            .expect("a command");
+        let request = PermissionRequest {
+            cwd: Some(project.clone()),
+            ..PermissionRequest::new("make all")
+        };
+        let verdict = book.readable_in(Some(&project)).judge(&request, &found);
+        assert_eq!(verdict.map(|verdict| verdict.effect), Some(Effect::Deny));
     }
 
     #[test]

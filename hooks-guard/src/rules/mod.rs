@@ -119,8 +119,16 @@ pub struct Verdict {
     pub remember: bool,
 }
 
+/// Stands in the names of what is asked about every time.
+const BUILT_IN: &str = "built in:";
+
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl Verdict {
+    /// Whether an answer to what a rule of this name asks about may be remembered.
+    pub(crate) fn remembers(rule: &str) -> bool {
+        !rule.contains(BUILT_IN)
+    }
+
     /// Asks, because the rules cannot be read: one of them may forbid it.
     pub(crate) fn unreadable(why: &str) -> Self {
         Self {
@@ -404,7 +412,10 @@ fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
             let reason = format!(
                 "{place} {would} something that this may be: what stands in it is only known when it runs"
             );
-            Some(verdict(Effect::Ask, reason, false))
+            Some(Verdict {
+                rule: format!("{place}, {BUILT_IN} what is not known yet"),
+                ..verdict(Effect::Ask, reason, false)
+            })
         }
     }
 }

@@ -268,6 +268,8 @@ fn where_a_service_refuses_codex_does_not_go_on() {
     home.config(&format!("listen = '127.0.0.1:{port}'"));
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
+            // What is not read may take the answer with it.
+            let _ = stream.read(&mut [0; 1 << 16]);
             let body = r#"{"error":"too many requests","code":"RATE_LIMITED"}"#;
             let _ = write!(
                 stream,

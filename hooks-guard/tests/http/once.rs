@@ -144,6 +144,32 @@ fn approval_without_a_session_does_not_serve_one() {
     );
 }
 
+/// `P-26`: there is no session for which it could hold.
+#[test]
+fn approval_for_a_session_needs_one() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.post(&json!({ "command": "mkdir out" })).ok();
+    let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "session" });
+    daemon
+        .respond_with(&answer)
+        .error(409, "CANNOT_BE_REMEMBERED");
+    assert!(remembered(&daemon).is_empty());
+    let answer = json!({ "id": ruling["id"], "response": "APPROVED" });
+    daemon.respond_with(&answer).ok();
+}
+
+/// `P-26`: an answer that is remembered in one place takes nothing from another.
+#[test]
+fn approval_for_good_leaves_approvals_elsewhere() {
+    let daemon = Daemon::plain();
+    approve(&daemon, &body("mkdir out", "/srv/a", "s-1"), None);
+    approve(&daemon, &body("mkdir out", "/srv/b", "s-1"), Some("always"));
+    assert_eq!(
+        decision(&daemon, "mkdir out", "/srv/a", "s-1"),
+        "AUTO_ALLOWED"
+    );
+}
+
 #[test]
 fn approval_of_a_command_with_one_secret_does_not_serve_another() {
     let daemon = Daemon::plain();

@@ -166,7 +166,7 @@ impl Files {
             }
         }
         if effect == Crud::Read {
-            return None;
+            return self.own_read(scene, part, name);
         }
         if name == "mv" || name == "rename" {
             // The last one is where it goes.
@@ -182,21 +182,7 @@ impl Files {
                 return Some((matter, text));
             }
         }
-        // Code names files within its text.
-        let input = part.input.iter().flatten();
-        let code = part
-            .words
-            .iter()
-            .skip(1)
-            .chain(&part.documents)
-            .map(|word| &word.text)
-            .chain(input);
-        // A repository is no more than named.
-        let tokens = code
-            .flat_map(|text| tokens(text))
-            .filter(|token| !token.ends_with(".git"));
-        let mut tokens = tokens;
-        tokens.find_map(|token| {
+        named_in_code(part).find_map(|token| {
             let mut path = scene.start.locate(token);
             if token.starts_with('/') {
                 path.names.push(format!("{UNKNOWN}{}", normal(token)));
@@ -204,6 +190,83 @@ impl Files {
             Some((self.touched(&path, effect)?, token.to_owned()))
         })
     }
+
+    /// What a part reads of the guard's own files: by code in its words, or as all that lies in a
+    /// folder.
+    fn own_read(&self, scene: &Scene<'_>, part: &Part, name: &str) -> Option<(Matter, String)> {
+        let own = || {
+            self.guards
+                .iter()
+                .filter(|guard| guard.matter == Matter::Files)
+        };
+        let by_code = named_in_code(part).find(|token| {
+            let path = scene.start.locate(token);
+            let mut names = path.names.iter().map(|name| parts_of(name));
+            names.any(|parts| own().any(|guard| guard.matches(&parts, true)))
+        });
+        let holds = |path: &Located| {
+            let mut names = path.names.iter().map(|name| parts_of(name));
+            names.any(|parts| own().any(|guard| guard.above(&parts)))
+        };
+        let operands = || {
+            part.words
+                .iter()
+                .skip(1)
+                .filter(|word| !word.text.starts_with('-'))
+        };
+        let within = || {
+            if !goes_into_folders(name, part) {
+                return None;
+            }
+            let told = operands().find(|word| holds(&locate(scene, word)));
+            // Told no folder, it goes through the one where it runs.
+            let here = operands().count() < 2 && holds(&scene.start.locate("."));
+            told.map(|word| word.text.clone())
+                .or_else(|| here.then(|| ".".to_owned()))
+        };
+        let what = by_code.map(str::to_owned).or_else(within)?;
+        Some((Matter::Files, what))
+    }
+}
+
+/// Whether a program prints what is in the files of folders that it is told.
+fn goes_into_folders(name: &str, part: &Part) -> bool {
+    let flag = |letters: &str, long: &[&str]| {
+        part.words.iter().skip(1).any(|word| {
+            let text = word.text.as_str();
+            match text.strip_prefix("--") {
+                Some(_) => long.contains(&text),
+                None => text.starts_with('-') && text.contains(|c| letters.contains(c)),
+            }
+        })
+    };
+    match name {
+        "rg" | "ag" | "ack" | "ugrep" | "pt" | "sift" => true,
+        "grep" | "egrep" | "fgrep" | "rgrep" | "zgrep" | "ggrep" => {
+            name == "rgrep"
+                || flag(
+                    "rR",
+                    &[
+                        "--recursive",
+                        "--dereference-recursive",
+                        "--directories=recurse",
+                    ],
+                )
+        }
+        "diff" | "gdiff" => flag("r", &["--recursive"]),
+        "git" => flag("", &["--no-index"]),
+        _ => false,
+    }
+}
+
+/// What looks like a path within the text of code: of words, documents and what is piped.
+fn named_in_code(part: &Part) -> impl Iterator<Item = &str> {
+    let input = part.input.iter().flatten();
+    let words = part.words.iter().skip(1).chain(&part.documents);
+    let code = words.map(|word| &word.text).chain(input);
+    // A repository is no more than named.
+    code.flat_map(|text| tokens(text))
+        .filter(|token| !token.ends_with(".git"))
 }
 
 fn locate(scene: &Scene<'_>, word: &Word) -> Located {
@@ -285,7 +348,11 @@ impl Guard {
                     .enumerate()
                     .all(|(at, (a, b))| {
                         // The first one has to be more than any name.
-                        let least = if reads { 2 } else { usize::from(at == 0) };
+                        let least = match reads {
+                            true if self.matter == Matter::Files => 0,
+                            true => 2,
+                            false => usize::from(at == 0),
+                        };
                         self::fits(a, b, least)
                     })
         };

@@ -239,6 +239,8 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
             .find(|c: char| !c.is_ascii_digit())
             .unwrap_or(after.len());
         let hit = match &text[at..=at] {
+            // Of `300{0,1}` it is not followed which ports these are.
+            ":" if digits > 0 && after[digits..].starts_with(['{', '[']) => true,
             ":" => after[..digits].parse() == Ok(port) || covers_list(after, port),
             // `TCP:localhost,port=3000`, `localhost/3000`
             "," => after
@@ -271,7 +273,7 @@ fn host_before(text: &str) -> &str {
     if let Some(inner) = text.strip_suffix(']') {
         return inner.rsplit('[').next().unwrap_or(inner);
     }
-    let part = |c: char| c.is_alphanumeric() || ".-_%@*{}$".contains(c) || c == UNKNOWN;
+    let part = |c: char| c.is_alphanumeric() || ".-_%@*{}$。．｡".contains(c) || c == UNKNOWN;
     let start = text.rfind(|c: char| !part(c)).map_or(0, |at| {
         at + text[at..].chars().next().map_or(1, char::len_utf8)
     });

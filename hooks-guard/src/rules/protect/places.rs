@@ -26,6 +26,8 @@ pub(super) const ANYWHERE: &[(Matter, &[&str])] = &[
             "opencode.jsonc",
             ".opencode/plugin*/",
             ".config/opencode/",
+            // What a project forbids.
+            ".hooks-guard.toml",
         ],
     ),
     (
