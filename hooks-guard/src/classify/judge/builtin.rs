@@ -130,6 +130,7 @@ impl Judge<'_> {
                 }
                 // `export` has no types.
                 let typed = name != "export";
+                let declares = matches!(name, "declare" | "typeset");
                 self.environment.integers |= typed && (flag('i') || flag('F') || flag('E'));
                 if typed && "ulcLRZT".chars().any(flag) {
                     self.find(
@@ -162,6 +163,12 @@ impl Judge<'_> {
                     if let Some((name, value)) = split_assignment(arg) {
                         self.sets(&name, &value);
                         self.assign(&name, &value);
+                        if declares {
+                            // Some shells have no such command.
+                            let before = self.environment.variables.get(&name);
+                            let value = before.unwrap_or(&Value::Inert).or(&Value::Inert);
+                            self.environment.variables.insert(name, value);
+                        }
                     } else if !arg.known() {
                         self.find(
                             Effect::Code,

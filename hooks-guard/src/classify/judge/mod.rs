@@ -122,6 +122,8 @@ pub(crate) struct Judge<'t> {
     noted: Vec<String>,
     /// A path of secrets that a word which is not known may stand for.
     handed: Option<String>,
+    /// Whether a text has the word `function` in it.
+    keyword: bool,
     /// Whether it is a program that runs what is judged next, and not the shell itself.
     child: bool,
     /// What the text that is judged has shown so far, where that is not known.
@@ -150,6 +152,7 @@ impl<'t> Judge<'t> {
             locals: None,
             noted: Vec::new(),
             handed: None,
+            keyword: false,
             child: false,
             shown: Shown::Numbers,
             piped: Shown::Anything,
@@ -193,6 +196,11 @@ impl<'t> Judge<'t> {
             );
             return None;
         }
+        let unescaped = || super::shell::parse(&text.replace("$'", "'"));
+        if escaped_quote(text) && !matches!(unescaped(), Reading::Unreadable(_)) {
+            self.find(Effect::Unknown, span, "shells read `$'…\\'…'` differently");
+        }
+        self.keyword |= text.contains("function");
         let outer = std::mem::replace(&mut self.place, place);
         self.depth += 1;
         let output = match super::shell::parse(text) {
@@ -313,4 +321,32 @@ impl<'t> Judge<'t> {
             before,
         });
     }
+}
+
+/// Whether a `$'…'` holds an escaped quote: to a shell that does not know it, the text ends there.
+fn escaped_quote(text: &str) -> bool {
+    #[derive(PartialEq)]
+    enum In {
+        Words,
+        Single,
+        Double,
+        Dollar,
+    }
+    let mut place = In::Words;
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match (&place, c) {
+            (In::Dollar, '\\') if characters.next() == Some('\'') => return true,
+            (In::Words | In::Double, '\\') => drop(characters.next()),
+            (In::Words, '$') if characters.peek() == Some(&'\'') => {
+                characters.next();
+                place = In::Dollar;
+            }
+            (In::Words, '\'') => place = In::Single,
+            (In::Words, '"') => place = In::Double,
+            (In::Single | In::Dollar, '\'') | (In::Double, '"') => place = In::Words,
+            _ => {}
+        }
+    }
+    false
 }

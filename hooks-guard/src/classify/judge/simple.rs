@@ -38,6 +38,19 @@ impl Judge<'_> {
                 label
             }
         });
+        // Some shells take `a &> f b` for `a &` and `> f b`.
+        let part = redirects.iter().find(|redirect| redirect.both);
+        if let Some(part) = part {
+            let behind = |word: &&Word| word.span.start >= part.span.end;
+            let words: Vec<&Word> = words.iter().filter(behind).collect();
+            let rest: Vec<Arg> = words
+                .into_iter()
+                .flat_map(|word| self.expand(word))
+                .collect();
+            if !rest.is_empty() {
+                self.run(rest, &Input::Unknown);
+            }
+        }
         let silent = args.first().is_some_and(|name| self.speaks(&name.text));
         let mut sent = self.redirects(redirects, input, How { piped, silent });
         if !redirects.is_empty() && moves(&args) {
@@ -220,11 +233,8 @@ impl Judge<'_> {
                 .filter(|words| !append && !words.contains(['\'', '"', '$', '*', '[']))
                 .map(str::to_owned)
         } else if append {
-            self.environment
-                .variables
-                .get(base)
-                .and_then(Value::text)
-                .map(|before| before.to_owned() + &value.text)
+            // Some shells know no `+=`.
+            None
         } else {
             Some(value.text.clone())
         };

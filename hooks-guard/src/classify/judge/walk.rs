@@ -159,9 +159,10 @@ impl Judge<'_> {
                 let computes = conditions.first().is_some_and(|first| {
                     first.text.starts_with("((") || first.text.starts_with("[[")
                 });
-                for condition in conditions {
-                    self.condition(&condition, computes);
+                for condition in &conditions {
+                    self.condition(condition, computes);
                 }
+                self.as_commands(&conditions);
                 self.computed_values(span);
                 None
             }
@@ -249,6 +250,38 @@ impl Judge<'_> {
         self.environment.merge(&before);
         round(self);
         self.environment.merge(&before);
+    }
+
+    /// To some shells `[[ a || b ]]` and `(( a ))` are commands like any others: `b`, `a`.
+    fn as_commands(&mut self, conditions: &[Arg]) {
+        let first = conditions.first().map_or("", |first| first.text.as_str());
+        let (arithmetic, test) = (first.starts_with("(("), first.starts_with("[["));
+        if !arithmetic && !test {
+            return;
+        }
+        for condition in conditions.iter().skip(usize::from(test)) {
+            let text = condition.text.trim_matches(|c: char| "() \t\n".contains(c));
+            let words: Vec<Arg> = text
+                .split_whitespace()
+                .map(|word| condition.with(word))
+                .collect();
+            let known = |word: &Arg| self.tables.program(&word.text).is_some();
+            if words.first().is_some_and(known) {
+                self.run(words, &Input::Unknown);
+            }
+        }
+        for condition in conditions {
+            for (at, _) in condition.text.match_indices('>') {
+                let target = condition.text[at + 1..].trim_start();
+                if target.starts_with(['/', '.', '~']) {
+                    self.find(
+                        Effect::Create,
+                        condition.span,
+                        "some shells take this for a redirection, and write a file",
+                    );
+                }
+            }
+        }
     }
 
     /// One of the conditions of a test, or all of `(( … ))`.
@@ -384,6 +417,9 @@ impl Judge<'_> {
                 "exports"
             } else if odd || self.tables.program(&name).is_some() {
                 "shadows a program by"
+            } else if self.keyword {
+                // Some shells do not know the word, and run what stands on the next lines.
+                "defines by `function`"
             } else {
                 continue;
             };

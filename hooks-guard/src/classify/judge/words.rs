@@ -184,7 +184,7 @@ impl Judge<'_> {
     pub(super) fn conditions(&mut self, word: &Word) -> Vec<Arg> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
-        let sign = |cell: &Cell| matches!(cell.character, '&' | '|') && !cell.quoted && !cell.value;
+        let sign = |cell: &Cell| matches!(cell.character, '&' | '|') && !cell.value;
         cells
             .all
             .split(sign)

@@ -369,6 +369,7 @@ impl Lower<'_> {
         Redirect {
             operator,
             descriptor,
+            both: matches!(redirect, ast::IoRedirect::OutputAndError(..)),
             span: target.span,
             target,
         }

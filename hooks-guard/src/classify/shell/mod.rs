@@ -124,6 +124,8 @@ pub(crate) struct Redirect {
     pub(crate) operator: Operator,
     /// The descriptor that is redirected: said, or the operator's own.
     pub(crate) descriptor: u32,
+    /// `&>`, `&>>`: with it the descriptor of errors.
+    pub(crate) both: bool,
     pub(crate) target: Word,
     pub(crate) span: Span,
 }

@@ -379,6 +379,7 @@ impl Lower<'_> {
                 descriptor: self
                     .descriptor(node)?
                     .unwrap_or_else(|| Operator::descriptor("<<")),
+                both: false,
                 span: at,
                 target,
             },
@@ -397,6 +398,7 @@ impl Lower<'_> {
                     descriptor: self
                         .descriptor(node)?
                         .unwrap_or_else(|| Operator::descriptor("<<<")),
+                    both: false,
                     span: target.span,
                     target,
                 },
@@ -425,6 +427,7 @@ impl Lower<'_> {
                 Redirect {
                     operator: Operator::Duplicate,
                     descriptor,
+                    both: false,
                     span: span(node),
                     target,
                 },
@@ -433,6 +436,7 @@ impl Lower<'_> {
         }
         let more = words.split_off(1.min(words.len()));
         let target = words.pop()?;
+        let both = operator.starts_with('&');
         let operator = match operator.as_str() {
             "<" => Operator::Read,
             ">" | ">|" | "&>" => Operator::Write,
@@ -446,6 +450,7 @@ impl Lower<'_> {
             Redirect {
                 operator,
                 descriptor,
+                both,
                 span: target.span,
                 target,
             },

@@ -1,0 +1,164 @@
+//! What may run without a question changes nothing, in real shells (P-01): commands are put together
+//! at random, judged, and those that are allowed are run.
+//!
+//! `HOOKS_COMMANDS` is how many are put together, and `HOOKS_SEED` the seed.
+
+#![cfg(unix)]
+
+mod grammar;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hooks_guard::classify::{Classifier, Decision};
+
+use grammar::{FILES, PRINTS, REDIRECTIONS, RUNS, SETS, USES, WORDS};
+
+/// As deep as commands stand in commands.
+const DEPTH: usize = 3;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % most as u64) as usize
+    }
+
+    fn of(&mut self, list: &[&'static str]) -> &'static str {
+        list[self.below(list.len())]
+    }
+
+    fn command(&mut self) -> String {
+        if self.below(2) == 0 {
+            let piece = self.of(RUNS);
+            return self.filled(piece, DEPTH);
+        }
+        let mut parts: Vec<&str> = (0..=self.below(3)).map(|_| self.of(SETS)).collect();
+        parts.push(self.of(USES));
+        let joined = parts.join(["; ", "\n", " && "][self.below(3)]);
+        self.filled(&joined, DEPTH)
+    }
+
+    /// A piece with others in its gaps.
+    fn filled(&mut self, piece: &str, depth: usize) -> String {
+        let mut out = String::new();
+        let mut rest = piece;
+        while let Some(at) = rest.find('@') {
+            out.push_str(&rest[..at]);
+            let (list, plain) = match rest[at + 1..].chars().next() {
+                Some('o') => (PRINTS, "cat evil"),
+                Some('w') => (WORDS, "ls"),
+                Some('r') => (REDIRECTIONS, ""),
+                _ => {
+                    out.push('@');
+                    rest = &rest[at + 1..];
+                    continue;
+                }
+            };
+            let inner = match depth.checked_sub(1) {
+                Some(depth) => {
+                    let piece = self.of(list);
+                    self.filled(piece, depth)
+                }
+                None => plain.to_owned(),
+            };
+            out.push_str(&inner);
+            rest = &rest[at + 2..];
+        }
+        out + rest
+    }
+}
+
+/// Runs a command in a folder of its own; says what is there then that was not before.
+fn runs(shell: &str, command: &str, folder: &Path) -> BTreeSet<OsString> {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        fs::remove_file(entry.expect("an entry").path()).expect("a file");
+    }
+    for (name, text) in FILES {
+        fs::write(folder.join(name), text).expect("a file");
+    }
+    let child = Command::new(shell)
+        .args(["-c", command])
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the shell runs");
+    end(child);
+    for (name, text) in FILES {
+        let now = fs::read_to_string(folder.join(name)).ok();
+        assert_eq!(now.as_deref(), Some(*text), "{shell} {command:?}");
+    }
+    let there = fs::read_dir(folder).expect("a folder");
+    let names = there.map(|entry| entry.expect("an entry").file_name());
+    let given = |name: &OsString| FILES.iter().any(|(given, _)| **given == **name);
+    names.filter(|name| !given(name)).collect()
+}
+
+/// Waits for it, and ends it where it waits for something itself.
+fn end(mut child: Child) {
+    let until = Instant::now() + Duration::from_secs(3);
+    while child.try_wait().expect("a child").is_none() {
+        if Instant::now() > until {
+            let _ = child.kill();
+            let _ = child.wait();
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    let value = std::env::var(name).ok();
+    value.map_or(usual, |value| value.parse().expect("a number"))
+}
+
+#[test]
+fn p_01_what_is_allowed_changes_nothing_in_a_real_shell() {
+    let there = |shell: &&str| {
+        let mut asked = Command::new(shell);
+        asked
+            .args(["-c", ":"])
+            .stderr(Stdio::null())
+            .status()
+            .is_ok()
+    };
+    let shells: Vec<&str> = ["bash", "zsh", "dash"].into_iter().filter(there).collect();
+    assert!(shells.contains(&"bash"), "bash is needed to run commands");
+    let folder = tempfile::tempdir().expect("a folder");
+    let classifier = Classifier::new();
+    let mut random = Random(number("HOOKS_SEED", 0x5eed_5e11));
+    let count = number("HOOKS_COMMANDS", 1500);
+    let mut wrong = Vec::new();
+    let mut allowed = 0;
+    for _ in 0..count {
+        let command = random.command();
+        let verdict = classifier.classify(&command).expect("a command");
+        if verdict.decision != Decision::AutoAllowed {
+            continue;
+        }
+        allowed += 1;
+        for shell in &shells {
+            let made = runs(shell, &command, folder.path());
+            if !made.is_empty() {
+                wrong.push(format!("{shell} {command:?} made {made:?}"));
+            }
+        }
+    }
+    println!("{allowed} of {count} commands were allowed, and run in {shells:?}");
+    assert!(allowed > count / 50, "{allowed} of {count} were allowed");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
