@@ -100,26 +100,12 @@ impl Judge<'_> {
             false => self.piped,
         };
         let shown = self.shows(&args, piped);
-        let own: Vec<_> = set
-            .iter()
-            .map(|(name, _)| name.split(['+', '[']).next().unwrap_or(name).to_owned())
-            .map(|name| (self.environment.variables.get(&name).cloned(), name))
-            .collect();
-        for (name, value) in &set {
-            self.assign(name, value);
-        }
         let certain = plain && set.is_empty() && words.iter().all(is_certain);
-        let output = self.with_names(names, |judge| judge.run(args, &sent.input.clone()));
-        for (value, name) in own {
-            // Some of the shell's own commands, and functions, keep it.
-            let set = self
-                .environment
-                .variables
-                .remove(&name)
-                .unwrap_or(Value::Inert);
-            let value = value.unwrap_or(Value::Inert).or(&set);
-            self.environment.variables.insert(name, value);
-        }
+        let keeps =
+            KEEPS.contains(&program.as_str()) || self.environment.functions.contains_key(&program);
+        let output = self.with_variables(&set, keeps, |judge| {
+            judge.with_names(names, |judge| judge.run(args, &sent.input.clone()))
+        });
         self.written(&sent, output.as_deref(), span, &program);
         self.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
@@ -137,11 +123,37 @@ impl Judge<'_> {
         sent.out(output)
     }
 
+    /// Runs a command with variables that are set for it alone, unless the shell `keeps` them.
+    fn with_variables<T>(
+        &mut self,
+        set: &[(String, Arg)],
+        keeps: bool,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let names = set.iter().map(|(name, _)| base(name).to_owned());
+        let before: Vec<_> = names
+            .map(|name| (self.environment.variables.get(&name).cloned(), name))
+            .collect();
+        for (name, value) in set {
+            self.assign(name, value);
+        }
+        let output = run(self);
+        let variables = &mut self.environment.variables;
+        for (value, name) in before {
+            let value = match variables.remove(&name) {
+                // Not every shell keeps them.
+                Some(now) if keeps => Some(value.unwrap_or(Value::Inert).or(&now)),
+                _ => value,
+            };
+            variables.extend(value.map(|value| (name, value)));
+        }
+        output
+    }
+
     /// `NAME=VALUE`; the name keeps the `+` of `+=`.
     fn assignment(&mut self, word: &Word) -> Option<(Arg, Arg)> {
         let (name, value) = self.parted(word)?;
-        let base = name.text.trim_end_matches('+').split('[').next()?;
-        is_name(base).then_some((name, value))
+        is_name(base(&name.text)).then_some((name, value))
     }
 
     /// Judges the index of an array of which an element is set.
@@ -182,7 +194,7 @@ impl Judge<'_> {
 
     /// Notes that a variable is set that changes what programs run.
     pub(super) fn sets(&mut self, name: &str, value: &Arg) {
-        let plain = name.split(['+', '[']).next().unwrap_or(name);
+        let plain = base(name);
         // Of what is appended to, the rest is not known.
         let known = (value.known() && plain == name).then_some(value.text.as_str());
         let name = plain;
@@ -207,7 +219,7 @@ impl Judge<'_> {
         }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
-        let base = name.split('[').next().unwrap_or(name);
+        let base = base(name);
         if base != name {
             self.computed_values(value.span);
         }
@@ -297,6 +309,17 @@ fn instead(change: &Change) -> bool {
         _ => false,
     }
 }
+
+/// The name of a variable without the index and the `+` that may follow it.
+fn base(name: &str) -> &str {
+    name.split(['+', '[']).next().unwrap_or(name)
+}
+
+/// What the shell runs itself, and which some shells let keep the variables before it.
+const KEEPS: &[&str] = &[
+    "eval", "export", "readonly", "set", "shift", "trap", "unset", ".", "source", ":", "exec",
+    "break", "continue", "return", "exit", "declare", "typeset", "local", "builtin", "command",
+];
 
 /// Variables that the shell sets by itself.
 const OWN: &[&str] = &[
