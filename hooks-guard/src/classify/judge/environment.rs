@@ -31,6 +31,82 @@ pub(crate) struct Environment {
     pub(crate) positional: Option<Vec<Arg>>,
 }
 
+/// Variables that the shell sets by itself.
+pub(super) const OWN: &[&str] = &[
+    "_",
+    "PWD",
+    "OLDPWD",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "REPLY",
+    "OPTARG",
+    "OPTIND",
+    "PIPESTATUS",
+    "BASH_REMATCH",
+    "BASHPID",
+    "BASH_COMMAND",
+    "BASH_SUBSHELL",
+    "FUNCNAME",
+    "DIRSTACK",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "HISTCMD",
+    "MAPFILE",
+    "UID",
+    "EUID",
+    "PPID",
+    "GROUPS",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "COLUMNS",
+    "LINES",
+    "path",
+    "pipestatus",
+    "status",
+    "argv",
+    "reply",
+    "match",
+    "MATCH",
+    "USERNAME",
+    "GID",
+    "EGID",
+    "TTYIDLE",
+    "ERRNO",
+    "SHLVL",
+];
+
+/// Variables that shells keep as numbers: what they are set to is computed.
+pub(super) const COMPUTED: &[&str] = &[
+    "OPTIND",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "HISTCMD",
+    "HISTSIZE",
+    "SAVEHIST",
+    "LINES",
+    "COLUMNS",
+    "TMOUT",
+    "KEYTIMEOUT",
+    "LISTMAX",
+    "BAUD",
+    "FUNCNEST",
+    "EPOCHSECONDS",
+];
+
+/// Variables that the shell itself fills with what it reads and compares.
+pub(super) const FILLED: &[&str] = &[
+    "BASH_REMATCH",
+    "REPLY",
+    "MAPFILE",
+    "_",
+    "MATCH",
+    "match",
+    "reply",
+];
+
 /// The value of a variable that the text sets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::environment::Value;
+use super::environment::{COMPUTED, FILLED, Value};
 use super::{Arg, Judge, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::Effect;
@@ -31,36 +31,6 @@ impl Shown {
         }
     }
 }
-
-/// Variables that shells keep as numbers: what they are set to is computed.
-const COMPUTED: &[&str] = &[
-    "OPTIND",
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "HISTCMD",
-    "HISTSIZE",
-    "SAVEHIST",
-    "LINES",
-    "COLUMNS",
-    "TMOUT",
-    "KEYTIMEOUT",
-    "LISTMAX",
-    "BAUD",
-    "FUNCNEST",
-    "EPOCHSECONDS",
-];
-
-/// Variables that the shell itself fills with what it reads and compares.
-const FILLED: &[&str] = &[
-    "BASH_REMATCH",
-    "REPLY",
-    "MAPFILE",
-    "_",
-    "MATCH",
-    "match",
-    "reply",
-];
 
 impl Judge<'_> {
     /// Judges an expression that the shell computes.

@@ -1,5 +1,6 @@
 //! Simple commands: assignments, redirections, and a program.
 
+use super::environment::OWN;
 use super::numbers::Shown;
 use super::redirect::{How, Printed, shown};
 use super::table::config::private;
@@ -319,52 +320,6 @@ fn base(name: &str) -> &str {
 const KEEPS: &[&str] = &[
     "eval", "export", "readonly", "set", "shift", "trap", "unset", ".", "source", ":", "exec",
     "break", "continue", "return", "exit", "declare", "typeset", "local", "builtin", "command",
-];
-
-/// Variables that the shell sets by itself.
-const OWN: &[&str] = &[
-    "_",
-    "PWD",
-    "OLDPWD",
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "LINENO",
-    "REPLY",
-    "OPTARG",
-    "OPTIND",
-    "PIPESTATUS",
-    "BASH_REMATCH",
-    "BASHPID",
-    "BASH_COMMAND",
-    "BASH_SUBSHELL",
-    "FUNCNAME",
-    "DIRSTACK",
-    "EPOCHSECONDS",
-    "EPOCHREALTIME",
-    "HISTCMD",
-    "MAPFILE",
-    "UID",
-    "EUID",
-    "PPID",
-    "GROUPS",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "COLUMNS",
-    "LINES",
-    "path",
-    "pipestatus",
-    "status",
-    "argv",
-    "reply",
-    "match",
-    "MATCH",
-    "USERNAME",
-    "GID",
-    "EGID",
-    "TTYIDLE",
-    "ERRNO",
-    "SHLVL",
 ];
 
 fn is_name(base: &str) -> bool {

@@ -175,6 +175,19 @@ impl Judge<'_> {
 
     fn effect(&mut self, call: &Call, special: Option<Effect>, whole: Span) {
         let program = &call.program;
+        if program.options_first
+            && let Some(first) = call.operands.first()
+            && let Some(late) = call
+                .options
+                .iter()
+                .find(|given| given.span.start > first.arg.span.start)
+        {
+            let reason = format!(
+                "`{}` takes `{}` for the name of a file",
+                call.path, late.name
+            );
+            self.find(Effect::Create, late.span, reason);
+        }
         let mut means: Option<(Effect, Span, &str)> = None;
         let mut only = means;
         let mut raised = means;
@@ -273,8 +286,35 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a later option takes back what one says: another value, or `--no-…`.
+/// Words behind an option that turn it off for some programs.
+const OFF: &[&str] = &[
+    "false", "no", "0", "null", "off", "without", "disable", "n", "f",
+];
+
+/// Options that test or list, and those that have the program do its work all the same.
+const LOOKS: &[&str] = &["-t", "--test", "-l", "--list"];
+const WORKS: &[&str] = &["-z", "--compress", "-d", "--decompress", "--uncompress"];
+
+/// Whether something takes back what an option says: another value, `--no-…`, a word that turns
+/// it off, another option, or its place.
 fn withdrawn(call: &Call, at: usize) -> bool {
+    let given = &call.options[at];
+    // Spans are equal to each other.
+    let place = |arg: &Arg| arg.span.start == given.span.start;
+    let place = call.args.iter().position(place);
+    if let Some(place) = place {
+        let next = call.args.get(place + 1);
+        if next.is_some_and(|next| OFF.contains(&next.text.as_str()))
+            || (call.program.only_first && place > 0)
+        {
+            return true;
+        }
+    }
+    let works = |given: &Given| WORKS.contains(&given.name.as_str());
+    let compresses = call.program.options.contains_key("--decompress");
+    if compresses && LOOKS.contains(&given.name.as_str()) && call.options.iter().any(works) {
+        return true;
+    }
     let name = call.options[at].name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);

@@ -54,6 +54,10 @@ struct Raw {
     #[serde(default)]
     sends: bool,
     #[serde(default)]
+    only_first: bool,
+    #[serde(default)]
+    options_first: bool,
+    #[serde(default)]
     lists: bool,
     #[serde(default)]
     variables: Vec<String>,
@@ -181,6 +185,8 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         options_anywhere: raw.options_anywhere || parent.is_some_and(|p| p.options_anywhere),
         reveals: raw.reveals,
         sends: raw.sends || parent.is_some_and(|p| p.sends),
+        only_first: raw.only_first,
+        options_first: raw.options_first,
         lists: raw.lists,
         variables: raw.variables,
         harmless_config: raw.harmless_config,

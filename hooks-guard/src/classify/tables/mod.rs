@@ -157,6 +157,10 @@ pub(crate) struct Program {
     pub(crate) options_anywhere: bool,
     pub(crate) reveals: Option<String>,
     pub(crate) sends: bool,
+    /// Whether what `only` does something does so as the first word alone.
+    pub(crate) only_first: bool,
+    /// Whether what looks like an option behind an operand is one more operand.
+    pub(crate) options_first: bool,
     /// Whether it shows names of files, and not what is in them.
     pub(crate) lists: bool,
     pub(crate) variables: Vec<String>,

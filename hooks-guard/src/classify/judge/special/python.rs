@@ -126,6 +126,28 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                     return Outcome::Done(None);
                 }
                 'W' | 'X' => {
+                    const HARMLESS: &[&str] = &[
+                        "utf8",
+                        "dev",
+                        "importtime",
+                        "faulthandler",
+                        "tracemalloc",
+                        "no_debug_ranges",
+                        "frozen_modules",
+                        "int_max_str_digits",
+                        "warn_default_encoding",
+                        "showrefcount",
+                        "gil",
+                    ];
+                    let name = value(at).map(|value| value.text);
+                    let name = name.as_deref().and_then(|text| text.split('=').next());
+                    if letter == 'X' && !name.is_some_and(|name| HARMLESS.contains(&name)) {
+                        judge.find(
+                            Effect::Code,
+                            arg.span,
+                            "`-X` writes files or runs modules, as it is told",
+                        );
+                    }
                     if letter == 'W' && value(at).is_some_and(|v| v.text.contains('.')) {
                         judge.find(
                             Effect::Code,

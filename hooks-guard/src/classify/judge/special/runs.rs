@@ -98,6 +98,12 @@ pub(super) fn interpreter(
                     &operand.arg.with(text.trim_matches(['|', '>', '<', ' '])),
                     &Input::Unknown,
                 );
+            } else if call.path.ends_with("perl") && may_run(&operand.arg) {
+                judge.find(
+                    Effect::Code,
+                    operand.arg.span,
+                    "`perl` runs what a name that ends in `|` says, and these are not known",
+                );
             }
         }
         // The texts decide: a plain call would run code.
@@ -212,4 +218,15 @@ pub(super) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
     }
     // A filter can neither write nor run anything.
     Outcome::NoOperands
+}
+
+/// Whether a name of a file that is not known may be a command: it may not where what it begins
+/// and ends with is known.
+fn may_run(name: &Arg) -> bool {
+    if name.known() && !name.glob {
+        return false;
+    }
+    let text = name.text.as_str();
+    let letter = |c: char| c.is_alphanumeric() || "._/-~".contains(c);
+    !(text.starts_with(letter) && text.ends_with(letter))
 }

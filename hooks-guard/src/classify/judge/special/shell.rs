@@ -71,6 +71,8 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         let n = args[..at.min(args.len())]
             .iter()
             .any(|a| a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('n'));
+        // `+n` and `+o noexec` take it back.
+        let n = n && !args.iter().any(|a| a.text.starts_with('+'));
         if n && (!text || at < args.len()) {
             judge.find(
                 Effect::Read,

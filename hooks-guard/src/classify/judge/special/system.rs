@@ -10,7 +10,7 @@ pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outc
     let sets = call
         .operands
         .iter()
-        .any(|operand| operand.arg.text.contains('='));
+        .any(|operand| operand.arg.text.contains('=') || !operand.arg.known());
     if sets {
         Outcome::Is(Effect::Update)
     } else {
