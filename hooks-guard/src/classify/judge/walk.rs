@@ -154,14 +154,8 @@ impl Judge<'_> {
         match kind {
             Kind::Simple { .. } => None,
             Kind::Test(word) => {
-                let conditions = self.conditions(word);
-                // `[ … ]` takes nothing but numbers.
-                let computes = conditions.first().is_some_and(|first| {
-                    first.text.starts_with("((") || first.text.starts_with("[[")
-                });
-                for condition in &conditions {
-                    self.condition(condition, computes);
-                }
+                let (whole, conditions) = self.conditions(word);
+                self.test(&whole);
                 self.as_commands(&conditions);
                 self.computed_values(span);
                 None
@@ -284,21 +278,22 @@ impl Judge<'_> {
         }
     }
 
-    /// One of the conditions of a test, or all of `(( … ))`.
-    fn condition(&mut self, condition: &Arg, computes: bool) {
-        let text = condition.text.as_str();
+    /// `[ … ]`, `[[ … ]]` and `(( … ))`.
+    fn test(&mut self, test: &Arg) {
+        let text = test.text.as_str();
         let numbers = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
-        let number = text.starts_with("((") || numbers.iter().any(|sign| text.contains(sign));
-        if computes && number {
-            self.computes(condition);
+        let compares = numbers.iter().any(|sign| text.contains(sign));
+        // `[ … ]` takes nothing but numbers.
+        if text.starts_with("((") || (text.starts_with("[[") && compares) {
+            self.computes(test);
         } else {
-            self.computed(condition);
+            self.computed(test);
         }
-        let mut words = text.split_whitespace();
-        if words.any(|word| matches!(word, "-v" | "-t" | "-R"))
-            && let Some(name) = words.next()
-        {
-            self.names_variable(&condition.with(name));
+        let words: Vec<&str> = text.split_whitespace().collect();
+        for pair in words.windows(2) {
+            if matches!(pair[0], "-v" | "-t" | "-R") {
+                self.names_variable(&test.with(pair[1]));
+            }
         }
     }
 

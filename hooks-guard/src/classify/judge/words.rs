@@ -180,17 +180,14 @@ impl Judge<'_> {
         ))
     }
 
-    /// The conditions of a `[[ … ]]`, between its `&&` and `||`.
-    pub(super) fn conditions(&mut self, word: &Word) -> Vec<Arg> {
+    /// A test, and what stands between its `&&` and `||`.
+    pub(super) fn conditions(&mut self, word: &Word) -> (Arg, Vec<Arg>) {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
         let sign = |cell: &Cell| matches!(cell.character, '&' | '|') && !cell.value;
-        cells
-            .all
-            .split(sign)
-            .filter(|condition| !condition.is_empty())
-            .map(|condition| self.unsplit(&cells, condition, word))
-            .collect()
+        let conditions = cells.all.split(sign).filter(|one| !one.is_empty());
+        let conditions = conditions.map(|one| self.unsplit(&cells, one, word));
+        (self.unsplit(&cells, &cells.all, word), conditions.collect())
     }
 
     fn unsplit(&self, whole: &Cells, cells: &[Cell], word: &Word) -> Arg {
