@@ -182,6 +182,24 @@ impl Drop for Service {
     }
 }
 
+/// Where the service should be, something else answers like this.
+fn strangers_answer(home: &Home, status: &'static str, body: &'static str) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    home.config(&format!("listen = '127.0.0.1:{port}'"));
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            // What is not read may take the answer with it.
+            let _ = stream.read(&mut [0; 1 << 16]);
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}"
+            );
+        }
+    });
+}
+
 #[test]
 fn alone_a_read_is_allowed_and_a_change_is_asked_about() {
     let home = Home::new();
@@ -263,21 +281,11 @@ fn without_a_trail_a_denial_is_one_and_codex_goes_on_with_nothing() {
 #[test]
 fn where_a_service_refuses_codex_does_not_go_on() {
     let home = Home::new();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("a port").port();
-    home.config(&format!("listen = '127.0.0.1:{port}'"));
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            // What is not read may take the answer with it.
-            let _ = stream.read(&mut [0; 1 << 16]);
-            let body = r#"{"error":"too many requests","code":"RATE_LIMITED"}"#;
-            let _ = write!(
-                stream,
-                "HTTP/1.1 429 Too Many Requests\r\nContent-Length: {}\r\n\r\n{body}",
-                body.len()
-            );
-        }
-    });
+    strangers_answer(
+        &home,
+        "429 Too Many Requests",
+        r#"{"error":"too many requests","code":"RATE_LIMITED"}"#,
+    );
     let (decision, reason) = told(&home.hook("codex", &[], &before("mkdir a", "1")));
     assert_eq!(decision, "deny", "{reason}");
     assert!(reason.contains("RATE_LIMITED"), "{reason}");
@@ -413,19 +421,7 @@ fn nobody_who_answers_is_a_denial_within_the_agents_time() {
 #[test]
 fn what_listens_there_and_is_no_service_decides_nothing() {
     let home = Home::new();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("a port").port();
-    home.config(&format!("listen = '127.0.0.1:{port}'"));
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let body = r#"{"decision":"AUTO_ALLOWED"}"#;
-            let _ = write!(
-                stream,
-                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
-                body.len()
-            );
-        }
-    });
+    strangers_answer(&home, "200 OK", r#"{"decision":"AUTO_ALLOWED"}"#);
     let (decision, _) = told(&home.hook("claude-code", &[], &before("rm -r build", "1")));
     assert_eq!(decision, "ask", "decided in the process");
     assert_eq!(home.trail().len(), 1);

@@ -5,6 +5,8 @@ use std::fs;
 use hooks_guard::protocol::fuzz_protocol;
 use serde_json::Value;
 
+use crate::random::Random;
+
 /// So many changes of each sample; a few seconds without optimisation.
 const CHANGES: usize = 300;
 
@@ -41,33 +43,20 @@ const PIECES: &[&str] = &[
     "file:///",
 ];
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % most.max(1) as u64) as usize
-    }
-
-    fn change(&mut self, bytes: &mut Vec<u8>) {
-        let at = self.below(bytes.len() + 1);
-        let end = (at + self.below(30)).min(bytes.len());
-        match self.below(5) {
-            0 => drop(bytes.drain(at..end)),
-            1 => {
-                let piece = bytes[at..end].to_vec();
-                bytes.splice(at..at, piece);
-            }
-            2 if at < bytes.len() => bytes[at] = self.below(256) as u8,
-            3 => bytes.truncate(at),
-            _ => {
-                let piece = PIECES[self.below(PIECES.len())];
-                bytes.splice(at..at, piece.bytes());
-            }
+fn change(random: &mut Random, bytes: &mut Vec<u8>) {
+    let at = random.below(bytes.len() + 1);
+    let end = (at + random.below(30)).min(bytes.len());
+    match random.below(5) {
+        0 => drop(bytes.drain(at..end)),
+        1 => {
+            let piece = bytes[at..end].to_vec();
+            bytes.splice(at..at, piece);
+        }
+        2 if at < bytes.len() => bytes[at] = random.below(256) as u8,
+        3 => bytes.truncate(at),
+        _ => {
+            let piece = random.of(PIECES);
+            bytes.splice(at..at, piece.bytes());
         }
     }
 }
@@ -90,7 +79,7 @@ fn changed_samples_are_never_allowed_by_mistake() {
         for _ in 0..CHANGES {
             let mut bytes = request.clone();
             for _ in 0..=random.below(3) {
-                random.change(&mut bytes);
+                change(&mut random, &mut bytes);
             }
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let looked = std::panic::catch_unwind(|| fuzz_protocol(&bytes));

@@ -4,6 +4,8 @@ mod changed;
 mod hostile;
 mod modes;
 mod never;
+#[path = "../support/random.rs"]
+mod random;
 mod samples;
 mod tools;
 

@@ -2,12 +2,16 @@
 //! on a stable toolchain.
 
 mod holds;
+#[path = "../support/random.rs"]
+mod random;
 
 use std::fs;
 use std::path::Path;
 
 use hooks_guard::classify::Classifier;
 use serde::Deserialize;
+
+use random::Random;
 
 /// So many texts; a few seconds without optimisation.
 const TEXTS: usize = 3_000;
@@ -18,27 +22,6 @@ const SEED: u64 = 0x5eed_c1a5;
 #[derive(Deserialize)]
 struct Line {
     command: String,
-}
-
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, most: usize) -> usize {
-        (self.next() % most.max(1) as u64) as usize
-    }
-
-    fn of<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
-        list[self.below(list.len())]
-    }
 }
 
 /// What shells and their parsers stumble over.

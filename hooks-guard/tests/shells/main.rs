@@ -6,6 +6,10 @@
 #![cfg(unix)]
 
 mod grammar;
+#[path = "../support/random.rs"]
+mod random;
+#[path = "../support/required.rs"]
+mod required;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -17,34 +21,27 @@ use std::time::{Duration, Instant};
 use hooks_guard::classify::{Classifier, Decision};
 
 use grammar::{FILES, PRINTS, REDIRECTIONS, RUNS, SETS, USES, WORDS};
+use random::Random;
 
 /// As deep as commands stand in commands.
 const DEPTH: usize = 3;
 
-/// SplitMix64.
-struct Random(u64);
+/// Puts commands together.
+struct Commands(Random);
 
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % most as u64) as usize
-    }
-
+impl Commands {
     fn of(&mut self, list: &[&'static str]) -> &'static str {
-        list[self.below(list.len())]
+        self.0.of(list)
     }
 
     fn command(&mut self) -> String {
-        if self.below(2) == 0 {
+        if self.0.below(2) == 0 {
             let piece = self.of(RUNS);
             return self.filled(piece, DEPTH);
         }
-        let mut parts: Vec<&str> = (0..=self.below(3)).map(|_| self.of(SETS)).collect();
+        let mut parts: Vec<&str> = (0..=self.0.below(3)).map(|_| self.of(SETS)).collect();
         parts.push(self.of(USES));
-        let joined = parts.join(["; ", "\n", " && "][self.below(3)]);
+        let joined = parts.join(["; ", "\n", " && "][self.0.below(3)]);
         self.filled(&joined, DEPTH)
     }
 
@@ -128,24 +125,18 @@ fn number(name: &str, usual: u64) -> u64 {
 
 #[test]
 fn p_01_what_is_allowed_changes_nothing_in_a_real_shell() {
-    let there = |shell: &&str| {
-        let mut asked = Command::new(shell);
-        asked
-            .args(["-c", ":"])
-            .stderr(Stdio::null())
-            .status()
-            .is_ok()
-    };
-    let shells: Vec<&str> = ["bash", "zsh", "dash"].into_iter().filter(there).collect();
-    assert!(shells.contains(&"bash"), "bash is needed to run commands");
+    let shells: Vec<&str> = ["bash", "zsh", "dash"]
+        .into_iter()
+        .filter(|shell| required::has(shell))
+        .collect();
     let folder = tempfile::tempdir().expect("a folder");
     let classifier = Classifier::new();
-    let mut random = Random(number("HOOKS_SEED", 0x5eed_5e11));
+    let mut commands = Commands(Random(number("HOOKS_SEED", 0x5eed_5e11)));
     let count = number("HOOKS_COMMANDS", 1500);
     let mut wrong = Vec::new();
     let mut allowed = 0;
     for _ in 0..count {
-        let command = random.command();
+        let command = commands.command();
         let verdict = classifier.classify(&command).expect("a command");
         if verdict.decision != Decision::AutoAllowed {
             continue;
