@@ -23,6 +23,9 @@ impl Judge<'_> {
                 if let Some(count) = rest.first() {
                     self.computes(count);
                 }
+                if name == "shift" {
+                    self.shift(rest);
+                }
                 None
             }
             "wait" => {
@@ -193,6 +196,7 @@ impl Judge<'_> {
                     }
                     self.environment.set_unknown(&arg.text);
                     self.environment.keyed.remove(&arg.text);
+                    self.environment.functions.remove(&arg.text);
                 }
                 None
             }
@@ -211,8 +215,12 @@ impl Judge<'_> {
                     }
                 }
                 // One line, parted at blanks.
+                let flags = |arg: &Arg| !arg.text.starts_with('-') || arg.text == "-r";
                 if let Input::Known(text) = input
                     && name == "read"
+                    && rest.iter().all(flags)
+                    && !text.contains('\\')
+                    && !self.environment.variables.contains_key("IFS")
                 {
                     let names: Vec<&str> = rest
                         .iter()
@@ -260,6 +268,10 @@ impl Judge<'_> {
                 }
                 if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
                     self.environment.positional = Some(rest[at + 1..].to_vec());
+                    self.environment.given = false;
+                } else if rest.iter().any(|arg| !arg.text.starts_with(['-', '+'])) {
+                    self.environment.positional = None;
+                    self.environment.given = true;
                 }
                 Some(String::new())
             }
@@ -278,6 +290,23 @@ impl Judge<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// Leaves out the first positional parameters.
+    fn shift(&mut self, rest: &[Arg]) {
+        let count = match rest {
+            [] => Some(1),
+            [count] if !count.guess => count.text.parse::<usize>().ok(),
+            _ => None,
+        };
+        let args = self.environment.positional.take();
+        match (args, count) {
+            (Some(args), Some(count)) if args.iter().all(|arg| !arg.many) => {
+                self.environment.positional = Some(args.into_iter().skip(count).collect());
+            }
+            (None, _) => {}
+            _ => self.environment.given = true,
+        }
     }
 
     /// Notes that a function has a variable of its own.

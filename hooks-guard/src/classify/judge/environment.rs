@@ -13,6 +13,8 @@ pub(crate) struct Environment {
     /// Arrays whose keys are words, and are not computed.
     pub(crate) keyed: HashSet<String>,
     pub(crate) functions: HashMap<String, Rc<Command>>,
+    /// Functions that may not have been defined.
+    pub(crate) maybe: HashSet<String>,
     /// Whether a variable is a number: what it is set to is computed.
     pub(crate) integers: bool,
     /// Whether the shell may print something else than its commands do, or elsewhere, or read
@@ -29,6 +31,8 @@ pub(crate) struct Environment {
     pub(crate) folders: BTreeSet<String>,
     /// `$1`, `$2`…; `None` where nothing is known about them.
     pub(crate) positional: Option<Vec<Arg>>,
+    /// Whether the text set them to what is not known.
+    pub(crate) given: bool,
 }
 
 /// Variables that the shell sets by itself.
@@ -174,6 +178,7 @@ impl Environment {
         self.functions.retain(|name, _| exported.contains(name));
         self.aliases.clear();
         self.positional = Some(Vec::new());
+        self.given = false;
         self.moved = false;
     }
 
@@ -195,6 +200,16 @@ impl Environment {
             }
         }
         self.keyed.retain(|name| other.keyed.contains(name));
+        if self.positional != other.positional {
+            self.positional = None;
+            self.given = true;
+        }
+        self.given |= other.given;
+        self.maybe.extend(other.maybe.iter().cloned());
+        let (own, others) = (&self.functions, &other.functions);
+        let own_alone = own.keys().filter(|name| !others.contains_key(*name));
+        let others_alone = others.keys().filter(|name| !own.contains_key(*name));
+        self.maybe.extend(own_alone.chain(others_alone).cloned());
         for (name, body) in &other.functions {
             self.functions
                 .entry(name.clone())

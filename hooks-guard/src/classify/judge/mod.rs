@@ -251,7 +251,7 @@ impl<'t> Judge<'t> {
     /// Judges text that comes from the value of a word; what is unknown in it
     /// may be anything.
     pub(crate) fn shell_text(&mut self, arg: &Arg, input: &Input) -> Output {
-        if arg.known() {
+        if arg.known() && !arg.guess {
             return self.text(&arg.text, Place::Fixed(arg.span), input);
         }
         self.find(

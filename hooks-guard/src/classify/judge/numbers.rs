@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use super::environment::{COMPUTED, FILLED, Value};
+use super::words::is_number;
 use super::{Arg, Judge, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::Effect;
@@ -145,7 +146,7 @@ impl Judge<'_> {
         let positional = self.environment.positional.as_deref();
         let inert = |arg: &Arg| arg.inert || arg.known();
         if let Ok(index) = name.parse::<usize>() {
-            return positional.is_none_or(|args| {
+            return positional.map_or(!self.environment.given, |args| {
                 index
                     .checked_sub(1)
                     .and_then(|at| args.get(at))
@@ -153,7 +154,8 @@ impl Judge<'_> {
             });
         }
         match name {
-            "@" | "*" => positional.is_none_or(|args| args.iter().all(inert)),
+            "@" | "*" => positional.map_or(!self.environment.given, |args| args.iter().all(inert)),
+            _ if is_number(name) => true,
             _ => {
                 let value = self.environment.variables.get(name);
                 value != Some(&Value::Unknown) && !FILLED.contains(&name)

@@ -117,7 +117,7 @@ impl Judge<'_> {
                     if !reads {
                         continue;
                     }
-                    sent.input = if target.known() {
+                    sent.input = if target.known() && !target.guess {
                         Input::Known(target.text)
                     } else {
                         Input::Unknown

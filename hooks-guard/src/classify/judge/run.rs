@@ -111,11 +111,14 @@ impl Judge<'_> {
         let text = name.text.clone();
         self.alias(&text, &args, input);
         if self.environment.functions.contains_key(&text) {
+            let before = self.environment.clone();
+            let maybe = before.maybe.contains(&text);
             let output = self.call_function(&text, &args[1..], input);
-            if self.tables.program(&text).is_none() {
+            if self.tables.program(&text).is_none() && !maybe {
                 return output;
             }
             // The definition may not have been reached.
+            self.environment.merge(&before);
             self.external(&text, &args, whole, input);
             return None;
         }

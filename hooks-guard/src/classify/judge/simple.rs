@@ -4,6 +4,7 @@ use super::environment::OWN;
 use super::numbers::Shown;
 use super::redirect::{How, Printed, shown};
 use super::table::config::private;
+use super::words::is_number;
 use super::{Arg, Input, Judge, Output, Place, Value};
 use crate::classify::shell::{Change, Piece, Redirect, Span, Word};
 use crate::classify::tables::Effect;
@@ -53,7 +54,13 @@ impl Judge<'_> {
             }
         }
         let silent = args.first().is_some_and(|name| self.speaks(&name.text));
-        let mut sent = self.redirects(redirects, input, How { piped, silent });
+        // What is substituted in its words may read before it does.
+        let reads = |word: &Word| !word.pieces.iter().all(is_quiet);
+        let unread = match input {
+            Input::Known(_) if assigns.iter().chain(words).any(reads) => &Input::Unknown,
+            input => input,
+        };
+        let mut sent = self.redirects(redirects, unread, How { piped, silent });
         if !redirects.is_empty() && moves(&args) {
             self.environment.moved = true;
         }
@@ -281,10 +288,19 @@ fn is_certain(word: &Word) -> bool {
                 let pattern = text.contains(['*', '?', '[', '~', '^', '#', '(', '<']);
                 !pattern && (at > 0 || !text.starts_with('='))
             }
-            Piece::Variable { change, .. } => *change == Change::None,
+            Piece::Variable { name, change, .. } => *change == Change::None && !is_number(name),
             Piece::Substitution { .. } => true,
             Piece::Process { .. } | Piece::Arithmetic { .. } => false,
         })
+}
+
+/// Whether nothing runs where a shell expands this.
+fn is_quiet(piece: &Piece) -> bool {
+    match piece {
+        Piece::Text { .. } => true,
+        Piece::Variable { change, .. } => *change == Change::None,
+        Piece::Substitution { .. } | Piece::Process { .. } | Piece::Arithmetic { .. } => false,
+    }
 }
 
 fn is_process(piece: &Piece) -> bool {

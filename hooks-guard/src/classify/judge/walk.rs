@@ -16,10 +16,20 @@ const ROUNDS: usize = 8;
 /// As many calls of a function within itself are followed.
 const RECURSION: usize = 2;
 
+/// What a command reads after another one that may have read some of it.
+fn behind(input: &Input) -> Input {
+    match input {
+        Input::Inherited => Input::Inherited,
+        Input::Known(_) | Input::Unknown => Input::Unknown,
+    }
+}
+
 impl Judge<'_> {
     pub(crate) fn script(&mut self, script: &Script, input: &Input) -> Output {
         let mut all = Some(String::new());
-        for item in &script.items {
+        let rest = behind(input);
+        for (at, item) in script.items.iter().enumerate() {
+            let input = if at == 0 { input } else { &rest };
             let before = item.background.then(|| self.environment.clone());
             let output = self.and_or(item, input);
             if let Some(before) = before {
@@ -50,7 +60,7 @@ impl Judge<'_> {
                 ways.push(self.environment.clone());
                 self.environment.clone()
             });
-            self.pipeline(pipeline, input);
+            self.pipeline(pipeline, &behind(input));
             if let Some(before) = before {
                 self.environment.merge(&before);
             }
@@ -173,9 +183,10 @@ impl Judge<'_> {
             }
             Kind::If(scripts) => {
                 let mut ways = Vec::new();
-                for script in scripts {
+                for (at, script) in scripts.iter().enumerate() {
                     let before = self.environment.clone();
-                    self.script(script, input);
+                    let rest = behind(input);
+                    self.script(script, if at == 0 { input } else { &rest });
                     ways.push(before);
                 }
                 for way in &ways {
@@ -216,6 +227,7 @@ impl Judge<'_> {
             }
             Kind::Function { name, body } => {
                 self.parts.function();
+                self.environment.maybe.remove(name);
                 // Some shells run it when they end, or before each command.
                 self.environment.moved |= name.starts_with("TRAP");
                 if let Some(old) = self

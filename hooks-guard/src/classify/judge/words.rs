@@ -16,7 +16,7 @@ const MOST: usize = 64;
 const BRACES: usize = 20;
 
 /// A word after expansion.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arg {
     /// The value, with [`UNKNOWN`] for every part that is not known.
     pub(crate) text: String,
@@ -29,6 +29,8 @@ pub(crate) struct Arg {
     pub(crate) many: bool,
     /// Whether what is not known in it is no code: numbers, and what the shell was started with.
     pub(crate) inert: bool,
+    /// Whether some number stands in it for one that is not known.
+    pub(crate) guess: bool,
 }
 
 impl Arg {
@@ -40,6 +42,7 @@ impl Arg {
             maybe: false,
             many: false,
             inert: false,
+            guess: false,
         }
     }
 
@@ -68,6 +71,8 @@ struct Cell {
     value: bool,
     /// Stands for what is not known, and is no code.
     inert: bool,
+    /// Stands for a number that is not known.
+    guess: bool,
 }
 
 impl Cell {
@@ -95,7 +100,27 @@ impl Cells {
             quoted,
             value,
             inert,
+            guess: false,
         }));
+    }
+
+    /// Some number.
+    fn push_number(&mut self, quoted: bool) {
+        self.all.push(Cell {
+            character: '1',
+            quoted,
+            value: true,
+            inert: true,
+            guess: true,
+        });
+    }
+
+    /// The same with what is not known in place of numbers that are not.
+    fn sure(mut self) -> Self {
+        for cell in self.all.iter_mut().filter(|cell| cell.guess) {
+            cell.character = UNKNOWN;
+        }
+        self
     }
 
     fn push_unknown(&mut self, inert: bool) {
@@ -139,6 +164,7 @@ impl Judge<'_> {
                 quoted: true,
                 value: true,
                 inert: false,
+                guess: false,
             }]]
         } else {
             braces(&cells.all)
@@ -155,6 +181,7 @@ impl Judge<'_> {
                     maybe: cells.maybe,
                     many: glob || cells.many,
                     inert: field.iter().all(|cell| cell.is_inert()),
+                    guess: field.iter().any(|cell| cell.guess),
                 });
             }
         }
@@ -172,6 +199,7 @@ impl Judge<'_> {
     pub(super) fn parted(&mut self, word: &Word) -> Option<(Arg, Arg)> {
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
+        let cells = cells.sure();
         let sign = |cell: &Cell| cell.character == '=' && !cell.quoted && !cell.value;
         let at = cells.all.iter().position(sign)?;
         Some((
@@ -200,6 +228,7 @@ impl Judge<'_> {
             maybe: whole.maybe,
             many: false,
             inert: cells.iter().all(|cell| cell.is_inert()),
+            guess: cells.iter().any(|cell| cell.guess),
         }
     }
 
@@ -259,17 +288,19 @@ impl Judge<'_> {
                         inert: number.is_inert(),
                         ..Arg::new(number.text(), span)
                     });
-                    // Some number.
-                    out.push("1", true, true);
+                    out.push_number(true);
                 }
             }
         }
     }
 
     fn variable(&mut self, name: &str, change: &Change, quoted: bool, out: &mut Cells) {
-        if matches!(name, "?" | "#" | "$" | "!" | "-") {
-            // Some value stands for them.
+        if is_number(name) {
             self.parts.substitution();
+            if *change == Change::None {
+                out.push_number(quoted);
+                return;
+            }
         }
         if (name == "@" || (name == "*" && !quoted))
             && *change == Change::None
@@ -279,7 +310,10 @@ impl Judge<'_> {
                 if at > 0 {
                     out.push(" ", false, true);
                 }
-                out.push_value(&arg.text, quoted, true, arg.inert);
+                match arg.guess {
+                    true => out.push_unknown(true),
+                    false => out.push_value(&arg.text, quoted, true, arg.inert),
+                }
             }
             return;
         }
@@ -309,6 +343,7 @@ impl Judge<'_> {
         if let Change::Other(inner) = change {
             let mut operator = Cells::default();
             self.cells(inner, &mut operator);
+            let operator = operator.sure();
             let operation = operator.text();
             inert &= operator.is_inert()
                 && known
@@ -379,7 +414,7 @@ impl Judge<'_> {
             }
             _ => {
                 // Numbers are one word each.
-                let number = matches!(name, "?" | "#" | "$" | "!")
+                let number = is_number(name)
                     || matches!(change, Change::Other(_)) && name == "#"
                     || matches!(change, Change::Length(_));
                 out.many |= (!quoted && !number) || name == "@";
@@ -396,7 +431,7 @@ impl Judge<'_> {
                 0 => None,
                 _ => args
                     .get(index - 1)
-                    .filter(|arg| !arg.glob)
+                    .filter(|arg| !arg.glob && !arg.guess)
                     .map_or(Some(String::new()), |arg| Some(arg.text.clone())),
             };
         }
@@ -405,7 +440,6 @@ impl Judge<'_> {
                 let words: Vec<&str> = positional?.iter().map(|arg| arg.text.as_str()).collect();
                 Some(words.join(" "))
             }
-            "?" | "#" | "$" | "!" | "-" => Some("1".to_owned()),
             _ => self
                 .environment
                 .variables
@@ -442,6 +476,11 @@ impl Judge<'_> {
             None => self.names_variable(&Arg::unknown(span)),
         }
     }
+}
+
+/// Whether a shell's parameter is a number, or flags, of which it is not known which.
+pub(super) fn is_number(name: &str) -> bool {
+    matches!(name, "?" | "#" | "$" | "!" | "-")
 }
 
 /// What simple operators make of a known value.
@@ -570,6 +609,7 @@ fn braces(cells: &[Cell]) -> Vec<Vec<Cell>> {
                             quoted: true,
                             value: true,
                             inert: false,
+                            guess: false,
                         }]];
                     }
                     let mut word = cells[..start].to_vec();
@@ -600,6 +640,7 @@ fn sequence(cells: &[Cell]) -> Option<Vec<Vec<Cell>>> {
                 quoted: true,
                 value: true,
                 inert: false,
+                guess: false,
             })
             .collect()
     };
