@@ -14,6 +14,8 @@ pub(crate) struct Sent {
     files: Vec<File>,
     /// Where what the command prints goes.
     pub(crate) printed: Printed,
+    /// Whether one of them may fail: then the command does not run.
+    may_fail: bool,
 }
 
 /// A file that is written.
@@ -48,6 +50,7 @@ impl Sent {
     /// What comes out of a command that prints this.
     pub(crate) fn out(&self, output: Output) -> Output {
         match self.printed {
+            _ if self.may_fail => None,
             Printed::On => output,
             // One of which it is not known what it prints may have ended the shell.
             Printed::Away => output.map(|_| String::new()),
@@ -90,6 +93,7 @@ impl Judge<'_> {
             input: input.clone(),
             files: Vec::new(),
             printed: Printed::On,
+            may_fail: false,
         };
         // Another descriptor from which something may come to who reads.
         let mut leaks = false;
@@ -97,6 +101,13 @@ impl Judge<'_> {
             let target = self.value(&redirect.target);
             let span = target.span;
             let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
+            sent.may_fail |= match redirect.operator {
+                Operator::Duplicate => !matches!(target.text.as_str(), "1" | "2"),
+                Operator::Read => target.text != "/dev/null",
+                Operator::Write | Operator::Append => target.text != "/dev/null",
+                Operator::ReadWrite => true,
+                Operator::HereDocument | Operator::HereString => false,
+            };
             match redirect.operator {
                 Operator::Duplicate if reads => sent.input = Input::Unknown,
                 Operator::Duplicate if prints => {
@@ -150,7 +161,6 @@ impl Judge<'_> {
                             format!("opens `{}` for writing", shown(&target)),
                         );
                     }
-                    leaks = true;
                     if reads {
                         sent.input = Input::Unknown;
                     }
