@@ -111,6 +111,8 @@ impl RuleBook {
 fn projects(directory: Option<&Path>) -> Vec<PathBuf> {
     let directory = directory.filter(|directory| directory.is_absolute());
     let real = directory.and_then(|directory| fs::canonicalize(directory).ok());
+    // Mostly there is no link on the way.
+    let real = real.filter(|real| Some(real.as_path()) != directory);
     let around = |directory: Option<&Path>| {
         let mut files: Vec<PathBuf> = directory
             .into_iter()
@@ -208,7 +210,7 @@ mod tests {
     fn what_can_be_read_forbids_where_something_else_cannot() {
         let home = tempfile::tempdir().expect("a directory");
         let places = Places::below(home.path());
-        let book = std::sync::Arc::new(RuleBook::new(&places, Protected::new(home.path())));
+        let book = RuleBook::new(&places, Protected::new(home.path()));
         let project = home.path().join("project");
         fs::create_dir_all(&places.config).expect("a directory");
         fs::create_dir_all(&project).expect("a directory");

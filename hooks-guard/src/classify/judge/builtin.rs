@@ -153,9 +153,9 @@ impl Judge<'_> {
                     if self.environment.integers {
                         self.computes(arg);
                     }
-                    let variable = arg.text.split(['=', '+', '[']).next().unwrap_or("");
                     if typed && name != "readonly" && !flag('g') {
-                        self.own_variable(variable);
+                        let variable = arg.text.split(['=', '+', '[']).next();
+                        self.own_variable(variable.unwrap_or(""));
                     }
                     let variable = arg.text.split('=').next().unwrap_or("");
                     if typed && flag('A') {
@@ -168,9 +168,7 @@ impl Judge<'_> {
                         self.assign(&name, &value);
                         if declares {
                             // Some shells have no such command.
-                            let before = self.environment.variables.get(&name);
-                            let value = before.unwrap_or(&Value::Inert).or(&Value::Inert);
-                            self.environment.variables.insert(name, value);
+                            self.environment.doubt(&name);
                         }
                     } else if !arg.known() {
                         self.find(
@@ -180,9 +178,7 @@ impl Judge<'_> {
                         );
                     } else if typed && name != "readonly" {
                         // In a function it is another one, without a value.
-                        let before = self.environment.variables.get(&arg.text);
-                        let value = before.unwrap_or(&Value::Inert).or(&Value::Inert);
-                        self.environment.variables.insert(arg.text.clone(), value);
+                        self.environment.doubt(&arg.text);
                     }
                 }
                 Some(String::new())

@@ -139,11 +139,9 @@ impl Value {
         }
     }
 
-    pub(crate) fn is_inert(&self) -> bool {
+    fn is_inert(&self) -> bool {
         match self {
-            Self::Text(text) | Self::List(text) => {
-                !text.contains(|c: char| !(c.is_ascii_digit() || "-+. :\n".contains(c)))
-            }
+            Self::Text(text) | Self::List(text) => is_numeric(text),
             Self::Inert => true,
             Self::Unknown => false,
         }
@@ -157,6 +155,12 @@ impl Value {
             false => Self::Unknown,
         }
     }
+}
+
+/// Whether a text holds nothing but digits and what stands between them.
+pub(super) fn is_numeric(text: &str) -> bool {
+    text.chars()
+        .all(|c| c.is_ascii_digit() || "-+. :\n".contains(c))
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -185,6 +189,13 @@ impl Environment {
     /// Sets a variable to what is only known when it runs.
     pub(crate) fn set_unknown(&mut self, name: &str) {
         self.variables.insert(name.to_owned(), Value::Unknown);
+    }
+
+    /// Leaves open whether a variable has its value, or none.
+    pub(crate) fn doubt(&mut self, name: &str) {
+        let before = self.variables.get(name).unwrap_or(&Value::Inert);
+        let value = before.or(&Value::Inert);
+        self.variables.insert(name.to_owned(), value);
     }
 
     /// What holds after either of two ways: the values that both agree on.

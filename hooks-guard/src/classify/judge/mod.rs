@@ -325,7 +325,6 @@ impl<'t> Judge<'t> {
 
 /// Whether a `$'…'` holds an escaped quote: to a shell that does not know it, the text ends there.
 fn escaped_quote(text: &str) -> bool {
-    #[derive(PartialEq)]
     enum In {
         Words,
         Single,

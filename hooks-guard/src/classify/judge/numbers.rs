@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::environment::{COMPUTED, FILLED, Value};
+use super::environment::{COMPUTED, FILLED, Value, is_numeric};
 use super::words::is_number;
 use super::{Arg, Judge, UNKNOWN};
 use crate::classify::shell::Span;
@@ -35,7 +35,7 @@ impl Shown {
 
 impl Judge<'_> {
     /// Judges an expression that the shell computes.
-    pub(in crate::classify::judge) fn computes(&mut self, expression: &Arg) {
+    pub(super) fn computes(&mut self, expression: &Arg) {
         let span = expression.span;
         self.computed(expression);
         self.assigned_within(&expression.text, span);
@@ -61,7 +61,7 @@ impl Judge<'_> {
     }
 
     /// Judges a word that names a variable, of which an index is computed.
-    pub(in crate::classify::judge) fn names_variable(&mut self, word: &Arg) {
+    pub(super) fn names_variable(&mut self, word: &Arg) {
         self.computed(word);
         let (name, index) = word.text.split_once('[').unwrap_or((&word.text, ""));
         if name.contains(UNKNOWN) {
@@ -122,7 +122,7 @@ impl Judge<'_> {
     }
 
     /// Code in the index of an array that a value holds runs where any of them is computed.
-    pub(in crate::classify::judge) fn computed_values(&mut self, span: Span) {
+    pub(super) fn computed_values(&mut self, span: Span) {
         let values: Vec<String> = self
             .environment
             .variables
@@ -168,14 +168,12 @@ impl Judge<'_> {
         let Some((name, args)) = args.split_first() else {
             return Shown::Numbers;
         };
-        if self.environment.functions.contains_key(&name.text)
-            || self.environment.aliases.contains_key(&name.text)
-        {
-            // Its commands have been asked.
-            return match self.environment.aliases.contains_key(&name.text) {
-                true => Shown::Anything,
-                false => Shown::Numbers,
-            };
+        if self.environment.aliases.contains_key(&name.text) {
+            return Shown::Anything;
+        }
+        if self.environment.functions.contains_key(&name.text) {
+            // Its commands are asked.
+            return Shown::Numbers;
         }
         let known = args.iter().all(|arg| arg.known() && !arg.glob);
         let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
@@ -187,7 +185,7 @@ impl Judge<'_> {
                 .any(|flag| !flag.starts_with("--") && flag.contains(|c| letters.contains(c)))
         };
         let number = |arg: &Arg| match arg.known() {
-            true => Value::Text(arg.text.clone()).is_inert(),
+            true => is_numeric(&arg.text),
             false => arg.inert,
         };
         let name = super::plain(&name.text);

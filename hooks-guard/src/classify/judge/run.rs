@@ -111,13 +111,14 @@ impl Judge<'_> {
         let text = name.text.clone();
         self.alias(&text, &args, input);
         if self.environment.functions.contains_key(&text) {
-            let before = self.environment.clone();
-            let maybe = before.maybe.contains(&text);
-            let output = self.call_function(&text, &args[1..], input);
-            if self.tables.program(&text).is_none() && !maybe {
-                return output;
-            }
             // The definition may not have been reached.
+            let maybe =
+                self.environment.maybe.contains(&text) || self.tables.program(&text).is_some();
+            let before = maybe.then(|| self.environment.clone());
+            let output = self.call_function(&text, &args[1..], input);
+            let Some(before) = before else {
+                return output;
+            };
             self.environment.merge(&before);
             self.external(&text, &args, whole, input);
             return None;

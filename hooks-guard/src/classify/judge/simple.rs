@@ -1,6 +1,6 @@
 //! Simple commands: assignments, redirections, and a program.
 
-use super::environment::OWN;
+use super::environment::{OWN, is_numeric};
 use super::numbers::Shown;
 use super::redirect::{How, Printed, shown};
 use super::table::config::private;
@@ -124,7 +124,7 @@ impl Judge<'_> {
         self.shown = self.shown.and(match (&output, sent.printed) {
             (_, Printed::Away) => Shown::Numbers,
             (_, Printed::Unclear) => Shown::Anything,
-            (Some(text), _) if Value::Text(text.clone()).is_inert() => Shown::Numbers,
+            (Some(text), _) if is_numeric(text) => Shown::Numbers,
             (Some(_), _) => Shown::Anything,
             (None, _) => shown,
         });

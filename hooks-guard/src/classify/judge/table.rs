@@ -315,10 +315,10 @@ fn withdrawn(call: &Call, at: usize) -> bool {
     if compresses && LOOKS.contains(&given.name.as_str()) && call.options.iter().any(works) {
         return true;
     }
-    let name = call.options[at].name.as_str();
+    let name = given.name.as_str();
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);
-    let verb = call.options[at].option.verb;
+    let verb = given.option.verb;
     // An option with the same meaning has another name perhaps.
     let same = |name: &str| {
         own == name

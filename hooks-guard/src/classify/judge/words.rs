@@ -1,6 +1,6 @@
 //! Words as far as their values are known.
 
-use super::environment::Contents;
+use super::environment::{Contents, is_numeric};
 use super::numbers::Shown;
 use super::{Input, Judge, Value};
 use crate::classify::shell::{Change, Piece, Span, Word};
@@ -345,10 +345,7 @@ impl Judge<'_> {
             self.cells(inner, &mut operator);
             let operator = operator.sure();
             let operation = operator.text();
-            inert &= operator.is_inert()
-                && known
-                    .as_ref()
-                    .is_none_or(|known| Value::Text(known.clone()).is_inert());
+            inert &= operator.is_inert() && known.as_deref().is_none_or(is_numeric);
             let list = matches!(operation.as_str(), "[@]" | "[*]");
             let changed = match list {
                 true => self

@@ -194,20 +194,14 @@ impl Files {
     /// What a part reads of the guard's own files: by code in its words, or as all that lies in a
     /// folder.
     fn own_read(&self, scene: &Scene<'_>, part: &Part, name: &str) -> Option<(Matter, String)> {
-        let own = || {
-            self.guards
-                .iter()
-                .filter(|guard| guard.matter == Matter::Files)
-        };
-        let by_code = named_in_code(part).find(|token| {
-            let path = scene.start.locate(token);
+        let own = |path: &Located, is: fn(&Guard, &[String]) -> bool| {
+            let guards = || self.guards.iter().filter(|one| one.matter == Matter::Files);
             let mut names = path.names.iter().map(|name| parts_of(name));
-            names.any(|parts| own().any(|guard| guard.matches(&parts, true)))
-        });
-        let holds = |path: &Located| {
-            let mut names = path.names.iter().map(|name| parts_of(name));
-            names.any(|parts| own().any(|guard| guard.above(&parts)))
+            names.any(|parts| guards().any(|guard| is(guard, &parts)))
         };
+        let touches = |path: &Located| own(path, |guard, parts| guard.matches(parts, true));
+        let holds = |path: &Located| own(path, Guard::above);
+        let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
         let operands = || {
             part.words
                 .iter()
