@@ -8,6 +8,7 @@ pub use crate::companion::{
 };
 pub use crate::entry::Entry;
 pub use crate::fault::discard;
+pub use crate::parked::Parked;
 pub use crate::stateful::{Given, HookReentrancyError, Stateful};
 pub use crate::typed::custom::{Custom, Pipeline, Relay};
 pub use crate::typed::direct;

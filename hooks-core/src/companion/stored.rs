@@ -66,8 +66,10 @@ pub trait Gate<T>: HookObject + Copy {
     const CHECKS: bool;
     /// Whether [`check_now`](Self::check_now) has the verdict, but for replacements.
     const AT_ONCE: bool;
-    /// The verdict, where it needs no waiting.
-    fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>);
+    /// The verdict of the declared companion, where it needs no waiting.
+    fn check_now(self, output: &T) -> Option<ControlFlow<()>>;
+    /// The same of whatever has taken its place.
+    fn check_replaced(self, output: T) -> (T, Option<ControlFlow<()>>);
     /// The verdict.
     fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend;
 }
@@ -77,7 +79,11 @@ impl<T> Gate<T> for NoCompanion {
     const AT_ONCE: bool = true;
 
     #[inline(always)]
-    fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>) {
+    fn check_now(self, _: &T) -> Option<ControlFlow<()>> {
+        Some(ControlFlow::Continue(()))
+    }
+
+    fn check_replaced(self, output: T) -> (T, Option<ControlFlow<()>>) {
         (output, Some(ControlFlow::Continue(())))
     }
 
@@ -95,30 +101,39 @@ impl<T: ChainOutput, C: Chain<T>> Gate<T> for &Chained<'_, C, T> {
     const AT_ONCE: bool = C::__HOOKS_AT_ONCE;
 
     #[inline(always)]
-    fn check_now(self, output: T) -> (T, Option<ControlFlow<()>>) {
+    fn check_now(self, output: &T) -> Option<ControlFlow<()>> {
         match self {
-            Companion::Declared(chain) => {
-                let flow = chain.__hooks_check_now(&output);
-                (output, flow)
-            }
-            Companion::Replaced(chain, _) => check_replaced(&**chain, output),
+            Companion::Declared(chain) => chain.__hooks_check_now(output),
+            Companion::Replaced(..) => None,
         }
     }
 
-    async fn check(self, output: T) -> (T, ControlFlow<()>) {
+    #[cold]
+    #[inline(never)]
+    fn check_replaced(self, output: T) -> (T, Option<ControlFlow<()>>) {
         let flow = match self {
-            Companion::Declared(chain) => chain.call(&output).await,
-            Companion::Replaced(chain, _) => chain.check(&output).await,
+            Companion::Declared(_) => None,
+            Companion::Replaced(chain, _) => chain.check_now(&output),
         };
         (output, flow)
     }
-}
 
-#[cold]
-#[inline(never)]
-fn check_replaced<T>(chain: &dyn ErasedChain<T>, output: T) -> (T, Option<ControlFlow<()>>) {
-    let flow = chain.check_now(&output);
-    (output, flow)
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an `async fn` moves its arguments into variables before it looks at them"
+    )]
+    fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
+        async move {
+            let flow = match self {
+                Companion::Declared(chain) => chain.call(&output).await,
+                Companion::Replaced(chain, _) => match chain.check_now(&output) {
+                    Some(flow) => flow,
+                    None => chain.check(&output).await,
+                },
+            };
+            (output, flow)
+        }
+    }
 }
 
 /// A chain through `dyn`.

@@ -503,7 +503,7 @@ where
         let Poll::Ready(answer) = answer else {
             return Break(Some(Pause::Asked));
         };
-        wait.set(None);
+        // What has ended stays there: it holds nothing more, and to drop it is a call.
         flow = go_on(policy.waited(answer));
     }
     flow

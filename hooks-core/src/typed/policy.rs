@@ -106,7 +106,15 @@ where
     /// Keeps an output, and goes on unless the chain stops the dispatch with it.
     #[inline(always)]
     fn review(&mut self, output: S::Out) -> Step<Self, Waiting<Wait<S, F>, R>> {
-        let (output, flow) = self.gate.check_now(output);
+        if !G::AT_ONCE {
+            self.kept.keep(output);
+            return Step::Wait(Self::wait_for_review);
+        }
+        if let Some(flow) = self.gate.check_now(&output) {
+            self.kept.keep(output);
+            return next(flow);
+        }
+        let (output, flow) = self.gate.check_replaced(output);
         self.kept.keep(output);
         match flow {
             Some(flow) => next(flow),
@@ -243,6 +251,7 @@ where
 {
     type Output = Waited<T>;
 
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Waited<T>> {
         match self.project() {
             Projected::Default { future } => future.poll(cx).map(Waited::Default),
