@@ -127,7 +127,7 @@ impl Coordinator {
             Err(error) => {
                 if let Some(emission) = error.emission() {
                     self.show(emission.output(), &emission.messages);
-                    self.inject(emission.injections.clone(), conversation)?;
+                    self.inject(emission.injections.to_vec(), conversation)?;
                 }
                 Err(error.into())
             }
@@ -170,7 +170,7 @@ impl Coordinator {
         let Emission {
             data, injections, ..
         } = emission;
-        self.inject(injections, conversation)?;
+        self.inject(injections.into(), conversation)?;
         Ok(match request {
             None => Begun::Done(Applied {
                 data,

@@ -37,6 +37,7 @@ pub mod command;
 
 pub(crate) mod data;
 mod emit;
+mod items;
 mod lookup;
 mod record;
 pub(crate) mod table;
@@ -50,6 +51,7 @@ pub use data::{DefaultFields, EmitError, EventData};
 pub use emission::{Emission, HookFault, HookOutput, Injection, Provenance, UserMessage};
 pub use event::Event;
 pub use handler::{EventHook, HookAnswer, IntoHandler, StatefulEventHook};
+pub use items::Items;
 pub use registry::{EmitOptions, HookRegistry};
 pub use result::{Action, ApprovalDefault, ContextRole, HookResult, InvalidResult, MessageLevel};
 pub use table::EventDescriptor;

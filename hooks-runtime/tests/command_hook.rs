@@ -25,7 +25,7 @@ async fn emit(script: &str) -> Emission {
 }
 
 fn fault(emission: &Emission) -> String {
-    let [fault] = &*emission.faults else {
+    let [fault] = &emission.faults[..] else {
         panic!("one fault, not {:?}", emission.faults);
     };
     fault.fault.to_string()

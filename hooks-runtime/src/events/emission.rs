@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use hooks_core::__private::Parked;
 use hooks_core::{EntryMeta, Fault, Report};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::items::Items;
 use super::result::{Action, ContextRole, HookResult, MessageLevel};
 use crate::Map;
 use crate::error::text;
@@ -51,16 +53,16 @@ pub struct Emission {
     /// The data as the last hook left them, for what the event announces (`E-20`, `E-25`).
     pub data: Arc<Map>,
     /// What is to be injected, in execution order (`E-29`).
-    pub injections: Vec<Injection>,
+    pub injections: Items<Injection>,
     /// What the user is to be told, in execution order (`E-152`).
-    pub messages: Vec<UserMessage>,
+    pub messages: Items<UserMessage>,
     /// The hook whose answer the action is; the first one where several gave it, of those that
     /// are trusted for a question if there is one, and the last one for [`Action::Modify`].
     pub decided_by: Option<Arc<str>>,
     /// What went wrong, in execution order (`E-36`).
-    pub faults: Vec<HookFault>,
+    pub faults: Items<HookFault>,
     /// What most emissions have nothing of.
-    pub(crate) rest: Option<Box<Rest>>,
+    pub(crate) rest: Parked<Box<Rest>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -224,7 +226,7 @@ impl Emission {
     /// What hooks printed and did not suppress, in the order in which it was printed
     /// (`E-150`).
     pub fn output(&self) -> &[HookOutput] {
-        match &self.rest {
+        match self.rest.as_ref() {
             Some(rest) => &rest.output,
             None => &[],
         }

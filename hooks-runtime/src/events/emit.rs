@@ -4,6 +4,7 @@
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
 
+use hooks_core::__private::Parked;
 use hooks_core::{
     Answer, Combine, EntryId, EntryMeta, FailurePolicy, Fault, Never, Report, Slot, Step,
 };
@@ -15,6 +16,7 @@ use super::emission::{
 };
 use super::event::Scene;
 use super::handler::{Handler, Reply, Spoken};
+use super::items::Items;
 use super::record::{Fields, Printed, Transcript};
 use super::result::{APPROVAL_TIMEOUT, Action, ApprovalDefault, HookResult};
 use crate::Map;
@@ -356,15 +358,15 @@ fn complete(
 ) -> Result<Emission, EmitError> {
     let printed = transcript.into_lines();
     let said = said.map(|said| *said).unwrap_or_default();
-    emission.rest = Some(Box::new(Rest {
+    emission.rest = Parked::from(Box::new(Rest {
         decision: said.decision,
         question: said.question,
         output: output(printed, &said.muted),
         report,
     }));
-    emission.injections = said.injections;
-    emission.messages = said.messages;
-    emission.faults = said.faults;
+    emission.injections = said.injections.into();
+    emission.messages = said.messages.into();
+    emission.faults = said.faults.into();
     match said.raised {
         None => Ok(emission),
         Some(fault) => Err(EmitError::Hook {
@@ -405,11 +407,11 @@ impl Emission {
         Emission {
             action: Action::Continue,
             data,
-            injections: Vec::new(),
-            messages: Vec::new(),
+            injections: Items::new(),
+            messages: Items::new(),
             decided_by: None,
-            faults: Vec::new(),
-            rest: None,
+            faults: Items::new(),
+            rest: Parked::none(),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use hooks_core::__private::Parked;
 use hooks_core::{EntryId, Registration, Report, Timer, Unregister};
 use pin_project_lite::pin_project;
 
@@ -171,7 +172,7 @@ impl HookRegistry {
         let Some((name, slot)) = table.hooks(event) else {
             let mut emission = Emission::of(table.completed(map));
             if options.report {
-                emission.rest = Some(Box::new(Rest {
+                emission.rest = Parked::from(Box::new(Rest {
                     report: Some(Report::default()),
                     ..Rest::default()
                 }));
