@@ -29,10 +29,10 @@ pub struct Config {
     /// Where the service listens: `127.0.0.1:3000` (P-16). An address that is none of this
     /// machine alone needs [`allow_remote`](Self::allow_remote).
     pub listen: SocketAddr,
-    /// A Unix socket on which it listens as well.
+    /// A Unix socket on which it listens as well; in a file by an absolute path.
     pub socket: Option<PathBuf>,
     /// The audit trail: `sqlite:PATH`, a path, or `postgres://…`. In the user's data directory,
-    /// unless given.
+    /// unless given; in a file by an absolute path.
     pub database: Option<String>,
     /// Whether anything is judged at all. Off, the service answers 503, and agents ask their
     /// users as they would without it.
@@ -59,7 +59,7 @@ pub struct Config {
     /// Names by which clients may call the service, beyond `localhost` and its addresses; any
     /// other `Host` is refused (DNS rebinding).
     pub allowed_hosts: Vec<String>,
-    /// Most connections at a time; more wait to be accepted.
+    /// Most connections at a time, up to a million; more wait to be accepted.
     pub max_connections: usize,
     /// Files of hooks in JavaScript that may restrict what is found, by absolute paths, in the order
     /// in which they are asked (P-06). They need the feature `script`.
@@ -147,6 +147,17 @@ pub enum ConfigError {
     },
 }
 
+/// What paths have to be that several processes read.
+const ABSOLUTE: &str = "give an absolute path: agents are asked for in other directories";
+
+fn range(key: &'static str, value: &dyn ToString, remedy: &'static str) -> ConfigError {
+    ConfigError::Range {
+        key,
+        value: value.to_string(),
+        remedy,
+    }
+}
+
 impl Config {
     /// Reads a configuration from its text.
     ///
@@ -177,7 +188,27 @@ impl Config {
             source: Box::new(source),
         })?;
         config.check()?;
+        config.check_places()?;
         Ok(config)
+    }
+
+    /// Whether the files that a configuration names are the same ones in every directory in which
+    /// an agent asks.
+    fn check_places(&self) -> Result<(), ConfigError> {
+        let file = self.database.as_deref();
+        let file = file.map(|url| url.strip_prefix("sqlite:").unwrap_or(url));
+        let file = file.map(|path| path.strip_prefix("//").unwrap_or(path));
+        if let Some(file) = file
+            && file != ":memory:"
+            && !file.contains("://")
+            && !Path::new(file).is_absolute()
+        {
+            return Err(range("database", &file, ABSOLUTE));
+        }
+        if let Some(socket) = self.socket.as_ref().filter(|socket| !socket.is_absolute()) {
+            return Err(range("socket", &socket.display(), ABSOLUTE));
+        }
+        Ok(())
     }
 
     /// Whether every value is in its range, and goes with the others.
@@ -185,11 +216,6 @@ impl Config {
     /// # Errors
     /// Names the first key that does not.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let range = |key, value: &dyn ToString, remedy| ConfigError::Range {
-            key,
-            value: value.to_string(),
-            remedy,
-        };
         if !(1..=86_400).contains(&self.approval_ttl_seconds) {
             let remedy = "give 1 to 86400 seconds";
             return Err(range(
@@ -204,8 +230,8 @@ impl Config {
             let remedy = "give 1 to 36500 days, or leave it out to keep everything";
             return Err(range("retention_days", &days, remedy));
         }
-        if self.max_connections == 0 {
-            let remedy = "give at least 1";
+        if !(1..=1_000_000).contains(&self.max_connections) {
+            let remedy = "give 1 to 1000000";
             return Err(range("max_connections", &self.max_connections, remedy));
         }
         if !self.listen.ip().is_loopback() && !self.allow_remote {
@@ -213,8 +239,7 @@ impl Config {
             return Err(range("listen", &self.listen, remedy));
         }
         if let Some(path) = self.scripts.iter().find(|path| !path.is_absolute()) {
-            let remedy = "give an absolute path: agents are asked for in other directories";
-            return Err(range("scripts", &path.display(), remedy));
+            return Err(range("scripts", &path.display(), ABSOLUTE));
         }
         if let Some(semantic) = &self.semantic
             && !(1..=2000).contains(&semantic.timeout_ms.unwrap_or(2000))

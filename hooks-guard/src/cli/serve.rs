@@ -2,7 +2,8 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hooks_guard::config::Config;
@@ -65,6 +66,18 @@ fn token_of(path: &std::path::Path) -> Result<OperatorToken, Failure> {
     })
 }
 
+/// What is to be said of a file with the token that others can read.
+fn exposed(path: &Path) -> Option<String> {
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o066 != 0).then(|| {
+        let path = escape(&path.display().to_string());
+        format!(
+            "others may read or write `{path}` (mode {mode:o}), and with the token answer \
+             questions; take that from them with `chmod 600`"
+        )
+    })
+}
+
 /// Warnings and errors go to the standard error, a line each.
 fn logs() {
     let level = std::env::var("HOOKS_GUARD_LOG")
@@ -86,6 +99,7 @@ async fn run(
     let sockets = Sockets::bind(&config).await?;
     config.listen = sockets.local_addr()?;
     let shown = token_file.is_none().then(|| token.clone());
+    let exposed = token_file.as_deref().and_then(exposed);
     let gate = gate(&config, token_file)?;
     let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
     let metrics = Metrics::install();
@@ -93,7 +107,7 @@ async fn run(
     // Before anybody can know that it runs, and end it.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    greet(&config, shown.as_ref())?;
+    greet(&config, shown.as_ref(), exposed)?;
     Server::new(sockets, state)
         .run(async {
             tokio::select! {
@@ -106,7 +120,11 @@ async fn run(
 }
 
 /// Says where the service is, and to the operator alone how to answer its questions.
-fn greet(config: &Config, token: Option<&OperatorToken>) -> Result<(), Failure> {
+fn greet(
+    config: &Config,
+    token: Option<&OperatorToken>,
+    exposed: Option<String>,
+) -> Result<(), Failure> {
     let mut out = io::stderr().lock();
     writeln!(out, "hooks-guard listens on http://{}", config.listen)?;
     if let Some(socket) = &config.socket {
@@ -129,7 +147,12 @@ fn greet(config: &Config, token: Option<&OperatorToken>) -> Result<(), Failure> 
             "the operator's token is shown only on a terminal; start this in one, or give a token with `--token-file`"
         )?,
     }
-    for warning in config.warnings() {
+    for warning in config
+        .warnings()
+        .into_iter()
+        .map(str::to_owned)
+        .chain(exposed)
+    {
         writeln!(out, "warning: {warning}")?;
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! The description of the service for programs.
 
 use axum::Json;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{License, OpenApi};
+use utoipa::openapi::{Content, License, OpenApi, Ref, RefOr, Response};
 use utoipa::{Modify, OpenApi as _};
 
 /// The document, in OpenAPI 3.1 (P-46).
@@ -43,6 +44,15 @@ pub fn document() -> OpenApi {
 )]
 struct Document;
 
+/// With what any request may be refused, whatever it asks for (P-13, P-14).
+const ANY: [(&str, &str); 2] = [
+    ("403", "FORBIDDEN_HOST, FORBIDDEN_ORIGIN"),
+    ("500", "INTERNAL_ERROR, DB_ERROR"),
+];
+
+/// And one with a body.
+const BODY: [(&str, &str); 2] = [("408", "BODY_TOO_SLOW"), ("413", "BODY_TOO_LARGE")];
+
 struct Details;
 
 impl Modify for Details {
@@ -59,11 +69,34 @@ impl Modify for Details {
         }) {
             // Names of modules are no tags.
             operation.tags = None;
+            let body = operation.request_body.is_some();
+            for (status, codes) in ANY.into_iter().chain(BODY.into_iter().filter(|_| body)) {
+                refuse(operation, status, codes);
+            }
         }
         let components = document.components.get_or_insert_default();
         let scheme = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
         components.add_security_scheme("operator", scheme);
     }
+}
+
+/// Says that an operation may be refused with these codes, beside what is said of it already.
+fn refuse(operation: &mut Operation, status: &str, codes: &str) {
+    let responses = &mut operation.responses.responses;
+    if let Some(RefOr::T(response)) = responses.get_mut(status) {
+        for code in codes.split(", ") {
+            if !response.description.contains(code) {
+                response.description += &format!(", {code}");
+            }
+        }
+        return;
+    }
+    let mut response = Response::new(codes);
+    let error = Content::new(Some(Ref::from_schema_name("ErrorBody")));
+    response
+        .content
+        .insert("application/json".to_owned(), RefOr::T(error));
+    responses.insert(status.to_owned(), response.into());
 }
 
 pub(crate) async fn served() -> Json<OpenApi> {

@@ -298,6 +298,31 @@ fn openapi_is_true_of_errors() {
     );
 }
 
+/// What the service refuses before it knows for what it was asked is said of every operation.
+#[test]
+fn openapi_says_of_all_operations_what_any_may_be_refused_with() {
+    let daemon = Daemon::plain();
+    let document = document(&daemon);
+    for (method, path) in ENDPOINTS {
+        let answer = Request::new(&method.to_uppercase(), &path.replace("{id}", "1"));
+        let answer = daemon.send(&answer.header("Origin", "http://elsewhere.test"));
+        assert_eq!(answer.status, 403, "{method} {path}");
+        assert_described(&document, method, path, &answer);
+        let operation = &document["paths"][path][method];
+        let mut refusals = vec![("403", "FORBIDDEN_ORIGIN"), ("500", "INTERNAL_ERROR")];
+        if operation["requestBody"].is_object() {
+            refusals.extend([("408", "BODY_TOO_SLOW"), ("413", "BODY_TOO_LARGE")]);
+        }
+        for (status, code) in refusals {
+            let said = operation["responses"][status]["description"].as_str();
+            assert!(
+                said.is_some_and(|said| said.contains(code)),
+                "{method} {path} {status}: {said:?}"
+            );
+        }
+    }
+}
+
 /// Documents called `openapi…json` in the repository.
 fn committed(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {

@@ -115,6 +115,7 @@ fn start_a_value_that_is_none_is_named() {
         ("rate_limit_per_minute = \"many\"", "rate_limit_per_minute"),
         ("listen = 3000", "listen"),
         ("max_connections = -1", "max_connections"),
+        ("max_connections = 9000000000000000000", "max_connections"),
         ("allowed_hosts = \"a\"", "allowed_hosts"),
     ] {
         let (_, said) = Setup::new()
@@ -123,6 +124,25 @@ fn start_a_value_that_is_none_is_named() {
             .config(config)
             .fail();
         assert!(said.contains(named), "{config}: {said}");
+    }
+}
+
+/// The service, and the hooks of agents in other directories, mean the same files.
+#[test]
+fn start_a_relative_path_in_a_configuration_is_named() {
+    for (config, named) in [
+        ("database = \"audit.db\"", "`database` is audit.db"),
+        (
+            "database = \"sqlite:a/audit.db\"",
+            "`database` is a/audit.db",
+        ),
+        ("database = \"sqlite://audit.db\"", "`database` is audit.db"),
+        ("socket = \"guard.sock\"", "`socket` is guard.sock"),
+        ("scripts = [\"hook.js\"]", "`scripts` is hook.js"),
+    ] {
+        let (_, said) = Setup::new().config(config).fail();
+        assert!(said.contains(named), "{config}: {said}");
+        assert!(said.contains("absolute path"), "{config}: {said}");
     }
 }
 
@@ -158,6 +178,23 @@ fn start_a_token_file_may_end_in_a_line_break() {
     let daemon = setup.start();
     let ruling = daemon.ask("mkdir out");
     daemon.respond(&ruling["id"], "APPROVED").ok();
+}
+
+#[test]
+fn start_a_token_file_that_others_can_read_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+
+    for (mode, warned) in [(0o600, false), (0o400, false), (0o644, true), (0o620, true)] {
+        let setup = Setup::new();
+        let path = setup.folder().join("operator/token");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let mut daemon = setup.start();
+        daemon.terminate();
+        let said = daemon.said();
+        let warning = format!("warning: others may read or write `{}`", path.display());
+        assert_eq!(said.contains(&warning), warned, "{mode:o}: {said}");
+        assert_eq!(said.contains("chmod 600"), warned, "{mode:o}: {said}");
+    }
 }
 
 #[test]
