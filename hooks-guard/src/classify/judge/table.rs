@@ -107,8 +107,14 @@ impl Judge<'_> {
                 output = self.role(call, role, &args, input);
             }
         }
+        // Options before the name of a command are none of its words.
+        let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
+        let values = call.options.iter().filter_map(|given| given.value.as_ref());
+        let before = values.filter(|value| value.span.start < first);
+        let words = || before.clone().chain(&call.args);
+        let held = || words().filter(|arg| !arg.known());
         if program.sends {
-            for arg in call.args.iter().filter(|arg| !arg.known()) {
+            for arg in held() {
                 self.ask(
                     arg.span,
                     format!(
@@ -117,6 +123,17 @@ impl Judge<'_> {
                     ),
                 );
             }
+        } else if !program.offline
+            && let Some(arg) = held().next()
+            && let Some(host) = words().find_map(host)
+        {
+            self.ask(
+                arg.span,
+                format!(
+                    "`{}` may send what an expansion holds to `{host}`",
+                    call.path
+                ),
+            );
         }
         if let Some(what) = &program.reveals {
             self.ask(whole, format!("`{}` shows {what}", call.path));
@@ -349,4 +366,20 @@ fn verb(effect: Effect) -> &'static str {
         Effect::Update => "changes something",
         Effect::Delete => "deletes or discards something",
     }
+}
+
+/// The other machine that an address in a word names, as far as it is known.
+fn host(arg: &Arg) -> Option<String> {
+    let ends = |c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace();
+    arg.text.match_indices("://").find_map(|(at, mark)| {
+        let before = arg.text[..at].trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let rest = &arg.text[at + mark.len()..];
+        let authority = rest.split(ends).next().unwrap_or(rest);
+        let host = authority.rsplit('@').next().unwrap_or(authority);
+        let local = ["localhost", "127.", "[::1]", "0.0.0.0"];
+        let elsewhere = !before.ends_with("file")
+            && host.contains(|c: char| c.is_ascii_alphanumeric())
+            && !local.iter().any(|local| host.starts_with(local));
+        elsewhere.then(|| shown(&arg.with(host)))
+    })
 }

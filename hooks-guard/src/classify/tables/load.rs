@@ -53,6 +53,9 @@ struct Raw {
     reveals: Option<String>,
     #[serde(default)]
     sends: bool,
+    /// By the file in which it stands.
+    #[serde(skip)]
+    offline: bool,
     #[serde(default)]
     only_first: bool,
     #[serde(default)]
@@ -95,9 +98,12 @@ fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableErr
     })
 }
 
+/// Files of programs that reach no other machine.
+const OFFLINE: [&str; 4] = ["coreutils.toml", "search.toml", "shell.toml", "text.toml"];
+
 /// Reads the part of a file that is the table of one program.
 pub(super) fn section(file: &str, text: &str) -> Result<Program, TableError> {
-    let raw = match read::<File>(file, text)?.program {
+    let mut raw = match read::<File>(file, text)?.program {
         mut programs if programs.len() == 1 => programs.remove(0),
         _ => {
             return Err(TableError::Entry {
@@ -107,6 +113,7 @@ pub(super) fn section(file: &str, text: &str) -> Result<Program, TableError> {
             });
         }
     };
+    raw.offline = OFFLINE.contains(&file);
     let label = raw.names.first().cloned().unwrap_or_default();
     program(raw, None).map_err(|what| TableError::Entry {
         file: file.to_owned(),
@@ -185,6 +192,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         options_anywhere: raw.options_anywhere || parent.is_some_and(|p| p.options_anywhere),
         reveals: raw.reveals,
         sends: raw.sends || parent.is_some_and(|p| p.sends),
+        offline: raw.offline || parent.is_some_and(|p| p.offline),
         only_first: raw.only_first,
         options_first: raw.options_first,
         lists: raw.lists,

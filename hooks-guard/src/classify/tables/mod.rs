@@ -157,6 +157,8 @@ pub(crate) struct Program {
     pub(crate) options_anywhere: bool,
     pub(crate) reveals: Option<String>,
     pub(crate) sends: bool,
+    /// Whether addresses among its words are no more than text to it.
+    pub(crate) offline: bool,
     /// Whether what `only` does something does so as the first word alone.
     pub(crate) only_first: bool,
     /// Whether what looks like an option behind an operand is one more operand.

@@ -54,7 +54,7 @@ impl Paths {
             let least = if above.is_empty() && !last.starts_with('.') {
                 4
             } else {
-                2
+                1
             };
             stem >= least && fits(name, last) && parent.ends_with(above.trim_start_matches('/'))
         };

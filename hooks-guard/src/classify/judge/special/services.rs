@@ -244,6 +244,9 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
     }
     let waits = call.has(&["-N", "-f"]);
     if operands.len() > 1 && !waits {
+        if !call.has(&["-n"]) {
+            ask_about_input(judge, call, whole, input);
+        }
         Outcome::Is(Effect::Read)
     } else if let (1, false, Input::Known(text)) = (operands.len(), waits, input)
         && !call.has(&["-W"])
@@ -416,10 +419,14 @@ pub(super) fn sends_input(
     whole: Span,
     input: &Input,
 ) -> Outcome {
+    ask_about_input(judge, call, whole, input);
+    Outcome::Table
+}
+
+fn ask_about_input(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {
         judge.ask(whole, format!("`{}` sends what it reads", call.path));
     }
-    Outcome::Table
 }
 
 /// Keys are printed unless an option keeps them back.
