@@ -1,5 +1,7 @@
 //! What a dispatch keeps of its outputs: the latest, or every one.
 
+use std::mem::{self, ManuallyDrop};
+
 /// How the previous output reaches the next hook (`T-24`).
 pub trait Handover<T> {
     /// The previous output, where the slot hands it over.
@@ -79,13 +81,60 @@ impl<T> Keep<T> for Latest<T> {
     }
 }
 
-/// Every output, for an aggregate.
+/// Every output, for an aggregate. What costs time here is memory whose address is known
+/// elsewhere, as to a destructor or to a `Vec` that grows: it is kept out of registers. So both are
+/// given what they need by value.
 #[derive(Debug)]
-pub enum Gathered<T> {
+pub struct Gathered<T>(ManuallyDrop<Outputs<T>>);
+
+/// What has been gathered.
+#[derive(Debug)]
+pub enum Outputs<T> {
     /// All outputs, in execution order.
-    Outputs(Vec<T>),
+    All(Vec<T>),
     /// The default's output of a fallback slot without hooks.
     Default(T),
+}
+
+impl<T> Gathered<T> {
+    #[inline(always)]
+    fn of(outputs: Outputs<T>) -> Self {
+        Gathered(ManuallyDrop::new(outputs))
+    }
+
+    /// What has been gathered.
+    #[inline(always)]
+    pub(crate) fn into_outputs(mut self) -> Outputs<T> {
+        self.take()
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Outputs<T> {
+        mem::replace(&mut *self.0, Outputs::All(Vec::new()))
+    }
+}
+
+impl<T> Drop for Gathered<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let nothing = matches!(&*self.0, Outputs::All(outputs) if outputs.capacity() == 0);
+        if !nothing {
+            discard(self.take());
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn discard<T>(outputs: Outputs<T>) {
+    drop(outputs);
+}
+
+#[cold]
+#[inline(never)]
+fn grow<T>(mut outputs: Vec<T>, output: T) -> Vec<T> {
+    outputs.push(output);
+    outputs
 }
 
 impl<T> Keep<T> for Gathered<T> {
@@ -94,31 +143,36 @@ impl<T> Keep<T> for Gathered<T> {
 
     #[inline(always)]
     fn new() -> Self {
-        Gathered::Outputs(Vec::new())
+        Gathered::of(Outputs::All(Vec::new()))
     }
 
     #[inline(always)]
     fn reserve(&mut self, outputs: usize) {
-        *self = Gathered::Outputs(Vec::with_capacity(outputs));
+        *self = Gathered::of(Outputs::All(Vec::with_capacity(outputs)));
     }
 
     #[inline(always)]
     fn keep(&mut self, output: T) {
-        if let Gathered::Outputs(outputs) = self {
+        let Outputs::All(outputs) = &mut *self.0 else {
+            return;
+        };
+        if outputs.len() < outputs.capacity() {
             outputs.push(output);
+        } else {
+            *outputs = grow(mem::take(outputs), output);
         }
     }
 
     #[inline(always)]
     fn keep_default(&mut self, output: T) {
-        *self = Gathered::Default(output);
+        *self = Gathered::of(Outputs::Default(output));
     }
 
     #[inline(always)]
     fn take_latest(&mut self) -> Option<T> {
-        match self {
-            Gathered::Outputs(outputs) => outputs.pop(),
-            Gathered::Default(_) => None,
+        match &mut *self.0 {
+            Outputs::All(outputs) => outputs.pop(),
+            Outputs::Default(_) => None,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::future::{Next, Then};
 use crate::slot::Slot;
 use crate::typed::custom::{Relay, Relayed, Steps};
 use crate::typed::group::Provider;
-use crate::typed::keep::{Gathered, Keep, Latest};
+use crate::typed::keep::{Gathered, Keep, Latest, Outputs};
 use crate::typed::kind::Kind;
 use crate::typed::policy::Typed;
 use crate::typed::signature::{Leaf, Object, Signature};
@@ -143,9 +143,9 @@ where
     {
         let gathered = self.run::<Gathered<S::Out>, _>(chain, args);
         Then::new(gathered, |gathered| {
-            let outputs = match gathered {
-                Gathered::Outputs(outputs) => Err(outputs),
-                Gathered::Default(output) => aggregate.alone(output),
+            let outputs = match gathered.into_outputs() {
+                Outputs::All(outputs) => Err(outputs),
+                Outputs::Default(output) => aggregate.alone(output),
             };
             match outputs {
                 Ok(answer) => Next::Done(answer),
