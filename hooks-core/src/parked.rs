@@ -8,8 +8,8 @@ use std::mem::ManuallyDrop;
 pub struct Parked<T>(ManuallyDrop<Option<T>>);
 
 impl<T> Parked<T> {
-    #[inline(always)]
     /// Nothing.
+    #[inline(always)]
     pub const fn none() -> Self {
         Parked(ManuallyDrop::new(None))
     }

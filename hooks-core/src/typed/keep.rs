@@ -119,20 +119,20 @@ impl<T> Drop for Gathered<T> {
     fn drop(&mut self) {
         let nothing = matches!(&*self.0, Outputs::All(outputs) if outputs.capacity() == 0);
         if !nothing {
-            discard(self.take());
+            drop_apart(self.take());
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn discard<T>(outputs: Outputs<T>) {
+fn drop_apart<T>(outputs: Outputs<T>) {
     drop(outputs);
 }
 
 #[cold]
 #[inline(never)]
-fn grow<T>(mut outputs: Vec<T>, output: T) -> Vec<T> {
+fn push_apart<T>(mut outputs: Vec<T>, output: T) -> Vec<T> {
     outputs.push(output);
     outputs
 }
@@ -159,7 +159,7 @@ impl<T> Keep<T> for Gathered<T> {
         if outputs.len() < outputs.capacity() {
             outputs.push(output);
         } else {
-            *outputs = grow(mem::take(outputs), output);
+            *outputs = push_apart(mem::take(outputs), output);
         }
     }
 

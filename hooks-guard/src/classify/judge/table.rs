@@ -3,6 +3,7 @@
 pub(super) mod config;
 mod roles;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::environment::Contents;
@@ -370,16 +371,28 @@ fn verb(effect: Effect) -> &'static str {
 
 /// The other machine that an address in a word names, as far as it is known.
 fn host(arg: &Arg) -> Option<String> {
-    let ends = |c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace();
     arg.text.match_indices("://").find_map(|(at, mark)| {
-        let before = arg.text[..at].trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
-        let rest = &arg.text[at + mark.len()..];
-        let authority = rest.split(ends).next().unwrap_or(rest);
-        let host = authority.rsplit('@').next().unwrap_or(authority);
-        let local = ["localhost", "127.", "[::1]", "0.0.0.0"];
-        let elsewhere = !before.ends_with("file")
-            && host.contains(|c: char| c.is_ascii_alphanumeric())
-            && !local.iter().any(|local| host.starts_with(local));
-        elsewhere.then(|| shown(&arg.with(host)))
+        let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+        let before = arg.text[..at].trim_end_matches(of_scheme);
+        let scheme = &arg.text[before.len()..at];
+        let ends = |c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace();
+        let authority = arg.text[at + mark.len()..].split(ends).next()?;
+        let host = authority.rsplit('@').next()?;
+        let port = host.rsplit_once(':').map_or("", |(_, port)| port);
+        let host = match port.chars().all(|c| c.is_ascii_digit()) {
+            true => host.strip_suffix(port)?.trim_end_matches(':'),
+            false => host,
+        };
+        let local = scheme.eq_ignore_ascii_case("file") || is_this_machine(host);
+        let known = host.contains(|c: char| c.is_ascii_alphanumeric());
+        (known && !local).then(|| shown(&arg.with(host)))
     })
+}
+
+fn is_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback() || address.is_unspecified())
 }
