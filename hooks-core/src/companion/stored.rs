@@ -59,8 +59,8 @@ impl<C, D: ?Sized> fmt::Debug for Companion<C, D> {
     }
 }
 
-/// Who may stop a dispatch after an output. An output is handed over and back, so that it
-/// need not lie in memory where nobody looks at it.
+/// Who may stop a dispatch after an output. But where the verdict is inlined, an output is handed
+/// over and back, so that it need not lie in memory where nobody looks at it.
 pub trait Gate<T>: HookObject + Copy {
     /// Whether there is anybody.
     const CHECKS: bool;

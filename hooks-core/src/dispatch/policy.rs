@@ -110,7 +110,8 @@ pub trait Combine<H: ?Sized>: Sized {
     const CONCURRENT: bool = false;
     /// Whether what the policy waits for is mostly there at once. It is then asked for where the
     /// loop is, and the dispatch is put away only if it has to wait indeed. No outcome depends on
-    /// it, only what is compiled.
+    /// it, only what is compiled; and what has been waited for may be kept until the policy waits
+    /// for something else, or the dispatch is dropped.
     const BRIEF: bool = false;
 
     /// The name of the slot, for spans.

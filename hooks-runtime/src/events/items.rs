@@ -16,7 +16,11 @@ use serde::{Serialize, Serializer};
 /// items.push("three");
 /// assert_eq!(items.len(), 3);
 /// assert_eq!(items, ["one", "two", "three"]);
-/// assert_eq!(Vec::from(items).concat(), "onetwothree");
+/// for item in &mut items {
+///     *item = item.trim_end_matches('e');
+/// }
+/// assert_eq!(vec!["on", "two", "thr"], items);
+/// assert_eq!(Vec::from(items).concat(), "ontwothr");
 /// ```
 #[expect(
     clippy::box_collection,
@@ -64,6 +68,21 @@ impl<T> From<Items<T>> for Vec<T> {
     }
 }
 
+impl<T> AsRef<[T]> for Items<T> {
+    fn as_ref(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T> Extend<T> for Items<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_some() {
+            Vec::extend(self, items);
+        }
+    }
+}
+
 impl<T> FromIterator<T> for Items<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         Vec::from_iter(items).into()
@@ -85,6 +104,15 @@ impl<'a, T> IntoIterator for &'a Items<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut Items<T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
     }
 }
 
@@ -115,6 +143,24 @@ impl<T: PartialEq<U>, U> PartialEq<Items<U>> for Items<T> {
 impl<T: PartialEq<U>, U> PartialEq<Vec<U>> for Items<T> {
     fn eq(&self, other: &Vec<U>) -> bool {
         **self == *other
+    }
+}
+
+impl<T: PartialEq<U>, U> PartialEq<Items<U>> for Vec<T> {
+    fn eq(&self, other: &Items<U>) -> bool {
+        *self == **other
+    }
+}
+
+impl<T: PartialEq<U>, U> PartialEq<[U]> for Items<T> {
+    fn eq(&self, other: &[U]) -> bool {
+        **self == *other
+    }
+}
+
+impl<T: PartialEq<U>, U> PartialEq<&[U]> for Items<T> {
+    fn eq(&self, other: &&[U]) -> bool {
+        **self == **other
     }
 }
 
