@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::environment::Contents;
 use super::redirect::shown;
 use super::special::{Outcome, from_input, special};
-use super::{Arg, Finding, Input, Judge, Output};
+use super::{Arg, Finding, Input, Judge, Output, UNKNOWN};
 use crate::classify::Crud;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Given, Language, Program, Role, Verb};
@@ -126,7 +126,7 @@ impl Judge<'_> {
             }
         } else if !program.offline
             && let Some(arg) = held().next()
-            && let Some(host) = words().find_map(host)
+            && let Some(host) = address(call)
         {
             self.ask(
                 arg.span,
@@ -369,24 +369,44 @@ fn verb(effect: Effect) -> &'static str {
     }
 }
 
-/// The other machine that an address in a word names, as far as it is known.
-fn host(arg: &Arg) -> Option<String> {
-    arg.text.match_indices("://").find_map(|(at, mark)| {
-        let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-        let before = arg.text[..at].trim_end_matches(of_scheme);
-        let scheme = &arg.text[before.len()..at];
-        let ends = |c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace();
-        let authority = arg.text[at + mark.len()..].split(ends).next()?;
-        let host = authority.rsplit('@').next()?;
-        let port = host.rsplit_once(':').map_or("", |(_, port)| port);
-        let host = match port.chars().all(|c| c.is_ascii_digit()) {
-            true => host.strip_suffix(port)?.trim_end_matches(':'),
-            false => host,
-        };
-        let local = scheme.eq_ignore_ascii_case("file") || is_this_machine(host);
-        let known = host.contains(|c: char| c.is_ascii_alphanumeric());
-        (known && !local).then(|| shown(&arg.with(host)))
-    })
+/// The other machine that a word of a call names, as far as it is known. Commands and scripts among
+/// its words are judged by themselves.
+fn address(call: &Call) -> Option<String> {
+    let is_word = |role: &Role| {
+        !matches!(
+            role,
+            Role::Argv { .. } | Role::Shell | Role::Script(_) | Role::ScriptFile
+        )
+    };
+    let (operands, _) = call.roles();
+    let operands = operands.iter().filter(|(role, _)| is_word(role));
+    let options = call.options.iter();
+    let options = options.filter(|given| is_word(&given.option.role));
+    let values = options.filter_map(|given| given.value.as_ref());
+    let mut words = operands.flat_map(|(_, args)| args).chain(values);
+    words.find_map(elsewhere)
+}
+
+/// The machine that an address names, unless it is this one, or nothing of it is known.
+pub(super) fn elsewhere(address: &Arg) -> Option<String> {
+    let (scheme, rest) = address.text.split_once("://")?;
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || c == UNKNOWN || "+-.".contains(c);
+    if !scheme.chars().all(of_scheme) || scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let ends = |c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace();
+    let authority = rest.split(ends).next()?;
+    let host = authority.rsplit('@').next()?;
+    let of_port = |c: char| c.is_ascii_digit() || c == UNKNOWN;
+    let host = match host.rsplit_once(':') {
+        Some((host, port)) if port.chars().all(of_port) => host,
+        _ => host,
+    };
+    // A field of a template is none.
+    let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
+    // Libraries of databases take another one from behind the path.
+    let another = rest.to_ascii_lowercase().contains("host=");
+    (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
 }
 
 fn is_this_machine(host: &str) -> bool {

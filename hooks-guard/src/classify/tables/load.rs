@@ -53,8 +53,7 @@ struct Raw {
     reveals: Option<String>,
     #[serde(default)]
     sends: bool,
-    /// By the file in which it stands.
-    #[serde(skip)]
+    #[serde(default)]
     offline: bool,
     #[serde(default)]
     only_first: bool,
@@ -99,7 +98,13 @@ fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableErr
 }
 
 /// Files of programs that reach no other machine.
-const OFFLINE: [&str; 4] = ["coreutils.toml", "search.toml", "shell.toml", "text.toml"];
+const OFFLINE: [&str; 5] = [
+    "coreutils.toml",
+    "processes.toml",
+    "search.toml",
+    "shell.toml",
+    "text.toml",
+];
 
 /// Reads the part of a file that is the table of one program.
 pub(super) fn section(file: &str, text: &str) -> Result<Program, TableError> {
@@ -113,7 +118,7 @@ pub(super) fn section(file: &str, text: &str) -> Result<Program, TableError> {
             });
         }
     };
-    raw.offline = OFFLINE.contains(&file);
+    raw.offline |= OFFLINE.contains(&file);
     let label = raw.names.first().cloned().unwrap_or_default();
     program(raw, None).map_err(|what| TableError::Entry {
         file: file.to_owned(),
@@ -267,6 +272,7 @@ fn role(name: &str) -> Result<Role, String> {
         "scriptfile" => Role::ScriptFile,
         "url" => Role::Url,
         "send" => Role::Send,
+        "endpoint" => Role::Endpoint,
         "config" => Role::Config,
         "method" => Role::Method,
         other => match other.strip_prefix("script:") {

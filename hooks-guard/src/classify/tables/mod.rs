@@ -82,6 +82,8 @@ pub(crate) enum Role {
     ScriptFile,
     Url,
     Send,
+    /// The server in the place of the user's own, which gets the user's credentials.
+    Endpoint,
     Config,
     /// The method of a request, as HTTP names them.
     Method,

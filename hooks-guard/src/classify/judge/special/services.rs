@@ -1,7 +1,7 @@
 //! Judges of programs that reach other machines.
 
 use super::{Outcome, args};
-use crate::classify::judge::{Arg, Input, Judge};
+use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Given, Language, Role, Verb};
 
@@ -50,7 +50,17 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             _ if name.starts_with("--data") => text.strip_prefix('@'),
             _ => None,
         };
-        if let Some(file) = file {
+        // A part of a form may have its headers from a file.
+        let headers = [";headers=@", ";headers=<"];
+        let headers = headers.iter().find_map(|mark| text.split_once(mark));
+        let headers = headers.filter(|_| matches!(name, "-F" | "--form"));
+        // Written by the same call, if it names it for that, too.
+        let tag = call.options.iter().any(|other| {
+            other.name == "--etag-save" && other.value.as_ref().is_some_and(|v| v.text == text)
+        });
+        let tag = (name == "--etag-compare" && !tag).then_some(text);
+        let files = [file, tag, headers.map(|(_, file)| file)];
+        for file in files.into_iter().flatten() {
             judge.input_file(&value.with(file));
             judge.ask(value.span, "`curl` sends what is in a file");
         }
@@ -95,24 +105,48 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         let file = |value: &Arg| value.text.to_ascii_lowercase().starts_with("file");
         given.name == "--proto-default" && given.value.as_ref().is_some_and(file)
     });
-    let given = call.options.iter().filter(|given| given.name == "--url");
-    let addresses = given.filter_map(|given| given.value.clone());
-    for address in addresses.chain(args(call)) {
+    let given = |name: &'static str| {
+        let options = call.options.iter().filter(move |given| given.name == name);
+        options.filter_map(|given| given.value.clone())
+    };
+    for address in given("--url").chain(args(call)) {
         fetched(judge, &address, protocol);
-    }
-    for operand in args(call) {
-        if ["smtp", "telnet:", "dict:", "gopher:", "mqtt:", "imap"]
-            .iter()
-            .any(|scheme| operand.text.to_ascii_lowercase().starts_with(scheme))
-        {
+        if !only_fetches(&address.text) {
             judge.find(
                 Effect::Unknown,
-                operand.span,
+                address.span,
+                "`curl` speaks a protocol that may change something",
+            );
+        }
+    }
+    for default in given("--proto-default") {
+        if !only_fetches(&format!("{}://", default.text)) {
+            judge.find(
+                Effect::Unknown,
+                default.span,
                 "`curl` speaks a protocol that may change something",
             );
         }
     }
     Outcome::Is(strongest)
+}
+
+/// Whether `curl` only fetches from an address, by its scheme, or else by the name of its host.
+fn only_fetches(address: &str) -> bool {
+    let text = address.trim_start().to_ascii_lowercase();
+    match text.split_once(':') {
+        Some((scheme, rest)) if rest.starts_with('/') => {
+            ["http", "https", "ftp", "ftps", "sftp", "scp", "file"].contains(&scheme)
+                || scheme.contains(UNKNOWN)
+        }
+        _ => {
+            let guessed = [
+                "dict", "gopher", "imap", "ldap", "mqtt", "pop3", "smtp", "telnet",
+            ];
+            // Of a pattern, any part may be the beginning; of a file, every line.
+            !text.starts_with(['{', '[', '@']) && !guessed.iter().any(|name| text.starts_with(name))
+        }
+    }
 }
 
 /// Asks about an address that is a file with secrets.

@@ -1,5 +1,6 @@
 //! Operands and values of options by the role that they play.
 
+use super::elsewhere;
 use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
 use crate::classify::judge::{Arg, Input, Judge, Output};
@@ -192,6 +193,20 @@ impl Judge<'_> {
                         && let Some(file) = arg.text.strip_prefix('@')
                     {
                         self.input_file(&arg.with(file));
+                    }
+                }
+            }
+            Role::Endpoint => {
+                for arg in args {
+                    let address = match arg.text.contains("://") {
+                        true => arg.clone(),
+                        false => arg.with(&format!("server://{}", arg.text)),
+                    };
+                    if let Some(host) = elsewhere(&address) {
+                        self.ask(
+                            arg.span,
+                            format!("`{path}` shows the user's credentials to `{host}`"),
+                        );
                     }
                 }
             }
