@@ -192,7 +192,7 @@ impl Request {
 }
 
 /// `[METHOD] URL [ITEM…]`
-pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let mut operands = args(call);
     let first = operands
         .first()
@@ -205,6 +205,9 @@ pub(super) fn httpie(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input)
     let named = (standard || capital).then(|| operands.remove(0).text);
     let mut body =
         matches!(input, Input::Known(_) | Input::Unknown) && !call.has(&["--ignore-stdin", "-I"]);
+    if body {
+        ask_about_input(judge, call, whole, input);
+    }
     if let Some(address) = operands.first() {
         judge.own_keys(address);
     }
@@ -267,7 +270,14 @@ pub(super) fn ssh(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
             "the host is only known when it runs, and may be an option",
         );
     }
-    for value in call.options.iter().filter_map(|given| given.value.as_ref()) {
+    for given in &call.options {
+        let Some(value) = &given.value else { continue };
+        if ["-l", "-J", "-o"].contains(&given.name.as_str()) && !value.known() {
+            judge.ask(
+                value.span,
+                "sends what an expansion holds to another machine",
+            );
+        }
         let text = value.text.to_ascii_lowercase();
         if let Some(rest) = text.strip_prefix("sendenv") {
             let harmless = |name: &str| name.starts_with("lang") || name.starts_with("lc_");
