@@ -108,40 +108,46 @@ impl Judge<'_> {
                 output = self.role(call, role, &args, input);
             }
         }
-        // Options before the name of a command are none of its words.
-        let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
-        let values = call.options.iter().filter_map(|given| given.value.as_ref());
-        let before = values.filter(|value| value.span.start < first);
-        let words = || before.clone().chain(&call.args);
-        let held = || words().filter(|arg| !arg.known());
-        if program.sends {
-            for arg in held() {
-                self.ask(
-                    arg.span,
-                    format!(
-                        "`{}` sends what an expansion holds over the network",
-                        call.path
-                    ),
-                );
-            }
-        } else if !program.offline
-            && let Some(arg) = held().next()
-            && let Some(host) = address(call)
-        {
-            self.ask(
-                arg.span,
-                format!(
-                    "`{}` may send what an expansion holds to `{host}`",
-                    call.path
-                ),
-            );
-        }
+        self.sends(call);
         if let Some(what) = &program.reveals {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
         self.same(call);
         self.goes(call);
         output.or_else(|| self.printed(call, input))
+    }
+
+    /// Asks about what expansions hold, where it may go to another machine.
+    fn sends(&mut self, call: &Call) {
+        // Options before the name of a command are none of its words.
+        let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
+        let values = call.options.iter().filter_map(|given| given.value.as_ref());
+        let before = values.filter(|value| value.span.start < first);
+        let held: Vec<_> = before
+            .chain(&call.args)
+            .filter(|arg| !arg.known())
+            .collect();
+        let path = &call.path;
+        if call.program.sends {
+            for arg in held {
+                let reason = format!("`{path}` sends what an expansion holds over the network");
+                self.ask(arg.span, reason);
+            }
+            return;
+        }
+        if held.is_empty() || call.program.offline {
+            return;
+        }
+        // A server is named in everyday calls: what the shell was started with may go there.
+        let printed = || held.iter().find(|arg| !arg.inert);
+        let found = match address(call) {
+            Some(host) => Some((held[0], host)),
+            None => printed().and_then(|arg| Some((*arg, server(call)?))),
+        };
+        if let Some((arg, host)) = found {
+            let reason = format!("`{path}` may send what an expansion holds to `{host}`");
+            self.ask(arg.span, reason);
+        }
     }
 
     /// Remembers where the shell went.
@@ -385,6 +391,19 @@ fn address(call: &Call) -> Option<String> {
     let values = options.filter_map(|given| given.value.as_ref());
     let mut words = operands.flat_map(|(_, args)| args).chain(values);
     words.find_map(elsewhere)
+}
+
+/// The other machine that an option of a call names.
+fn server(call: &Call) -> Option<String> {
+    let options = call.options.iter();
+    let options = options.filter(|given| given.option.role == Role::Host);
+    let mut values = options.filter_map(|given| given.value.as_ref());
+    values.find_map(|value| elsewhere(&as_address(value)))
+}
+
+/// The name of a machine as an address of it.
+pub(super) fn as_address(host: &Arg) -> Arg {
+    host.with(&format!("server://{}", host.text))
 }
 
 /// The machine that an address names, unless it is this one, or nothing of it is known.

@@ -273,6 +273,7 @@ fn role(name: &str) -> Result<Role, String> {
         "url" => Role::Url,
         "send" => Role::Send,
         "endpoint" => Role::Endpoint,
+        "host" => Role::Host,
         "config" => Role::Config,
         "method" => Role::Method,
         other => match other.strip_prefix("script:") {

@@ -84,6 +84,8 @@ pub(crate) enum Role {
     Send,
     /// The server in the place of the user's own, which gets the user's credentials.
     Endpoint,
+    /// The name of the machine that is spoken to, which may not be a word of an address.
+    Host,
     Config,
     /// The method of a request, as HTTP names them.
     Method,

@@ -1,6 +1,6 @@
 //! Operands and values of options by the role that they play.
 
-use super::elsewhere;
+use super::{as_address, elsewhere};
 use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
 use crate::classify::judge::{Arg, Input, Judge, Output};
@@ -28,7 +28,7 @@ impl Judge<'_> {
         let path = call.path.as_str();
         self.parts.role(role, args);
         match role {
-            Role::Text => {}
+            Role::Text | Role::Host => {}
             Role::Input if call.program.lists => args.iter().for_each(|arg| self.listed(arg)),
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Settings => {
@@ -200,7 +200,7 @@ impl Judge<'_> {
                 for arg in args {
                     let address = match arg.text.contains("://") {
                         true => arg.clone(),
-                        false => arg.with(&format!("server://{}", arg.text)),
+                        false => as_address(arg),
                     };
                     if let Some(host) = elsewhere(&address) {
                         self.ask(
