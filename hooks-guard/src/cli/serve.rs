@@ -55,7 +55,7 @@ pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn token_of(path: &std::path::Path) -> Result<OperatorToken, Failure> {
+fn token_of(path: &Path) -> Result<OperatorToken, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::Other(format!("cannot read `{}`; {error}", path.display())))?;
     OperatorToken::new(&text).ok_or_else(|| {

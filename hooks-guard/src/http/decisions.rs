@@ -57,7 +57,6 @@ pub(crate) struct Pagination {
     responses(
         (status = 200, description = "The records", body = Decisions),
         (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
-        (status = 500, description = "DB_ERROR", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn list(

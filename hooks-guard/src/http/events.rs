@@ -177,7 +177,6 @@ async fn told(
     responses(
         (status = 200, description = "The events, without an end", body = String, content_type = "text/event-stream"),
         (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
-        (status = 500, description = "DB_ERROR", body = super::error::ErrorBody),
         (status = 503, description = "TOO_MANY_LISTENERS", body = super::error::ErrorBody),
     )
 )]

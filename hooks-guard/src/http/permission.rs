@@ -31,10 +31,7 @@ const MOST_PATH: usize = 4096;
     responses(
         (status = 200, description = "The decision, which is in the audit trail", body = Ruling),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
-        (status = 408, description = "BODY_TOO_SLOW", body = super::error::ErrorBody),
-        (status = 413, description = "BODY_TOO_LARGE", body = super::error::ErrorBody),
         (status = 429, description = "RATE_LIMITED", body = super::error::ErrorBody),
-        (status = 500, description = "INTERNAL_ERROR, DB_ERROR", body = super::error::ErrorBody),
         (status = 503, description = "CLASSIFIER_NOT_READY", body = super::error::ErrorBody),
     )
 )]

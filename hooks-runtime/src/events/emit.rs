@@ -65,9 +65,9 @@ struct Said {
     /// The answer that the action is.
     decision: Option<Box<HookResult>>,
     question: Option<Question>,
-    injections: Vec<Injection>,
-    messages: Vec<UserMessage>,
-    faults: Vec<HookFault>,
+    injections: Items<Injection>,
+    messages: Items<UserMessage>,
+    faults: Items<HookFault>,
     /// The hooks whose output is suppressed.
     muted: Vec<EntryId>,
     /// The fault with which the emission ended.
@@ -364,9 +364,9 @@ fn complete(
         output: output(printed, &said.muted),
         report,
     }));
-    emission.injections = said.injections.into();
-    emission.messages = said.messages.into();
-    emission.faults = said.faults.into();
+    emission.injections = said.injections;
+    emission.messages = said.messages;
+    emission.faults = said.faults;
     match said.raised {
         None => Ok(emission),
         Some(fault) => Err(EmitError::Hook {

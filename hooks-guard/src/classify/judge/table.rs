@@ -119,6 +119,10 @@ impl Judge<'_> {
 
     /// Asks about what expansions hold, where it may go to another machine.
     fn sends(&mut self, call: &Call) {
+        let program = &call.program;
+        if program.offline && !program.sends {
+            return;
+        }
         // Options before the name of a command are none of its words.
         let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
         let values = call.options.iter().filter_map(|given| given.value.as_ref());
@@ -128,21 +132,21 @@ impl Judge<'_> {
             .filter(|arg| !arg.known())
             .collect();
         let path = &call.path;
-        if call.program.sends {
+        if program.sends {
             for arg in held {
                 let reason = format!("`{path}` sends what an expansion holds over the network");
                 self.ask(arg.span, reason);
             }
             return;
         }
-        if held.is_empty() || call.program.offline {
+        if held.is_empty() {
             return;
         }
         // A server is named in everyday calls: what the shell was started with may go there.
-        let printed = || held.iter().find(|arg| !arg.inert);
+        let printed = held.iter().find(|arg| !arg.inert);
         let found = match address(call) {
             Some(host) => Some((held[0], host)),
-            None => printed().and_then(|arg| Some((*arg, server(call)?))),
+            None => printed.and_then(|arg| Some((*arg, server(call)?))),
         };
         if let Some((arg, host)) = found {
             let reason = format!("`{path}` may send what an expansion holds to `{host}`");

@@ -101,32 +101,25 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
             judge.find(Effect::Delete, value.span, "`curl` deletes on the server");
         }
     }
-    let protocol = call.options.iter().any(|given| {
-        let file = |value: &Arg| value.text.to_ascii_lowercase().starts_with("file");
-        given.name == "--proto-default" && given.value.as_ref().is_some_and(file)
-    });
     let given = |name: &'static str| {
         let options = call.options.iter().filter(move |given| given.name == name);
         options.filter_map(|given| given.value.clone())
     };
-    for address in given("--url").chain(args(call)) {
-        fetched(judge, &address, protocol);
-        if !only_fetches(&address.text) {
-            judge.find(
-                Effect::Unknown,
-                address.span,
-                "`curl` speaks a protocol that may change something",
-            );
-        }
+    let default = given("--proto-default");
+    let files = default
+        .clone()
+        .any(|value| value.text.to_ascii_lowercase().starts_with("file"));
+    let addresses: Vec<_> = given("--url").chain(args(call)).collect();
+    for address in &addresses {
+        fetched(judge, address, files);
     }
-    for default in given("--proto-default") {
-        if !only_fetches(&format!("{}://", default.text)) {
-            judge.find(
-                Effect::Unknown,
-                default.span,
-                "`curl` speaks a protocol that may change something",
-            );
-        }
+    let strange = addresses
+        .into_iter()
+        .filter(|address| !only_fetches(&address.text));
+    let default = default.filter(|scheme| !only_fetches(&format!("{}://", scheme.text)));
+    for arg in strange.chain(default) {
+        let reason = "`curl` speaks a protocol that may change something";
+        judge.find(Effect::Unknown, arg.span, reason);
     }
     Outcome::Is(strongest)
 }
