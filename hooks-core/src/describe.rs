@@ -105,6 +105,12 @@ impl SetDescription {
         self.nested.push(NestedDescription { field, set });
     }
 
+    /// How a set is shown while debugging.
+    #[doc(hidden)]
+    pub fn __names(&self) -> impl fmt::Debug {
+        Names(self)
+    }
+
     fn rows(&self, prefix: &str, rows: &mut Vec<[String; 6]>) {
         for slot in &self.slots {
             slot.rows(prefix, rows);
@@ -112,6 +118,23 @@ impl SetDescription {
         for nested in &self.nested {
             nested.set.rows(&format!("{prefix}{}.", nested.field), rows);
         }
+    }
+}
+
+/// The names of the hooks by slot.
+struct Names<'s>(&'s SetDescription);
+
+impl fmt::Debug for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shape = f.debug_struct(self.0.set);
+        for slot in &self.0.slots {
+            let names: Vec<_> = slot.entries.iter().map(|entry| &entry.name).collect();
+            shape.field(slot.slot, &names);
+        }
+        for nested in &self.0.nested {
+            shape.field(nested.field, &Names(&nested.set));
+        }
+        shape.finish()
     }
 }
 

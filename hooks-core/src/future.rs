@@ -33,6 +33,39 @@ impl<T> fmt::Debug for Never<T> {
     }
 }
 
+/// A future that has nothing to wait for: this function, called when it is first polled.
+pub struct AtOnce<F>(Option<F>);
+
+impl<F> AtOnce<F> {
+    /// Calls nothing yet.
+    #[inline]
+    pub fn new<T>(answer: F) -> Self
+    where
+        F: FnOnce() -> T,
+    {
+        AtOnce(Some(answer))
+    }
+}
+
+/// Nothing in it is ever pinned.
+impl<F> Unpin for AtOnce<F> {}
+
+impl<T, F: FnOnce() -> T> Future for AtOnce<F> {
+    type Output = T;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        let answer = self.0.take().expect("a future is not polled after its end");
+        Poll::Ready(answer())
+    }
+}
+
+impl<F> fmt::Debug for AtOnce<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AtOnce")
+    }
+}
+
 pin_project! {
     /// One of two futures.
     #[project = Projected]

@@ -8,18 +8,19 @@ pub use crate::companion::{
 };
 pub use crate::entry::Entry;
 pub use crate::fault::discard;
+pub use crate::future::AtOnce;
 pub use crate::parked::Parked;
 pub use crate::stateful::{Given, HookReentrancyError, Stateful};
 pub use crate::typed::custom::{Custom, Pipeline, Relay};
 pub use crate::typed::direct;
-pub use crate::typed::group::{HookGroup, NoHooks, Provider, SameSet, is_ready};
+pub use crate::typed::group::{HookGroup, NoHooks, NoSlot, Provider, SameSet, is_ready};
 pub use crate::typed::kind::{Always, Fallback, Singleton};
-pub use crate::typed::signature::{Leaf, Ready, Signature, Started, Starts, Waits};
-pub use crate::typed::slot::TypedSlot;
+pub use crate::typed::signature::{Leaf, Signature, Started, Starts};
+pub use crate::typed::slot::{Registry, TypedSlot};
 
 pub use std::clone::Clone;
 pub use std::default::Default;
-pub use std::fmt::Debug;
+pub use std::fmt::{Debug, Formatter, Result as FmtResult};
 pub use std::future::Future;
 pub use std::marker::{Copy, PhantomData, Sized};
 pub use std::ops::{Deref, Fn};

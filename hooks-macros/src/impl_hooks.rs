@@ -252,7 +252,7 @@ fn receiver(method: &Method, report: &mut Report) {
 //
 // Output:
 // impl AppHooks for Policy { async fn check(…) -> bool { (move || -> bool { true })() } }
-// impl<'h> HookGroup<'h, AppHooksSet<'h>> for Policy { … set.<check>.register_provider(…) }
+// impl<'h> HookGroup<'h, AppHooksSet<'h>> for Policy { … set.<check>.__hooks_register(…) }
 fn expand(group: &Group<'_>) -> TokenStream {
     let private = &krate::private();
     let Group {
@@ -280,13 +280,13 @@ fn expand(group: &Group<'_>) -> TokenStream {
     let unknown = unknown_methods(methods, private);
     let registrations = methods.iter().map(|method| {
         let cfgs = attrs::cfgs(&method.attrs);
-        let register = names::register(
+        let slot = names::slot(
             &method.sig.ident,
             spans::generated_at(method.sig.fn_token.span),
         );
         quote! {
             #(#cfgs)*
-            set.#register(provider);
+            set.#slot().__hooks_register(provider);
         }
     });
     let mut implementation = quote! {
@@ -345,18 +345,20 @@ fn own_set(set: &Path, hook_trait: &Path, private: &TokenStream) -> TokenStream 
     )
 }
 
-/// Registers methods that the set does not have, as nothing: the compiler has refused them
+/// Registers methods that the set does not have in no slot: the compiler has refused them
 /// already, because the hook trait does not have them either.
 fn unknown_methods(methods: &[&Method], private: &TokenStream) -> TokenStream {
     let methods = methods.iter().map(|method| {
-        let register = names::register(
+        let slot = names::slot(
             &method.sig.ident,
             spans::generated_at(method.sig.fn_token.span),
         );
         let cfgs = attrs::cfgs(&method.attrs);
         quote! {
             #(#cfgs)*
-            fn #register(&mut self, _: impl #private::Sized) {}
+            fn #slot(&mut self) -> #private::NoSlot {
+                #private::NoSlot
+            }
         }
     });
     quote! {

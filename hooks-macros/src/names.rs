@@ -35,7 +35,12 @@ pub(crate) fn set(hook_trait: &Ident, place: Span) -> Ident {
     format_ident!("{}Set", hook_trait.unraw(), span = place)
 }
 
-/// `__hooks_register_validate_prompt`
-pub(crate) fn register(method: &Ident, place: Span) -> Ident {
-    format_ident!("__hooks_register_{}", method.unraw(), span = place)
+/// `__hooks_default_validate_prompt`
+pub(crate) fn default(method: &Ident, place: Span) -> Ident {
+    format_ident!("__hooks_default_{}", method.unraw(), span = place)
+}
+
+/// `__hooks_slot_validate_prompt`
+pub(crate) fn slot(method: &Ident, place: Span) -> Ident {
+    format_ident!("__hooks_slot_{}", method.unraw(), span = place)
 }

@@ -12,7 +12,7 @@ use crate::bounds::MaybeSend;
 use crate::companion::Role;
 use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
-use crate::typed::signature::{Object, Readiness, Signature, Wait};
+use crate::typed::signature::{Object, Signature};
 
 /// Says what the output of a hook means for a dispatch (`#[hook(fallback, custom = Type)]`):
 /// the hooks run in order, each given the call as the one before handed it on, and the slot's
@@ -108,13 +108,13 @@ pub trait Relay: Signature<Last = ()> {
     fn context<'a>(context: &Self::Context<'a>) -> Self::Context<'a>;
 }
 
-/// One dispatch of a custom pipeline. `D` makes the future of the default.
+/// One dispatch of a custom pipeline. `D` makes the future of a default that may wait.
 pub(crate) struct Relayed<'a, S: Relay + ?Sized, C, D> {
     /// Nothing while a hook has it, and once the dispatch has its answer.
     call: Option<S::Call>,
     /// Nothing once the default has it.
     context: Option<S::Context<'a>>,
-    default: D,
+    later: D,
     answer: Option<S::Out>,
     steps: PhantomData<fn() -> C>,
 }
@@ -126,25 +126,26 @@ where
     F: Future<Output = S::Out> + MaybeSend,
 {
     #[inline]
-    pub(crate) fn new(args: S::Args<'a>, default: D) -> Self {
+    pub(crate) fn new(args: S::Args<'a>, later: D) -> Self {
         let (call, context) = S::part(args);
         Relayed {
             call: Some(call),
             context: Some(context),
-            default,
+            later,
             answer: None,
             steps: PhantomData,
         }
     }
 
-    fn run_default(&mut self) -> F {
+    fn default_args(&mut self) -> S::Args<'a> {
         let call = self.call.take().expect(HANDED_ON);
         let context = self.context.take().expect(HANDED_ON);
-        (self.default)(S::join(call, context))
+        S::join(call, context)
     }
 
-    fn wait_for_default(&mut self) -> Wait<S, F> {
-        S::Readiness::later(self.run_default())
+    fn wait_for_default(&mut self) -> F {
+        let args = self.default_args();
+        (self.later)(args)
     }
 }
 
@@ -159,7 +160,7 @@ where
 {
     type Yield = S::Out;
     type Outcome = S::Out;
-    type Wait = Wait<S, F>;
+    type Wait = F;
 
     fn slot_name(&self) -> &str {
         S::NAME
@@ -193,10 +194,10 @@ where
     }
 
     fn close(&mut self) -> Step<Self, Self::Wait> {
-        if !S::Readiness::READY {
+        if !S::READY {
             return Step::Wait(Self::wait_for_default);
         }
-        self.answer = Some(S::Readiness::now(self.run_default()));
+        self.answer = Some(S::now(self.default_args()));
         Step::Stop
     }
 

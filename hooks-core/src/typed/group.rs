@@ -74,6 +74,15 @@ impl<T> Deref for Held<T> {
     }
 }
 
+/// The slot of a method that no slot has.
+#[derive(Debug)]
+pub struct NoSlot;
+
+impl NoSlot {
+    /// Registers nothing.
+    pub fn __hooks_register<P>(&self, _: &Arc<Provider<P>>) {}
+}
+
 /// Whether a method is among those whose bodies contain nothing that could wait.
 #[must_use]
 pub const fn is_ready(ready: &[&str], method: &str) -> bool {

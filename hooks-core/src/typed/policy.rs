@@ -6,9 +6,8 @@
 //! | fallback | the default, only without hooks | the same | the default, with a chain and without an aggregate |
 //! | singleton | the default, only without a hook | the one hook | |
 //!
-//! What is kept ([`Keep`]), who may stop the dispatch ([`Gate`]) and how the default is
-//! called ([`Readiness`]) are parameters; aggregate and finalize work on the outcome,
-//! outside this policy.
+//! What is kept ([`Keep`]) and who may stop the dispatch ([`Gate`]) are parameters; aggregate
+//! and finalize work on the outcome, outside this policy.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -25,13 +24,13 @@ use crate::dispatch::{Combine, Step};
 use crate::entry::EntryMeta;
 use crate::typed::keep::{Handover, Keep};
 use crate::typed::kind::Kind;
-use crate::typed::signature::{Object, Readiness, Signature, Wait};
+use crate::typed::signature::{Object, Signature};
 
-/// One dispatch of a typed slot. `D` makes the future of the default, and `V` the one in
-/// which the gate `G` looks at an output: functions, because the futures' types have no names.
+/// One dispatch of a typed slot. `D` makes the future of a default that may wait, and `V` the one
+/// in which the gate `G` looks at an output: functions, because the futures' types have no names.
 pub(crate) struct Typed<'a, S: Signature + ?Sized, M, G, V, K, D> {
     args: Option<S::Args<'a>>,
-    default: D,
+    later: D,
     gate: G,
     review: V,
     kept: K,
@@ -51,10 +50,10 @@ where
     F: Future<Output = S::Out> + MaybeSend,
 {
     #[inline(always)]
-    pub(crate) fn new(args: S::Args<'a>, default: D, gate: G, review: V) -> Self {
+    pub(crate) fn new(args: S::Args<'a>, later: D, gate: G, review: V) -> Self {
         Typed {
             args: Some(args),
-            default,
+            later,
             gate,
             review,
             kept: K::new(),
@@ -67,19 +66,18 @@ where
     const FALLS_BACK: bool = M::FALLS_BACK && G::CHECKS && !K::COLLECTS;
 
     #[inline(always)]
-    fn run_default(&mut self) -> Step<Self, Waiting<Wait<S, F>, R>> {
-        if !S::Readiness::READY {
+    fn run_default(&mut self) -> Step<Self, Waiting<F, R>> {
+        if !S::READY {
             return Step::Wait(Self::wait_for_default);
         }
         let args = self.default_args();
-        let output = S::Readiness::now((self.default)(args));
-        self.absorb_default(output)
+        self.absorb_default(S::now(args))
     }
 
-    fn wait_for_default(&mut self) -> Waiting<Wait<S, F>, R> {
+    fn wait_for_default(&mut self) -> Waiting<F, R> {
         let args = self.default_args();
         Waiting::Default {
-            future: S::Readiness::later((self.default)(args)),
+            future: (self.later)(args),
         }
     }
 
@@ -90,7 +88,7 @@ where
     }
 
     #[inline(always)]
-    fn absorb_default(&mut self, output: S::Out) -> Step<Self, Waiting<Wait<S, F>, R>> {
+    fn absorb_default(&mut self, output: S::Out) -> Step<Self, Waiting<F, R>> {
         // Without hooks, or behind them, nothing follows that a chain could stop.
         if M::FALLS_BACK {
             self.kept.keep_default(output);
@@ -105,7 +103,7 @@ where
 
     /// Keeps an output, and goes on unless the chain stops the dispatch with it.
     #[inline(always)]
-    fn review(&mut self, output: S::Out) -> Step<Self, Waiting<Wait<S, F>, R>> {
+    fn review(&mut self, output: S::Out) -> Step<Self, Waiting<F, R>> {
         if !G::AT_ONCE {
             self.kept.keep(output);
             return Step::Wait(Self::wait_for_review);
@@ -122,7 +120,7 @@ where
         }
     }
 
-    fn wait_for_review(&mut self) -> Waiting<Wait<S, F>, R> {
+    fn wait_for_review(&mut self) -> Waiting<F, R> {
         let output = self.kept.take_latest().expect("an output is kept first");
         Waiting::Review {
             future: (self.review)(self.gate, output),
@@ -162,8 +160,8 @@ where
 {
     type Yield = S::Out;
     type Outcome = K::Outcome;
-    type Wait = Waiting<Wait<S, F>, R>;
-    const BRIEF: bool = !G::AT_ONCE || !S::Readiness::READY;
+    type Wait = Waiting<F, R>;
+    const BRIEF: bool = !G::AT_ONCE || !S::READY;
 
     #[inline(always)]
     fn slot_name(&self) -> &str {

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use crate::answer::{self, Answer};
+use crate::answer::Answer;
 use crate::bounds::{HookObject, MaybeSend};
 use crate::future::Never;
 use crate::typed::keep::Handover;
@@ -16,15 +16,22 @@ pub trait Signature {
     type Last: Handover<Self::Out>;
     /// What a hook, and the slot's default, answer.
     type Out: MaybeSend;
-    /// Whether the default may wait.
-    type Readiness: Readiness;
+    /// Whether the default answers [`now`](Self::now); else it does so [`later`](Self::later).
+    const READY: bool;
     /// The method that declares the slot.
     const NAME: &'static str;
     /// Whether all arguments are references, which cost nothing to give [`again`](Self::again).
     const REFERENCES: bool = false;
 
-    /// The slot's default.
-    fn default<'a>(args: Self::Args<'a>) -> impl Future<Output = Self::Out> + MaybeSend;
+    /// The answer of a default that contains nothing that could wait.
+    fn now<'a>(_: Self::Args<'a>) -> Self::Out {
+        unreachable!("a default that may wait is waited for")
+    }
+
+    /// What is waited for, where the default may wait.
+    fn later<'a>(_: Self::Args<'a>) -> impl Future<Output = Self::Out> + MaybeSend {
+        never()
+    }
 
     /// The same arguments for one more hook (`T-61`); a singleton, which has one hook,
     /// and a custom pipeline, which moves its call, leave it out.
@@ -32,6 +39,10 @@ pub trait Signature {
     fn again<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
         unreachable!("a singleton gives its arguments to one hook")
     }
+}
+
+fn never<T>() -> Never<T> {
+    unreachable!("a default that is ready is not waited for")
 }
 
 /// A slot that can start what is stored as `H`. `#[hooks]` implements it for `dyn SlotTrait`,
@@ -66,55 +77,3 @@ pub type Started<'b, 'a, S> =
 /// A hook that implements its slot's trait.
 #[derive(Debug)]
 pub struct Leaf<H>(pub H);
-
-/// Whether the body of a default may wait, as a type.
-pub trait Readiness {
-    /// What has to be waited for, where the default may be `F`.
-    type Wait<F: Future + MaybeSend>: Future<Output = F::Output> + MaybeSend;
-    /// Whether the answer is there at once.
-    const READY: bool;
-
-    /// The answer, of a default that is ready.
-    fn now<F: Future>(default: F) -> F::Output;
-    /// What has to be waited for, of one that is not.
-    fn later<F: Future + MaybeSend>(default: F) -> Self::Wait<F>;
-}
-
-/// What a dispatch waits for, where the default of the slot `S` is `F`.
-pub(crate) type Wait<S, F> = <<S as Signature>::Readiness as Readiness>::Wait<F>;
-
-/// The body contains nothing that could wait.
-#[derive(Debug)]
-pub enum Ready {}
-
-/// The body may wait.
-#[derive(Debug)]
-pub enum Waits {}
-
-impl Readiness for Ready {
-    type Wait<F: Future + MaybeSend> = Never<F::Output>;
-    const READY: bool = true;
-
-    #[inline(always)]
-    fn now<F: Future>(default: F) -> F::Output {
-        answer::now(default)
-    }
-
-    fn later<F: Future + MaybeSend>(_: F) -> Never<F::Output> {
-        unreachable!("a default that is ready is not waited for")
-    }
-}
-
-impl Readiness for Waits {
-    type Wait<F: Future + MaybeSend> = F;
-    const READY: bool = false;
-
-    fn now<F: Future>(_: F) -> F::Output {
-        unreachable!("a default that may wait is waited for")
-    }
-
-    #[inline(always)]
-    fn later<F: Future + MaybeSend>(default: F) -> F {
-        default
-    }
-}

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::bounds::{MaybeSend, MaybeSync};
+use crate::bounds::{HookObject, MaybeSend, MaybeSync};
 use crate::companion::{
     Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
@@ -20,7 +20,7 @@ use crate::typed::group::Provider;
 use crate::typed::keep::{Gathered, Keep, Latest, Outputs};
 use crate::typed::kind::Kind;
 use crate::typed::policy::Typed;
-use crate::typed::signature::{Leaf, Object, Signature};
+use crate::typed::signature::{Leaf, Object, Signature, Starts};
 
 /// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
 /// aggregate or finalizer.
@@ -36,7 +36,8 @@ impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     /// Registers a hook.
     pub fn register<H>(&mut self, hook: H)
     where
-        Leaf<H>: Object<S> + 'h,
+        S: Starts<Leaf<H>>,
+        H: HookObject + 'h,
     {
         self.register_entry(Entry::new(hook));
     }
@@ -45,25 +46,41 @@ impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     #[track_caller]
     pub fn register_entry<H>(&mut self, entry: Entry<H>)
     where
-        Leaf<H>: Object<S> + 'h,
+        S: Starts<Leaf<H>>,
+        H: HookObject + 'h,
     {
         let entry = entry.map(|hook| Arc::new(Leaf(hook)) as Arc<dyn Object<S> + 'h>);
-        M::insert(&mut self.slot, S::NAME, entry);
-    }
-
-    /// Registers one method of a value.
-    pub fn register_provider<P: Deref>(&mut self, provider: &Arc<Provider<P>>)
-    where
-        Provider<P>: Object<S> + 'h,
-    {
-        let hook: Arc<dyn Object<S> + 'h> = Arc::<Provider<P>>::clone(provider);
-        let entry = Entry::of_type(hook, type_name::<P::Target>());
         M::insert(&mut self.slot, S::NAME, entry);
     }
 
     /// Removes the entry of this key, and says whether there was one.
     pub fn remove(&mut self, key: &str) -> bool {
         self.slot.remove(key)
+    }
+}
+
+/// Where hooks of the slot `S` are registered, whatever its companions are: they may be the
+/// affair of the module that declares it.
+pub trait Registry<'h, S: Signature + ?Sized> {
+    /// Puts an entry where it belongs.
+    fn insert(&mut self, entry: Entry<Arc<dyn Object<S> + 'h>>);
+}
+
+impl<'h, S: Signature + ?Sized, M: Kind, G, E> Registry<'h, S> for TypedSlot<'h, S, M, G, E> {
+    fn insert(&mut self, entry: Entry<Arc<dyn Object<S> + 'h>>) {
+        M::insert(&mut self.slot, S::NAME, entry);
+    }
+}
+
+impl<'h, S: Signature + ?Sized + 'h> dyn Registry<'h, S> + '_ {
+    /// Registers one method of a value.
+    pub fn __hooks_register<P>(&mut self, provider: &Arc<Provider<P>>)
+    where
+        S: Starts<Provider<P>>,
+        P: Deref + HookObject + 'h,
+    {
+        let hook: Arc<dyn Object<S> + 'h> = Arc::<Provider<P>>::clone(provider);
+        self.insert(Entry::of_type(hook, type_name::<P::Target>()));
     }
 }
 
@@ -181,7 +198,7 @@ where
         S: Relay,
         C: Steps<S::Call, S::Out> + 'a,
     {
-        let policy = Relayed::<S, C, _>::new(args, S::default);
+        let policy = Relayed::<S, C, _>::new(args, S::later);
         self.slot.dispatch(policy)
     }
 
@@ -195,7 +212,7 @@ where
         K: Keep<S::Out> + 'a,
         C: Gate<S::Out> + 'a,
     {
-        let policy = Typed::<S, M, C, _, K, _>::new(args, S::default, chain, C::check);
+        let policy = Typed::<S, M, C, _, K, _>::new(args, S::later, chain, C::check);
         self.slot.dispatch(policy)
     }
 }

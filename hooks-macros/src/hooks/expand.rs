@@ -99,7 +99,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#cfgs)*
         #[doc = #set_doc]
         #[allow(dead_code, deprecated)]
-        #[derive(#private::Clone, #private::Debug)]
+        #[derive(#private::Clone)]
         #[must_use = "a set without dispatches runs no hook"]
         #vis struct #set_name<'h> {
             #(#slot_cfgs #fields: #field_types,)*
@@ -197,6 +197,12 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             use #private as #short;
 
             impl #trait_name for #short::NoHooks {}
+
+            impl #short::Debug for #set_name<'_> {
+                fn fmt(&self, f: &mut #short::Formatter<'_>) -> #short::FmtResult {
+                    #short::Debug::fmt(&#set_name::describe(self).__names(), f)
+                }
+            }
 
             impl #short::Default for #set_name<'_> {
                 #[inline]

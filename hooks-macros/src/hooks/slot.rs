@@ -9,11 +9,11 @@ mod traits;
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Ident, Lifetime, ReturnType, Type};
+use syn::{Attribute, Ident, Lifetime, Type};
 
 use super::model::{End, Kind, Role, Set, Slot};
 use crate::attrs;
-use crate::body;
+use crate::names;
 use crate::spans;
 
 /// One slot, with the tokens that several of its items need.
@@ -152,12 +152,14 @@ impl<'a> SlotExpansion<'a> {
         quote!(#private::TypedSlot::new(#chain, #end))
     }
 
-    /// The method of the trait that applications implement, with the default in it.
+    /// The method of the trait that applications implement, which answers with the default.
     pub(crate) fn trait_method(&self) -> TokenStream {
         let SlotExpansion {
             slot,
+            private,
             cfgs,
             attrs,
+            place,
             idents,
             last_type,
             hook_future,
@@ -165,76 +167,110 @@ impl<'a> SlotExpansion<'a> {
         } = self;
         let types = slot.params.iter().map(|param| &param.ty);
         let method = &slot.method;
-        let default = self.default();
         // Neither is there for the default.
         let hidden = Span::mixed_site().located_at(method.span());
         let receiver = quote_spanned!(hidden=> &self);
         let last = slot.passes_last().then(|| Ident::new("last", hidden));
         let last: Vec<_> = last.into_iter().collect();
+        let (answer, default) = if slot.ready {
+            let default = names::default(method, *place);
+            (
+                quote_spanned!(*place=> #private::AtOnce::new(move || Self::#default(#(#idents),*))),
+                self.default_now(&default),
+            )
+        } else {
+            (self.default_later(), TokenStream::new())
+        };
         quote! {
             #(#cfgs)*
             #(#attrs)*
             #[allow(
                 clippy::option_option,
-                clippy::redundant_closure_call,
                 clippy::type_complexity,
                 clippy::used_underscore_binding
             )]
             fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
                 #(let _ = #last;)*
-                #default
+                #answer
             }
+
+            #default
         }
     }
 
-    /// The future of the default.
-    fn default(&self) -> TokenStream {
+    /// A default that cannot wait, as a function: there the compiler would refuse an `.await`.
+    fn default_now(&self, name: &Ident) -> TokenStream {
+        let SlotExpansion {
+            slot,
+            cfgs,
+            place,
+            idents,
+            ..
+        } = self;
+        let (inputs, output) = (&slot.inputs, &slot.output);
+        let attrs = self.default_attrs();
+        let body = self.default_body();
+        let body = if attrs.is_empty() {
+            body
+        } else {
+            let method = spans::generated(&slot.method);
+            quote_spanned! {*place=> {
+                struct __HooksDefault;
+                impl __HooksDefault {
+                    #(#attrs)*
+                    #[allow(unused_braces)]
+                    fn #method(#(#inputs),*) -> #output #body
+                }
+                __HooksDefault::#method(#(#idents),*)
+            }}
+        };
+        quote_spanned! {*place=>
+            #(#cfgs)*
+            #[doc(hidden)]
+            #[allow(unused_braces, clippy::needless_pass_by_value, clippy::used_underscore_binding)]
+            fn #name(#(#inputs),*) -> #output #body
+        }
+    }
+
+    /// The future of a default that may wait.
+    fn default_later(&self) -> TokenStream {
         let SlotExpansion {
             slot,
             place,
             idents,
             ..
         } = self;
+        let (inputs, output) = (&slot.inputs, &slot.output);
+        let attrs = self.default_attrs();
+        let body = self.default_body();
+        // A future that cannot be sent is shown as a function's: one with the name that the user
+        // gave it.
+        let method = spans::generated(&slot.method);
+        quote_spanned! {*place=> {
+            struct __HooksDefault;
+            impl __HooksDefault {
+                #(#attrs)*
+                #[allow(unused_braces, clippy::unused_async)]
+                async fn #method(#(#inputs),*) -> #output #body
+            }
+            __HooksDefault::#method(#(#idents),*)
+        }}
+    }
+
+    /// The attributes of the default's body, which are written for a function of the slot's name:
+    /// as the function of a type, it is not in the way of another one.
+    fn default_attrs(&self) -> Vec<&'a Attribute> {
         let of_the_body = |attr: &&Attribute| {
             !attrs::is_or_gives(attr, SHOWN) && !attrs::is_one_of(attr, &["cfg"])
         };
-        let attrs: Vec<_> = slot.attrs.iter().filter(of_the_body).collect();
-        let (inputs, output) = (&slot.inputs, &slot.output);
-        // The names of a slot's parameters are for its hooks; a default may ignore them.
-        let ignored = quote!(let _ = (#(&#idents,)*););
-        let arrow: ReturnType = syn::parse_quote!(-> #output);
-        let block = slot.body.delimiter() == Delimiter::Brace;
-        if !attrs.is_empty() || !slot.ready || !block {
-            // Attributes are written for a function, and a future that cannot be sent is shown as
-            // a function's: one with the name that the user gave it. As the function of a type it
-            // is not in the way of another one of that name.
-            let method = spans::generated(&slot.method);
-            let body = body::emit(&slot.body, slot.ready, &arrow);
-            return quote_spanned! {*place=> {
-                struct __HooksDefault;
-                impl __HooksDefault {
-                    #(#attrs)*
-                    #[allow(unused_braces, clippy::unused_async)]
-                    async fn #method(#(#inputs),*) #arrow { #ignored #body }
-                }
-                __HooksDefault::#method(#(#idents),*)
-            }};
-        }
-        let mutable = inputs.iter().filter_map(|input| match &*input.pat {
-            syn::Pat::Ident(pat) if pat.mutability.is_some() => {
-                let ident = &pat.ident;
-                Some(quote!(let #pat = #ident;))
-            }
-            _ => None,
-        });
-        let answer = body::answer(&slot.body, &arrow);
-        quote_spanned! {*place=>
-            async move {
-                #(#mutable)*
-                #ignored
-                #answer
-            }
-        }
+        self.slot.attrs.iter().filter(of_the_body).collect()
+    }
+
+    /// The default's body. The names of a slot's parameters are for its hooks; a default may
+    /// ignore them.
+    fn default_body(&self) -> TokenStream {
+        let (idents, body) = (&self.idents, &self.slot.body);
+        quote!({ let _ = (#(&#idents,)*); #body })
     }
 
     /// The slot's traits.

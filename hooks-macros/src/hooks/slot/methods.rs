@@ -24,8 +24,7 @@ impl SlotExpansion<'_> {
         let with_entry = names.method("with", "_entry");
         let register_entry = names.method("register", "_entry");
         let remove = names.method("remove", "");
-        let register_provider = names::register(&slot.method, *place);
-        let owner = &self.set.name;
+        let slot_of_groups = names::slot(&slot.method, *place);
         let dispatch = self.dispatch();
         let companions = self.companion_methods();
         let register_doc = format!("Registers a hook for the slot `{field}`.");
@@ -42,7 +41,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #register_doc]
             #vis fn #with(mut self, hook: impl #hook + 'h) -> Self {
-                #private::TypedSlot::register(&mut self.#field, hook);
+                Self::#register(&mut self, hook);
                 self
             }
 
@@ -59,7 +58,7 @@ impl SlotExpansion<'_> {
             #[doc = #entry_doc]
             #[track_caller]
             #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + 'h>) -> Self {
-                #private::TypedSlot::register_entry(&mut self.#field, entry);
+                Self::#register_entry(&mut self, entry);
                 self
             }
 
@@ -84,11 +83,8 @@ impl SlotExpansion<'_> {
 
             #(#cfgs)*
             #[doc(hidden)]
-            #vis fn #register_provider(
-                &mut self,
-                provider: &#private::Arc<#private::Provider<impl #private::Deref<Target: #owner> + #private::HookObject + 'h>>,
-            ) {
-                #private::TypedSlot::register_provider(&mut self.#field, provider);
+            #vis fn #slot_of_groups(&mut self) -> &mut dyn #private::Registry<'h, dyn #hook> {
+                &mut self.#field
             }
         }
     }
@@ -125,7 +121,7 @@ impl SlotExpansion<'_> {
                 #(#cfgs)*
                 #[doc = #doc]
                 #vis fn #with(mut self, companion: impl #private::#bound + 'h) -> Self {
-                    #put
+                    Self::#set(&mut self, companion);
                     self
                 }
 

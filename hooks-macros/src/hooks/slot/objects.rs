@@ -6,6 +6,7 @@ use syn::Lifetime;
 
 use super::super::model::Kind;
 use super::SlotExpansion;
+use crate::names;
 use crate::params::Param;
 use crate::spans;
 
@@ -23,18 +24,28 @@ impl SlotExpansion<'_> {
         } = self;
         let (name, output, method, owner) =
             (&slot.name, &slot.output, &slot.method, &self.set.name);
-        let last = slot.passes_last().then(|| quote!(#private::Option::None));
-        let readiness = if slot.ready {
-            quote!(Ready)
-        } else {
-            quote!(Waits)
-        };
         let slot_text = self.text();
         let again = match slot.kind {
             Kind::Singleton | Kind::Custom(_) => TokenStream::new(),
             Kind::Always(_) | Kind::Fallback(_) => self.arguments_again(),
         };
         let relay = slot.pipeline().map(|_| self.relay());
+        let default = if slot.ready {
+            let default = names::default(method, *place);
+            quote_spanned! {*place=>
+                fn now<'__a>((#(#idents,)*): Self::Args<'__a>) -> #output {
+                    <#private::NoHooks as #owner>::#default(#(#idents,)*)
+                }
+            }
+        } else {
+            let last = slot.passes_last().then(|| quote!(#private::Option::None));
+            quote_spanned! {*place=>
+                fn later<'__a>((#(#idents,)*): Self::Args<'__a>) -> impl #private::Future<Output = #output> + #private::MaybeSend {
+                    #owner::#method(&#private::NoHooks, #(#idents,)* #last)
+                }
+            }
+        };
+        let ready = slot.ready;
         quote_spanned! {*place=>
             #relay
 
@@ -44,10 +55,8 @@ impl SlotExpansion<'_> {
                 type Last = #last_type;
                 type Out = #output;
                 const NAME: &'static #private::str = #slot_text;
-                type Readiness = #private::#readiness;
-                fn default<'__a>((#(#idents,)*): Self::Args<'__a>) -> impl #private::Future<Output = #output> + #private::MaybeSend {
-                    #owner::#method(&#private::NoHooks, #(#idents,)* #last)
-                }
+                const READY: #private::bool = #ready;
+                #default
                 #again
             }
         }
