@@ -117,6 +117,8 @@ pub(crate) enum Value {
     Text(String),
     /// Plain words in brackets: what its name alone stands for differs between shells.
     List(String),
+    /// An address on another machine, and what is not known behind it.
+    Address(String),
     /// Not known, but no code: numbers, and what the shell was started with. Computed, it runs
     /// nothing.
     Inert,
@@ -127,8 +129,13 @@ impl Value {
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::List(_) | Self::Inert | Self::Unknown => None,
+            Self::List(_) | Self::Address(_) | Self::Inert | Self::Unknown => None,
         }
+    }
+
+    /// Whether nothing, or little, is known of it, and it may hold what commands print.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown | Self::Address(_))
     }
 
     /// All elements of a list.
@@ -143,7 +150,7 @@ impl Value {
         match self {
             Self::Text(text) | Self::List(text) => is_numeric(text),
             Self::Inert => true,
-            Self::Unknown => false,
+            Self::Address(_) | Self::Unknown => false,
         }
     }
 

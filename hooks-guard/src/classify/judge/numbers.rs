@@ -87,7 +87,7 @@ impl Judge<'_> {
                 continue;
             }
             match self.environment.variables.get(name) {
-                Some(Value::Unknown) => return Some(name.to_owned()),
+                Some(Value::Unknown | Value::Address(_)) => return Some(name.to_owned()),
                 Some(Value::Text(text) | Value::List(text)) => {
                     if let Some(name) = self.foreign(text, seen) {
                         return Some(name);
@@ -158,7 +158,7 @@ impl Judge<'_> {
             _ if is_number(name) => true,
             _ => {
                 let value = self.environment.variables.get(name);
-                value != Some(&Value::Unknown) && !FILLED.contains(&name)
+                !value.is_some_and(Value::is_unknown) && !FILLED.contains(&name)
             }
         }
     }

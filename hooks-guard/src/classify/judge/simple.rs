@@ -4,6 +4,7 @@ use super::environment::{OWN, is_numeric};
 use super::numbers::Shown;
 use super::redirect::{How, Printed, shown};
 use super::table::config::private;
+use super::table::elsewhere;
 use super::words::is_number;
 use super::{Arg, Input, Judge, Output, Place, Value};
 use crate::classify::shell::{Change, Piece, Redirect, Span, Word};
@@ -265,6 +266,9 @@ impl Judge<'_> {
             Some(text) if list => Value::List(text),
             Some(text) => Value::Text(text),
             None if inert => Value::Inert,
+            None if base == name && !append && is_address(value) => {
+                Value::Address(value.text.clone())
+            }
             None => Value::Unknown,
         };
         self.environment.variables.insert(base.to_owned(), value);
@@ -330,6 +334,11 @@ fn instead(change: &Change) -> bool {
 /// The name of a variable without the index and the `+` that may follow it.
 fn base(name: &str) -> &str {
     name.split(['+', '[']).next().unwrap_or(name)
+}
+
+/// Whether of a value that is not known, as much is known as that it is an address elsewhere.
+fn is_address(value: &Arg) -> bool {
+    elsewhere(value).is_some() && !value.text.contains(char::is_whitespace)
 }
 
 /// What the shell runs itself, and which some shells let keep the variables before it.

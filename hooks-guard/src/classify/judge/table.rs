@@ -12,7 +12,7 @@ use super::special::{Outcome, from_input, special};
 use super::{Arg, Finding, Input, Judge, Output, UNKNOWN};
 use crate::classify::Crud;
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Given, Language, Program, Role, Verb};
+use crate::classify::tables::{Call, Effect, Given, Language, Program, Role, Verb, matches};
 
 /// From more folders than this it is not followed where the shell goes.
 const FOLDERS: usize = 8;
@@ -108,7 +108,7 @@ impl Judge<'_> {
                 output = self.role(call, role, &args, input);
             }
         }
-        self.sends(call);
+        self.sends(call, whole);
         if let Some(what) = &program.reveals {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
@@ -118,7 +118,7 @@ impl Judge<'_> {
     }
 
     /// Asks about what expansions hold, where it may go to another machine.
-    fn sends(&mut self, call: &Call) {
+    fn sends(&mut self, call: &Call, whole: Span) {
         let program = &call.program;
         if program.offline && !program.sends {
             return;
@@ -133,24 +133,32 @@ impl Judge<'_> {
             .collect();
         let path = &call.path;
         if program.sends {
-            for arg in held {
+            for arg in held.into_iter().filter(|arg| leaves(arg)) {
                 let reason = format!("`{path}` sends what an expansion holds over the network");
                 self.ask(arg.span, reason);
             }
             return;
         }
-        if held.is_empty() {
+        let shown = program.shows.iter().any(|pattern| {
+            let variables = self.environment.variables.iter();
+            let mut set = variables.filter(|(_, value)| value.is_unknown());
+            set.any(|(name, _)| matches(pattern, name))
+        });
+        if held.is_empty() && !shown {
             return;
         }
         // A server is named in everyday calls: what the shell was started with may go there.
-        let printed = held.iter().find(|arg| !arg.inert);
+        let printed = held.iter().find(|arg| !arg.inert).map(|arg| arg.span);
         let found = match address(call) {
-            Some(host) => Some((held[0], host)),
-            None => printed.and_then(|arg| Some((*arg, server(call)?))),
+            Some(host) => Some((held.first().map_or(whole, |arg| arg.span), host)),
+            None => {
+                let printed = printed.or(shown.then_some(whole));
+                printed.and_then(|span| Some((span, server(call)?)))
+            }
         };
-        if let Some((arg, host)) = found {
+        if let Some((span, host)) = found {
             let reason = format!("`{path}` may send what an expansion holds to `{host}`");
-            self.ask(arg.span, reason);
+            self.ask(span, reason);
         }
     }
 
@@ -394,7 +402,35 @@ fn address(call: &Call) -> Option<String> {
     let options = options.filter(|given| is_word(&given.option.role));
     let values = options.filter_map(|given| given.value.as_ref());
     let mut words = operands.flat_map(|(_, args)| args).chain(values);
+    if call.program.hosts
+        && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
+    {
+        return Some(host);
+    }
     words.find_map(elsewhere)
+}
+
+/// The other machine on which a place is, named without `://`: `host:path`, `host::module`.
+pub(super) fn place(arg: &Arg) -> Option<String> {
+    let (host, _) = arg.text.split_once(':')?;
+    // A single letter is a drive.
+    let named = host.len() > 1 && !host.contains('/') && !arg.text.contains("://");
+    named.then(|| elsewhere(&as_address(&arg.with(host))))?
+}
+
+/// Whether a word that is sent holds what is not known. The port of a service on this machine,
+/// `http://localhost:$PORT/`, gets nowhere else.
+pub(super) fn leaves(word: &Arg) -> bool {
+    let own_port = || {
+        let (scheme, rest) = word.text.split_once("://")?;
+        let (host, rest) = rest.split_once(':')?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (port, rest) = rest.split_at(end);
+        let open = port.chars().all(|c| c == UNKNOWN);
+        let known = !scheme.contains(UNKNOWN) && !rest.contains(UNKNOWN);
+        Some(word.inert && open && known && is_this_machine(host))
+    };
+    !word.known() && own_port() != Some(true)
 }
 
 /// The other machine that an option of a call names.

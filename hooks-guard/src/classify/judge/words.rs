@@ -317,6 +317,19 @@ impl Judge<'_> {
             }
             return;
         }
+        if let Some(Value::Address(address)) = self.environment.variables.get(name)
+            && *change == Change::None
+            && !self.environment.variables.contains_key("IFS")
+        {
+            out.many |= !quoted;
+            for (at, known) in address.split(UNKNOWN).enumerate() {
+                if at > 0 {
+                    out.push_unknown(false);
+                }
+                out.push(known, quoted, true);
+            }
+            return;
+        }
         let mut known = self.known_variable(name);
         let mut inert = self.is_inert(name);
         if let Change::Length(inner) | Change::Indirect(inner) = change {

@@ -63,6 +63,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                 arg.span,
                 "`awk` loads code, or calls what it names while it runs",
             ),
+            Token::Text(text) if is_connection(text) => {
+                judge.find(Effect::Code, arg.span, "`awk` connects to another machine")
+            }
             // After these a line goes on.
             Token::Line => {
                 let before = tokens[..at].iter().rev().find(|t| **t != Token::Line);
@@ -142,6 +145,13 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
             _ => {}
         }
     }
+}
+
+/// Whether a name of a file is one by which `gawk` connects.
+pub(crate) fn is_connection(file: &str) -> bool {
+    ["/inet/", "/inet4/", "/inet6/"]
+        .iter()
+        .any(|folder| file.starts_with(folder))
 }
 
 fn nowhere(file: &str) -> bool {

@@ -9,6 +9,7 @@ mod redis;
 mod sed;
 mod sql;
 
+pub(crate) use self::awk::is_connection;
 use super::judge::{Arg, Judge};
 use super::tables::Language;
 

@@ -56,6 +56,12 @@ struct Raw {
     #[serde(default)]
     offline: bool,
     #[serde(default)]
+    online: bool,
+    #[serde(default)]
+    hosts: bool,
+    #[serde(default)]
+    shows: Vec<String>,
+    #[serde(default)]
     only_first: bool,
     #[serde(default)]
     options_first: bool,
@@ -97,7 +103,7 @@ fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableErr
     })
 }
 
-/// Files of programs that reach no other machine.
+/// Files of programs that reach no other machine, but for those that are `online`.
 const OFFLINE: [&str; 5] = [
     "coreutils.toml",
     "processes.toml",
@@ -118,7 +124,7 @@ pub(super) fn section(file: &str, text: &str) -> Result<Program, TableError> {
             });
         }
     };
-    raw.offline |= OFFLINE.contains(&file);
+    raw.offline |= OFFLINE.contains(&file) && !raw.online;
     let label = raw.names.first().cloned().unwrap_or_default();
     program(raw, None).map_err(|what| TableError::Entry {
         file: file.to_owned(),
@@ -198,6 +204,8 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         reveals: raw.reveals,
         sends: raw.sends || parent.is_some_and(|p| p.sends),
         offline: raw.offline || parent.is_some_and(|p| p.offline),
+        hosts: raw.hosts || parent.is_some_and(|p| p.hosts),
+        shows: raw.shows,
         only_first: raw.only_first,
         options_first: raw.options_first,
         lists: raw.lists,
@@ -206,6 +214,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     };
     if let Some(parent) = parent {
         own.variables.extend(parent.variables.iter().cloned());
+        own.shows.extend(parent.shows.iter().cloned());
         own.harmless_config
             .extend(parent.harmless_config.iter().cloned());
     }

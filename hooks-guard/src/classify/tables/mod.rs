@@ -163,6 +163,10 @@ pub(crate) struct Program {
     pub(crate) sends: bool,
     /// Whether addresses among its words are no more than text to it.
     pub(crate) offline: bool,
+    /// Whether its words may be a place on another machine without `://`: `host:path`.
+    pub(crate) hosts: bool,
+    /// Variables that it shows to the machine that it asks.
+    pub(crate) shows: Vec<String>,
     /// Whether what `only` does something does so as the first word alone.
     pub(crate) only_first: bool,
     /// Whether what looks like an option behind an operand is one more operand.

@@ -4,6 +4,7 @@ use super::Outcome;
 use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::shown;
 use crate::classify::judge::{Arg, Input, Judge};
+use crate::classify::language::is_connection;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Role, Verb};
 
@@ -179,9 +180,20 @@ pub(super) fn awk(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
     if !given && let Some(first) = call.operands.first() {
         judge.script_in(Language::Awk, &first.arg, &call.path);
     }
-    for operand in call.operands.iter().skip(skip) {
-        if !operand.arg.text.contains('=') {
-            judge.input_file(&operand.arg);
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    let operands = call.operands.iter().skip(skip).map(|operand| &operand.arg);
+    for word in operands.clone().chain(values) {
+        let file = word
+            .text
+            .split_once('=')
+            .map_or(&*word.text, |(_, value)| value);
+        if is_connection(file) {
+            judge.find(Effect::Code, word.span, "`awk` connects to another machine");
+        }
+    }
+    for operand in operands {
+        if !operand.text.contains('=') {
+            judge.input_file(operand);
         }
     }
     Outcome::NoOperands

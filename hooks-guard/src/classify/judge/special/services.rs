@@ -1,6 +1,7 @@
 //! Judges of programs that reach other machines.
 
 use super::{Outcome, args};
+use crate::classify::judge::table::place;
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Given, Language, Role, Verb};
@@ -340,12 +341,27 @@ pub(super) fn rsync(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         let inner = Call::read(&call.path, &call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
+    let lists = |given: &&Given| LISTS.contains(&given.name.as_str());
+    if let Some(given) = call.options.iter().find(lists)
+        && let Some(host) = call.operands.iter().find_map(|o| place(&o.arg))
+    {
+        let reason = format!("`rsync` sends what is in a file to `{host}`");
+        judge.ask(given.span, reason);
+    }
     if call.operands.len() == 1 {
         Outcome::Is(Effect::Read)
     } else {
         Outcome::Table
     }
 }
+
+/// Options of `rsync` with files whose lines the other machine is told.
+const LISTS: &[&str] = &[
+    "--files-from",
+    "--exclude-from",
+    "--include-from",
+    "--early-input",
+];
 
 /// The operands are further commands; the strongest counts.
 pub(super) fn flyway(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {

@@ -1,6 +1,6 @@
 //! Operands and values of options by the role that they play.
 
-use super::{as_address, elsewhere};
+use super::{as_address, elsewhere, leaves};
 use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
 use crate::classify::judge::{Arg, Input, Judge, Output};
@@ -178,7 +178,7 @@ impl Judge<'_> {
                 }
             }
             Role::Url | Role::Send => {
-                for arg in args.iter().filter(|arg| !arg.known()) {
+                for arg in args.iter().filter(|arg| leaves(arg)) {
                     self.ask(
                         arg.span,
                         format!("`{path}` sends what an expansion holds over the network"),
