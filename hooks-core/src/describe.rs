@@ -1,6 +1,5 @@
 //! What is registered where, for people and for programs.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use crate::entry::{EntryMeta, short_type_name};
@@ -136,11 +135,6 @@ impl fmt::Debug for Names<'_> {
         }
         shape.finish()
     }
-}
-
-/// The names of entries.
-pub(crate) fn names<'m>(entries: &[&'m EntryMeta]) -> Vec<Cow<'m, str>> {
-    entries.iter().map(|entry| entry.name()).collect()
 }
 
 impl SlotDescription {

@@ -11,7 +11,7 @@ use crate::bounds::{HookObject, MaybeSend, MaybeSync};
 use crate::companion::{
     Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
-use crate::describe::{self, SlotDescription};
+use crate::describe::SlotDescription;
 use crate::entry::Entry;
 use crate::future::{Next, Then};
 use crate::slot::Slot;
@@ -251,6 +251,6 @@ impl<S: Signature + ?Sized, M, G: Clone, E: Clone> Clone for TypedSlot<'_, S, M,
 
 impl<S: Signature + ?Sized, M, G, E> fmt::Debug for TypedSlot<'_, S, M, G, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        describe::names(&self.slot.metas()).fmt(f)
+        self.slot.fmt(f)
     }
 }

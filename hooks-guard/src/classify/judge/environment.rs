@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::Arg;
+use super::{Arg, UNKNOWN};
 use crate::classify::shell::Command;
 
 /// Variables, functions, aliases and files, as far as the text sets them.
@@ -117,7 +117,8 @@ pub(crate) enum Value {
     Text(String),
     /// Plain words in brackets: what its name alone stands for differs between shells.
     List(String),
-    /// An address on another machine, and what is not known behind it.
+    /// An address on another machine, and what is not known behind it; where that stands before
+    /// it, too, there may be something else.
     Address(String),
     /// Not known, but no code: numbers, and what the shell was started with. Computed, it runs
     /// nothing.
@@ -156,12 +157,20 @@ impl Value {
 
     /// What holds where either of two may be.
     pub(crate) fn or(&self, other: &Self) -> Self {
-        match self.is_inert() && other.is_inert() {
+        match (self, other) {
             _ if self == other => self.clone(),
-            true => Self::Inert,
-            false => Self::Unknown,
+            (Self::Address(address), _) | (_, Self::Address(address)) => {
+                Self::Address(perhaps(address))
+            }
+            _ if self.is_inert() && other.is_inert() => Self::Inert,
+            _ => Self::Unknown,
         }
     }
+}
+
+/// An address, unless something else stands there.
+pub(super) fn perhaps(address: &str) -> String {
+    format!("{UNKNOWN}{}", address.trim_start_matches(UNKNOWN))
 }
 
 /// Whether a text holds nothing but digits and what stands between them.

@@ -337,7 +337,7 @@ fn base(name: &str) -> &str {
 }
 
 /// Whether of a value that is not known, as much is known as that it is an address elsewhere.
-fn is_address(value: &Arg) -> bool {
+pub(super) fn is_address(value: &Arg) -> bool {
     elsewhere(value).is_some() && !value.text.contains(char::is_whitespace)
 }
 

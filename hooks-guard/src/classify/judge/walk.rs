@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::environment::perhaps;
 use super::numbers::Shown;
 use super::redirect::How;
+use super::simple::is_address;
 use super::{Arg, Environment, Input, Judge, Output, STEPS, Value};
 use crate::classify::Crud;
 use crate::classify::shell::{AndOr, Command, Join, Kind, Pipeline, Redirect, Script, Span};
@@ -341,20 +343,23 @@ impl Judge<'_> {
         } else {
             Input::Unknown
         };
-        if let (true, Some(values)) = (followed, values) {
+        if let (true, Some(values)) = (followed, &values) {
             let before = self.environment.clone();
             for value in values {
                 self.environment
                     .variables
-                    .insert(name.to_owned(), Value::Text(value.text));
+                    .insert(name.to_owned(), Value::Text(value.text.clone()));
                 self.script(body, &inner);
             }
             self.environment.merge(&before);
             return;
         }
+        let address = values.iter().flatten().find(|value| is_address(value));
+        let address = address.map(|value| Value::Address(perhaps(&value.text)));
         self.with_names(names, |judge| {
             judge.repeat(|judge| {
-                let value = if inert { Value::Inert } else { Value::Unknown };
+                let other = if inert { Value::Inert } else { Value::Unknown };
+                let value = address.clone().unwrap_or(other);
                 judge.environment.variables.insert(name.to_owned(), value);
                 judge.script(body, &inner);
             });

@@ -1,6 +1,6 @@
 //! Words as far as their values are known.
 
-use super::environment::{Contents, is_numeric};
+use super::environment::{Contents, is_numeric, perhaps};
 use super::numbers::Shown;
 use super::{Input, Judge, Value};
 use crate::classify::shell::{Change, Piece, Span, Word};
@@ -125,6 +125,16 @@ impl Cells {
 
     fn push_unknown(&mut self, inert: bool) {
         self.push_value(UNKNOWN.encode_utf8(&mut [0; 4]), true, true, inert);
+    }
+
+    /// An address of which some is known.
+    fn push_address(&mut self, address: &str, quoted: bool) {
+        for (at, known) in address.split(UNKNOWN).enumerate() {
+            if at > 0 {
+                self.push_unknown(false);
+            }
+            self.push(known, quoted, true);
+        }
     }
 
     fn text(&self) -> String {
@@ -317,19 +327,14 @@ impl Judge<'_> {
             }
             return;
         }
-        if let Some(Value::Address(address)) = self.environment.variables.get(name)
-            && *change == Change::None
-            && !self.environment.variables.contains_key("IFS")
-        {
-            out.many |= !quoted;
-            for (at, known) in address.split(UNKNOWN).enumerate() {
-                if at > 0 {
-                    out.push_unknown(false);
-                }
-                out.push(known, quoted, true);
-            }
-            return;
-        }
+        let address = match self.environment.variables.get(name) {
+            Some(Value::Address(address)) => match change {
+                Change::None => Some(address.clone()),
+                Change::Length(_) | Change::Indirect(_) => None,
+                _ => Some(perhaps(address)),
+            },
+            _ => None,
+        };
         let mut known = self.known_variable(name);
         let mut inert = self.is_inert(name);
         if let Change::Length(inner) | Change::Indirect(inner) = change {
@@ -428,7 +433,10 @@ impl Judge<'_> {
                     || matches!(change, Change::Other(_)) && name == "#"
                     || matches!(change, Change::Length(_));
                 out.many |= (!quoted && !number) || name == "@";
-                out.push_unknown(inert || number);
+                match address.filter(|_| !splits) {
+                    Some(address) => out.push_address(&address, quoted),
+                    None => out.push_unknown(inert || number),
+                }
             }
         }
     }
