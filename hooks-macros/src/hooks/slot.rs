@@ -201,28 +201,12 @@ impl<'a> SlotExpansion<'a> {
     /// A default that cannot wait, as a function: there the compiler would refuse an `.await`.
     fn default_now(&self, name: &Ident) -> TokenStream {
         let SlotExpansion {
-            slot,
-            cfgs,
-            place,
-            idents,
-            ..
+            slot, cfgs, place, ..
         } = self;
         let (inputs, output) = (&slot.inputs, &slot.output);
-        let attrs = self.default_attrs();
-        let body = self.default_body();
-        let body = if attrs.is_empty() {
-            body
-        } else {
-            let method = spans::generated(&slot.method);
-            quote_spanned! {*place=> {
-                struct __HooksDefault;
-                impl __HooksDefault {
-                    #(#attrs)*
-                    #[allow(unused_braces)]
-                    fn #method(#(#inputs),*) -> #output #body
-                }
-                __HooksDefault::#method(#(#idents),*)
-            }}
+        let body = match self.default_attrs().is_empty() {
+            true => self.default_body(),
+            false => self.default_call(quote!(#[allow(unused_braces)] fn)),
         };
         quote_spanned! {*place=>
             #(#cfgs)*
@@ -232,8 +216,14 @@ impl<'a> SlotExpansion<'a> {
         }
     }
 
-    /// The future of a default that may wait.
+    /// The future of a default that may wait. One that cannot be sent is shown as a function's: one
+    /// with the name that the user gave it.
     fn default_later(&self) -> TokenStream {
+        self.default_call(quote!(#[allow(unused_braces, clippy::unused_async)] async fn))
+    }
+
+    /// A call of the default as a function of its own, with this `head`.
+    fn default_call(&self, head: TokenStream) -> TokenStream {
         let SlotExpansion {
             slot,
             place,
@@ -241,17 +231,14 @@ impl<'a> SlotExpansion<'a> {
             ..
         } = self;
         let (inputs, output) = (&slot.inputs, &slot.output);
-        let attrs = self.default_attrs();
-        let body = self.default_body();
-        // A future that cannot be sent is shown as a function's: one with the name that the user
-        // gave it.
+        let (attrs, body) = (self.default_attrs(), self.default_body());
+        let head = spans::moved_all(head, *place);
         let method = spans::generated(&slot.method);
         quote_spanned! {*place=> {
             struct __HooksDefault;
             impl __HooksDefault {
                 #(#attrs)*
-                #[allow(unused_braces, clippy::unused_async)]
-                async fn #method(#(#inputs),*) -> #output #body
+                #head #method(#(#inputs),*) -> #output #body
             }
             __HooksDefault::#method(#(#idents),*)
         }}

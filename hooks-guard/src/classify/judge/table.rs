@@ -139,22 +139,20 @@ impl Judge<'_> {
             }
             return;
         }
-        let shown = program.shows.iter().any(|pattern| {
+        let tells = program.shows.iter().any(|pattern| {
             let variables = self.environment.variables.iter();
             let mut set = variables.filter(|(_, value)| value.is_unknown());
             set.any(|(name, _)| matches(pattern, name))
         });
-        if held.is_empty() && !shown {
+        if held.is_empty() && !tells {
             return;
         }
         // A server is named in everyday calls: what the shell was started with may go there.
         let printed = held.iter().find(|arg| !arg.inert).map(|arg| arg.span);
+        let printed = printed.or(tells.then_some(whole));
         let found = match address(call) {
             Some(host) => Some((held.first().map_or(whole, |arg| arg.span), host)),
-            None => {
-                let printed = printed.or(shown.then_some(whole));
-                printed.and_then(|span| Some((span, server(call)?)))
-            }
+            None => printed.and_then(|span| Some((span, server(call)?))),
         };
         if let Some((span, host)) = found {
             let reason = format!("`{path}` may send what an expansion holds to `{host}`");
@@ -422,10 +420,8 @@ pub(super) fn place(arg: &Arg) -> Option<String> {
 /// `http://localhost:$PORT/`, gets nowhere else.
 pub(super) fn leaves(word: &Arg) -> bool {
     let own_port = || {
-        let (scheme, rest) = word.text.split_once("://")?;
-        let (host, rest) = rest.split_once(':')?;
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (port, rest) = rest.split_at(end);
+        let (scheme, authority, rest) = parted(&word.text)?;
+        let (host, port) = authority.split_once(':')?;
         let open = port.chars().all(|c| c == UNKNOWN);
         let known = !scheme.contains(UNKNOWN) && !rest.contains(UNKNOWN);
         Some(word.inert && open && known && is_this_machine(host))
@@ -448,13 +444,12 @@ pub(super) fn as_address(host: &Arg) -> Arg {
 
 /// The machine that an address names, unless it is this one, or nothing of it is known.
 pub(super) fn elsewhere(address: &Arg) -> Option<String> {
-    let (scheme, rest) = address.text.split_once("://")?;
+    let (scheme, authority, _) = parted(&address.text)?;
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || c == UNKNOWN || "+-.".contains(c);
     if !scheme.chars().all(of_scheme) || scheme.eq_ignore_ascii_case("file") {
         return None;
     }
-    let ends = |c: char| matches!(c, '/' | '?' | '#') || c.is_whitespace();
-    let authority = rest.split(ends).next()?;
+    let authority = authority.split(char::is_whitespace).next()?;
     let host = authority.rsplit('@').next()?;
     let of_port = |c: char| c.is_ascii_digit() || c == UNKNOWN;
     let host = match host.rsplit_once(':') {
@@ -464,8 +459,16 @@ pub(super) fn elsewhere(address: &Arg) -> Option<String> {
     // A field of a template is none.
     let known = host.contains(|c: char| c.is_ascii_alphanumeric()) && !host.contains('{');
     // Libraries of databases take another one from behind the path.
-    let another = rest.to_ascii_lowercase().contains("host=");
+    let another = address.text.to_ascii_lowercase().contains("host=");
     (another || known && !is_this_machine(host)).then(|| shown(&address.with(host)))
+}
+
+/// The scheme of an address, the host with what is beside it, and what follows.
+fn parted(address: &str) -> Option<(&str, &str, &str)> {
+    let (scheme, rest) = address.split_once("://")?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    Some((scheme, authority, rest))
 }
 
 fn is_this_machine(host: &str) -> bool {

@@ -343,19 +343,19 @@ impl Judge<'_> {
         } else {
             Input::Unknown
         };
-        if let (true, Some(values)) = (followed, &values) {
+        let address = values.iter().flatten().find(|value| is_address(value));
+        let address = address.map(|value| Value::Address(perhaps(&value.text)));
+        if let (true, Some(values)) = (followed, values) {
             let before = self.environment.clone();
             for value in values {
                 self.environment
                     .variables
-                    .insert(name.to_owned(), Value::Text(value.text.clone()));
+                    .insert(name.to_owned(), Value::Text(value.text));
                 self.script(body, &inner);
             }
             self.environment.merge(&before);
             return;
         }
-        let address = values.iter().flatten().find(|value| is_address(value));
-        let address = address.map(|value| Value::Address(perhaps(&value.text)));
         self.with_names(names, |judge| {
             judge.repeat(|judge| {
                 let other = if inert { Value::Inert } else { Value::Unknown };
