@@ -32,6 +32,8 @@ static block *lists[CLASSES][SUBS];
 static u32 class_map;
 static u32 sub_map[CLASSES];
 static u32 top, last; // where unused memory begins, and the size of the block before it
+static u32 highest;   // the most that it was before it went back
+static block *aside;  // free blocks that count as in use, as long as there is other memory
 static u32 used, peak, limit;
 static int refused;
 
@@ -87,11 +89,12 @@ static block *find(u32 size) {
     return b;
 }
 
+static u32 have(void) { return (u32)__builtin_wasm_memory_size(0) * PAGE; }
+
 // Memory up to `end` exists.
 static int reach(u32 end) {
-    u32 have = (u32)__builtin_wasm_memory_size(0) * PAGE;
-    if (end <= have) return 1;
-    return __builtin_wasm_memory_grow(0, (end - have + PAGE - 1) / PAGE) != (size_t)-1;
+    if (end <= have()) return 1;
+    return __builtin_wasm_memory_grow(0, (end - have() + PAGE - 1) / PAGE) != (size_t)-1;
 }
 
 static void *refuse(void) {
@@ -132,6 +135,7 @@ static void give_back(block *b) {
         }
     }
     if (address_of(b) + size == top) {
+        if (top > highest) highest = top;
         top = address_of(b);
         last = b->before;
         return;
@@ -153,6 +157,27 @@ static void cut(block *b, u32 size) {
     give_back(tail);
 }
 
+void heap_settle(void) {
+    for (block *b; (b = find(SMALLEST));) {
+        memset((unsigned char *)b + HEADER, 0, size_of(b) - HEADER);
+        b->size |= USED;
+        b->next = aside;
+        aside = b;
+    }
+    if (highest > top) memset(at(top), 0, highest - top);
+}
+
+// Gives what was put aside out again, if there is no other memory up to `end`.
+static int bring_back(u32 end) {
+    if (!aside || end <= have()) return 0;
+    while (aside) {
+        block *b = aside;
+        aside = b->next;
+        give_back(b);
+    }
+    return 1;
+}
+
 void heap_limit(size_t bytes) { limit = bytes; }
 size_t heap_used(void) { return used; }
 size_t heap_peak(void) { return peak; }
@@ -164,6 +189,7 @@ void *malloc(size_t bytes) {
     u32 size = rounded(bytes);
     if (size > limit - used || used > limit) return refuse();
     block *b = find(size);
+    if (!b && bring_back(top + size)) b = find(size);
     if (b) {
         b->size |= USED;
         cut(b, size);
@@ -214,6 +240,7 @@ void *realloc(void *p, size_t bytes) {
     if (size - old > limit - used || used > limit) return refuse();
     u32 next = address_of(b) + old;
     if (next == top) {
+        bring_back(next - old + size);
         if (!reach(next - old + size)) return refuse();
         top = next - old + size;
         last = size;

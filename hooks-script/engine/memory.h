@@ -16,3 +16,6 @@ size_t heap_used(void);
 size_t heap_peak(void);
 int heap_refused(void);
 void heap_mark(void);
+// What is free becomes zeros, and is put aside: what is asked for from now on lies together, behind
+// all that there is, where a reset finds it with less to look at.
+void heap_settle(void);

@@ -453,6 +453,7 @@ EXPORT(boot) enum status hook_boot(char *prelude, size_t length) {
     if (JS_IsException(is_stop)) return tell_exception(ctx);
     free(prelude);
     JS_RunGC(runtime);
+    heap_settle();
     return JS_IsFunction(ctx, is_stop) ? DONE : BROKEN;
 }
 
@@ -539,6 +540,7 @@ EXPORT(load) enum status hook_load(char *source, size_t length, double now_ms, u
     JS_DeleteProperty(ctx, ctx->global_obj, name, 0);
     JS_FreeAtom(ctx, name);
     JS_RunGC(runtime);
+    heap_settle();
     return DONE;
 }
 

@@ -16,13 +16,13 @@ use crate::sandbox::snapshot::Snapshot;
 
 /// Resets after which the fence is raised: by then it is known where runs write.
 const LEARN: u32 = 8;
-/// What that doubles to at most, each time a run meets the fence again and again.
+/// What that doubles to at most, each time a run has met the fence and nobody knows where.
 const LEARN_LONGEST: u32 = if cfg!(test) { 32 } else { 4096 };
 /// Resets after which it is lowered, to forget hooks that may be gone.
 const FORGET: u32 = if cfg!(test) { 100 } else { 20_000 };
 
-/// Where the memory of an instance is fenced. What lies behind the fence is the engine as every
-/// hook finds it.
+/// Where the memory of an instance is fenced. What lies behind the fence is as the last reset left
+/// it: for another hook, whatever its loading changed has to be admitted first.
 pub(super) struct Fence {
     /// Bytes of a page of the machine, as a power of two.
     page: u32,
@@ -104,7 +104,7 @@ impl Fence {
         Ok(())
     }
 
-    /// The same, where a run has met the fence more than once: it has not learned enough.
+    /// The same, where a run has met the fence and the place is not known: it comes back later.
     pub(super) fn learn_longer(&mut self, memory: &mut [u8]) -> io::Result<()> {
         self.learn = LEARN_LONGEST.min(self.learn * 2);
         self.lower(memory)

@@ -279,6 +279,40 @@ fn s_24_a_run_sees_nothing_of_what_was_in_memory_before_it() {
     }
 }
 
+/// Of what loading a hook took for a while, its snapshot keeps nothing.
+#[test]
+fn s_24_what_loading_has_freed_is_zeros() {
+    let (sandbox, mut instance, _) = loaded_by(false);
+    let source = b"
+        let l = [1, 2, 3].map((n) => ('se' + 'cret').repeat(300 * n));
+        const kept = l.map((text) => text.length);
+        l = null;
+        export default () => ({ out: { kept } });";
+    let hook = load(&sandbox, &mut instance, source);
+    let memory = found(&mut instance, &hook);
+    let secret = b"secretsecret";
+    assert!(!memory.windows(secret.len()).any(|bytes| bytes == secret));
+}
+
+#[test]
+fn a_run_gets_what_loading_has_freed_before_the_memory_grows() {
+    let (sandbox, mut instance, _) = loaded_by(false);
+    let source = b"
+        let l = [];
+        for (let n = 0; n < 10; n++) l.push('x'.repeat(9000));
+        const kept = 'z'.repeat(3000);
+        l = null;
+        export default () => {
+            const l = [kept];
+            for (let n = 0; n < 10; n++) l.push('y'.repeat(8500 + n));
+            return { out: { n: l.length } };
+        };";
+    let hook = load(&sandbox, &mut instance, source);
+    // Behind what was loaded there is not room for all of it.
+    assert!(hook.reach() + 10 * 8500 > instance.space.bytes().len());
+    run(&sandbox, &mut instance, &hook);
+}
+
 /// What an instance can be through between two runs of one hook.
 #[derive(Debug, Clone)]
 enum Step {

@@ -33,6 +33,8 @@ pub(super) struct Space {
     pages: u64,
     /// What memory is, byte for byte, as long as nothing has run since.
     holds: Option<Arc<Snapshot>>,
+    /// What it became at the last reset: where it is fenced, it still is.
+    became: Option<Arc<Snapshot>>,
     fence: Fence,
 }
 
@@ -44,6 +46,7 @@ impl Space {
             stack_pointer,
             pages: memory.size(&store),
             holds: None,
+            became: None,
             store,
         }
     }
@@ -94,8 +97,14 @@ impl Space {
         let memory = self.memory.data_mut(&mut self.store);
         let opened = match fault(error) {
             Some(address) if address >= memory.len() => return false,
-            Some(address) if !before && self.fence.is_fenced(address) => {
-                self.fence.admit(address..address + 1, memory)
+            Some(address) if self.fence.is_fenced(address) => {
+                let admitted = self.fence.admit(address..address + 1, memory);
+                // No run is made more than three times.
+                if before {
+                    admitted.and_then(|()| self.fence.lower(memory))
+                } else {
+                    admitted
+                }
             }
             // Some machines may tell the place less exactly than the page.
             _ => self.fence.learn_longer(memory),
@@ -127,7 +136,7 @@ impl Space {
 
     /// The memory and the stack pointer as they are, but for what calls that have returned left on
     /// the stack. `base` is the engine before a hook is loaded, and has pages to share.
-    pub(super) fn take(&mut self, base: Option<&Snapshot>) -> wasmtime::Result<Arc<Snapshot>> {
+    pub(super) fn take(&mut self, base: Option<&Arc<Snapshot>>) -> wasmtime::Result<Arc<Snapshot>> {
         self.holds = None;
         let stack_pointer = self.stack_pointer.get(&mut self.store).i32().unwrap_or(0);
         let memory = self.memory.data_mut(&mut self.store);
@@ -164,8 +173,13 @@ impl Space {
             // It may lie elsewhere now.
             self.fence.lower(memory)?;
         }
-        for bytes in state.changed() {
-            self.fence.admit(bytes, memory)?;
+        if let Some(became) = &self.became
+            && self.fence.stands()
+            && !Arc::ptr_eq(became, state)
+        {
+            for bytes in became.changed().chain(state.changed()) {
+                self.fence.admit(bytes, memory)?;
+            }
         }
         match held {
             Some(held) if Arc::ptr_eq(&held, state) => {
@@ -175,6 +189,7 @@ impl Space {
             Some(held) => state.replace(&held, memory),
             None => self.fence.restore(state, memory),
         }
+        self.became = Some(Arc::clone(state));
         if !has_grown {
             self.fence.settle(memory)?;
         }
