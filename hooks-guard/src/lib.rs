@@ -39,6 +39,7 @@ pub mod doctor;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod gate;
 mod hook;
+mod host;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "cli")]

@@ -421,7 +421,7 @@ pub(super) fn place(arg: &Arg) -> Option<String> {
 pub(super) fn leaves(word: &Arg) -> bool {
     let own_port = || {
         let (scheme, authority, rest) = parted(&word.text)?;
-        let (host, port) = authority.split_once(':')?;
+        let (host, port) = authority.rsplit_once(':')?;
         let open = port.chars().all(|c| c == UNKNOWN);
         let known = !scheme.contains(UNKNOWN) && !rest.contains(UNKNOWN);
         Some(word.inert && open && known && is_this_machine(host))

@@ -1,10 +1,11 @@
 //! The guard's address.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 use super::super::scene::base_name;
 use super::{Matter, Protected, active};
 use crate::classify::{Part, UNKNOWN};
+use crate::host;
 
 /// Programs that speak to an address that they are given.
 const CLIENTS: &[&str] = &[
@@ -155,18 +156,7 @@ enum Who {
 }
 
 fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
-    let host = decoded(host);
-    let host = host
-        .rsplit('@')
-        .next()
-        .unwrap_or("")
-        .trim_matches(['[', ']']);
-    let host = host
-        .split('%')
-        .next()
-        .unwrap_or(host)
-        .trim_end_matches('.')
-        .to_lowercase();
+    let host = host::plain(host);
     if host.is_empty() || host.contains(UNKNOWN) || host.contains(['{', '*', '$']) {
         return Who::Perhaps;
     }
@@ -180,13 +170,8 @@ fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
     if local.contains(&host.as_str()) || host.ends_with(".localhost") {
         return Who::Ours;
     }
-    let address = address(&host);
-    match address {
+    match host::address(&host) {
         Some(address) => {
-            let address = match address {
-                IpAddr::V6(six) => six.to_ipv4_mapped().map_or(address, IpAddr::V4),
-                IpAddr::V4(_) => address,
-            };
             match address.is_loopback() || address.is_unspecified() || address == listen {
                 true => Who::Ours,
                 false if anywhere => Who::Perhaps,
@@ -195,38 +180,6 @@ fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
         }
         None => Who::Perhaps,
     }
-}
-
-/// An address as programs read it: also as one number, in hexadecimal, in octal, with parts left
-/// out.
-fn address(host: &str) -> Option<IpAddr> {
-    if let Ok(six) = host.parse::<Ipv6Addr>() {
-        return Some(IpAddr::V6(six));
-    }
-    let mut values = Vec::new();
-    for part in host.split('.') {
-        let value = if let Some(hex) = part.strip_prefix("0x") {
-            u64::from_str_radix(hex, 16).ok()?
-        } else if part.len() > 1 && part.starts_with('0') {
-            u64::from_str_radix(part, 8).ok()?
-        } else {
-            part.parse().ok()?
-        };
-        values.push(value);
-    }
-    let (last, first) = values.split_last()?;
-    if first.len() > 3 || first.iter().any(|part| *part > 255) {
-        return None;
-    }
-    let room = 8 * (4 - first.len());
-    if *last >= 1 << room {
-        return None;
-    }
-    let mut all = *last;
-    for (at, part) in first.iter().enumerate() {
-        all |= part << (24 - 8 * at);
-    }
-    Some(IpAddr::V4(Ipv4Addr::from(u32::try_from(all).ok()?)))
 }
 
 /// The hosts that stand before the port in a text, or before none where the port is the usual one;
@@ -321,27 +274,4 @@ fn names_loopback(text: &str) -> bool {
 fn numbers(text: &str) -> impl Iterator<Item = u64> {
     text.split(|c: char| !c.is_ascii_digit())
         .filter_map(|digits| digits.parse().ok())
-}
-
-/// A host without percent signs before characters.
-fn decoded(host: &str) -> String {
-    let bytes = host.as_bytes();
-    let mut out = Vec::new();
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = (bytes[at] == b'%')
-            .then(|| host.get(at + 1..at + 3))
-            .flatten();
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }

@@ -6,6 +6,7 @@ use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
 use crate::classify::judge::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Operand, Role};
+use crate::host;
 
 /// Where machines in clouds are told what they are, and given keys.
 const METADATA: &[&str] = &[
@@ -230,15 +231,24 @@ impl Judge<'_> {
     /// Asks about an address from which a machine in a cloud gets its own keys.
     pub(in crate::classify::judge) fn own_keys(&mut self, address: &Arg) {
         let text = address.text.to_ascii_lowercase();
-        if let Some(host) = METADATA.iter().find(|host| text.contains(**host)) {
+        let rest = text
+            .split_once("://")
+            .map_or(text.as_str(), |(_, rest)| rest);
+        let host = rest.split(['/', '?', '#']).next().unwrap_or("");
+        let host = host.rsplit('@').next().unwrap_or("");
+        let host = match host.strip_prefix('[') {
+            Some(inner) => inner.split(']').next().unwrap_or(""),
+            None => host.split(':').next().unwrap_or(""),
+        };
+        let host = host::plain(host);
+        let numbers = host::address(&host).map(|address| address.to_string());
+        let read = numbers.as_ref().unwrap_or(&host);
+        let mut keys = METADATA.iter();
+        if let Some(host) = keys.find(|keys| text.contains(**keys) || *read == **keys) {
             let reason = format!("`{host}` gives out the keys of the machine");
             self.ask(address.span, reason);
         }
-        // The same hosts can be written as numbers.
-        let host = text
-            .split_once("://")
-            .map_or(text.as_str(), |(_, rest)| rest);
-        let host = host.split(['/', ':', '?']).next().unwrap_or("");
+        // Not everything reads such a host as the same address.
         let digits = host.len() >= 8 && host.chars().all(|c| c.is_ascii_digit());
         if digits || host.starts_with("0x") {
             self.ask(address.span, "the host is written as a number");
