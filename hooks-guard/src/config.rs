@@ -72,7 +72,7 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CleanupAccess {
-    /// Everybody who reaches the service, as the seed has it.
+    /// Everybody who reaches the service.
     Open,
     /// Only who has the operator's token.
     Operator,

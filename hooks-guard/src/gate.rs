@@ -34,7 +34,7 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// That of the seed (P-06).
+    /// Reads run, changes are asked about (P-06).
     fn default() -> Self {
         Self {
             auto_allow_read: true,
@@ -102,7 +102,8 @@ impl Gate {
         }
     }
 
-    /// A gate with the classifier of the tables alone, and the policy of the seed.
+    /// A gate with the classifier of the tables alone, and the policy that there is unless
+    /// another is given.
     #[must_use]
     pub fn by_tables() -> Self {
         Self::new(Classifier::new(), Policy::default())

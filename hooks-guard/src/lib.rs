@@ -68,3 +68,8 @@ mod page {}
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/rules.md")]
 mod rules_page {}
+
+/// As [`page`].
+#[cfg(all(doctest, feature = "sqlite"))]
+#[doc = include_str!("../../docs/embedding.md")]
+mod embedding_page {}

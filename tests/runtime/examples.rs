@@ -1,4 +1,4 @@
-//! The worked examples of the seed, with its own keys.
+//! The worked examples of the rules, each with its own keys.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The worked examples of seed 000 on context injection, approval gates and output control,
-//! in the order of the seed, each through a registry and a coordinator: what becomes of the
+//! The worked examples of the rules on context injection, approval gates and output control,
+//! in their order, each through a registry and a coordinator: what becomes of the
 //! conversation, of the call, and of what the user sees.
 
 use std::sync::{Arc, Mutex};

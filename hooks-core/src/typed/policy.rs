@@ -1,4 +1,4 @@
-//! The dispatch table of typed slots (`REQUIREMENTS` §4.3) as one policy.
+//! The dispatch table of the kinds of slot as one policy.
 //!
 //! | Kind | before the hooks | each hook | after the hooks, if none stopped |
 //! |---|---|---|---|

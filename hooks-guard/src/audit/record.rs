@@ -37,8 +37,7 @@ impl UserResponse {
     }
 }
 
-/// One decision and what became of it (P-25). The first ten fields are those of the seed; the
-/// rest is additive.
+/// One decision and what became of it (P-25).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditRecord {

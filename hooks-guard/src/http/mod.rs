@@ -1,4 +1,4 @@
-//! The service over HTTP, by the seed, with what its clients need beyond it.
+//! The service over HTTP.
 //!
 //! | Request | Is |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! The permission service from outside: the binary as it is started, spoken to over sockets.
 //!
-//! A test's name is the rule that it holds (`p_11_…`), or the subject where the seed has none.
+//! A test's name is the rule that it holds (`p_11_…`), or the subject where there is none.
 
 mod approval;
 mod bad_input;

@@ -110,7 +110,7 @@ fn p_30_stats_are_those_of_the_records() {
     let sum: u64 = times.iter().sum();
     #[expect(clippy::cast_precision_loss, reason = "62 times of some milliseconds")]
     let mean = sum as f64 / total as f64;
-    // Whether a mean of whole milliseconds or of finer times is the seed's, it leaves open.
+    // Whether the mean is of whole milliseconds or of finer times, the rule leaves open.
     let told = body["performance"]["avg_response_time_ms"]
         .as_f64()
         .unwrap();

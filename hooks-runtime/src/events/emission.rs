@@ -17,8 +17,8 @@ use crate::error::text;
 /// What came of an event: the strongest answer, and everything that any hook said, whichever
 /// answer won (`E-35`).
 ///
-/// [`result`](Self::result) is the same as one [`HookResult`], as the seed has it; what does
-/// not fit into that is here.
+/// [`result`](Self::result) is the same as one [`HookResult`]; what does not fit into that is
+/// here.
 ///
 /// ```
 /// use hooks_runtime::{Action, Event, HookRegistry, HookResult, RegisterOptions};

@@ -18,7 +18,7 @@ pub(crate) use json::{Members, Twice};
 
 /// What an event hook answers: an [`Action`], and what belongs to it.
 ///
-/// Each field has the default of the seed (`E-91`), so that a hook names what it needs:
+/// Each field has a default (`E-91`), so that a hook names what it needs:
 ///
 /// ```
 /// use hooks_runtime::{Action, HookResult, MessageLevel};
@@ -65,8 +65,7 @@ pub struct HookResult {
     /// How serious the message is.
     pub user_message_level: MessageLevel,
     /// With [`Action::Modify`]: new values for single fields, on top of
-    /// [`data`](Self::data) if that is given. An extra: the seed replaces all data. Read and
-    /// written with any action, as the data are.
+    /// [`data`](Self::data) if that is given. Read and written with any action, as the data are.
     pub changes: Changes,
     /// Keys of the JSON form beside the fields: what a question says besides
     /// ([`approval_choices`](Self::approval_choices), [`approval_key`](Self::approval_key)), and
@@ -263,7 +262,7 @@ pub(crate) const APPROVAL_EFFECTS: &str = "approval_effects";
 /// Among the extra keys: what "allow always" is remembered under.
 pub(crate) const APPROVAL_KEY: &str = "approval_key";
 
-/// What a question says besides the seed's fields.
+/// What a question says besides the fields.
 impl HookResult {
     /// Gives the user these answers to choose from, each with its effect, which otherwise its
     /// label has to say (`E-133`). The effects count where the hook is trusted.

@@ -20,11 +20,23 @@ pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
             let module = deserialize(&engine)?;
             Ok((engine, module))
         };
-        load().map_err(|error: wasmtime::Error| format!("{error:#}"))
+        load().map_err(|error: wasmtime::Error| why(&error))
     });
     loaded
         .as_ref()
         .map_err(|text| BuildError::Engine(text.clone()))
+}
+
+/// What is wrong, with the remedy where this process must not do what machine code needs.
+fn why(error: &wasmtime::Error) -> String {
+    #[cfg(target_os = "linux")]
+    if error.chain().any(|cause| cause.downcast_ref() == Some(&rustix::io::Errno::ACCESS)) {
+        return format!(
+            "{error:#}; let this process make memory executable, in a unit of systemd with \
+             `MemoryDenyWriteExecute=no`"
+        );
+    }
+    format!("{error:#}")
 }
 
 #[allow(

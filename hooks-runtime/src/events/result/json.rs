@@ -24,7 +24,7 @@ pub struct InvalidResult {
     pub expected: &'static str,
 }
 
-/// The names of the fields: those of the seed, and the one that is ours.
+/// The names of the fields.
 const FIELDS: [&str; 15] = [
     "action",
     "data",
