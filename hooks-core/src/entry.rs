@@ -181,7 +181,7 @@ impl EntryMeta {
         self.sequence
     }
 
-    /// The same, to be kept.
+    /// The [`name`](Self::name), to be kept.
     pub fn shared_name(&self) -> Arc<str> {
         match &self.name {
             Some(name) => Arc::clone(name),
@@ -280,20 +280,28 @@ impl EntryId {
 pub(crate) fn short_type_name(full: &str) -> String {
     let mut short = String::new();
     let mut name = String::new();
+    // Where what has the open brackets begins, and what has those that have just been closed.
+    let (mut open, mut closed) = (Vec::new(), None);
     for part in full
         .replace("{{closure}}", "closure")
         .split_inclusive(|c: char| !is_name(c))
     {
         let (ident, end) = part.split_at(part.trim_end_matches(|c| !is_name(c)).len());
         name.push_str(ident);
+        let before = closed.take();
         match end {
-            ":" => name.clear(),
-            end => {
-                short.push_str(&name);
-                short.push_str(end);
+            ":" => {
                 name.clear();
+                short.truncate(before.unwrap_or(short.len()));
+                continue;
             }
+            "<" => open.push(short.len()),
+            ">" if !short.ends_with('-') => closed = open.pop(),
+            _ => {}
         }
+        short.push_str(&name);
+        short.push_str(end);
+        name.clear();
     }
     short + &name
 }
@@ -316,5 +324,14 @@ mod tests {
             "Keyed<(), String>"
         );
         assert_eq!(short_type_name("app::main::{{closure}}"), "closure");
+        assert_eq!(short_type_name("app::Gen<u8>::set::{{closure}}"), "closure");
+        assert_eq!(
+            short_type_name("<app::App as app::Run<u8>>::run::{{closure}}"),
+            "closure"
+        );
+        assert_eq!(
+            short_type_name("app::Held<alloc::boxed::Box<dyn Fn(app::A) -> app::B<u8>>, app::C>"),
+            "Held<Box<dyn Fn(A) -> B<u8>>, C>"
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! Whether a body can wait, decided on its tokens and its attributes.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
-use syn::{Attribute, Path, ReturnType};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, Path, ReturnType, Signature};
+
+use crate::spans;
 
 /// Macros of the standard library that contain no `.await` of their own; their
 /// arguments are looked at like everything else.
@@ -125,23 +127,30 @@ fn unknown_macro(before: &[TokenTree]) -> bool {
     !harmless
 }
 
-/// The body of an `async fn`, in braces.
-pub(crate) fn emit(body: &Group, ready: bool, output: &ReturnType) -> TokenStream {
+/// The body of an `async fn` with this signature, in braces.
+///
+/// One that cannot wait is put into a closure, where the compiler would refuse an `.await`: so it
+/// is certain that the future around it is ready at the first poll, and the dispatch need not box
+/// it.
+pub(crate) fn emit(body: &Group, ready: bool, sig: &Signature) -> TokenStream {
     // Input: { let x = 1; Ok(x) }
     // Output: { (move || -> Result<u8, ()> { let x = 1; Ok(x) })() }
     if !ready || body.delimiter() != Delimiter::Brace {
         return quote!(#body);
     }
-    let mut outer = Group::new(Delimiter::Brace, answer(body, output));
+    let output = output(sig);
+    let mut outer = Group::new(Delimiter::Brace, quote!((move || #output #body)()));
     outer.set_span(body.span());
     outer.into_token_stream()
 }
 
-/// The answer of a body that cannot wait. It is put into a closure, where the compiler would
-/// refuse an `.await`: so it is certain that the future around it is ready at the first poll,
-/// and the dispatch need not box it.
-pub(crate) fn answer(body: &Group, output: &ReturnType) -> TokenStream {
-    quote!((move || #output #body)())
+/// What a function answers, written out also where it is nothing: so a body that answers
+/// something else is what the compiler blames, and not what we write around it.
+pub(crate) fn output(sig: &Signature) -> TokenStream {
+    match &sig.output {
+        ReturnType::Default => quote_spanned!(spans::generated_at(sig.ident.span())=> -> ()),
+        output @ ReturnType::Type(..) => output.to_token_stream(),
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use syn::{FnArg, Ident, Path, Safety, Signature, Token, Type};
 use crate::attrs;
 use crate::body;
 use crate::krate;
-use crate::names::camel;
+use crate::names::{self, camel};
 use crate::params::{self, Passing};
 use crate::report::{self, Report};
 use crate::spans;
@@ -122,15 +122,17 @@ fn validate<'a>(
                 sig.ident
             ),
         ),
-        // A path of several names leads to another module.
-        Some(name) if slot.as_ref().is_some_and(|slot| slot.is_ident(name)) => mistakes.error(
-            &sig.ident,
-            format!(
-                "the hook of function `{}` would be called `{name}`, as its slot is; rename the function",
-                sig.ident
-            ),
-        ),
-        Some(_) => {}
+        Some(name) => {
+            if let Some(other) = taken(name, slot.as_ref(), &sig) {
+                mistakes.error(
+                    &sig.ident,
+                    format!(
+                        "the hook of function `{}` would be called `{name}`, as {other} is; rename the function",
+                        sig.ident
+                    ),
+                );
+            }
+        }
     }
     if report.found_in(mistakes) {
         return None;
@@ -143,6 +145,23 @@ fn validate<'a>(
         sig,
         params: params::typed(inputs).map(|arg| &*arg.ty).collect(),
     })
+}
+
+/// What has the name of the hook already, and would be hidden by it.
+fn taken(name: &Ident, slot: Option<&Path>, sig: &Signature) -> Option<&'static str> {
+    let is_among = |names: &[&str]| names.iter().any(|taken| name == taken);
+    let answer = params::answer(sig);
+    let types = params::typed(&sig.inputs).map(|arg| &*arg.ty);
+    // A path of several names leads to another module.
+    if slot.is_some_and(|slot| slot.is_ident(name)) {
+        Some("its slot")
+    } else if is_among(names::PRELUDE_TYPES) || is_among(names::PRELUDE_VALUES) {
+        Some("a name of the prelude")
+    } else if names::in_types(types.chain([&answer])).contains(name) {
+        Some("a type in its signature")
+    } else {
+        None
+    }
 }
 
 fn slot_path(args: TokenStream, report: &mut Report) -> Option<Path> {
@@ -177,9 +196,9 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
     let Function {
         attrs, vis, body, ..
     } = function;
-    let (function, output) = (&sig.ident, &sig.output);
+    let function = &sig.ident;
     let ready = body::is_ready(attrs.iter(), body);
-    let body = body::emit(body, ready, output);
+    let body = body::emit(body, ready, sig);
     let docs = attrs::named(attrs, &["doc"]);
     let cfgs: Vec<_> = attrs::cfgs(attrs).collect();
     let doc = format!("The function `{function}` as a hook.");
@@ -215,7 +234,8 @@ fn expand(hook: &Hook<'_>) -> TokenStream {
 /// The hook as if it were written by hand: so the compiler compares it with the slot, and
 /// shows a difference where the function has it.
 fn call(hook: &Hook<'_>, private: &TokenStream) -> TokenStream {
-    let (function, output) = (&hook.function.sig.ident, &hook.function.sig.output);
+    let function = &hook.function.sig.ident;
+    let output = body::output(&hook.function.sig);
     let idents = params::places(hook.params.len());
     let types = hook.params.iter().map(|ty| params::hook_type(ty, private));
     let given = hook

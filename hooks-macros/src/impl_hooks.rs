@@ -383,7 +383,7 @@ fn hook_body(method: &Method, block: &Impl) -> TokenStream {
     let Method {
         attrs, vis, sig, ..
     } = method;
-    let body = body::emit(body, true, &sig.output);
+    let body = body::emit(body, true, sig);
     quote! {
         #(#attrs)*
         #[allow(clippy::redundant_closure_call)]

@@ -1,12 +1,16 @@
 //! The names of what is generated.
 
+use std::collections::HashSet;
+
 use heck::ToUpperCamelCase;
 use proc_macro2::Span;
-use quote::format_ident;
-use syn::Ident;
+use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
+use syn::visit::{self, Visit};
+use syn::{Ident, Lifetime, Path, TraitBound, Type, TypePath};
 
 use crate::spans;
+use crate::syntax;
 
 /// `validate_prompt` → `ValidatePrompt`, where the method is named; nothing for `_1`.
 pub(crate) fn camel(method: &Ident) -> Option<Ident> {
@@ -35,6 +39,18 @@ pub(crate) fn set(hook_trait: &Ident, place: Span) -> Ident {
     format_ident!("{}Set", hook_trait.unraw(), span = place)
 }
 
+/// `'h`, for which a set holds its hooks; `'__h` where a type of the user's has a `for<'h>`.
+pub(crate) fn lifetime<'a>(types: impl IntoIterator<Item = &'a Type>) -> Lifetime {
+    let mut names = types
+        .into_iter()
+        .flat_map(|ty| syntax::idents(ty.to_token_stream()));
+    let name = match names.any(|name| name == "h") {
+        true => "'__h",
+        false => "'h",
+    };
+    Lifetime::new(name, Span::call_site())
+}
+
 /// `__hooks_default_validate_prompt`
 pub(crate) fn default(method: &Ident, place: Span) -> Ident {
     format_ident!("__hooks_default_{}", method.unraw(), span = place)
@@ -44,3 +60,50 @@ pub(crate) fn default(method: &Ident, place: Span) -> Ident {
 pub(crate) fn slot(method: &Ident, place: Span) -> Ident {
     format_ident!("__hooks_slot_{}", method.unraw(), span = place)
 }
+
+/// Types whose names mean the same in every module.
+pub(crate) const PRELUDE_TYPES: &[&str] = &["Box", "Option", "Result", "String", "Vec"];
+
+/// Values of which the same is true.
+pub(crate) const PRELUDE_VALUES: &[&str] = &["Err", "None", "Ok", "Some"];
+
+/// The names in types that stand there by themselves: `Result` in `Result<u8, String>`, `Error` in
+/// `Box<dyn Error>`.
+pub(crate) fn in_types<'a>(types: impl IntoIterator<Item = &'a Type>) -> HashSet<Ident> {
+    struct Names(HashSet<Ident>);
+    impl Names {
+        fn first_of(&mut self, path: &Path) {
+            if let (None, Some(first)) = (path.leading_colon, path.segments.first()) {
+                self.0.insert(first.ident.clone());
+            }
+        }
+    }
+    impl<'a> Visit<'a> for Names {
+        fn visit_type_path(&mut self, path: &'a TypePath) {
+            if path.qself.is_none() {
+                self.first_of(&path.path);
+            }
+            visit::visit_type_path(self, path);
+        }
+
+        fn visit_trait_bound(&mut self, bound: &'a TraitBound) {
+            self.first_of(&bound.path);
+            visit::visit_trait_bound(self, bound);
+        }
+    }
+    let mut names = Names(HashSet::new());
+    types.into_iter().for_each(|ty| names.visit_type(ty));
+    names.0
+}
+
+/// Methods that every set has.
+pub(crate) const RESERVED: &[&str] = &[
+    "new",
+    "with_hooks",
+    "register_hooks",
+    "with_extended",
+    "extend",
+    "describe",
+    "default",
+    "clone",
+];

@@ -48,6 +48,8 @@ fn compiler_version() -> String {
 const ERRORS: &[(&str, usize)] = &[
     ("hooks_trait_several_mistakes", 9),
     ("toolset_several_mistakes", 6),
+    // The body against the answer that the function has, and that against the slot's.
+    ("impl_hook_return_missing", 2),
     // The user's type stands where the slot's trait is looked for.
     ("hooks_slot_trait_name_taken", 2),
     // `Send` and `Sync` are separate traits, and an `async fn` that takes `&self` of a

@@ -37,7 +37,7 @@ pub trait Signature {
     /// and a custom pipeline, which moves its call, leave it out.
     #[must_use]
     fn again<'a>(_: &Self::Args<'a>) -> Self::Args<'a> {
-        unreachable!("a singleton gives its arguments to one hook")
+        unreachable!("a slot whose arguments serve once gives them once")
     }
 }
 

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::bounds::{HookObject, MaybeSend, MaybeSync};
+use crate::bounds::{HookObject, MaybeSend};
 use crate::companion::{
     Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
@@ -130,8 +130,6 @@ impl<'h, S, M, G, E> TypedSlot<'h, S, M, G, E>
 where
     S: Signature + ?Sized,
     M: Kind,
-    G: MaybeSync,
-    E: MaybeSync,
 {
     /// The latest output is the answer.
     #[inline]

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::Lifetime;
 use syn::ext::IdentExt;
 
 use super::model::{Nested, Set, Slot};
@@ -27,6 +28,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         trait_token,
         name,
         set: set_name,
+        lifetime,
         slots,
         nested,
     } = set;
@@ -34,6 +36,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     // an editor would show all of it.
     let trait_name = spans::generated(name);
     let place = spans::generated_at(trait_token.span);
+    let h = &Lifetime::new(&lifetime.to_string(), place);
     let private = &spans::moved_all(krate::private(), place);
     let root = &spans::moved_all(krate::root(), place);
     let cfgs: Vec<_> = attrs::everywhere(attrs).collect();
@@ -61,7 +64,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
     // What the compiler refuses of a set is shown where it is named.
     let nested_sets = nested.iter().map(|Nested { set, .. }| {
         let (_, end) = spans::ends(set);
-        quote_spanned!(spans::generated_at(end)=> #set<'h>)
+        quote_spanned!(spans::generated_at(end)=> #set<#h>)
     });
     let nested_sets: Vec<_> = nested_sets.collect();
     let with_nested = nested
@@ -91,28 +94,28 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             const __HOOKS_READY: &'static [&'static #private::str] = &[];
 
             #[doc(hidden)]
-            fn __hooks_set<'h>() -> #private::PhantomData<#set_name<'h>> {
+            fn __hooks_set<#h>() -> #private::PhantomData<#set_name<#h>> {
                 #private::PhantomData
             }
         }
 
         #(#cfgs)*
         #[doc = #set_doc]
-        #[allow(dead_code, deprecated)]
+        #[allow(dead_code, deprecated, non_snake_case)]
         #[derive(#private::Clone)]
         #[must_use = "a set without dispatches runs no hook"]
-        #vis struct #set_name<'h> {
+        #vis struct #set_name<#h> {
             #(#slot_cfgs #fields: #field_types,)*
             #(
                 #[doc = "The nested hook set."]
                 #vis #nested_fields: #nested_sets,
             )*
-            #(#marker: #private::PhantomData<&'h ()>,)*
+            #(#marker: #private::PhantomData<&#h ()>,)*
         }
 
         #(#cfgs)*
         #[allow(dead_code, deprecated, non_snake_case, clippy::too_many_arguments, clippy::used_underscore_binding)]
-        impl<'h> #set_name<'h> {
+        impl<#h> #set_name<#h> {
             /// A set without hooks: every slot answers with its default.
             #[inline]
             #vis fn new() -> Self {
@@ -137,7 +140,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             /// Registers all hooks that a value, or a borrowed value, provides.
             #vis fn with_hooks(
                 mut self,
-                hooks: impl #private::HookGroup<'h, Self> + #private::HookObject + 'h,
+                hooks: impl #private::HookGroup<#h, Self> + #private::HookObject + #h,
             ) -> Self {
                 Self::register_hooks(&mut self, hooks);
                 self
@@ -146,7 +149,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             /// Registers all hooks that a value, or a borrowed value, provides.
             #vis fn register_hooks(
                 &mut self,
-                hooks: impl #private::HookGroup<'h, Self> + #private::HookObject + 'h,
+                hooks: impl #private::HookGroup<#h, Self> + #private::HookObject + #h,
             ) -> &mut Self {
                 #private::HookGroup::__hooks_register_owned(hooks, self);
                 self

@@ -3,7 +3,7 @@
 use proc_macro2::Group;
 use proc_macro2::Span;
 use quote::format_ident;
-use syn::{Attribute, Ident, Path, Token, Type, Visibility};
+use syn::{Attribute, Ident, Lifetime, Path, Token, Type, Visibility};
 
 use crate::attrs;
 use crate::names::SlotNames;
@@ -18,6 +18,8 @@ pub(crate) struct Set {
     pub(crate) name: Ident,
     /// `<Trait>Set`.
     pub(crate) set: Ident,
+    /// For which it holds its hooks.
+    pub(crate) lifetime: Lifetime,
     pub(crate) slots: Vec<Slot>,
     pub(crate) nested: Vec<Nested>,
 }

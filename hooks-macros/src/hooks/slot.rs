@@ -95,17 +95,22 @@ impl<'a> SlotExpansion<'a> {
         &self.slot.method
     }
 
+    /// That of the set, at the slot's place.
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::new(&self.set.lifetime.to_string(), self.place)
+    }
+
     /// `TypedSlot<'h, dyn ValidatePrompt, Always>`
     pub(crate) fn field_type(&self) -> TokenStream {
         let SlotExpansion { slot, private, .. } = self;
-        let (name, output) = (&slot.name, &slot.output);
+        let (name, output, h) = (&slot.name, &slot.output, self.lifetime());
         let kind = match slot.kind {
             Kind::Always(_) => quote!(#private::Always),
             Kind::Fallback(_) | Kind::Custom(_) => quote!(#private::Fallback),
             Kind::Singleton => quote!(#private::Singleton),
         };
         let chain = match slot.chain() {
-            Some(chain) => quote!(#private::Chained<'h, #chain, #output>),
+            Some(chain) => quote!(#private::Chained<#h, #chain, #output>),
             None => quote!(#private::NoCompanion),
         };
         let end = match slot.end() {
@@ -116,18 +121,18 @@ impl<'a> SlotExpansion<'a> {
                     Role::Aggregate => quote!(Aggregated),
                     Role::Finalize => quote!(Finalized),
                 };
-                quote!(#private::#role<'h, #private::#wrapper<#companion>, #output, #answer>)
+                quote!(#private::#role<#h, #private::#wrapper<#companion>, #output, #answer>)
             }
             None => quote!(#private::NoCompanion),
         };
         if let Some(pipeline) = slot.pipeline() {
             let custom = quote!(#private::Custom<#pipeline>);
-            return quote!(#private::TypedSlot<'h, dyn #name, #kind, #custom>);
+            return quote!(#private::TypedSlot<#h, dyn #name, #kind, #custom>);
         }
         match (slot.chain(), slot.end()) {
-            (None, None) => quote!(#private::TypedSlot<'h, dyn #name, #kind>),
-            (Some(_), None) => quote!(#private::TypedSlot<'h, dyn #name, #kind, #chain>),
-            _ => quote!(#private::TypedSlot<'h, dyn #name, #kind, #chain, #end>),
+            (None, None) => quote!(#private::TypedSlot<#h, dyn #name, #kind>),
+            (Some(_), None) => quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain>),
+            _ => quote!(#private::TypedSlot<#h, dyn #name, #kind, #chain, #end>),
         }
     }
 
@@ -181,7 +186,7 @@ impl<'a> SlotExpansion<'a> {
         } else {
             (self.default_later(), TokenStream::new())
         };
-        quote! {
+        quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
             #[allow(

@@ -1,8 +1,6 @@
 //! Types that cannot be in the signature of a slot, as far as their tokens tell. The compiler would
 //! refuse each in everything that is generated from it.
 
-use std::collections::HashSet;
-
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
@@ -166,24 +164,4 @@ fn is_holder(name: &Ident) -> bool {
     ["Option", "Result", "Vec"]
         .iter()
         .any(|holder| name == holder)
-}
-
-/// The names in types that stand there by themselves, `Result` in `Result<u8, String>`.
-pub(super) fn names_in<'a>(types: impl IntoIterator<Item = &'a Type>) -> HashSet<Ident> {
-    struct Names(HashSet<Ident>);
-    impl<'a> Visit<'a> for Names {
-        fn visit_type_path(&mut self, path: &'a syn::TypePath) {
-            if let (None, None, Some(first)) = (
-                &path.qself,
-                path.path.leading_colon,
-                path.path.segments.first(),
-            ) {
-                self.0.insert(first.ident.clone());
-            }
-            visit::visit_type_path(self, path);
-        }
-    }
-    let mut names = Names(HashSet::new());
-    types.into_iter().for_each(|ty| names.visit_type(ty));
-    names.0
 }

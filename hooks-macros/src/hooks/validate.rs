@@ -18,21 +18,6 @@ use crate::report::Report;
 use crate::spans;
 use crate::syntax::{self, Item, Method, Trait};
 
-/// Types whose names mean the same in every module.
-const PRELUDE_TYPES: &[&str] = &["Box", "Option", "Result", "String", "Vec"];
-
-/// Methods that every set has.
-const RESERVED: &[&str] = &[
-    "new",
-    "with_hooks",
-    "register_hooks",
-    "with_extended",
-    "extend",
-    "describe",
-    "default",
-    "clone",
-];
-
 pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set> {
     let mut report = Report::default();
     if !args.is_empty() {
@@ -66,6 +51,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
             &definition.ident,
             spans::generated_at(definition.ident.span()),
         ),
+        lifetime: names::lifetime(slots.iter().flat_map(Slot::types)),
         slots,
         nested,
     };
@@ -501,7 +487,7 @@ impl Owner {
 
 /// Generated names that would meet each other, or the set's own.
 fn collisions(set: &Set, report: &mut Report) {
-    let mut methods: HashMap<Ident, Owner> = RESERVED
+    let mut methods: HashMap<Ident, Owner> = names::RESERVED
         .iter()
         .map(|name| (format_ident!("{name}"), Owner::new("every hook set")))
         .collect();
@@ -525,7 +511,7 @@ fn collisions(set: &Set, report: &mut Report) {
     let types = set
         .slots
         .iter()
-        .map(|slot| (&slot.method, types::names_in(slot.types())));
+        .map(|slot| (&slot.method, names::in_types(slot.types())));
     let types: Vec<_> = types.collect();
     for (at, slot) in set.slots.iter().enumerate() {
         let owner = Owner {
@@ -558,7 +544,7 @@ fn collisions(set: &Set, report: &mut Report) {
             let user = types.iter().find(|(_, names)| names.contains(&name));
             let user = user.map(|(slot, _)| format!("a type of slot `{slot}`"));
             let prelude = || {
-                let is_there = PRELUDE_TYPES.iter().any(|ty| name == ty);
+                let is_there = names::PRELUDE_TYPES.iter().any(|ty| name == ty);
                 is_there.then(|| "a type of the prelude".to_owned())
             };
             let other = owner.take(&name, &mut traits).or(user).or_else(prelude)?;

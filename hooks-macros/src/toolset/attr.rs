@@ -33,7 +33,8 @@ impl ToolAttr {
     }
 
     fn read_one(&mut self, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
-        let key: Ident = input.parse()?;
+        let at = input.span();
+        let key: Ident = input.parse().map_err(|_| syn::Error::new(at, SHAPE))?;
         match key.to_string().as_str() {
             "output" => {
                 let shape = "the output of a tool is a type; write `output = Type`";

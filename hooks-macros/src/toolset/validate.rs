@@ -12,6 +12,7 @@ use syn::{Attribute, Data, DataEnum, DeriveInput, Expr, Fields, Ident, Lit, Meta
 use super::attr::ToolAttr;
 use super::model::{Tool, ToolSet};
 use crate::attrs;
+use crate::names;
 use crate::params;
 use crate::report::Report;
 use crate::spans;
@@ -38,7 +39,7 @@ pub(crate) fn validate(definition: &DeriveInput) -> syn::Result<ToolSet<'_>> {
             .filter_map(|variant| tool(variant, &mut report))
             .collect(),
     };
-    names(&set, data, &mut report);
+    collisions(&set, data, &mut report);
     report.finish(set)
 }
 
@@ -76,6 +77,15 @@ fn tool<'a>(variant: &'a Variant, report: &mut Report) -> Option<Tool<'a>> {
         mistakes.error(
             ident,
             format!("the name of variant `{ident}` gives none for its hooks; rename it"),
+        );
+    }
+    let is_reserved = |slot: &Ident| names::RESERVED.iter().any(|name| slot == name);
+    if slot.as_ref().is_some_and(is_reserved) {
+        mistakes.error(
+            ident,
+            format!(
+                "the hooks of variant `{ident}` would get a method that every set has; rename it"
+            ),
         );
     }
     if let Some(output) = &attr.output {
@@ -183,15 +193,20 @@ fn description(attrs: &[Attribute]) -> String {
 }
 
 /// Names that would meet each other.
-fn names(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
+fn collisions(set: &ToolSet<'_>, data: &DataEnum, report: &mut Report) {
     let mut tools: HashMap<&str, &Ident> = HashMap::new();
-    let mut traits: HashMap<Ident, String> = [
-        set.hooks.clone(),
-        crate::names::set(&set.hooks, set.hooks.span()),
-    ]
-    .into_iter()
-    .map(|name| (name, "the hook set of the tools".to_owned()))
-    .collect();
+    let mut traits: HashMap<Ident, String> =
+        [set.hooks.clone(), names::set(&set.hooks, set.hooks.span())]
+            .into_iter()
+            .map(|name| (name, "the hook set of the tools".to_owned()))
+            .collect();
+    let types = set.tools.iter().flat_map(|tool| [tool.input, &tool.output]);
+    let types = names::in_types(types).into_iter();
+    traits.extend(types.map(|name| (name, "a type of the tools".to_owned())));
+    traits.extend(names::PRELUDE_TYPES.iter().map(|name| {
+        let name = Ident::new(name, Span::call_site());
+        (name, "a type of the prelude".to_owned())
+    }));
     for tool in &set.tools {
         if let Some(first) = tools.insert(&tool.name, tool.variant) {
             let (at, name) = (name_token(tool, data), &tool.name);

@@ -30,7 +30,10 @@ pub(crate) fn module() -> Result<&'static (Engine, Module), BuildError> {
 /// What is wrong, with the remedy where this process must not do what machine code needs.
 fn why(error: &wasmtime::Error) -> String {
     #[cfg(target_os = "linux")]
-    if error.chain().any(|cause| cause.downcast_ref() == Some(&rustix::io::Errno::ACCESS)) {
+    if error
+        .chain()
+        .any(|cause| cause.downcast_ref() == Some(&rustix::io::Errno::ACCESS))
+    {
         return format!(
             "{error:#}; let this process make memory executable, in a unit of systemd with \
              `MemoryDenyWriteExecute=no`"

@@ -6,6 +6,7 @@ use syn::Lifetime;
 
 use super::super::model::{End, Role};
 use super::SlotExpansion;
+use crate::attrs;
 use crate::spans;
 
 impl SlotExpansion<'_> {
@@ -42,9 +43,13 @@ impl SlotExpansion<'_> {
                 }
             }
         };
+        // What is missing is said of the trait's method, once.
+        let is_documented = attrs::given(&slot.attrs, &["doc"]).next().is_some();
+        let undocumented = (!is_documented).then(|| quote!(#[allow(missing_docs)]));
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
+            #undocumented
             #[inline]
             #vis fn #field<'__a>(
                 &'__a self,

@@ -18,6 +18,7 @@ impl SlotExpansion<'_> {
         } = self;
         let (field, hook, vis) = (&slot.method, &slot.name, self.vis());
         let deprecated: Vec<_> = attrs::given(&slot.attrs, &["deprecated"]).collect();
+        let h = self.lifetime();
         let names = slot.names();
         let with = names.method("with", "");
         let register = names.method("register", "");
@@ -40,7 +41,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #register_doc]
-            #vis fn #with(mut self, hook: impl #hook + 'h) -> Self {
+            #vis fn #with(mut self, hook: impl #hook + #h) -> Self {
                 Self::#register(&mut self, hook);
                 self
             }
@@ -48,7 +49,7 @@ impl SlotExpansion<'_> {
             #(#cfgs)*
             #(#deprecated)*
             #[doc = #register_doc]
-            #vis fn #register(&mut self, hook: impl #hook + 'h) -> &mut Self {
+            #vis fn #register(&mut self, hook: impl #hook + #h) -> &mut Self {
                 #private::TypedSlot::register(&mut self.#field, hook);
                 self
             }
@@ -57,7 +58,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #entry_doc]
             #[track_caller]
-            #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + 'h>) -> Self {
+            #vis fn #with_entry(mut self, entry: #private::Entry<impl #hook + #h>) -> Self {
                 Self::#register_entry(&mut self, entry);
                 self
             }
@@ -66,7 +67,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #entry_doc]
             #[track_caller]
-            #vis fn #register_entry(&mut self, entry: #private::Entry<impl #hook + 'h>) -> &mut Self {
+            #vis fn #register_entry(&mut self, entry: #private::Entry<impl #hook + #h>) -> &mut Self {
                 #private::TypedSlot::register_entry(&mut self.#field, entry);
                 self
             }
@@ -83,7 +84,7 @@ impl SlotExpansion<'_> {
 
             #(#cfgs)*
             #[doc(hidden)]
-            #vis fn #slot_of_groups(&mut self) -> &mut dyn #private::Registry<'h, dyn #hook> {
+            #vis fn #slot_of_groups(&mut self) -> &mut dyn #private::Registry<#h, dyn #hook> {
                 &mut self.#field
             }
         }
@@ -97,6 +98,7 @@ impl SlotExpansion<'_> {
             ..
         } = self;
         let (field, vis, output) = (&slot.method, self.vis(), &slot.output);
+        let h = self.lifetime();
         let names = slot.names();
         let chain = slot.chain().map(|_| {
             (
@@ -120,14 +122,14 @@ impl SlotExpansion<'_> {
             quote! {
                 #(#cfgs)*
                 #[doc = #doc]
-                #vis fn #with(mut self, companion: impl #private::#bound + 'h) -> Self {
+                #vis fn #with(mut self, companion: impl #private::#bound + #h) -> Self {
                     Self::#set(&mut self, companion);
                     self
                 }
 
                 #(#cfgs)*
                 #[doc = #doc]
-                #vis fn #set(&mut self, companion: impl #private::#bound + 'h) -> &mut Self {
+                #vis fn #set(&mut self, companion: impl #private::#bound + #h) -> &mut Self {
                     #put
                     self
                 }

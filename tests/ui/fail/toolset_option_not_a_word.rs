@@ -1,0 +1,10 @@
+use hooks_runtime::toolset::ToolSet;
+#[derive(serde::Deserialize)]
+pub struct Place {}
+#[derive(ToolSet)]
+pub enum Tools {
+    #[tool("weather", output = u8)]
+    Weather(Place),
+}
+
+fn main() {}
