@@ -36,6 +36,7 @@ pub mod config;
 mod dispatches;
 #[cfg(feature = "cli")]
 pub mod doctor;
+mod files;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod gate;
 mod hook;

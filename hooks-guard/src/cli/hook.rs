@@ -4,6 +4,8 @@
 //! allows what was not decided.
 
 use std::io::{self, Read, Write};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 use clap::Args;
@@ -11,7 +13,7 @@ use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::config::Config;
 use hooks_guard::gate::Gate;
-use hooks_guard::protocol::{self, Agent, Answer, Asks, Event, Question, Ran, Reply};
+use hooks_guard::protocol::{self, Agent, Answer, Asks, Event, Hook, Question, Ran, Reply};
 use hooks_guard::service::PermissionService;
 use hooks_guard::{PermissionRequest, Ruling};
 use serde_json::json;
@@ -41,19 +43,72 @@ const DECISION: Duration = Duration::from_secs(3);
 /// How long a service that somebody is waited for at may be away: it may be starting anew.
 const RESTART: Duration = Duration::from_secs(10);
 
+/// What an answer may be late by before it is given up: what keeps its own time has told why.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// As much as the first thread of a process has.
+const STACK: usize = 8 << 20;
+
+/// What the thread that answers says to the one that keeps the time.
+enum Said {
+    /// What the agent calls for.
+    Hook(Hook),
+    Reply(Reply),
+}
+
 /// Answers one call of a hook. Its exit status is the agent's.
+///
+/// The answer is found on a thread of its own. Most agents go on when a hook is late: whatever
+/// holds that thread up, be it a file or an input without an end, the agent is refused in time.
 pub(crate) fn hook(options: Options) -> u8 {
-    let agent = options.agent;
+    let (agent, installed) = (options.agent, options.timeout.map(Duration::from_secs));
     let began = Instant::now();
-    let reply = match read() {
-        Err(error) => protocol::failed(agent, None, &format!("the input cannot be read: {error}")),
-        Ok(input) => match protocol::read(agent, &input) {
-            Err(error) => protocol::failed(agent, error.hook, &error.to_string()),
-            Ok(event) => answer(options, event, began),
-        },
+    let (say, said) = mpsc::channel();
+    let finds = move || {
+        let reply = reply(options, began, &say);
+        // Whoever does not hear it has given it up.
+        let _ = say.send(Said::Reply(reply));
+    };
+    let reply = match thread::Builder::new().stack_size(STACK).spawn(finds) {
+        Ok(_) => in_time(&said, agent, installed, began),
+        Err(error) => protocol::failed(agent, None, &format!("no thread starts: {error}")),
     };
     print(&reply);
     reply.exit
+}
+
+/// The reply if it comes in the agent's time, else a refusal.
+fn in_time(
+    said: &mpsc::Receiver<Said>,
+    agent: Agent,
+    installed: Option<Duration>,
+    began: Instant,
+) -> Reply {
+    let mut hook = None;
+    loop {
+        let until = began + protocol::limit(agent, hook, installed) + GRACE;
+        match said.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Said::Hook(found)) => hook = Some(found),
+            Ok(Said::Reply(reply)) => return reply,
+            Err(RecvTimeoutError::Timeout) => return protocol::failed(agent, hook, LATE),
+            Err(RecvTimeoutError::Disconnected) => {
+                return protocol::failed(agent, hook, "hooks-guard has panicked");
+            }
+        }
+    }
+}
+
+const LATE: &str = "no decision was made in the agent's time";
+
+fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
+    let agent = options.agent;
+    match read() {
+        Err(error) => protocol::failed(agent, None, &format!("the input cannot be read: {error}")),
+        Ok(input) => match protocol::read(agent, &input) {
+            Err(error) => protocol::failed(agent, error.hook, &error.to_string()),
+            Ok(event) => answer(options, event, began, say),
+        },
+    }
 }
 
 fn read() -> io::Result<Vec<u8>> {
@@ -73,11 +128,12 @@ fn print(reply: &Reply) {
     }
 }
 
-fn answer(options: Options, event: Event, began: Instant) -> Reply {
+fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
     let (Event::Ask(Question { hook, .. })
     | Event::Ran(Ran { hook, .. })
     | Event::Nothing { hook, .. }) = &event;
     let hook = *hook;
+    let _ = say.send(Said::Hook(hook));
     let agent = options.agent;
     let limit = protocol::limit(agent, Some(hook), options.timeout.map(Duration::from_secs));
     let work = || -> Result<Reply, Failure> {
@@ -128,10 +184,7 @@ impl Guard<'_> {
         request.asks_itself = question.asks == Asks::Always;
         let decided = timeout_at(self.until, self.decide(&question.request)).await;
         let answer = match decided {
-            Err(_) => undecided(
-                &question,
-                "no decision was made in the agent's time".to_owned(),
-            ),
+            Err(_) => undecided(&question, LATE.to_owned()),
             Ok(Err(why)) => undecided(&question, why),
             Ok(Ok(Decided::Here(ruling, service))) => {
                 match (Answer::of(&question, &ruling), service) {

@@ -1,11 +1,11 @@
 //! Whether the agents call the hook, and what they do if it fails.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::{Check, State, Surroundings, mode, same, version};
+use crate::files;
 use crate::install::{Place, Plan, document_value, entries, others, plugin_is_installed};
 use crate::protocol::Agent;
 
@@ -80,7 +80,7 @@ enum Read {
 }
 
 fn read(file: &Path) -> Read {
-    match fs::read(file) {
+    match files::read(file) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Read::Text(text),
             Err(_) => Read::Unreadable("is not valid UTF-8".into()),

@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::{DocumentError, InstallError};
+use crate::files;
 
 /// The longest settings that are read, in bytes.
 const MOST: u64 = 10 << 20;
@@ -171,13 +172,10 @@ impl Settings {
 /// The bytes of a file that may not be there.
 fn load(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     let read = || -> io::Result<Option<Vec<u8>>> {
-        let file = match File::open(path) {
+        let file = match files::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?,
         };
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other("it is no file"));
-        }
         let mut bytes = Vec::new();
         file.take(MOST + 1).read_to_end(&mut bytes)?;
         Ok(Some(bytes))

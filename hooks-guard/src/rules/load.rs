@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::MOST_BYTES;
 use super::error::RulesError;
+use crate::files;
 
 /// The bytes of a file, with its path; none where there is no file.
 pub(super) fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError> {
@@ -12,7 +13,7 @@ pub(super) fn read(path: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, RulesError
         path: path.to_owned(),
         source,
     };
-    let file = match std::fs::File::open(path) {
+    let file = match files::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use crate::files;
+
 /// Files of rules that the user trusts, each as it was when it was trusted: one that was changed
 /// since is not trusted any more (P-06).
 ///
@@ -66,7 +68,7 @@ impl Trust {
     /// # Errors
     /// If there is a file that cannot be read, or that is something else.
     pub fn load(path: &Path) -> Result<Self, TrustError> {
-        let text = match std::fs::read(path) {
+        let text = match files::read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::default());
@@ -130,12 +132,12 @@ impl Trust {
     /// # Errors
     /// If it cannot be read.
     pub fn add(&mut self, file: &Path) -> Result<(), TrustError> {
-        let read = |source| TrustError::Read {
+        let failed = |source| TrustError::Read {
             path: file.to_owned(),
             source,
         };
-        let path = std::fs::canonicalize(file).map_err(read)?;
-        let text = std::fs::read(&path).map_err(read)?;
+        let path = std::fs::canonicalize(file).map_err(failed)?;
+        let text = files::read(&path).map_err(failed)?;
         self.files.insert(path, hash(&text));
         Ok(())
     }

@@ -1,0 +1,327 @@
+//! What of a command a shell would run, as far as its quotes tell: that has to be seen by whoever
+//! approves it, whatever looks like a secret around it.
+//!
+//! In doubt something runs: then more is shown.
+
+/// The places at which something begins or ends that a shell may run: operators, line breaks and
+/// substitutions, in ascending order.
+#[derive(Debug, Default)]
+pub(super) struct Syntax {
+    places: Vec<usize>,
+}
+
+/// What stands around a place.
+#[derive(Clone, Copy, PartialEq)]
+enum Around {
+    Command,
+    /// `( … )`
+    Parens,
+    /// `(( … ))`, in which `<<` is no here-document.
+    Arithmetic,
+    /// Up to the next one, whatever quotes there are between.
+    Backticks,
+    DoubleQuotes,
+}
+
+/// A here-document whose text begins on the next line.
+struct Document {
+    delimiter: Vec<u8>,
+    /// `<<-`
+    is_indented: bool,
+    /// Whether nothing in it is substituted.
+    is_quoted: bool,
+}
+
+impl Syntax {
+    pub(super) fn of(text: &str) -> Self {
+        let mut scan = Scan {
+            text: text.as_bytes(),
+            at: 0,
+            around: vec![Around::Command],
+            documents: Vec::new(),
+            places: Vec::new(),
+        };
+        while scan.at < scan.text.len() {
+            scan.step();
+        }
+        scan.places.sort_unstable();
+        Self {
+            places: scan.places,
+        }
+    }
+
+    /// The end of what begins and ends at these places, or before it the place of what may run.
+    pub(super) fn end(&self, start: usize, end: usize) -> usize {
+        let next = self.places.partition_point(|place| *place < start);
+        self.places.get(next).map_or(end, |place| end.min(*place))
+    }
+
+    /// Whether the word around a place is one that says what is run: nothing but assignments
+    /// stands before it in its command.
+    pub(super) fn is_program(&self, text: &str, place: usize) -> bool {
+        let mut start = self.word(text, place);
+        if assigns(&text[start..place]) {
+            return false;
+        }
+        loop {
+            let before = text[..start].trim_end_matches([' ', '\t']);
+            let Some(last) = before.len().checked_sub(1) else {
+                return true;
+            };
+            if self.places.binary_search(&last).is_ok() {
+                return true;
+            }
+            start = self.word(text, last);
+            if !assigns(&before[start..]) {
+                return false;
+            }
+        }
+    }
+
+    /// Where the word around a place begins.
+    fn word(&self, text: &str, place: usize) -> usize {
+        let blank = text[..place].rfind(char::is_whitespace);
+        let blank = blank.map_or(0, |at| {
+            at + text[at..].chars().next().map_or(1, char::len_utf8)
+        });
+        let before = self.places.partition_point(|other| *other < place);
+        let operator = before.checked_sub(1).map_or(0, |at| self.places[at] + 1);
+        blank.max(operator)
+    }
+}
+
+/// Whether a word begins as an assignment.
+fn assigns(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
+}
+
+struct Scan<'t> {
+    text: &'t [u8],
+    at: usize,
+    around: Vec<Around>,
+    documents: Vec<Document>,
+    places: Vec<usize>,
+}
+
+impl Scan<'_> {
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    fn step(&mut self) {
+        let around = *self.around.last().unwrap_or(&Around::Command);
+        match (around, self.text[self.at]) {
+            (_, b'\\') => self.at += 2,
+            (_, b'`') => {
+                self.places.push(self.at);
+                match around {
+                    Around::Backticks => drop(self.around.pop()),
+                    _ => self.around.push(Around::Backticks),
+                }
+                self.at += 1;
+            }
+            (_, b'$') if self.peek(1) == Some(b'(') => {
+                self.places.push(self.at);
+                self.at += 1;
+                self.open();
+            }
+            (Around::DoubleQuotes, b'"') => {
+                self.around.pop();
+                self.at += 1;
+            }
+            (Around::DoubleQuotes, _) => self.at += 1,
+            (Around::Backticks, b'\'' | b'"') => self.at += 1,
+            (_, b'"') => {
+                self.around.push(Around::DoubleQuotes);
+                self.at += 1;
+            }
+            (_, b'\'') => self.quoted(1, false),
+            (_, b'$') if self.peek(1) == Some(b'\'') => self.quoted(2, true),
+            (_, b'#') if self.begins_a_word() => {
+                let rest = &self.text[self.at..];
+                self.at += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+            }
+            (_, b'(') => self.open(),
+            (_, b')') => {
+                self.places.push(self.at);
+                if matches!(around, Around::Parens | Around::Arithmetic) {
+                    self.around.pop();
+                }
+                self.at += 1;
+            }
+            (_, b'<') => {
+                self.places.push(self.at);
+                let arrows = self.text[self.at..]
+                    .iter()
+                    .take_while(|b| **b == b'<')
+                    .count();
+                self.at += arrows;
+                if arrows == 2 && around != Around::Arithmetic {
+                    self.announce();
+                }
+            }
+            (_, b'\n') => {
+                self.places.push(self.at);
+                self.at += 1;
+                for document in std::mem::take(&mut self.documents) {
+                    self.pass_over(&document);
+                }
+            }
+            (_, b';' | b'&' | b'|' | b'>') => {
+                self.places.push(self.at);
+                self.at += 1;
+            }
+            _ => self.at += 1,
+        }
+    }
+
+    fn begins_a_word(&self) -> bool {
+        self.at.checked_sub(1).is_none_or(|before| {
+            matches!(
+                self.text[before],
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')'
+            )
+        })
+    }
+
+    fn open(&mut self) {
+        let is_second = self.at > 0 && self.text[self.at - 1] == b'(';
+        self.places.push(self.at);
+        self.around.push(match is_second {
+            true => Around::Arithmetic,
+            false => Around::Parens,
+        });
+        self.at += 1;
+    }
+
+    /// Passes over single quotes, of which the first ends after so many bytes.
+    fn quoted(&mut self, open: usize, has_escapes: bool) {
+        self.at += open;
+        while let Some(byte) = self.peek(0) {
+            self.at += match byte {
+                b'\\' if has_escapes => 2,
+                _ => 1,
+            };
+            if byte == b'\'' {
+                return;
+            }
+        }
+    }
+
+    /// Reads what a here-document will end with.
+    fn announce(&mut self) {
+        let is_indented = self.peek(0) == Some(b'-');
+        self.at += usize::from(is_indented);
+        while matches!(self.peek(0), Some(b' ' | b'\t')) {
+            self.at += 1;
+        }
+        let mut delimiter = Vec::new();
+        let (mut quote, mut is_quoted) = (None, false);
+        while let Some(byte) = self.peek(0) {
+            match (quote, byte) {
+                (_, b'\n') => break,
+                (Some(open), _) if open == byte => quote = None,
+                (Some(_), _) => delimiter.push(byte),
+                (None, b'\'' | b'"') => (quote, is_quoted) = (Some(byte), true),
+                (None, b'\\') => is_quoted = true,
+                (None, b' ' | b'\t' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')') => break,
+                (None, _) => delimiter.push(byte),
+            }
+            self.at += 1;
+        }
+        self.documents.push(Document {
+            delimiter,
+            is_indented,
+            is_quoted,
+        });
+    }
+
+    /// Passes over the text of a here-document, in which only substitutions run. One that nothing
+    /// ends is taken for commands.
+    fn pass_over(&mut self, document: &Document) {
+        let mut line = self.at;
+        let end = loop {
+            let Some(rest) = self.text.get(line..).filter(|rest| !rest.is_empty()) else {
+                return;
+            };
+            let length = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+            let mut text = &rest[..length];
+            while let (true, [b'\t', behind @ ..]) = (document.is_indented, text) {
+                text = behind;
+            }
+            if text == document.delimiter {
+                break line;
+            }
+            line += length + 1;
+        };
+        while self.at < end && !document.is_quoted {
+            match self.text[self.at] {
+                b'\\' => self.at += 1,
+                b'`' => self.places.push(self.at),
+                b'$' if self.peek(1) == Some(b'(') => self.places.push(self.at),
+                _ => {}
+            }
+            self.at += 1;
+        }
+        self.at = end + document.delimiter.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Syntax;
+
+    /// Each line: a command in which `¦` stands before all that may run, but for its first word.
+    #[test]
+    fn what_may_run_is_known() {
+        for line in [
+            "a b",
+            "a¦; b ¦&¦& c ¦| d",
+            "a ';' \";\" \\; b",
+            "a $';\\';' b",
+            "a \"¦$¦(b¦)\" c",
+            "a 'x'¦\nb # it's; c¦\nd",
+            "a#b';'",
+            "a ¦`b '¦;' c¦` d",
+            "a ¦> b",
+            "cat ¦<< E ¦> f¦\nx; 'y ¦$(z) ¦`w¦`\nE¦\nb",
+            "cat ¦<<'E'¦\nx $(z)\nE¦\nb",
+            "cat ¦<<-E¦\n\tx; y\n\tE¦\nb",
+            // Nothing ends it.
+            "cat ¦<<E¦\nx¦; y",
+            "a ¦$¦(¦(1¦<<x¦)¦)¦\nb¦\nx",
+            "cat ¦<<< 'a; b'¦; c",
+        ] {
+            let text = line.replace('¦', "");
+            let mut want = Vec::new();
+            let mut at = 0;
+            for piece in line.split_inclusive('¦') {
+                at += piece.trim_end_matches('¦').len();
+                if piece.ends_with('¦') {
+                    want.push(at);
+                }
+            }
+            assert_eq!(Syntax::of(&text).places, want, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_first_word_of_a_command_says_what_is_run() {
+        for (command, word, is) in [
+            ("shutdown now", "shutdown", true),
+            ("A=b shutdown now", "shutdown", true),
+            ("a; /sbin/shutdown", "shutdown", true),
+            ("a \"$(shutdown)\"", "shutdown", true),
+            ("sudo shutdown", "shutdown", false),
+            ("a --token=shutdown", "shutdown", false),
+        ] {
+            let place = command.find(word).unwrap();
+            assert_eq!(
+                Syntax::of(command).is_program(command, place),
+                is,
+                "{command}"
+            );
+        }
+    }
+}
