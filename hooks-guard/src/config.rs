@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::audit::TrailAddress;
 use crate::gate::Policy;
 
 /// Everything that can be set; each field's default is what an absent key means (P-16).
@@ -195,15 +196,11 @@ impl Config {
     /// Whether the files that a configuration names are the same ones in every directory in which
     /// an agent asks.
     fn check_places(&self) -> Result<(), ConfigError> {
-        let file = self.database.as_deref();
-        let file = file.map(|url| url.strip_prefix("sqlite:").unwrap_or(url));
-        let file = file.map(|path| path.strip_prefix("//").unwrap_or(path));
-        if let Some(file) = file
-            && file != ":memory:"
-            && !file.contains("://")
-            && !Path::new(file).is_absolute()
+        let address = self.database.as_deref().and_then(TrailAddress::read);
+        if let Some(TrailAddress::File(file)) = address
+            && !file.is_absolute()
         {
-            return Err(range("database", &file, ABSOLUTE));
+            return Err(range("database", &file.display(), ABSOLUTE));
         }
         if let Some(socket) = self.socket.as_ref().filter(|socket| !socket.is_absolute()) {
             return Err(range("socket", &socket.display(), ABSOLUTE));

@@ -396,18 +396,82 @@ async fn answered(changes: &mut ChangeStream, id: i64) {
 
 /// What an approval is bound to, together with the directory and the session.
 fn command_hash(request: &PermissionRequest) -> [u8; 32] {
+    let mut parts = vec![request.command.as_bytes()];
+    let effect = request.file.as_ref().map(|access| [access.effect as u8]);
+    if let (Some(access), Some(effect)) = (&request.file, &effect) {
+        parts.extend([effect, access.tool.as_bytes()]);
+        let paths = access.paths.iter();
+        parts.extend(paths.map(|path| path.as_os_str().as_encoded_bytes()));
+        parts.push(access.input_hash.as_deref().unwrap_or("").as_bytes());
+    }
     let mut hash = Sha256::new();
-    hash.update(request.command.as_bytes());
-    if let Some(access) = &request.file {
-        // No command has a NUL in it.
-        hash.update([0, access.effect as u8]);
-        hash.update(access.tool.as_bytes());
-        for path in &access.paths {
-            hash.update([0]);
-            hash.update(path.as_os_str().as_encoded_bytes());
+    if parts.iter().any(|part| part.contains(&0)) {
+        // No command and no path has a NUL in it, which keeps the parts of others apart. What is
+        // made up with one begins as no text does, and has lengths.
+        hash.update([0xff]);
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
         }
-        hash.update([0]);
-        hash.update(access.input_hash.as_deref().unwrap_or("").as_bytes());
+        return hash.finalize().into();
+    }
+    for (at, part) in parts.iter().enumerate() {
+        // The effect is one byte.
+        if at != 0 && at != 2 {
+            hash.update([0]);
+        }
+        hash.update(part);
     }
     hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_hash;
+    use crate::classify::Crud;
+    use crate::request::{FileAccess, PermissionRequest};
+
+    fn write(command: &str, path: &str) -> PermissionRequest {
+        PermissionRequest {
+            file: Some(FileAccess {
+                tool: "Write".to_owned(),
+                effect: Crud::Create,
+                paths: vec![path.into()],
+                input_hash: Some("abc".to_owned()),
+            }),
+            ..PermissionRequest::new(command)
+        }
+    }
+
+    #[test]
+    fn an_approval_is_bound_to_what_was_approved() {
+        let effect = char::from(Crud::Create as u8);
+        let file = write("Write a.txt", "a.txt");
+        let text = format!("Write a.txt\0{effect}Write\0a.txt\0abc");
+        assert_ne!(
+            command_hash(&file),
+            command_hash(&PermissionRequest::new(text))
+        );
+        assert_ne!(
+            command_hash(&write("Write", "a\0b")),
+            command_hash(&write("Write", "a"))
+        );
+    }
+
+    #[test]
+    fn what_was_approved_before_stays_so() {
+        let hex = |request| {
+            command_hash(&request)
+                .map(|byte| format!("{byte:02x}"))
+                .concat()
+        };
+        assert_eq!(
+            hex(PermissionRequest::new("make")),
+            "d05aa2a15fb3c40efeeb03bec445393f00074484cf01c8fb2da90ca6695a5531"
+        );
+        assert_eq!(
+            hex(write("Write a.txt", "a.txt")),
+            "1301d3eaa3b6b1a4ac8b36a4c883523176695b087251df92adf8408b49a7d48a"
+        );
+    }
 }

@@ -3,6 +3,7 @@
 //! | Type | Is |
 //! |---|---|
 //! | [`AuditStore`] | the trail, in a SQLite file or a PostgreSQL database |
+//! | [`TrailAddress`] | which of them an address means |
 //! | [`NewDecision`], [`NewAnswer`], [`Execution`] | what it is given |
 //! | [`AuditRecord`] | what it gives back |
 //! | [`Filter`], [`Page`], [`Listing`] | finding records |
@@ -30,6 +31,7 @@
 //! sets it back to an older state as a whole. Who has noted [`head`](AuditStore::head) down
 //! elsewhere finds that as well.
 
+mod address;
 mod backend;
 mod chain;
 mod changes;
@@ -62,6 +64,7 @@ use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
 use self::write::{Head, Writer};
 
+pub use address::TrailAddress;
 pub use changes::{Change, ChangeStream};
 pub use clean::{Cleanup, PastCleanup};
 pub use error::AuditError;

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use futures_util::TryStreamExt;
-use hooks_guard::audit::{AuditStore, Filter, Page, UserResponse, Verification, export};
+use hooks_guard::audit::{
+    AuditStore, Filter, Page, TrailAddress, UserResponse, Verification, export,
+};
 use hooks_guard::classify::Crud;
 use hooks_runtime::display::{escape, shorten};
 use jiff::{SignedDuration, Timestamp};
@@ -222,10 +224,12 @@ fn hex(hash: &[u8]) -> String {
 async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
     let config = setup.config()?;
     let url = database(&config)?;
-    let path = url.strip_prefix("sqlite:").unwrap_or(&url);
-    if !url.contains("://") && !path.starts_with(':') && !Path::new(path).exists() {
+    if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
+        && !path.exists()
+    {
         return Err(Failure::Other(format!(
-            "there is no audit trail at `{path}`; give its place with `--database`"
+            "there is no audit trail at `{}`; give its place with `--database`",
+            path.display()
         )));
     }
     open(&config).await

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use hooks_guard::audit::{AuditStore, Filter, Page};
+use hooks_guard::audit::{AuditStore, Filter, Page, TrailAddress};
 use hooks_guard::client::{Address, Client, ClientError};
 use hooks_guard::config::Config;
 use hooks_guard::doctor::{self, Audit, Daemon, RuleFile, Service, State, Surroundings};
@@ -40,14 +40,24 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     let homes = homes(&places);
     let project = options.project.map(std::path::absolute).transpose()?;
     let binary = std::env::current_exe()?;
-    let private = [
+    let config = options.setup.config();
+    let mut private = vec![
         places.config_file(),
         places.rules_file(),
         places.trust_file(),
-        places.database_file(),
     ];
+    // Where the configuration cannot be read, the trail is where it is without one.
+    let url = config
+        .as_ref()
+        .ok()
+        .and_then(|config| config.database.as_deref());
+    match url.map(TrailAddress::read) {
+        None => private.push(places.database_file()),
+        Some(Some(TrailAddress::File(file))) => private.push(file.to_owned()),
+        Some(_) => {}
+    }
     let parts = Parts {
-        config: options.setup.config().map_err(|error| error.to_string()),
+        config: config.map_err(|error| error.to_string()),
         places,
         project: project.clone(),
     };
@@ -105,8 +115,8 @@ impl Service for Parts {
     fn audit(&self) -> Result<Option<Audit>, String> {
         let config = self.config.as_ref().map_err(Clone::clone)?;
         let url = database(config).map_err(|error| error.to_string())?;
-        if let Some(path) = url.strip_prefix("sqlite:")
-            && !std::path::Path::new(path).exists()
+        if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
+            && !path.exists()
         {
             return Ok(None);
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use hooks_guard::audit::{AuditError, AuditStore};
+use hooks_guard::audit::{AuditError, AuditStore, TrailAddress};
 use hooks_guard::classify::Classifier;
 use hooks_guard::client::Address;
 use hooks_guard::config::Config;
@@ -182,12 +182,13 @@ pub(crate) fn protected(places: &Places, config: &Config) -> Protected {
     ];
     files.extend(std::env::current_exe());
     files.extend(config.scripts.iter().cloned());
-    if let Some(url) = &config.database {
-        let path = url.strip_prefix("sqlite:").unwrap_or(url);
-        if !url.contains("://") {
-            let beside = ["", "-wal", "-shm", "-journal"];
-            files.extend(beside.map(|end| PathBuf::from(format!("{path}{end}"))));
-        }
+    let address = config.database.as_deref().and_then(TrailAddress::read);
+    if let Some(TrailAddress::File(path)) = address {
+        files.extend(["", "-wal", "-shm", "-journal"].map(|end| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        }));
     }
     let mut protected = Protected::new(&places.home);
     protected.listen = Some(config.listen);

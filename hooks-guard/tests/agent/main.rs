@@ -323,6 +323,74 @@ fn rules_of_the_user_and_the_project_hold() {
 }
 
 #[test]
+fn rules_that_are_no_file_are_asked_about_in_time() {
+    let home = Home::new();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(&project).expect("a folder");
+    let rules = project.join(".hooks-guard.toml");
+    let mut input = before("ls", "1");
+    input["cwd"] = project.to_str().expect("text").into();
+    let ask = || {
+        let began = Instant::now();
+        let (decision, reason) = told(&home.hook("claude-code", &["--timeout", "4"], &input));
+        assert_eq!(decision, "ask");
+        assert!(reason.contains("it is no regular file"), "{reason}");
+        assert!(began.elapsed() < Duration::from_secs(3));
+    };
+    // To open a pipe is to wait for its other end, and to read the hook's own output for ever.
+    let made = Command::new("mkfifo")
+        .arg(&rules)
+        .status()
+        .expect("it runs");
+    assert!(made.success());
+    ask();
+    std::fs::remove_file(&rules).expect("it is there");
+    std::os::unix::fs::symlink("/proc/self/fd/1", &rules).expect("a link");
+    if cfg!(target_os = "linux") {
+        ask();
+    }
+}
+
+#[test]
+fn an_input_without_an_end_is_refused_in_time() {
+    let home = Home::new();
+    let began = Instant::now();
+    let mut child = home
+        .command()
+        .args(["hook", "codex", "--timeout", "2"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let stdin = child.stdin.take().expect("a pipe");
+    let output = child.wait_with_output().expect("it ends");
+    drop(stdin);
+    assert!(began.elapsed() < Duration::from_secs(2));
+    assert_eq!(output.status.code(), Some(2));
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(why.contains("no decision was made"), "{why}");
+}
+
+#[test]
+fn the_trail_is_protected_however_its_address_is_written() {
+    let home = Home::new();
+    let file = home.path().join("trail/audit.db");
+    let file = file.to_str().expect("text");
+    for scheme in ["", "sqlite:", "sqlite://"] {
+        home.config(&format!("database = '{scheme}{file}'"));
+        let read = home.hook("claude-code", &[], &before(&format!("cat {file}"), "1"));
+        let (decision, reason) = told(&read);
+        assert_eq!(decision, "ask", "{scheme}");
+        assert!(reason.contains("the guard's own files"), "{reason}");
+    }
+    std::fs::remove_dir_all(home.path().join("trail")).expect("it is there");
+    let verify = home.command().args(["audit", "verify"]).output();
+    let verify = verify.expect("it runs");
+    assert!(!verify.status.success(), "{verify:?}");
+}
+
+#[test]
 fn with_a_service_it_decides_and_hears_what_ran() {
     let home = Home::new();
     let service = Service::start(&home);

@@ -13,6 +13,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Decode, Type};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::TrailAddress;
 use super::error::AuditError;
 
 #[cfg(feature = "postgres")]
@@ -43,32 +44,32 @@ impl Backend {
         expect(unused_variables, reason = "it is all the same to a server")
     )]
     pub(super) async fn open(url: &str, stay: Stay) -> Result<Self, AuditError> {
-        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+        match TrailAddress::read(url) {
             #[cfg(feature = "postgres")]
-            return Ok(Self::Postgres(Postgres::open(url).await?));
+            Some(TrailAddress::Postgres(url)) => Ok(Self::Postgres(Postgres::open(url).await?)),
             #[cfg(not(feature = "postgres"))]
-            return Err(AuditError::Unsupported {
+            Some(TrailAddress::Postgres(_)) => Err(AuditError::Unsupported {
                 backend: "PostgreSQL",
                 feature: "postgres",
-            });
-        }
-        let path = url.strip_prefix("sqlite:").unwrap_or(url);
-        let path = path.strip_prefix("//").unwrap_or(path);
-        if path.is_empty() || path.contains("://") {
-            return Err(AuditError::Address {
+            }),
+            #[cfg(feature = "sqlite")]
+            Some(TrailAddress::File(path)) => {
+                Ok(Self::Sqlite(Sqlite::open(Some(path), stay).await?))
+            }
+            #[cfg(feature = "sqlite")]
+            Some(TrailAddress::Memory) => Ok(Self::Sqlite(Sqlite::open(None, stay).await?)),
+            #[cfg(not(feature = "sqlite"))]
+            Some(TrailAddress::File(_) | TrailAddress::Memory) => Err(AuditError::Unsupported {
+                backend: "SQLite",
+                feature: "sqlite",
+            }),
+            None => Err(AuditError::Address {
                 url: match url.rsplit_once('@') {
                     Some((_, host)) => host.to_owned(),
                     None => url.to_owned(),
                 },
-            });
+            }),
         }
-        #[cfg(feature = "sqlite")]
-        return Ok(Self::Sqlite(Sqlite::open(path, stay).await?));
-        #[cfg(not(feature = "sqlite"))]
-        Err(AuditError::Unsupported {
-            backend: "SQLite",
-            feature: "sqlite",
-        })
     }
 
     /// A transaction that sees one state and changes nothing.

@@ -54,9 +54,6 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
     ),
 ];
 
-/// What `sqlite::memory:` and its like name.
-const MEMORY: &str = ":memory:";
-
 #[derive(Clone, Debug)]
 pub(in crate::audit) struct Sqlite {
     writer: SqlitePool,
@@ -67,16 +64,13 @@ pub(in crate::audit) struct Sqlite {
 }
 
 impl Sqlite {
-    pub(super) async fn open(path: &str, stay: Stay) -> Result<Self, AuditError> {
-        let memory = path == MEMORY;
+    /// In a file, or in memory.
+    pub(super) async fn open(path: Option<&Path>, stay: Stay) -> Result<Self, AuditError> {
         let options = SqliteConnectOptions::new()
             .foreign_keys(false)
             .busy_timeout(BUSY);
-        let (options, writing) = if memory {
-            let options = options.in_memory(true);
-            (options.clone(), options)
-        } else {
-            prepare(Path::new(path))?;
+        let (options, writing) = if let Some(path) = path {
+            prepare(path)?;
             let options = options.filename(path);
             // What these say of the file is asked of the writer alone: it needs a lock.
             let writing = options
@@ -84,6 +78,9 @@ impl Sqlite {
                 .auto_vacuum(SqliteAutoVacuum::Incremental)
                 .journal_mode(SqliteJournalMode::Wal);
             (options, writing)
+        } else {
+            let options = options.in_memory(true);
+            (options.clone(), options)
         };
         let writing = match stay {
             Stay::Long => writing,
@@ -121,17 +118,18 @@ impl Sqlite {
             }
             tokio::time::sleep(AGAIN).await;
         }
-        let readers = if memory {
-            writer.clone()
-        } else {
-            ending_transactions(READERS)
-                .connect_with(options.pragma("query_only", "ON"))
-                .await?
+        let readers = match path {
+            None => writer.clone(),
+            Some(_) => {
+                ending_transactions(READERS)
+                    .connect_with(options.pragma("query_only", "ON"))
+                    .await?
+            }
         };
         Ok(Self {
             writer,
             readers,
-            memory,
+            memory: path.is_none(),
             beside: Arc::new(Semaphore::new(1)),
         })
     }

@@ -1,0 +1,53 @@
+use std::path::Path;
+
+/// What the address of a trail says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrailAddress<'a> {
+    /// A PostgreSQL database: the address itself.
+    Postgres(&'a str),
+    /// A SQLite file.
+    File(&'a Path),
+    /// A database that is gone with the store.
+    Memory,
+}
+
+impl<'a> TrailAddress<'a> {
+    /// Reads the address that [`AuditStore::open`](super::AuditStore::open) takes (P-25); none if it
+    /// is the address of something else.
+    #[must_use]
+    pub fn read(url: &'a str) -> Option<Self> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Some(Self::Postgres(url));
+        }
+        let path = url.strip_prefix("sqlite:").unwrap_or(url);
+        match path.strip_prefix("//").unwrap_or(path) {
+            "" => None,
+            ":memory:" => Some(Self::Memory),
+            path if path.contains("://") => None,
+            path => Some(Self::File(Path::new(path))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TrailAddress::{self, File, Memory, Postgres};
+    use std::path::Path;
+
+    #[test]
+    fn a_file_is_one_however_it_is_written() {
+        let file = Some(File(Path::new("/var/lib/audit.db")));
+        for url in [
+            "/var/lib/audit.db",
+            "sqlite:/var/lib/audit.db",
+            "sqlite:///var/lib/audit.db",
+        ] {
+            assert_eq!(TrailAddress::read(url), file, "{url}");
+        }
+        assert_eq!(TrailAddress::read("sqlite::memory:"), Some(Memory));
+        let server = "postgres://db/audit";
+        assert_eq!(TrailAddress::read(server), Some(Postgres(server)));
+        assert_eq!(TrailAddress::read("mysql://db/audit"), None);
+        assert_eq!(TrailAddress::read("sqlite:"), None);
+    }
+}
