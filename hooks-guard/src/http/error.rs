@@ -1,9 +1,14 @@
 //! The one envelope of errors (P-44).
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
 use serde::Serialize;
+
+use crate::classify::Classification;
 
 /// The name of a request in logs, answers and errors.
 #[derive(Clone, Debug)]
@@ -41,6 +46,19 @@ pub(crate) struct ErrorBody {
     /// What a date looks like.
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<&'static str>,
+    /// With `TIMEOUT`: what is to be done about a command of which nothing is known, in the fields
+    /// of a decision.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    fallback: Option<Fallback>,
+}
+
+/// The decision that is none.
+#[derive(Clone, Debug, Serialize)]
+struct Fallback {
+    #[serde(flatten)]
+    found: Classification,
+    timestamp: Timestamp,
 }
 
 /// An answer that is an error.
@@ -97,7 +115,7 @@ impl ApiError {
     }
 
     /// A body that does not come; the connection is closed.
-    pub(crate) fn too_slow(most: std::time::Duration) -> Self {
+    pub(crate) fn too_slow(most: Duration) -> Self {
         Self::new(
             StatusCode::REQUEST_TIMEOUT,
             "BODY_TOO_SLOW",
@@ -106,6 +124,24 @@ impl ApiError {
                 most.as_secs()
             ),
         )
+    }
+
+    /// P-08.
+    pub(crate) fn timed_out(budget: Duration) -> Self {
+        let mut error = Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "TIMEOUT",
+            format!(
+                "Classification request timed out after {}ms",
+                budget.as_millis()
+            ),
+        )
+        .details("No decision was made in time. Defaulting to safe classification.");
+        error.body.fallback = Some(Fallback {
+            found: Classification::timed_out(),
+            timestamp: Timestamp::now(),
+        });
+        error
     }
 
     /// P-22.

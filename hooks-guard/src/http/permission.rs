@@ -1,6 +1,7 @@
 //! `POST /api/hooks/permission-request`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
@@ -9,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, RequestExt, extract::Request};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::error::{ApiError, RequestId};
 use super::limit::Allowance;
@@ -23,6 +24,10 @@ const MOST_NAME: usize = 200;
 /// Longest path, in characters.
 const MOST_PATH: usize = 4096;
 
+/// What a decision may take in all. Its classification ends by itself, before that; what is left
+/// is its record, which waits for the disk.
+const BUDGET: Duration = Duration::from_secs(6);
+
 /// Decides about a command.
 #[utoipa::path(
     post,
@@ -31,6 +36,7 @@ const MOST_PATH: usize = 4096;
     responses(
         (status = 200, description = "The decision, which is in the audit trail", body = Ruling),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
+        (status = 408, description = "TIMEOUT: nothing was decided, and nothing recorded that holds; its body has the fields of a fallback, too", body = super::error::ErrorBody),
         (status = 429, description = "RATE_LIMITED", body = super::error::ErrorBody),
         (status = 503, description = "CLASSIFIER_NOT_READY", body = super::error::ErrorBody),
     )
@@ -88,8 +94,18 @@ async fn decide(state: &AppState, id: &RequestId, body: Body) -> Result<Ruling, 
             "`enabled` is false in the configuration",
         ));
     }
+    rule(state, id, request, BUDGET).await
+}
+
+async fn rule(
+    state: &AppState,
+    id: &RequestId,
+    request: PermissionRequest,
+    budget: Duration,
+) -> Result<Ruling, ApiError> {
     let began = Instant::now();
-    let ruling = state.inner.service.request(request).await;
+    let ruling = timeout(budget, state.inner.service.request(request)).await;
+    let ruling = ruling.map_err(|_| ApiError::timed_out(budget))?;
     let ruling = ruling.map_err(|error| match error {
         ServiceError::NoClassifier => ApiError::not_ready("No classifier is registered"),
         error => {
@@ -128,4 +144,52 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
             ),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::body::to_bytes;
+    use axum::response::IntoResponse;
+    use serde_json::Value;
+
+    use super::rule;
+    use crate::audit::AuditStore;
+    use crate::classify::Judgement;
+    use crate::config::Config;
+    use crate::gate::{Classify, Gate, GateHooks, Policy};
+    use crate::http::error::RequestId;
+    use crate::http::{AppState, Metrics, OperatorToken};
+    use crate::request::PermissionRequest;
+    use crate::service::PermissionService;
+
+    struct Slow;
+
+    impl Classify for Slow {
+        async fn classify(&self, _: &PermissionRequest) -> Option<Judgement> {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test]
+    async fn p_08_a_request_beyond_its_budget_is_no_yes() {
+        let gate = Gate::with_hooks(GateHooks::new().with_classify(Slow), Policy::default());
+        let audit = AuditStore::open("sqlite::memory:").await.unwrap();
+        let service = PermissionService::new(gate, audit, Duration::from_secs(1));
+        let (token, config) = (OperatorToken::random(), Config::default());
+        let state = AppState::new(service, token, config, Metrics::off());
+        let (id, request) = (RequestId::new(), PermissionRequest::new("ls"));
+        let refused = rule(&state, &id, request, Duration::from_millis(20)).await;
+        let response = refused.unwrap_err().into_response();
+        assert_eq!(response.status(), 408);
+        let body = to_bytes(response.into_body(), 10_000).await.unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["code"], "TIMEOUT");
+        assert_eq!(body["decision"], "REQUIRES_CONFIRMATION");
+        assert_eq!(body["classification"], "CREATE");
+        assert_eq!(body["classification_method"], "fallback");
+        assert_eq!(body["confidence"], 0.0);
+        assert!(body["timestamp"].is_string());
+    }
 }
