@@ -206,7 +206,7 @@ impl Gate {
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         Judged {
             parts: parts(&found.classification),
-            ruling: self.decide(found.classification, verdict),
+            ruling: self.decide(found.classification, verdict, request.confirm),
             response_time: began.elapsed(),
             steps,
             may_be_remembered,
@@ -267,7 +267,7 @@ impl Gate {
     }
 
     /// P-06, with what the rules and the settings make of it.
-    fn decide(&self, found: Classification, verdict: Option<Verdict>) -> Ruling {
+    fn decide(&self, found: Classification, verdict: Option<Verdict>, confirm: bool) -> Ruling {
         let Policy {
             auto_allow_read,
             require_confirmation_cud,
@@ -284,10 +284,14 @@ impl Gate {
                 verdict.effect == Effect::Allow,
                 Some(format!("{} ({})", verdict.reason, verdict.rule)),
             ),
-            (None, Decision::AutoAllowed) => (
-                auto_allow_read,
-                (!auto_allow_read).then(|| "`auto_allow_read` is off".to_owned()),
+            (None, Decision::AutoAllowed) if !auto_allow_read => {
+                (false, Some("`auto_allow_read` is off".to_owned()))
+            }
+            (None, Decision::AutoAllowed) if confirm => (
+                false,
+                Some("the tables hardly know its language".to_owned()),
             ),
+            (None, Decision::AutoAllowed) => (true, None),
             (None, Decision::RequiresConfirmation) if dangerously_skip_confirmations => (
                 true,
                 Some("`dangerously_skip_confirmations` is on".to_owned()),
@@ -314,6 +318,7 @@ impl Gate {
             timestamp: Timestamp::now(),
             id: None,
             secret: None,
+            approved: false,
             denied: (verdict.as_ref()).is_some_and(|verdict| verdict.effect == Effect::Deny),
             rule: verdict.map(|verdict| verdict.rule),
         }

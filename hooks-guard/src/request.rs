@@ -42,6 +42,10 @@ pub struct PermissionRequest {
     /// Whether the agent asks its user itself where it is told to: nobody else is asked then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub asks_itself: bool,
+    /// Whether somebody has to agree also where it only reads, unless a rule allows it: who asks
+    /// knows that the classifier does not know the language well.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub confirm: bool,
     /// What a tool that is no shell wants with which files; without it, the command is one of a
     /// shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,8 +96,8 @@ pub struct CommandPart {
 
 /// What was decided about a [`PermissionRequest`] (P-05).
 ///
-/// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied` and `rule` are
-/// additive.
+/// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied`, `approved` and
+/// `rule` are additive.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ruling {
@@ -121,6 +125,9 @@ pub struct Ruling {
     /// Whether a rule or a hook forbids it: nobody can agree to it then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub denied: bool,
+    /// Whether somebody has approved it before.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub approved: bool,
     /// The rule that decided, if one did: its place, such as `guard.toml:12`; or the hook, as
     /// `hook: nightly.js`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -183,6 +183,7 @@ impl PermissionService {
             if let Some(grant) = grant.await? {
                 approvals = StepRun::Decided;
                 ruling.decision = Decision::AutoAllowed;
+                ruling.approved = true;
                 ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
                 granted = Some(grant.to_string());
             }

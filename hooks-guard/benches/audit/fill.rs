@@ -42,6 +42,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
             timestamp: Timestamp::now() + jiff::SignedDuration::from_secs(seconds),
             id: None,
             secret: None,
+            approved: false,
             denied: false,
             rule: None,
         },

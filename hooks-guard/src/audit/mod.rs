@@ -472,6 +472,7 @@ mod tests {
                 timestamp: Timestamp::UNIX_EPOCH,
                 id: None,
                 secret: None,
+                approved: false,
                 denied: false,
                 rule: None,
             },

@@ -117,6 +117,14 @@ async fn rule(
     Ok(ruling)
 }
 
+fn flag(map: &mut Map<String, Value>, name: &str) -> Result<bool, ApiError> {
+    match map.remove(name) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(flag)) => Ok(flag),
+        Some(_) => Err(body::wrong_type(name, "true or false")),
+    }
+}
+
 /// P-01 to P-04.
 fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     let command = body::text(&mut map, "command", MOST_CHARACTERS)?;
@@ -131,11 +139,8 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         session_id: name("session_id", MOST_NAME)?,
         cwd: name("cwd", MOST_PATH)?.map(PathBuf::from),
         call_id: name("call_id", MOST_NAME)?,
-        asks_itself: match map.remove("asks_itself") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(asks)) => asks,
-            Some(_) => return Err(body::wrong_type("asks_itself", "true or false")),
-        },
+        asks_itself: flag(&mut map, "asks_itself")?,
+        confirm: flag(&mut map, "confirm")?,
         file: match map.remove("file") {
             None | Some(Value::Null) => None,
             Some(file) => Some(

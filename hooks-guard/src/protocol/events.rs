@@ -178,7 +178,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
             });
         }
     };
-    let request = request(hook, &name, tool, &arguments, object, names)?;
+    let mut request = request(hook, &name, tool, &arguments, object, names)?;
     if hook.kind == Kind::AfterTool {
         return Ok(match outcome(hook, &called.name, object) {
             Some(outcome) => Event::Ran(Ran {
@@ -192,11 +192,11 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
             },
         });
     }
+    request.confirm = tool == Tool::PowerShell;
     Ok(Event::Ask(Question {
         hook,
         request,
         asks: asks(called, object)?,
-        allowable: tool != Tool::PowerShell,
     }))
 }
 

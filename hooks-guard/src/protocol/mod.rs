@@ -134,8 +134,6 @@ pub struct Question {
     pub request: PermissionRequest,
     /// Whether the agent asks somebody if it is told to.
     pub asks: Asks,
-    /// Whether it may be allowed because of its class alone.
-    pub(crate) allowable: bool,
 }
 
 impl Question {
@@ -188,7 +186,7 @@ impl Answer {
     ///
     /// Access to files that no rule speaks of is left to the agent rather than allowed, and
     /// PowerShell, which the classifier only knows by its verbs, is asked about unless a rule
-    /// allows it.
+    /// or an approval allows it.
     #[must_use]
     pub fn of(question: &Question, ruling: &Ruling) -> Self {
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
@@ -198,7 +196,9 @@ impl Answer {
         match ruling.decision {
             Decision::AutoAllowed if ruling.rule.is_some() => Answer::Allow(reason),
             Decision::AutoAllowed if question.request.file.is_some() => Answer::Nothing,
-            Decision::AutoAllowed if question.allowable => Answer::Allow(reason),
+            Decision::AutoAllowed if ruling.approved || !question.request.confirm => {
+                Answer::Allow(reason)
+            }
             _ => Answer::Ask(reason),
         }
     }

@@ -160,11 +160,18 @@ impl Service {
 
     /// Answers the first question that comes.
     fn answer(&self, response: &str) {
+        self.answer_and(response, &json!({}));
+    }
+
+    /// The same, with more in the answer.
+    fn answer_and(&self, response: &str, more: &Value) {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
             let waiting = self.send("GET", "/api/hooks/pending", &Value::Null);
             if let Some(question) = waiting["pending"].as_array().and_then(|all| all.first()) {
-                let answer = json!({"id": question["id"], "response": response});
+                let mut answer = json!({"id": question["id"], "response": response});
+                let more = more.as_object().expect("an object").clone();
+                answer.as_object_mut().expect("an object").extend(more);
                 let record = self.send("POST", "/api/hooks/permission-response", &answer);
                 assert_eq!(record["user_response"], response, "{record}");
                 return;
@@ -423,6 +430,25 @@ fn an_agent_that_asks_nobody_waits_for_the_operator() {
         });
         assert_eq!(told.0, decision, "{}", told.1);
     }
+}
+
+/// The classifier hardly knows PowerShell: also what reads is asked of the operator, once.
+#[test]
+fn powershell_waits_for_the_operator_and_an_answer_holds() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    let mut input = before("Get-ChildItem", "1");
+    input["permission_mode"] = "bypassPermissions".into();
+    input["tool_name"] = "PowerShell".into();
+    let ask = || told(&home.hook("claude-code", &["--timeout", "60"], &input));
+    let first = std::thread::scope(|scope| {
+        let asked = scope.spawn(ask);
+        service.answer_and("APPROVED", &json!({"remember": "always"}));
+        asked.join().expect("no panic")
+    });
+    assert_eq!(first.0, "allow", "{}", first.1);
+    let again = ask();
+    assert_eq!(again.0, "allow", "{}", again.1);
 }
 
 /// P-01, P-02: whether Codex will ask by itself cannot be seen, so that the operator is asked.

@@ -38,6 +38,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
             timestamp: at,
             id: None,
             secret: None,
+            approved: false,
             denied: false,
             rule: None,
         },

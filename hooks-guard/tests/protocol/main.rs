@@ -33,6 +33,7 @@ fn ruling(decision: Decision, class: Crud, denied: bool, rule: Option<&str>) -> 
         timestamp: jiff::Timestamp::UNIX_EPOCH,
         id: None,
         secret: None,
+        approved: false,
         denied,
         rule: rule.map(str::to_owned),
     }

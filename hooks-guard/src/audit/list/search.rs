@@ -366,6 +366,7 @@ mod tests {
                 timestamp: Timestamp::UNIX_EPOCH + SignedDuration::from_secs(n * 37 % 101 + n / 3),
                 id: None,
                 secret: None,
+                approved: false,
                 denied: false,
                 rule: None,
             },
