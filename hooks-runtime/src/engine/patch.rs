@@ -20,6 +20,9 @@ pub(crate) fn files(patch: &str) -> Result<Vec<String>, &'static str> {
         let paired = lines
             .peek()
             .is_some_and(|next| bare(next).starts_with("+++ "));
+        if is_disputed(line) {
+            return Err("it has a line that some tools read as a header, and others do not");
+        }
         headers.line(line, paired)?;
     }
     // Without numbered hunks and pairs of headers, these are lines of the files themselves.
@@ -39,6 +42,30 @@ pub(crate) fn files(patch: &str) -> Result<Vec<String>, &'static str> {
 /// The line as tools read it that take headers with something in front.
 fn bare(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', 'X'])
+}
+
+/// With what a header may begin.
+const HEADERS: [&str; 7] = ["***", "--- ", "+++ ", "diff ", "rename ", "copy ", "Index:"];
+
+/// Whether a header is in it for some tools, which end lines where others do not, or leave out
+/// what others keep in front.
+fn is_disputed(line: &str) -> bool {
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    let is_left_out = |c: char| c == 'X' || c == '\u{feff}' || c.is_whitespace() || c.is_control();
+    let is_cut = line.contains(ends_a_line);
+    line.split(ends_a_line).any(|piece| {
+        let header = piece.trim_start_matches(is_left_out);
+        let is_one = HEADERS.iter().any(|known| header.starts_with(known));
+        is_one && (is_cut || header.len() != bare(piece).len())
+    })
+}
+
+/// Whether some tools end a line here: those that split it as Python and Unicode do.
+fn ends_a_line(c: char) -> bool {
+    matches!(
+        c,
+        '\r' | '\x0b' | '\x0c' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 #[derive(Default)]
@@ -221,6 +248,29 @@ mod tests {
         ] {
             let patch = format!("{header}\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n");
             assert!(files(&patch).is_err(), "{header}");
+        }
+        for between in [
+            "\u{feff}", "\u{a0}", "\x01", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\u{85}",
+            "\u{2028}", "\u{2029}",
+        ] {
+            for patch in [
+                format!("*** Add File: f\n+x\n{between}*** Delete File: g\n"),
+                format!("--- a/f\n+++ b/f\n{between}--- a/g\n+++ b/g\n"),
+            ] {
+                assert!(files(&patch).is_err(), "{patch:?}");
+            }
+        }
+        for end in ["\r", "\x0c", "\u{85}", "\u{2028}"] {
+            for patch in [
+                format!("*** Add File: f\n+x{end}*** Delete File: g\n"),
+                format!("*** Update File: f{end}*** Delete File: g\n"),
+                format!("*** Update File: f{end}g\n"),
+            ] {
+                assert!(files(&patch).is_err(), "{patch:?}");
+            }
+            // What no tool takes for a header may have any of them.
+            let patch = format!("*** Add File: f\r\n+x{end}y\r\n+\u{feff}z\r\n");
+            assert_eq!(files(&patch).unwrap(), ["f"], "{end:?}");
         }
         for nothing in [
             "",

@@ -244,7 +244,8 @@ impl Chunks {
             );
             return Err(AdapterError::protocol(error));
         };
-        if let Some(id) = delta.id {
+        // Some servers send an empty one with every later piece.
+        if let Some(id) = delta.id.filter(|id| !id.is_empty()) {
             call.id = id;
         }
         if let Some(function) = delta.function {
