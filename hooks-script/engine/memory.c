@@ -179,7 +179,6 @@ static int bring_back(u32 end) {
 }
 
 void heap_limit(size_t bytes) { limit = bytes; }
-size_t heap_used(void) { return used; }
 size_t heap_peak(void) { return peak; }
 void heap_mark(void) { peak = used; refused = 0; }
 int heap_refused(void) { return refused; }

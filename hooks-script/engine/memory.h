@@ -11,7 +11,6 @@ size_t malloc_usable_size(const void *p);
 
 // What may be in use at the same time, headers included.
 void heap_limit(size_t bytes);
-size_t heap_used(void);
 // The most that was in use, and whether anything was refused, since the mark.
 size_t heap_peak(void);
 int heap_refused(void);

@@ -213,6 +213,41 @@ static bool stops(JSContext *ctx, JSValueConst thrown) {
     return stop;
 }
 
+// An exception's own property, read without running anything of the script.
+static JSValue part(JSContext *ctx, JSValueConst error, const char *name) {
+    JSPropertyDescriptor found;
+    JSAtom atom = JS_NewAtom(ctx, name);
+    int is_there = JS_GetOwnProperty(ctx, &found, error, atom);
+    JS_FreeAtom(ctx, atom);
+    if (is_there < 0) JS_FreeValue(ctx, JS_GetException(ctx));
+    if (is_there <= 0) return JS_UNDEFINED;
+    JS_FreeValue(ctx, found.getter);
+    JS_FreeValue(ctx, found.setter);
+    return found.value;
+}
+
+// The stop that `thrown` is, or that stands among the exceptions of which the language makes one:
+// what `Promise.any` was rejected with, or what was thrown before a resource was disposed of.
+static JSValue stop_in(JSContext *ctx, JSValueConst thrown, int depth) {
+    if (stops(ctx, thrown)) return JS_DupValue(ctx, thrown);
+    if (!JS_IsError(thrown) || depth == 8) return JS_UNDEFINED;
+    JSValue stop = JS_UNDEFINED;
+    const char *parts[] = {"error", "suppressed"};
+    for (int i = 0; i < 2 && JS_IsUndefined(stop); i++) {
+        JSValue other = part(ctx, thrown, parts[i]);
+        stop = stop_in(ctx, other, depth + 1);
+        JS_FreeValue(ctx, other);
+    }
+    JSValue others = part(ctx, thrown, "errors");
+    JSValue *each;
+    uint32_t count;
+    if (JS_IsObject(others) && js_get_fast_array(ctx, others, &each, &count)) {
+        for (uint32_t i = 0; i < count && JS_IsUndefined(stop); i++) stop = stop_in(ctx, each[i], depth + 1);
+    }
+    JS_FreeValue(ctx, others);
+    return stop;
+}
+
 static enum status tell(JSContext *ctx, JSValueConst thrown) {
     bool stop = stops(ctx, thrown);
     if (JS_IsObject(thrown)) {
@@ -378,11 +413,11 @@ static enum status conclude(JSContext *ctx, enum status status, JSValueConst thr
     bool allowed = true;
     while (job(&allowed)) {}
     sift_rejections(ctx);
-    JSValue stop = stops(ctx, thrown) ? JS_DupValue(ctx, thrown) : JS_UNDEFINED;
+    JSValue stop = stop_in(ctx, thrown, 0);
     for (size_t i = 0; i < rejected_count && JS_IsUndefined(stop); i++) {
         JSValue reason = JS_PromiseResult(ctx, rejected[i]);
-        if (stops(ctx, reason)) stop = reason;
-        else JS_FreeValue(ctx, reason);
+        stop = stop_in(ctx, reason, 0);
+        JS_FreeValue(ctx, reason);
     }
     if (!JS_IsUndefined(stop)) {
         status = tell(ctx, stop);

@@ -134,7 +134,7 @@ impl RunHistory {
         record.id = match &self.backend {
             Backend::Memory(memory) => memory.append(&record),
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(database) => sqlite::append(database, &record).await?,
+            Backend::Sqlite(database) => sqlite::append(database.pool(), &record).await?,
         };
         Ok(record)
     }
@@ -142,36 +142,30 @@ impl RunHistory {
     /// Keeps these records, which goes on also if nobody waits for the end of it. What cannot
     /// be kept is logged.
     pub(crate) fn keep(&self, records: Vec<RunRecord>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let records = records.into_iter().map(|record| self.counted(record));
+        let records: Vec<_> = records.collect();
         match &self.backend {
             Backend::Memory(memory) => {
-                for record in records {
-                    memory.append(&self.counted(record));
+                for record in &records {
+                    memory.append(record);
                 }
                 Box::pin(ready(()))
             }
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite(_) => {
-                let history = self.clone();
+            Backend::Sqlite(database) => {
+                let unwritten = Unwritten(records.len());
+                let database = database.clone();
                 let writing = async move {
-                    for record in records {
-                        if let Err(error) = history.record(record).await {
-                            not_kept(&error);
-                        }
-                    }
+                    let written = sqlite::append_all(&database, &records).await;
+                    unwritten.end(written);
                 };
                 match tokio::runtime::Handle::try_current() {
                     Ok(runtime) => {
                         let writing = runtime.spawn(writing);
-                        Box::pin(async {
-                            if let Err(error) = writing.await {
-                                not_kept(&error);
-                            }
-                        })
+                        // Whether it was written, it says itself.
+                        Box::pin(async { drop(writing.await) })
                     }
-                    Err(error) => {
-                        not_kept(&error);
-                        Box::pin(ready(()))
-                    }
+                    Err(_) => Box::pin(ready(())),
                 }
             }
         }
@@ -280,8 +274,32 @@ fn to_the_microsecond(time: Timestamp) -> Timestamp {
 }
 
 #[cfg(feature = "sqlite")]
-fn not_kept(error: &dyn fmt::Display) {
-    tracing::error!(target: "hooks_script", %error, "a run is not recorded: the store fails");
+/// So many records that are being written: dropped before they are, they are logged.
+#[cfg(feature = "sqlite")]
+struct Unwritten(usize);
+
+#[cfg(feature = "sqlite")]
+impl Unwritten {
+    fn end(mut self, written: Result<(), StoreError>) {
+        if let Err(error) = written {
+            self.log(&error);
+        }
+        self.0 = 0;
+    }
+
+    fn log(&self, error: &dyn fmt::Display) {
+        let runs = self.0;
+        tracing::error!(target: "hooks_script", runs, %error, "runs are not recorded: the store fails");
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl Drop for Unwritten {
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            self.log(&"no runtime runs that would write them");
+        }
+    }
 }
 
 impl fmt::Debug for RunHistory {

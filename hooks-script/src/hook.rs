@@ -1,5 +1,6 @@
 //! A registered hook, and its runs.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -8,6 +9,7 @@ use std::time::Duration;
 use hooks_runtime::Map;
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::consent::Permit;
 use crate::engine::Shared;
@@ -148,6 +150,9 @@ impl ScriptHook {
         allowance: Allowance,
     ) -> Run {
         let limits = self.limits();
+        if is_deeper(message.values(), DEEPEST - 1) {
+            return self.not_run(Failure::Depth(DEEPEST));
+        }
         let context = Context {
             stage,
             r#in: message,
@@ -236,7 +241,7 @@ impl ScriptHook {
 }
 
 /// The exceptions that are there without a script's doing.
-const BUILT_IN_CLASSES: [&str; 10] = [
+const BUILT_IN_CLASSES: [&str; 11] = [
     "AggregateError",
     "Error",
     "EvalError",
@@ -244,12 +249,26 @@ const BUILT_IN_CLASSES: [&str; 10] = [
     "InternalError",
     "RangeError",
     "ReferenceError",
+    "SuppressedError",
     "SyntaxError",
     "TypeError",
     "URIError",
 ];
 
 const REMEDY: &str = "return `{ out: … }` with the message";
+
+/// How many levels a message has at most: as many as `serde_json` reads.
+const DEEPEST: usize = 127;
+
+/// Whether values are within each other to more levels than these.
+fn is_deeper<'v>(values: impl IntoIterator<Item = &'v Value>, levels: usize) -> bool {
+    values.into_iter().any(|value| match (value, levels) {
+        (Value::Array(_) | Value::Object(_), 0) => true,
+        (Value::Array(list), _) => is_deeper(list, levels - 1),
+        (Value::Object(map), _) => is_deeper(map.values(), levels - 1),
+        _ => false,
+    })
+}
 
 /// Why what a hook returned cannot become JSON: the engine's own words for two reasons, or those
 /// of the script.
@@ -264,15 +283,19 @@ fn no_json(said: &Said) -> String {
 
 /// The message in what a hook returned: `{out}`, an object in an object (`S-11`, `S-12`).
 fn out(json: Vec<u8>) -> Result<Map, String> {
-    let returned: Value = serde_json::from_slice(&without_half_characters(json))
-        .map_err(|_| format!("returned what is deeper than 127 levels; {REMEDY}"))?;
-    let Value::Object(mut returned) = returned else {
+    let json = without_half_characters(json);
+    let deep = |_| format!("returned what is deeper than {DEEPEST} levels; {REMEDY}");
+    // What holds it is no level of the message: what was given can be returned.
+    let Ok(mut returned) = serde_json::from_slice::<HashMap<String, Box<RawValue>>>(&json) else {
+        let returned = serde_json::from_slice(&json).map_err(deep)?;
         return Err(format!("returned {}; {REMEDY}", kind(&returned)));
     };
-    match returned.remove("out") {
-        Some(Value::Object(out)) => Ok(out),
-        Some(other) => Err(format!("returned `out` as {}; {REMEDY}", kind(&other))),
-        None => Err(format!("returned an object without `out`; {REMEDY}")),
+    let Some(out) = returned.remove("out") else {
+        return Err(format!("returned an object without `out`; {REMEDY}"));
+    };
+    match serde_json::from_str(out.get()).map_err(deep)? {
+        Value::Object(out) => Ok(out),
+        other => Err(format!("returned `out` as {}; {REMEDY}", kind(&other))),
     }
 }
 

@@ -144,6 +144,9 @@ pub enum Failure {
         /// What it may have.
         limit: usize,
     },
+    /// The message is nested deeper than what a hook returns can be; it did not run.
+    #[error("the message has more than {0} levels; the hook did not run")]
+    Depth(usize),
     /// The context takes too long to be read; the hook did not run.
     #[error("the context takes more than {0} of fuel to be read; the hook did not run")]
     Reading(u64),
@@ -160,7 +163,7 @@ impl Failure {
     pub(crate) fn is_no_run(&self) -> bool {
         matches!(
             self,
-            Failure::Input { .. } | Failure::Reading(_) | Failure::NoWorker
+            Failure::Input { .. } | Failure::Depth(_) | Failure::Reading(_) | Failure::NoWorker
         )
     }
 
@@ -175,7 +178,7 @@ impl Failure {
             Failure::Stack(_) => "stack",
             Failure::Output { .. } => "output",
             Failure::Jobs(_) => "jobs",
-            Failure::Input { .. } | Failure::Reading(_) => "input",
+            Failure::Input { .. } | Failure::Depth(_) | Failure::Reading(_) => "input",
             Failure::NoWorker | Failure::Engine(_) => "engine",
         }
     }

@@ -74,7 +74,9 @@ impl Bench {
             let hook = match hook {
                 Ok(hook) => hook,
                 Err(error) => {
-                    status = REJECTED;
+                    if status == 0 {
+                        status = REJECTED;
+                    }
                     if !refused(&error, file, self.manifest.as_deref(), self.json)? {
                         break;
                     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteExecutor};
 
 use super::query::{RunPage, RunQuery};
 use super::record::{RunOutcome, RunRecord};
@@ -12,7 +12,22 @@ use crate::run::Stage;
 use crate::scope::Scope;
 use crate::store::{Database, StoreError, from_db_time, to_db_time};
 
-pub(super) async fn append(database: &Database, record: &RunRecord) -> Result<u64, StoreError> {
+/// Appends all of them or none, so that they wait for the disk, and for whoever else writes, once.
+pub(super) async fn append_all(
+    database: &Database,
+    records: &[RunRecord],
+) -> Result<(), StoreError> {
+    let mut transaction = database.pool().begin_with("BEGIN IMMEDIATE").await?;
+    for record in records {
+        append(&mut *transaction, record).await?;
+    }
+    Ok(transaction.commit().await?)
+}
+
+pub(super) async fn append(
+    database: impl SqliteExecutor<'_>,
+    record: &RunRecord,
+) -> Result<u64, StoreError> {
     // A reason is the message of what has no class.
     let (kind, class, message, trace) = match &record.outcome {
         RunOutcome::Success => (None, None, None, None),
@@ -51,7 +66,7 @@ pub(super) async fn append(database: &Database, record: &RunRecord) -> Result<u6
     .bind(i64::try_from(record.duration.as_micros()).unwrap_or(i64::MAX))
     .bind(i64::try_from(record.fuel).unwrap_or(i64::MAX))
     .bind(i64::try_from(record.memory_bytes).unwrap_or(i64::MAX))
-    .execute(database.pool())
+    .execute(database)
     .await?;
     Ok(done.last_insert_rowid().cast_unsigned())
 }

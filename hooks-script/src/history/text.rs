@@ -119,7 +119,32 @@ struct Found {
     /// Where in the text each piece begins, by its length beyond the shortest; what is shorter
     /// than the longest ends with zeros.
     pieces: [Option<Pieces>; PIECE - WHOLE + 1],
+    /// Which hashes the longest pieces of the text have.
+    hashes: Vec<bool>,
     marked: Vec<bool>,
+}
+
+/// The hash of the last [`PIECE`] characters.
+#[derive(Default)]
+struct Rolling(u64);
+
+impl Rolling {
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    /// What the first of them counts.
+    const FIRST: u64 = Self::FACTOR.wrapping_pow(PIECE as u32);
+    const BITS: u32 = 14;
+
+    fn push(&mut self, new: char, gone: Option<char>) {
+        let sum = self.0.wrapping_add(u64::from(new) + 1);
+        let gone = gone.map_or(0, |gone| u64::from(gone) + 1);
+        self.0 = sum
+            .wrapping_mul(Self::FACTOR)
+            .wrapping_sub(gone.wrapping_mul(Self::FIRST).wrapping_mul(Self::FACTOR));
+    }
+
+    fn bit(&self) -> usize {
+        (self.0 >> (u64::BITS - Self::BITS)) as usize
+    }
 }
 
 type Pieces = HashMap<[char; PIECE], Vec<usize>>;
@@ -135,7 +160,14 @@ impl Found {
         let text: Vec<char> = text.chars().collect();
         let folded: Vec<char> = text.iter().copied().map(fold).collect();
         let marked = vec![false; text.len()];
+        let mut hashes = vec![false; 1 << Rolling::BITS];
+        let mut hash = Rolling::default();
+        for (at, &character) in folded.iter().enumerate() {
+            hash.push(character, at.checked_sub(PIECE).map(|first| folded[first]));
+            hashes[hash.bit()] |= at + 1 >= PIECE;
+        }
         Found {
+            hashes,
             text,
             folded,
             pieces: Default::default(),
@@ -160,9 +192,16 @@ impl Found {
         let input: Vec<char> = input.chars().map(fold).collect();
         if input.len() < PIECE {
             self.mark(&input);
+            return;
         }
-        for piece in input.windows(PIECE) {
-            self.mark(piece);
+        // An input may be a thousand times as long as the text: what follows is all that is done
+        // for most of its pieces.
+        let mut hash = Rolling::default();
+        for (at, &character) in input.iter().enumerate() {
+            hash.push(character, at.checked_sub(PIECE).map(|first| input[first]));
+            if at + 1 >= PIECE && self.hashes[hash.bit()] {
+                self.mark(&input[at + 1 - PIECE..=at]);
+            }
         }
     }
 

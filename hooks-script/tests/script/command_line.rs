@@ -247,6 +247,11 @@ fn bench_fails_with_a_hook_that_fails() {
     );
     let output = folder.call(&["bench", "throws.js", "--runs", "1"]);
     assert_eq!(output.status.code(), Some(4));
+    folder.put("bad.js", "export default 1;");
+    for (first, second, status) in [("throws.js", "bad.js", 4), ("bad.js", "throws.js", 5)] {
+        let output = folder.call(&["bench", first, second, "--runs", "1"]);
+        assert_eq!(output.status.code(), Some(status), "{first}");
+    }
 }
 
 #[test]

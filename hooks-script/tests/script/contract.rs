@@ -3,16 +3,17 @@
 use std::num::NonZeroUsize;
 
 use futures_executor::block_on;
+use hooks_runtime::Map;
 use hooks_script::{
     ConsoleLevel, ContextData, ContextKey, DataError, Failure, Field, HOOK_STOP, Manifest,
-    Position, PublicFields, RegisterError, ScriptEngine, Stage,
+    Position, PublicFields, RegisterError, RunOutcome, RunRecord, ScriptEngine, Stage,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::support::{
-    body, engine, engine_with, failure, manifest, message, out, post, pre, register, rejected, run,
-    stop,
+    body, engine, engine_with, failure, manifest, map, message, out, post, pre, register, rejected,
+    run, stop,
 };
 
 #[test]
@@ -555,5 +556,57 @@ fn s_15_s_16_a_stop_rejects_and_a_failure_only_where_it_fails_closed() {
         let rejection = decided(failing, true).unwrap_err();
         assert_eq!(rejection.class, "HookFailure");
         assert!(!rejection.to_string().contains("secret"));
+    }
+}
+
+/// What was given can be given back, however deep it is; what is deeper is no hook's fault.
+#[test]
+fn s_12_a_message_as_deep_as_any_can_be_returned() {
+    let nested = |levels: usize| -> Map {
+        let mut value = json!(1);
+        for _ in 1..levels {
+            value = json!([value]);
+        }
+        map(json!({ "in": value }))
+    };
+    let hook = register(&engine(), "export default ({ in: m }) => ({ out: m });");
+    let run = |message: &Map| block_on(hook.run_pre(message, &ContextData::new()));
+    let deepest = nested(127);
+    assert_eq!(out(run(&deepest)), Value::Object(deepest));
+    assert_eq!(failure(run(&nested(128))), Failure::Depth(127));
+    let deeper = register(&engine(), "export default ({ in: m }) => ({ out: { m } });");
+    let run = block_on(deeper.run_pre(&nested(127), &ContextData::new()));
+    assert!(matches!(failure(run), Failure::BadReturn(why) if why.contains("deeper than 127")));
+}
+
+/// A name that every engine has is no word of a message.
+#[test]
+fn s_19_the_exceptions_that_are_there_are_known() {
+    let source = body(
+        "const is = (n) => typeof globalThis[n] === 'function'
+             && (globalThis[n] === Error || globalThis[n].prototype instanceof Error);
+         return { out: { names: Object.getOwnPropertyNames(globalThis).filter(is).sort() } };",
+    );
+    let names = out(run(&source))["names"].clone();
+    let names = names
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|name| name.as_str().unwrap().to_owned());
+    for name in names {
+        let hook = register(&engine(), &body(&format!("throw new {name}('x', 'x')")));
+        let run = block_on(hook.run_pre(&map(json!({ "text": name })), &ContextData::new()));
+        let record = RunRecord::of(
+            &hook,
+            Stage::Pre,
+            &run,
+            &map(json!({ "text": name })),
+            &ContextData::new(),
+        );
+        let class = match &record.outcome {
+            RunOutcome::Stopped { class, .. } | RunOutcome::Failure { class, .. } => class,
+            other => panic!("{name}: {other:?}"),
+        };
+        assert_eq!(*class, name);
     }
 }

@@ -24,6 +24,46 @@ fn s_15_a_stop_is_not_lost_among_other_rejections() {
     }
 }
 
+/// The language makes one exception of several itself.
+#[test]
+fn s_15_a_stop_is_found_among_exceptions_that_are_one() {
+    for text in [
+        "using x = { [Symbol.dispose]() { throw new Error('d'); } }; throw new HookStopException('banned');",
+        "using x = { [Symbol.dispose]() { throw new HookStopException('banned'); } }; throw new Error('d');",
+        "await Promise.any([Promise.reject(1), Promise.reject(new HookStopException('banned'))]);",
+        "Promise.any([Promise.reject(new HookStopException('banned'))]); return { out: {} };",
+        "throw new AggregateError([1, new AggregateError([new HookStopException('banned')])]);",
+    ] {
+        assert_eq!(stop(run(&body(text))).message, "banned", "{text}");
+    }
+    // Nothing of the script is asked what is in it.
+    for (text, expected) in [
+        ("throw new AggregateError([1, new Error('x')]);", "error thrown AggregateError"),
+        (
+            "const e = new AggregateError([]);
+             Object.defineProperty(e, 'errors', { get() { for (;;); } });
+             throw e;",
+            "error thrown AggregateError",
+        ),
+        (
+            "const e = new AggregateError([]);
+             e.errors = new Proxy([], { get() { for (;;); }, getOwnPropertyDescriptor() { for (;;); } });
+             throw e;",
+            "error thrown AggregateError",
+        ),
+        (
+            "const e = new AggregateError([]); e.errors = [e, e]; e.error = e; throw e;",
+            "error thrown AggregateError",
+        ),
+        (
+            "throw { errors: [new HookStopException('no exception')] };",
+            "error thrown Object",
+        ),
+    ] {
+        ends(text, expected);
+    }
+}
+
 /// Those that are handled by and by need no room in the end.
 #[test]
 fn s_23_any_number_of_rejections_can_be_handled() {
