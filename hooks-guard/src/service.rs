@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::audit::{
     Answered, AuditError, AuditRecord, AuditStore, Change, ChangeStream, Executed, Execution,
-    NewAnswer, NewDecision, NewRemembered, Redeemed, UserResponse,
+    Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which,
 };
 use crate::classify::Decision;
 use crate::dispatches::Dispatches;
@@ -223,7 +223,8 @@ impl PermissionService {
         Ok(ruling)
     }
 
-    /// Takes a person's answer to a question. The first one counts.
+    /// Takes a person's answer to a question. The first one counts. What is to be remembered is
+    /// on disk with it, or neither is.
     ///
     /// # Errors
     /// When the trail cannot be written.
@@ -234,12 +235,18 @@ impl PermissionService {
         by: &str,
     ) -> Result<Responded, ServiceError> {
         let audit = &self.inner.audit;
-        let longer = reply.approved && reply.remember != Remember::Once;
-        if longer && let Some(record) = audit.decision(id).await? {
+        let lasting = match reply.remember {
+            Remember::Session if reply.approved => Some(Lasting::Session),
+            Remember::Always if reply.approved => Some(Lasting::Always),
+            _ => None,
+        };
+        if lasting.is_some()
+            && let Some(record) = audit.decision(id).await?
+        {
             if !record.rule.as_deref().is_none_or(Verdict::remembers) {
                 return Ok(Responded::NotRemembered);
             }
-            if reply.remember == Remember::Session && record.session_id.is_none() {
+            if lasting == Some(Lasting::Session) && record.session_id.is_none() {
                 return Ok(Responded::NoSession);
             }
         }
@@ -252,23 +259,7 @@ impl PermissionService {
             note: reply.note,
             at: Timestamp::now(),
         };
-        let answered = audit.answer(id, answer).await?;
-        if longer && let Answered::Done(record) = &answered {
-            audit
-                .remember(NewRemembered {
-                    command_hash: record.command_hash,
-                    command: record.command.clone(),
-                    cwd: record.cwd.clone(),
-                    session_id: match reply.remember {
-                        Remember::Session => record.session_id.clone(),
-                        Remember::Once | Remember::Always => None,
-                    },
-                    agent: record.agent.clone(),
-                    by: by.to_owned(),
-                    at: Timestamp::now(),
-                })
-                .await?;
-        }
+        let answered = audit.answer_for(id, answer, lasting).await?;
         Ok(Responded::Answered(answered))
     }
 
@@ -334,12 +325,8 @@ impl PermissionService {
         secret: &str,
         exit_status: Option<i32>,
     ) -> Result<Executed, ServiceError> {
-        let outcome = Execution {
-            exit_status,
-            at: Timestamp::now(),
-        };
-        let executed = self.inner.audit.executed(id, secret, outcome).await?;
-        self.agreed(executed).await
+        let secret = secret.to_owned();
+        self.ran(Which::Secret { id, secret }, exit_status).await
     }
 
     /// As [`executed`](Self::executed), by the agent's own name for the call; for processes that
@@ -354,33 +341,21 @@ impl PermissionService {
         call: &str,
         exit_status: Option<i32>,
     ) -> Result<Executed, ServiceError> {
+        let which = Which::Call {
+            agent: agent.to_owned(),
+            session: session.to_owned(),
+            call: call.to_owned(),
+        };
+        self.ran(which, exit_status).await
+    }
+
+    async fn ran(&self, which: Which, exit_status: Option<i32>) -> Result<Executed, ServiceError> {
         let outcome = Execution {
             exit_status,
             at: Timestamp::now(),
         };
-        let audit = &self.inner.audit;
-        let executed = audit.executed_call(agent, session, call, outcome).await?;
-        self.agreed(executed).await
-    }
-
-    async fn agreed(&self, executed: Executed) -> Result<Executed, ServiceError> {
-        let Executed::Done(record) = &executed else {
-            return Ok(executed);
-        };
-        let asked = record.decision_requires_confirmation && record.user_response.is_none();
-        if !asked || record.deadline.is_some() {
-            return Ok(executed);
-        }
-        let answer = NewAnswer {
-            response: UserResponse::Approved,
-            by: "the agent's own prompt".to_owned(),
-            note: None,
-            at: Timestamp::now(),
-        };
-        Ok(match self.inner.audit.answer(record.id, answer).await? {
-            Answered::Done(record) => Executed::Done(record),
-            _ => executed,
-        })
+        let agreed = Some("the agent's own prompt");
+        Ok(self.inner.audit.ran(which, outcome, agreed).await?)
     }
 }
 

@@ -241,9 +241,16 @@ async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<()
         Backend::Postgres(database) => {
             let mut listener = database.listener().await?;
             loop {
-                // After a lost connection something may have been missed.
-                let _ = listener.try_recv().await?;
-                written.look.notify_one();
+                // One wait over all looks: it may be connecting anew.
+                let mut heard = std::pin::pin!(database.heard(&mut listener));
+                let heard = loop {
+                    let heard = tokio::time::timeout(AGAIN, heard.as_mut()).await;
+                    written.look.notify_one();
+                    if let Ok(heard) = heard {
+                        break heard;
+                    }
+                };
+                heard?;
             }
         }
     }

@@ -10,6 +10,7 @@ use super::record::{
     Answered, Executed, Execution, NewAnswer, Stored, UserResponse, columns, floor_us, fold,
     response_code, storable,
 };
+use super::remember::{Lasting, NewRemembered, Remember};
 use super::tally::Counted;
 use super::write::{Batch, Work};
 
@@ -96,6 +97,8 @@ impl Work for Record {
 pub(super) struct Answer {
     pub(super) id: i64,
     pub(super) answer: NewAnswer,
+    /// Where an approval holds for the next time as well.
+    pub(super) lasting: Option<Lasting>,
 }
 
 impl Work for Answer {
@@ -116,16 +119,29 @@ impl Work for Answer {
             let row = time_out(batch, row, at).await?;
             return Ok(Answered::Already(Box::new(row.record()?)));
         }
-        let answer = Stored {
-            response: Some(response_code(self.answer.response)),
-            answered_at: Some(at),
-            answered_by: Some(storable(&self.answer.by)),
-            answer_note: self.answer.note.as_deref().map(storable),
-            ..row.clone()
-        };
-        let row = put_answer(batch, &row, answer).await?;
-        Ok(Answered::Done(Box::new(row.record()?)))
+        let record = Box::new(take_answer(batch, row, &self.answer).await?.record()?);
+        // In one transaction: what is lost in between would be asked about again.
+        if let Some(lasting) = self.lasting {
+            let new = NewRemembered::of(&record, lasting, self.answer);
+            Remember(new).apply(batch).await?;
+        }
+        Ok(Answered::Done(record))
     }
+}
+
+async fn take_answer(
+    batch: &mut Batch,
+    row: Stored,
+    answer: &NewAnswer,
+) -> Result<Stored, AuditError> {
+    let answered = Stored {
+        response: Some(response_code(answer.response)),
+        answered_at: Some(floor_us(answer.at)),
+        answered_by: Some(storable(&answer.by)),
+        answer_note: answer.note.as_deref().map(storable),
+        ..row.clone()
+    };
+    put_answer(batch, &row, answered).await
 }
 
 async fn time_out(batch: &mut Batch, row: Stored, at: i64) -> Result<Stored, AuditError> {
@@ -170,6 +186,25 @@ async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<S
     Ok(is)
 }
 
+/// What nobody has answered by `$1`, its time.
+macro_rules! overdue {
+    () => {
+        " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
+            AND d.deadline <= $1 AND d.requires = 1"
+    };
+}
+
+/// Whether [`Expire`] has anything to say.
+pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError> {
+    let found = tx
+        .optional(
+            concat!("SELECT d.id", overdue!(), " LIMIT 1"),
+            &[now.into()],
+        )
+        .await?;
+    Ok(found.is_some())
+}
+
 /// Says of what nobody has answered in time that it is so.
 pub(super) struct Expire {
     pub(super) now: i64,
@@ -182,12 +217,7 @@ impl Work for Expire {
         let rows = batch
             .tx
             .all(
-                concat!(
-                    "SELECT ",
-                    columns!(),
-                    " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
-                        AND d.deadline <= $1 AND d.requires = 1 ORDER BY d.id"
-                ),
+                concat!("SELECT ", columns!(), overdue!(), " ORDER BY d.id"),
                 &[self.now.into()],
             )
             .await?;
@@ -204,9 +234,12 @@ impl Work for Expire {
 pub(super) struct Execute {
     pub(super) which: Which,
     pub(super) outcome: Execution,
+    /// By whom it is approved then, if the agent was to ask its user.
+    pub(super) agreed: Option<&'static str>,
 }
 
-pub(super) enum Which {
+/// Which decision is meant.
+pub(crate) enum Which {
     Secret {
         id: i64,
         secret: String,
@@ -267,6 +300,18 @@ impl Work for Execute {
                 ],
             )
             .await?;
+        let asked_itself = row.requires && row.response.is_none() && row.deadline.is_none();
+        if let Some(by) = self.agreed
+            && asked_itself
+        {
+            let answer = NewAnswer {
+                response: UserResponse::Approved,
+                by: by.to_owned(),
+                note: None,
+                at: self.outcome.at,
+            };
+            row = take_answer(batch, row, &answer).await?;
+        }
         Ok(Executed::Done(Box::new(row.record()?)))
     }
 }

@@ -56,7 +56,9 @@ pub enum AuditError {
     #[error("the database may only be read; allow writing to its file and folder")]
     ReadOnly,
     /// The file cannot be opened, or the server not be reached.
-    #[error("the database cannot be reached: {source}; see that it exists and that you may use it")]
+    #[error(
+        "the database cannot be reached: {source}; see that its address is right, that its server runs if it has one, and that you may use it"
+    )]
     Unreachable {
         /// What the driver says.
         source: Arc<dyn std::error::Error + Send + Sync>,
@@ -81,6 +83,7 @@ pub enum AuditError {
 impl From<sqlx::Error> for AuditError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
+            // SQLite's; what it means of a server, the pools of one say.
             sqlx::Error::PoolTimedOut => Self::Locked,
             sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => Self::Closed,
             sqlx::Error::Io(_) | sqlx::Error::Tls(_) => Self::Unreachable {

@@ -59,10 +59,13 @@ use tokio::task::JoinHandle;
 
 use self::backend::{Backend, Stay};
 use self::changes::Written;
-use self::decide::{Answer, Execute, Expire, Record, Which};
+use self::decide::{Answer, Execute, Expire, Record};
 use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
 use self::write::{Head, Writer};
+
+pub(crate) use decide::Which;
+pub(crate) use remember::Lasting;
 
 pub use address::TrailAddress;
 pub use changes::{Change, ChangeStream};
@@ -188,7 +191,22 @@ impl AuditStore {
     ///
     /// If it could not be written; then it does not count.
     pub async fn answer(&self, id: i64, answer: NewAnswer) -> Result<Answered, AuditError> {
-        self.inner.writer.run(Answer { id, answer }).await
+        self.answer_for(id, answer, None).await
+    }
+
+    /// As [`answer`](Self::answer); if it counts, it is remembered with it, or neither is there.
+    pub(crate) async fn answer_for(
+        &self,
+        id: i64,
+        answer: NewAnswer,
+        lasting: Option<Lasting>,
+    ) -> Result<Answered, AuditError> {
+        let answer = Answer {
+            id,
+            answer,
+            lasting,
+        };
+        self.inner.writer.run(answer).await
     }
 
     /// Records that the command of a decision ran (P-26), for who has the secret that was given
@@ -204,8 +222,7 @@ impl AuditStore {
         outcome: Execution,
     ) -> Result<Executed, AuditError> {
         let secret = secret.to_owned();
-        let which = Which::Secret { id, secret };
-        self.inner.writer.run(Execute { which, outcome }).await
+        self.ran(Which::Secret { id, secret }, outcome, None).await
     }
 
     /// The same for who knows the agent's own name for the call: for processes that may write to
@@ -226,7 +243,23 @@ impl AuditStore {
             session: session.to_owned(),
             call: call_id.to_owned(),
         };
-        self.inner.writer.run(Execute { which, outcome }).await
+        self.ran(which, outcome, None).await
+    }
+
+    /// As [`executed`](Self::executed); with it goes the approval that it says, by whom, if the
+    /// agent was to ask its user: both are there, or neither is.
+    pub(crate) async fn ran(
+        &self,
+        which: Which,
+        outcome: Execution,
+        agreed: Option<&'static str>,
+    ) -> Result<Executed, AuditError> {
+        let execute = Execute {
+            which,
+            outcome,
+            agreed,
+        };
+        self.inner.writer.run(execute).await
     }
 
     /// The decision of a number.
@@ -259,13 +292,19 @@ impl AuditStore {
     }
 
     /// Records of what nobody answered before its deadline that it is so: TIMEOUT. Returns the
-    /// numbers.
+    /// numbers. Where there is none, nothing is written.
     ///
     /// # Errors
     ///
-    /// If it could not be written.
+    /// If it could not be read or written.
     pub async fn expire(&self, now: Timestamp) -> Result<Vec<i64>, AuditError> {
         let now = floor_us(now);
+        // Every instance asks for it every second, and mostly there is none.
+        let mut tx = self.inner.backend.glance().await?;
+        if !decide::is_overdue(&mut tx, now).await? {
+            return Ok(Vec::new());
+        }
+        drop(tx);
         self.inner.writer.run(Expire { now }).await
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::backend::{Backend, Row};
 use super::chain::{Content, Kind};
 use super::error::AuditError;
-use super::record::{floor_us, storable, time_of};
+use super::record::{AuditRecord, NewAnswer, floor_us, storable, time_of};
 use super::write::{Batch, Work};
 use crate::mask::Masked;
 
@@ -54,6 +54,33 @@ pub struct NewRemembered {
     pub by: String,
     /// When.
     pub at: Timestamp,
+}
+
+/// Where an approval holds for the next time as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lasting {
+    /// In the session of its decision.
+    Session,
+    /// In every one.
+    Always,
+}
+
+impl NewRemembered {
+    /// An approval of a decision.
+    pub(super) fn of(record: &AuditRecord, lasting: Lasting, answer: NewAnswer) -> Self {
+        Self {
+            command_hash: record.command_hash,
+            command: record.command.clone(),
+            cwd: record.cwd.clone(),
+            session_id: match lasting {
+                Lasting::Session => record.session_id.clone(),
+                Lasting::Always => None,
+            },
+            agent: record.agent.clone(),
+            by: answer.by,
+            at: answer.at,
+        }
+    }
 }
 
 /// The columns of a [`StoredRemembered`].

@@ -68,6 +68,10 @@ pub(super) struct Deltas {
 }
 
 impl Deltas {
+    pub(super) fn is_empty(&self) -> bool {
+        self.tallies.is_empty() && self.times.is_empty()
+    }
+
     /// Counts a decision `by` times.
     pub(super) fn add(&mut self, row: &Counted, by: i64) {
         self.tally(row, by);

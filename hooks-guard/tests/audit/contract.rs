@@ -1,5 +1,6 @@
 //! What the trail promises, with whichever database.
 
+use std::fs;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -33,6 +34,18 @@ impl Place {
 
     pub(crate) async fn open(&self) -> AuditStore {
         AuditStore::open(&self.url).await.expect("a trail")
+    }
+
+    /// Is another after each transaction that has written.
+    fn state(&self) -> Vec<u8> {
+        if let Some(path) = self.url.strip_prefix("sqlite:") {
+            return fs::read(format!("{path}-wal")).expect("its log");
+        }
+        let cluster = cluster().expect("it runs");
+        let (_, database) = self.url.rsplit_once('/').expect("a name");
+        // Which transaction has written the row that each of them writes.
+        let found = cluster.psql(database, "SELECT xmin FROM head");
+        found.expect("a row").into_bytes()
     }
 }
 
@@ -101,6 +114,7 @@ contract! {
     an_approval_serves_once_between_stores
     a_use_is_of_the_chain_and_goes_with_its_decision
     changes_are_told_in_order_and_by_everybody
+    what_changes_nothing_writes_nothing
     many_at_once_are_all_there
     export_is_all_of_it_and_harmless
     texts_come_back_as_they_were
@@ -969,6 +983,38 @@ async fn changes_are_told_in_order_and_by_everybody(place: Place) {
     );
     drop((here, there));
     assert_eq!(told.next().await, None, "it ends with the store");
+}
+
+async fn what_changes_nothing_writes_nothing(place: Place) {
+    let trail = place.open().await;
+    five(&trail).await;
+    let mut new = decision("rm y", Crud::Delete, minute(5));
+    new.deadline = Some(minute(90));
+    trail.record(new).await.expect("recorded");
+    let before = place.state();
+    assert_eq!(trail.expire(minute(89)).await.expect("looked"), [0; 0]);
+    for id in [1, 2, 99] {
+        let answer = says(UserResponse::Denied, minute(61));
+        let refused = trail.answer(id, answer).await.expect("refused");
+        assert!(!matches!(refused, Answered::Done(_)), "{refused:?}");
+    }
+    let ran = Execution {
+        exit_status: None,
+        at: minute(61),
+    };
+    let refused = trail.executed(2, "guess", ran).await.expect("refused");
+    assert_eq!(refused, Executed::WrongSecret);
+    let refused = trail.redeem(2, "guess").await.expect("refused");
+    assert_eq!(refused, Redeemed::WrongSecret);
+    assert!(!trail.forget(1, "console").await.expect("refused"));
+    assert!(place.state() == before, "nothing has happened");
+    // What is refused beside it takes nothing away.
+    let answer = says(UserResponse::Denied, minute(61));
+    let (refused, expired) = tokio::join!(trail.answer(2, answer), trail.expire(minute(90)));
+    assert!(matches!(refused.expect("refused"), Answered::Already(_)));
+    assert_eq!(expired.expect("expired"), [6]);
+    assert!(place.state() != before, "its time was up");
+    intact(&trail).await;
 }
 
 async fn many_at_once_are_all_there(place: Place) {

@@ -5,8 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use hooks_guard::audit::{AuditError, AuditStore, Filter, Page};
+use hooks_guard::audit::{Answered, AuditError, AuditStore, Executed, Filter, Page, UserResponse};
 use hooks_guard::classify::Crud;
+use hooks_guard::gate::{Gate, GateHooks, Policy};
+use hooks_guard::service::{PermissionService, Remember, Reply, Responded};
+use jiff::Timestamp;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
@@ -119,6 +122,134 @@ fn a_locked_database_fails_clearly_and_works_again() {
         assert_eq!(found.expect("read").total, 0);
         sql(&mut there, "ROLLBACK").await;
         assert_eq!(trail.record(new).await.expect("recorded"), 1);
+        intact(&trail).await;
+    });
+}
+
+#[test]
+fn a_copy_waits_for_no_record_and_is_for_its_owner_only() {
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trail.db");
+        let trail = open(&path).await.expect("a trail");
+        let new = decision("ls", Crud::Read, minute(0));
+        trail.record(new.clone()).await.expect("recorded");
+        // Has the writer wait for somebody else, with the connection that it writes by.
+        let mut there = other(&path).await;
+        sql(&mut there, "BEGIN IMMEDIATE").await;
+        let record = tokio::spawn({
+            let trail = trail.clone();
+            async move { trail.record(new).await }
+        });
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let copy = folder.path().join("copy.db");
+        trail.backup(&copy).await.expect("copied");
+        assert!(!record.is_finished(), "it waits");
+        sql(&mut there, "ROLLBACK").await;
+        let id = record.await.expect("no panic").expect("recorded");
+        assert_eq!(id, 2, "what is recorded meanwhile");
+
+        let error = trail.backup(&copy).await.expect_err("there is one");
+        assert!(matches!(error, AuditError::Create { .. }), "{error:?}");
+        let mode = fs::metadata(&copy).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        // What empties gives its room back, as in what it is a copy of.
+        let vacuum: i64 = sqlx::query_scalar("PRAGMA auto_vacuum")
+            .fetch_one(&mut other(&copy).await)
+            .await
+            .expect("a number");
+        assert_eq!(vacuum, 2, "incremental");
+        let copied = open(&copy).await.expect("a trail");
+        assert_eq!(copied.totals().await.expect("read").total_decisions, 1);
+        intact(&copied).await;
+        trail
+            .backup(&folder.path().join("next.db"))
+            .await
+            .expect("copied");
+        trail.close().await;
+        let late = trail.backup(&folder.path().join("late.db")).await;
+        assert!(matches!(late, Err(AuditError::Closed)), "{late:?}");
+        assert!(!folder.path().join("late.db").exists());
+    });
+}
+
+#[test]
+fn a_copy_of_what_is_in_memory_leaves_it_there() {
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let trail = AuditStore::open("sqlite::memory:").await.expect("a trail");
+        let new = decision("ls", Crud::Read, minute(0));
+        trail.record(new.clone()).await.expect("recorded");
+        let copy = folder.path().join("copy.db");
+        trail.backup(&copy).await.expect("copied");
+        assert_eq!(trail.record(new).await.expect("recorded"), 2);
+        let copied = open(&copy).await.expect("a trail");
+        assert_eq!(copied.totals().await.expect("read").total_decisions, 1);
+    });
+}
+
+#[test]
+fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trail.db");
+        let trail = open(&path).await.expect("a trail");
+        let gate = Gate::with_hooks(GateHooks::new(), Policy::default());
+        let service = PermissionService::new(gate, trail.clone(), Duration::from_secs(60));
+        let record = async |id| trail.decision(id).await.expect("read").expect("there");
+        let mut there = other(&path).await;
+
+        let mut new = decision("make", Crud::Create, Timestamp::now());
+        new.request.session_id = Some("s1".to_owned());
+        new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
+        let id = trail.record(new.clone()).await.expect("recorded");
+        let reply = Reply {
+            approved: true,
+            remember: Remember::Session,
+            note: None,
+        };
+        sql(
+            &mut there,
+            "CREATE TRIGGER fails BEFORE INSERT ON remembered BEGIN SELECT RAISE(ABORT, 'x'); END",
+        )
+        .await;
+        let failed = service.respond(id, reply.clone(), "console").await;
+        failed.expect_err("it cannot be remembered");
+        assert_eq!(record(id).await.user_response, None, "so it does not count");
+        sql(&mut there, "DROP TRIGGER fails").await;
+        let done = service
+            .respond(id, reply, "console")
+            .await
+            .expect("answered");
+        assert!(
+            matches!(done, Responded::Answered(Answered::Done(_))),
+            "{done:?}"
+        );
+        let remembered = trail.all_remembered().await.expect("read");
+        assert_eq!(remembered.len(), 1);
+        assert_eq!(remembered[0].session_id.as_deref(), Some("s1"));
+        assert_eq!(remembered[0].created_by, "console");
+
+        // The agent is to ask its user; that it ran says what the user said.
+        new.deadline = None;
+        let id = trail.record(new).await.expect("recorded");
+        sql(
+            &mut there,
+            "CREATE TRIGGER fails BEFORE UPDATE OF response ON decisions
+             BEGIN SELECT RAISE(ABORT, 'x'); END",
+        )
+        .await;
+        let failed = service.executed(id, "secret", Some(0)).await;
+        failed.expect_err("it cannot be approved");
+        assert!(!record(id).await.execution_happened);
+        sql(&mut there, "DROP TRIGGER fails").await;
+        let done = service.executed(id, "secret", Some(0)).await;
+        let Executed::Done(done) = done.expect("reported") else {
+            panic!("nobody has reported it");
+        };
+        assert!(done.execution_happened);
+        assert_eq!(done.user_response, Some(UserResponse::Approved));
+        assert_eq!(record(id).await, *done);
         intact(&trail).await;
     });
 }

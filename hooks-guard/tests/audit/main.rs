@@ -8,3 +8,4 @@ mod crash;
 mod errors;
 mod kit;
 mod model;
+mod server;

@@ -327,6 +327,19 @@ impl Tx {
         }
         Ok(())
     }
+
+    /// What dropping it comes to, but at once: others wait for what it has locked.
+    pub(super) async fn rollback(self) -> Result<(), AuditError> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(mut tx) => {
+                sqlx::query("ROLLBACK").execute(&mut *tx).await?;
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(tx) => tx.rollback().await?,
+        }
+        Ok(())
+    }
 }
 
 /// A row, whose columns are read by their position.

@@ -1,6 +1,7 @@
 //! PostgreSQL: one trail for several instances.
 
 use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,7 +60,8 @@ impl Postgres {
             .max_connections(1)
             .acquire_timeout(BUSY)
             .connect_with(options.clone())
-            .await?;
+            .await
+            .map_err(failed)?;
         let migrations = MIGRATIONS.map(|(version, name, sql)| {
             let kind = MigrationType::Simple;
             Migration::new(
@@ -77,34 +79,60 @@ impl Postgres {
             .max_connections(READERS)
             .acquire_timeout(BUSY)
             .connect_with(options)
-            .await?;
+            .await
+            .map_err(failed)?;
         Ok(Self { writer, readers })
     }
 
     pub(super) async fn read(
         &self,
     ) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, AuditError> {
-        Ok(self
-            .readers
+        self.readers
             .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            .await?)
+            .await
+            .map_err(failed)
     }
 
     pub(super) async fn write(
         &self,
     ) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, AuditError> {
-        Ok(self.writer.begin().await?)
+        self.writer.begin().await.map_err(failed)
     }
 
     /// What hears of the transactions of every instance.
     pub(in crate::audit) async fn listener(&self) -> Result<PgListener, AuditError> {
-        let mut listener = PgListener::connect_with(&self.readers).await?;
-        listener.listen(CHANNEL).await?;
+        let mut listener = PgListener::connect_with(&self.readers)
+            .await
+            .map_err(failed)?;
+        listener.listen(CHANNEL).await.map_err(failed)?;
         Ok(listener)
+    }
+
+    /// Ends when an instance says that it has written, or when the connection was lost and is
+    /// there again: then something may have been missed.
+    pub(in crate::audit) async fn heard(
+        &self,
+        listener: &mut PgListener,
+    ) -> Result<(), AuditError> {
+        listener.try_recv().await.map(drop).map_err(failed)
     }
 
     pub(super) async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
+    }
+}
+
+/// A server that is down refuses connections or lets them wait, until the pool's time is over. Of
+/// a file the same error says that somebody else has it.
+fn failed(error: sqlx::Error) -> AuditError {
+    match error {
+        sqlx::Error::PoolTimedOut => AuditError::Unreachable {
+            source: Arc::new(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "it does not answer",
+            )),
+        },
+        error => error.into(),
     }
 }

@@ -59,6 +59,9 @@ pub(in crate::audit) struct Sqlite {
     writer: SqlitePool,
     /// In memory the writer's: every connection would have a database of its own.
     readers: SqlitePool,
+    /// For copies: the readers may write to nothing, also not to a copy, and records do not wait
+    /// for one. In memory the writer's as well.
+    copier: SqlitePool,
     memory: bool,
     beside: Arc<Semaphore>,
 }
@@ -79,7 +82,8 @@ impl Sqlite {
                 .journal_mode(SqliteJournalMode::Wal);
             (options, writing)
         } else {
-            let options = options.in_memory(true);
+            // Not the driver's flag: with it a copy would be made in memory as well.
+            let options = options.filename(":memory:");
             (options.clone(), options)
         };
         let writing = match stay {
@@ -118,17 +122,26 @@ impl Sqlite {
             }
             tokio::time::sleep(AGAIN).await;
         }
-        let readers = match path {
-            None => writer.clone(),
-            Some(_) => {
-                ending_transactions(READERS)
-                    .connect_with(options.pragma("query_only", "ON"))
-                    .await?
-            }
+        let (readers, copier) = if path.is_none() {
+            (writer.clone(), writer.clone())
+        } else {
+            let copier = SqlitePoolOptions::new()
+                .max_connections(1)
+                .acquire_timeout(BUSY)
+                .idle_timeout(None)
+                .max_lifetime(None)
+                // Copies are rare: each has a connection of its own, closed behind it.
+                .after_release(|_, _| Box::pin(async { Ok(false) }))
+                .connect_lazy_with(options.clone());
+            let readers = ending_transactions(READERS)
+                .connect_with(options.pragma("query_only", "ON"))
+                .await?;
+            (readers, copier)
         };
         Ok(Self {
             writer,
             readers,
+            copier,
             memory: path.is_none(),
             beside: Arc::new(Semaphore::new(1)),
         })
@@ -209,8 +222,7 @@ impl Sqlite {
         // Made here, so that it is the owner's alone and nothing that is there is written over.
         let file = private().open(path).map_err(failed)?;
         let copied = async {
-            // The readers may write to nothing, also not to this.
-            let mut connection = self.writer.acquire().await?;
+            let mut connection = self.copier.acquire().await?;
             sqlx::query("VACUUM INTO $1")
                 .bind(name)
                 .execute(&mut *connection)
@@ -227,6 +239,7 @@ impl Sqlite {
     }
 
     pub(super) async fn close(&self) {
+        self.copier.close().await;
         self.readers.close().await;
         self.writer.close().await;
     }
