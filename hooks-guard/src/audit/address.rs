@@ -1,6 +1,8 @@
+//! The address of a trail.
+
 use std::path::Path;
 
-/// What the address of a trail says.
+/// What the address of a trail says (P-25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailAddress<'a> {
     /// A PostgreSQL database: the address itself.
