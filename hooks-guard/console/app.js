@@ -42,15 +42,30 @@ function isWaiting(record) {
 
 const page = open(main, questions);
 
+function keep(record) {
+  if (isWaiting(record)) questions.set(record.id, record);
+  else questions.delete(record.id);
+}
+
+/** The records that are told while the questions are read, in their order. */
+let meanwhile = null;
+
 async function readPending() {
+  const told = (meanwhile = []);
   try {
     const { pending } = await get("/api/hooks/pending");
+    // Who began later reads what is newer.
+    if (told !== meanwhile) return;
     questions.clear();
     for (const record of pending) questions.set(record.id, record);
+    // What was read may be older than what was told since.
+    told.forEach(keep);
     count();
     page.pending?.();
   } catch {
     // The stream says when the service is there again.
+  } finally {
+    if (told === meanwhile) meanwhile = null;
   }
 }
 
@@ -66,11 +81,10 @@ listen({
     page.anew?.();
   },
   event(kind, data) {
-    if (kind === "asked" && isWaiting(data)) {
-      questions.set(data.id, data);
-      say(`A new question: ${data.classification} by ${data.agent ?? "an agent"}`);
-    } else if (kind === "answered" || kind === "executed") {
-      questions.delete(data.id);
+    if (kind === "asked" || kind === "answered" || kind === "executed") {
+      keep(data);
+      meanwhile?.push(data);
+      if (kind === "asked" && isWaiting(data)) say(`A new question: ${data.classification} by ${data.agent ?? "an agent"}`);
     } else if (kind === "cleaned") {
       readPending();
     }

@@ -120,7 +120,8 @@ export function inbox(main, questions) {
       else if (kind === "answered" || kind === "executed") {
         decisions = decisions.map((record) => (record.id === data.id ? data : record));
         const made = cards.get(data.id);
-        if (made && !made.over) close(data.id, made, data);
+        // What ran without an answer may still wait for one.
+        if (made && !made.over && !questions.has(data.id)) close(data.id, made, data);
       } else return;
       draw();
       soon();

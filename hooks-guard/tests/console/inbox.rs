@@ -223,6 +223,58 @@ fn after_a_restart_of_the_daemon_the_inbox_goes_on() {
 }
 
 #[test]
+fn what_happens_while_the_inbox_is_read_is_not_forgotten() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let page = browser.person().window();
+    // What waits is known to the page no sooner than it is let go.
+    let source = r#"
+        const real = window.fetch;
+        window.held = [];
+        window.fetch = async (path, init) => {
+            const answer = await real(path, init);
+            if (path === "/api/hooks/pending") await new Promise((go) => held.push(go));
+            return answer;
+        };
+    "#;
+    page.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": source }),
+    );
+    let old = ask(&daemon, "mkdir old");
+    page.goto(&signed_in(&daemon));
+    page.until("held.length === 1");
+    daemon.respond(&old, "APPROVED").ok();
+    let new = daemon.ask("mkdir new");
+    let shown = card(&page, &new["id"]);
+    page.eval("held.pop()()");
+    // What was decided last is read after that.
+    page.until("document.querySelectorAll('.feed tbody tr').length === 2");
+    assert_eq!(
+        page.eval("[...document.querySelectorAll('article')].map((card) => card.dataset.id)"),
+        json!([new["id"].to_string()])
+    );
+    page.until("document.title.startsWith('(1)')");
+
+    // That it ran is no answer.
+    daemon.executed(&new["id"], &new["secret"]).ok();
+    card(&page, &ask(&daemon, "mkdir newer"));
+    assert_eq!(
+        page.eval(&format!(
+            "document.querySelector('{shown}').classList.contains('over')"
+        )),
+        false
+    );
+    page.until("document.title.startsWith('(2)')");
+    page.click(&format!("{shown} button[data-key=n]"));
+    until_answered(&page, &new["id"]);
+    assert_eq!(answer(&daemon, &new["id"]), "DENIED");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
 fn what_is_answered_elsewhere_leaves_the_inbox() {
     let Some(browser) = Browser::start() else {
         return;
