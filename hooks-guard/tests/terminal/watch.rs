@@ -7,6 +7,8 @@ use crate::support::ShiftedClock;
 use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";
+const PAGE_UP: &str = "\u{1b}[5~";
+const PAGE_DOWN: &str = "\u{1b}[6~";
 const ESCAPE: &str = "\u{1b}";
 
 /// `watch`, connected, with this token.
@@ -210,7 +212,7 @@ fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
     let screen = terminal.shows("lines below");
     assert!(!screen.contains("the-end"), "{screen}");
     for _ in 0..30 {
-        terminal.send("\u{1b}[6~");
+        terminal.send(PAGE_DOWN);
     }
     terminal.until(|screen| screen.contains("because") && !screen.contains("lines below"));
     terminal.resize(50, 160);
@@ -225,6 +227,55 @@ fn watch_follows_the_size_of_its_terminal_and_answers_nothing_unseen() {
     assert_eq!(daemon.record(&ruling["id"])["user_response"], Value::Null);
     terminal.send("y");
     assert_eq!(answered(&daemon, &ruling["id"]), "APPROVED");
+}
+
+#[test]
+fn watch_approves_nothing_whose_end_has_not_been_shown() {
+    let daemon = Daemon::plain();
+    let long = format!("mkdir {} the-end", "long-name ".repeat(200));
+    let first = daemon.ask(&long);
+    let mut terminal = sized(&daemon, TOKEN, 24, 80);
+    terminal.shows("1 question waits");
+    terminal.send(DOWN);
+    terminal.shows("lines below");
+    for key in ["y", "s", "a"] {
+        terminal.send(key);
+        terminal.shows("what is not shown is not approved");
+        terminal.send(PAGE_DOWN);
+        terminal.until(|screen| !screen.contains("not approved"));
+    }
+    // In fewer lines it would have come to the end with some left out: it begins anew.
+    for _ in 0..2 {
+        terminal.send(PAGE_DOWN);
+    }
+    terminal.resize(24, 160);
+    terminal.until(|screen| {
+        screen.contains("lines below") && screen.lines().any(|line| line.chars().count() > 130)
+    });
+    terminal.send("y");
+    terminal.shows("what is not shown is not approved");
+    assert_eq!(daemon.record(&first["id"])["user_response"], Value::Null);
+    // Whoever has come to the end may look at the beginning again.
+    for _ in 0..30 {
+        terminal.send(PAGE_DOWN);
+    }
+    terminal.until(|screen| screen.contains("because") && !screen.contains("lines below"));
+    for _ in 0..30 {
+        terminal.send(PAGE_UP);
+    }
+    terminal.shows("lines below");
+    terminal.send("y");
+    assert_eq!(answered(&daemon, &first["id"]), "APPROVED");
+    terminal.shows("nothing waits for an answer");
+    // The next question has to be looked at by itself; to deny it takes no more than its beginning.
+    let second = daemon.ask(&format!("{long}-of-another"));
+    terminal.shows("1 question waits");
+    terminal.send(DOWN);
+    terminal.shows("lines below");
+    terminal.send("y");
+    terminal.shows("what is not shown is not approved");
+    terminal.send("n");
+    assert_eq!(answered(&daemon, &second["id"]), "DENIED");
 }
 
 #[test]

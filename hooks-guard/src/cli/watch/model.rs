@@ -1,7 +1,8 @@
 //! What is known, what is chosen, and what a key does to it.
 //!
 //! Nothing is chosen by itself, and an answer is only for what is chosen and to be seen: a
-//! question that comes or goes while a key is pressed must not get the answer of another.
+//! question that comes or goes while a key is pressed must not get the answer of another. What is
+//! approved has been shown to its end.
 
 use std::collections::VecDeque;
 
@@ -86,6 +87,10 @@ pub(super) struct State {
     pub(super) most_scroll: u16,
     /// Whether the chosen question has been drawn; by who draws it.
     pub(super) seen: bool,
+    /// Whether its end has been drawn since it was chosen; by who draws it.
+    pub(super) read: bool,
+    /// How wide the details were when they were drawn last; by who draws them.
+    pub(super) width: u16,
     pub(super) happened: VecDeque<Happened>,
     pub(super) notice: String,
     /// The token that is being typed.
@@ -103,6 +108,8 @@ impl State {
             scroll: 0,
             most_scroll: 0,
             seen: false,
+            read: false,
+            width: 0,
             happened: VecDeque::new(),
             notice: String::new(),
             typed: None,
@@ -225,6 +232,7 @@ impl State {
             self.chosen = id;
             self.scroll = 0;
             self.seen = false;
+            self.read = false;
         }
     }
 
@@ -250,6 +258,11 @@ impl State {
         };
         if !self.seen {
             self.notice = "make the terminal larger: what is not shown is not answered".to_owned();
+            return Effect::Draw;
+        }
+        // What is at the end of a long command may be what it is about; to deny it is safe.
+        if approved && !self.read {
+            self.notice = "PgDn to its end first: what is not shown is not approved".to_owned();
             return Effect::Draw;
         }
         if !self.has_token {

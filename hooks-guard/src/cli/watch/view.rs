@@ -166,9 +166,15 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let text = Paragraph::new(lines).wrap(Wrap { trim: false });
     let inner = area.height.saturating_sub(1);
     let all = u16::try_from(text.line_count(area.width)).unwrap_or(u16::MAX);
+    // In another width these are other lines, of which some would never have been shown.
+    if state.width != area.width && !state.read {
+        state.scroll = 0;
+    }
+    state.width = area.width;
     state.most_scroll = all.saturating_sub(inner);
     state.scroll = state.scroll.min(state.most_scroll);
     state.seen = inner > 0;
+    state.read |= state.seen && state.scroll == state.most_scroll;
     let mut block = block(title).title_style(style);
     if state.scroll < state.most_scroll {
         let below = state.most_scroll - state.scroll;
