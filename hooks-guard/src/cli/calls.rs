@@ -53,12 +53,15 @@ impl Calls {
         Ok(())
     }
 
-    /// A call that ends; it is kept no longer.
-    pub(crate) fn take(&self, request: &PermissionRequest) -> Option<Call> {
-        let path = self.path(request);
-        let call = serde_json::from_slice(&fs::read(&path).ok()?).ok();
-        let _ = fs::remove_file(&path);
-        call
+    /// A call that is kept.
+    pub(crate) fn find(&self, request: &PermissionRequest) -> Option<Call> {
+        serde_json::from_slice(&fs::read(self.path(request)).ok()?).ok()
+    }
+
+    /// Keeps a call no longer.
+    pub(crate) fn forget(&self, request: &PermissionRequest) {
+        // Most are not there.
+        let _ = fs::remove_file(self.path(request));
     }
 
     fn path(&self, request: &PermissionRequest) -> PathBuf {

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use hooks_guard::audit::Executed;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::config::Config;
@@ -182,6 +183,11 @@ impl Guard<'_> {
             .call_id
             .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
         request.asks_itself = question.asks == Asks::Always;
+        // One of the same name that never ran would be taken for this one, were this one decided
+        // here.
+        if let Some(calls) = Calls::of_environment() {
+            calls.forget(request);
+        }
         let decided = timeout_at(self.until, self.decide(&question.request)).await;
         let answer = match decided {
             Err(_) => undecided(&question, LATE.to_owned()),
@@ -325,15 +331,18 @@ impl Guard<'_> {
             .call_id
             .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
         let status = ran.outcome.exit_status;
-        let reported = match Calls::of_environment().and_then(|calls| calls.take(&ran.request)) {
-            Some(Call { id, secret }) => {
-                let path = format!("/api/hooks/decisions/{id}/executed");
-                let body = json!({ "secret": secret, "exit_status": status });
-                let client = Client::new(address(self.config));
-                let sent = client.post(&path, &body, self.left()).await;
-                sent.map(drop).map_err(Failure::from)
+        let status = status.and_then(|status| i32::try_from(status).ok());
+        let calls = Calls::of_environment();
+        let kept = calls.and_then(|calls| Some((calls.find(&ran.request)?, calls)));
+        let reported = match kept {
+            Some((call, calls)) => {
+                let reported = self.report(&call, status).await;
+                if reported.is_ok() {
+                    calls.forget(&ran.request);
+                }
+                reported
             }
-            None => self.ran_here(&ran).await,
+            None => self.ran_here(&ran.request, status).await,
         };
         match reported {
             Ok(()) => protocol::done(ran.hook),
@@ -341,24 +350,53 @@ impl Guard<'_> {
         }
     }
 
-    async fn ran_here(&self, ran: &Ran) -> Result<(), Failure> {
-        let Ran {
-            request, outcome, ..
-        } = ran;
+    /// Reports to the service that what it decided about ran; where it is away, this process
+    /// records it, because the agent tells it once.
+    async fn report(&self, call: &Call, status: Option<i32>) -> Result<(), Failure> {
+        let Call { id, secret } = call;
+        let path = format!("/api/hooks/decisions/{id}/executed");
+        let body = json!({ "secret": secret, "exit_status": status });
+        let client = Client::new(address(self.config));
+        // The rest of the time is for the trail.
+        let limit = DECISION.min(self.left() / 2);
+        let error = match client.post(&path, &body, limit).await {
+            Ok(_) => return Ok(()),
+            Err(ClientError::Refused { code, .. }) if code == "ALREADY_EXECUTED" => return Ok(()),
+            // It is not away, and knows better.
+            Err(error @ ClientError::Refused { status: ..500, .. }) => return Err(error.into()),
+            Err(error) => error,
+        };
+        let both = |here: &dyn std::fmt::Display| Failure::Other(format!("{error}; {here}"));
+        let trail = self.trail().await.map_err(|here| both(&here))?;
+        let done = trail.executed(*id, secret, status).await;
+        trail.audit().clone().leave();
+        match done.map_err(|here| both(&here))? {
+            Executed::Done(_) | Executed::Already(_) => Ok(()),
+            Executed::WrongSecret | Executed::Unknown => Err(error.into()),
+        }
+    }
+
+    async fn ran_here(
+        &self,
+        request: &PermissionRequest,
+        status: Option<i32>,
+    ) -> Result<(), Failure> {
         let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
             return Ok(());
         };
-        let audit = open_briefly(self.config).await?;
-        let gate = Gate::by_tables();
-        let service = PermissionService::new(gate, audit.clone(), self.config.approval_ttl());
+        let trail = self.trail().await?;
         let agent = self.agent.name();
-        let status = outcome
-            .exit_status
-            .and_then(|status| i32::try_from(status).ok());
-        let done = service.executed_call(agent, session, call, status).await;
-        audit.leave();
+        let done = trail.executed_call(agent, session, call, status).await;
+        trail.audit().clone().leave();
         done?;
         Ok(())
+    }
+
+    /// The trail in this process, for what is recorded and not decided.
+    async fn trail(&self) -> Result<PermissionService, Failure> {
+        let audit = open_briefly(self.config).await?;
+        let ttl = self.config.approval_ttl();
+        Ok(PermissionService::new(Gate::by_tables(), audit, ttl))
     }
 }
 

@@ -416,6 +416,64 @@ fn with_a_service_it_decides_and_hears_what_ran() {
 }
 
 #[test]
+fn without_the_service_that_it_ran_is_recorded_once_the_trail_can_be_written() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    home.hook("claude-code", &[], &before("mkdir a", "1"));
+    drop(service);
+    let away = home.path().join("away.db");
+    std::fs::rename(home.database(), &away).expect("the trail");
+    std::fs::create_dir(home.database()).expect("a folder in its place");
+    let lost = home.hook("claude-code", &[], &after("mkdir a", "1"));
+    let said = String::from_utf8_lossy(&lost.stderr);
+    assert!(said.contains("no service listens there"), "{said}");
+    assert!(said.contains("audit.db"), "{said}");
+    std::fs::remove_dir(home.database()).expect("it is empty");
+    std::fs::rename(&away, home.database()).expect("the trail");
+    assert_eq!(home.trail()[0]["execution_happened"], false);
+
+    // What the agent's user agreed to is recorded as a service would.
+    let ran = home.hook("claude-code", &[], &after("mkdir a", "1"));
+    assert!(ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
+    assert!(ran.stderr.is_empty(), "{ran:?}");
+    let record = home.trail().remove(0);
+    assert_eq!(record["execution_happened"], true);
+    assert_eq!(record["user_response"], "APPROVED");
+    assert_eq!(record["answered_by"], "the agent's own prompt");
+    let calls = home.path().join(".local/state/hooks-guard/calls");
+    let calls = std::fs::read_dir(calls).expect("it is there");
+    assert_eq!(calls.count(), 0, "nothing waits for its end");
+}
+
+#[test]
+fn without_the_service_what_ran_is_not_taken_for_what_never_did() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    // Cursor has no names for calls: the same command is the same call.
+    let mut ask = json!({
+        "hook_event_name": "beforeShellExecution", "conversation_id": "s", "cwd": "/srv",
+        "command": "mkdir a",
+    });
+    home.hook("cursor", &[], &ask);
+    drop(service);
+    home.hook("cursor", &[], &ask);
+    ask["hook_event_name"] = "afterShellExecution".into();
+    home.hook("cursor", &[], &ask);
+    let trail = home.trail();
+    let ran: Vec<_> = trail
+        .iter()
+        .map(|record| (&record["execution_happened"], &record["user_response"]))
+        .collect();
+    assert_eq!(
+        ran,
+        [
+            (&true.into(), &"APPROVED".into()),
+            (&false.into(), &Value::Null)
+        ]
+    );
+}
+
+#[test]
 fn an_agent_that_asks_nobody_waits_for_the_operator() {
     for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
         let home = Home::new();
