@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{env, io};
 
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hooks_guard::classify::{
     Answer, Classification, Classifier, EndpointError, InputError, MOST_TIME, OpenAiCompatible,
     Question, Semantic, SemanticError,
@@ -18,10 +20,14 @@ use tokio::runtime::{Builder, Runtime};
 /// A key on a command line could be read by every process of the machine.
 const KEY: &str = "HOOKS_GUARD_SEMANTIC_KEY";
 
+/// The options of the second stage, which count together.
+#[derive(Debug)]
+pub(crate) struct Options(Given);
+
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Second stage")]
 #[group(skip)]
-pub(crate) struct Options {
+struct Given {
     /// Asks a language model about what the tables do not know: the base URL of an endpoint that
     /// speaks like OpenAI's, such as `http://localhost:11434/v1`.
     ///
@@ -75,13 +81,53 @@ impl StageError {
     }
 }
 
+impl Args for Options {
+    fn augment_args(command: Command) -> Command {
+        Given::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Given::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for Options {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = Given::from_arg_matches(matches)?;
+        // Not by `requires`, which counts variables as well: one that is set for another command
+        // would keep a service from starting that has its second stage in the file, or none.
+        let typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+        let alone = [
+            ("semantic_model", "--semantic-model"),
+            ("timeout", "--timeout"),
+        ]
+        .into_iter()
+        .find(|(id, _)| given.semantic_url.is_none() && typed(id));
+        match alone {
+            None => Ok(Self(given)),
+            Some((_, option)) => Err(clap::Error::raw(
+                ErrorKind::MissingRequiredArgument,
+                format!(
+                    "`{option}` says nothing without an endpoint; give one with `--semantic-url`"
+                ),
+            )),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 impl Options {
     /// The second stage, if one is asked for.
     pub(crate) fn stage(self) -> Option<SemanticConfig> {
+        let Self(given) = self;
         Some(SemanticConfig {
-            url: self.semantic_url?,
-            model: self.semantic_model?,
-            timeout_ms: Some(self.timeout),
+            url: given.semantic_url?,
+            model: given.semantic_model?,
+            timeout_ms: Some(given.timeout),
         })
     }
 }

@@ -78,6 +78,17 @@ fn p_07_the_environment_names_the_endpoint_and_alone_the_key() {
 }
 
 #[test]
+fn a_model_in_the_environment_alone_is_no_mistake_and_no_second_stage() {
+    let output = program()
+        .args(["check", "--json", "frobnicate x"])
+        .env("HOOKS_GUARD_SEMANTIC_MODEL", "of-the-environment")
+        .output()
+        .unwrap();
+    assert_eq!(err(&output), "");
+    assert_eq!(row(&output)["method"], "pattern_match");
+}
+
+#[test]
 fn p_07_what_the_tables_know_is_not_asked() {
     let endpoint = Endpoint::start(Does::Says);
     let output = program()
@@ -174,6 +185,8 @@ fn an_endpoint_that_is_none_is_a_mistake_in_the_options() {
             vec!["--semantic-url", "http://localhost/v1"],
             "--semantic-model",
         ),
+        (vec!["--semantic-model", "small"], "--semantic-url"),
+        (vec!["--timeout", "5"], "--semantic-url"),
         (vec!["--timeout", "2001"], "2001"),
         (vec!["--timeout", "0"], "0"),
     ];

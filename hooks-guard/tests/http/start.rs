@@ -107,6 +107,22 @@ fn start_a_key_that_is_unknown_is_named() {
 }
 
 #[test]
+fn start_options_of_a_second_stage_without_one_are_named() {
+    for (option, value) in [("--semantic-model", "m"), ("--timeout", "5")] {
+        let (_, said) = Setup::new().argument(option).argument(value).fail();
+        assert!(said.contains(option), "{said}");
+        assert!(said.contains("--semantic-url"), "{said}");
+    }
+    // That of the file counts, whatever the variable of another command says.
+    let daemon = crate::semantic::with_model(Some("DELETE"), 1_500)
+        .environment("HOOKS_GUARD_SEMANTIC_MODEL", "of-the-environment")
+        .start();
+    daemon.ask("frobnicate-zq --x");
+    let health = daemon.get("/health").ok();
+    assert_eq!(health["hooks"]["model_name"], "test-model", "{health}");
+}
+
+#[test]
 fn start_a_value_that_is_none_is_named() {
     for (config, named) in [
         ("cleanup = \"sometimes\"", "cleanup"),
