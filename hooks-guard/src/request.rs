@@ -7,6 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::classify::{Crud, Decision, Method};
 
+/// The longest name of an agent, a session, a call or a tool, in characters. They are in indexes,
+/// into which PostgreSQL takes no more than 2700 bytes: 4 for a character.
+pub(crate) const MOST_NAME: usize = 500;
+/// The longest path of a directory, in characters.
+pub(crate) const MOST_PATH: usize = 4_096;
+
 /// What somebody wants to do (P-01): a shell command, or access to files by a tool that is no
 /// shell.
 ///

@@ -16,13 +16,8 @@ use super::error::{ApiError, RequestId};
 use super::limit::Allowance;
 use super::{AppState, Peer, body, metrics};
 use crate::classify::{MOST_CHARACTERS, MOST_CONTEXT};
-use crate::request::{FileAccess, PermissionRequest, Ruling};
+use crate::request::{FileAccess, MOST_NAME, MOST_PATH, PermissionRequest, Ruling};
 use crate::service::ServiceError;
-
-/// Longest name of an agent, a session, or a call, in characters.
-const MOST_NAME: usize = 200;
-/// Longest path, in characters.
-const MOST_PATH: usize = 4096;
 
 /// What a decision may take in all. Its classification ends by itself, before that; what is left
 /// is its record, which waits for the disk.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::request::PermissionRequest;
+use crate::request::{MOST_PATH, PermissionRequest};
 
 use super::input::{self, Object};
 use super::outcome::outcome;
@@ -324,11 +324,18 @@ fn request(
         }
         _ => {
             let file = tools::access(name, tool, arguments)?;
-            let paths = file.paths.iter().map(|path| path.to_string_lossy());
-            let words: Vec<_> = std::iter::once(name.into()).chain(paths).collect();
-            request.command = words.join(" ");
+            request.command = tools::line(&file);
             request.file = Some(file);
         }
+    }
+    if let Some(cwd) = &request.cwd
+        && cwd.as_os_str().len() > MOST_PATH
+        && cwd.to_string_lossy().chars().count() > MOST_PATH
+    {
+        return Err(Problem::LongField {
+            field: "cwd",
+            most: MOST_PATH,
+        });
     }
     Ok(request)
 }

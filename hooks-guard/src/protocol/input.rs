@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use crate::request::MOST_NAME;
+
 use super::{MOST_BYTES, Problem};
 
 pub(crate) type Object = Map<String, Value>;
-
-/// The longest name of a session, a call or a tool, in characters.
-const MOST_NAME: usize = 1_000;
 
 /// The object in the input.
 pub(crate) fn object(input: &[u8]) -> Result<Object, Problem> {

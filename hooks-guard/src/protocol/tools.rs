@@ -1,10 +1,12 @@
 //! The agents' tools: which of them run commands, which touch files, and which files.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
+use hooks_runtime::display::shorten;
 use serde_json::Value;
 
-use crate::classify::Crud;
+use crate::classify::{Crud, MOST_CHARACTERS};
 use crate::request::FileAccess;
 
 use super::input::{self, Object};
@@ -187,6 +189,34 @@ pub(crate) fn access(name: &str, tool: Tool, arguments: &Object) -> Result<FileA
             .collect::<Result<_, _>>()?,
         input_hash: Some(input::hash(arguments)),
     })
+}
+
+/// A line that says in words what a tool wants with which files, no longer than a command: those
+/// that are left out are counted.
+pub(crate) fn line(access: &FileAccess) -> String {
+    let paths = access.paths.iter().map(|path| path.to_string_lossy());
+    let words: Vec<_> = std::iter::once(access.tool.as_str().into())
+        .chain(paths)
+        .collect();
+    let whole = words.join(" ");
+    if whole.chars().count() <= MOST_CHARACTERS {
+        return whole;
+    }
+    // With room for how many are left out.
+    let most = MOST_CHARACTERS - format!(" … and {} more", words.len()).chars().count();
+    let mut length = 0;
+    let fits = |word: &&Cow<'_, str>| {
+        length += word.chars().count() + 1;
+        length <= most
+    };
+    // Of a first file that does not fit, the beginning.
+    let told = words.iter().take_while(fits).count().max(2);
+    let told = told.min(words.len());
+    let line = shorten(&words[..told].join(" "), most);
+    match words.len() - told {
+        0 => line,
+        more => format!("{line} … and {more} more"),
+    }
 }
 
 fn files(arguments: &Object) -> Result<Vec<String>, Problem> {

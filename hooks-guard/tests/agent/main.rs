@@ -473,6 +473,24 @@ fn without_the_service_what_ran_is_not_taken_for_what_never_did() {
     );
 }
 
+/// `P-01`: what a tool does to many files is decided by the service as well.
+#[test]
+fn a_tool_that_names_many_files_is_asked_about_at_the_service() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    let files: Vec<_> = (0..900).map(|n| format!("/srv/source/{n}.rs")).collect();
+    let mut input = before("", "1");
+    input["permission_mode"] = "bypassPermissions".into();
+    input["tool_name"] = "editFiles".into();
+    input["tool_input"] = json!({ "files": files });
+    let told = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| told(&home.hook("claude-code", &["--timeout", "60"], &input)));
+        service.answer("APPROVED");
+        asked.join().expect("no panic")
+    });
+    assert_eq!(told.0, "allow", "{}", told.1);
+}
+
 #[test]
 fn an_agent_that_asks_nobody_waits_for_the_operator() {
     for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {

@@ -116,6 +116,29 @@ fn p_02_a_wrong_type_is_an_error() {
     }
 }
 
+/// As long as those that an agent's hook takes.
+#[test]
+fn p_01_names_have_500_characters_at_most_and_a_directory_4096() {
+    let daemon = Daemon::plain();
+    for (field, most) in [
+        ("agent", 500),
+        ("session_id", 500),
+        ("call_id", 500),
+        ("cwd", 4_096),
+    ] {
+        let with = |length: usize| {
+            let value = format!("/{}", "é".repeat(length - 1));
+            daemon.post(&json!({ "command": "ls", field: value }))
+        };
+        with(most).ok();
+        let body = with(most + 1).error(400, "FIELD_TOO_LONG");
+        assert_eq!(
+            body["error"],
+            format!("Field '{field}' exceeds maximum length of {most} characters")
+        );
+    }
+}
+
 #[test]
 fn p_03_a_missing_command_is_named() {
     let daemon = Daemon::plain();

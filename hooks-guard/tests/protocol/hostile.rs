@@ -158,8 +158,10 @@ fn names_that_are_no_texts_are_refused() {
         fuzz_protocol(input.to_string().as_bytes());
         read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap_err();
     }
-    let long = json!({"hook_event_name": "PreToolUse", "session_id": "s".repeat(1_001),
+    let mut long = json!({"hook_event_name": "PreToolUse", "session_id": "é".repeat(500),
         "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    assert!(read(Agent::ClaudeCode, long.to_string().as_bytes()).is_ok());
+    long["session_id"] = "é".repeat(501).into();
     let error = read(Agent::ClaudeCode, long.to_string().as_bytes()).unwrap_err();
     assert!(matches!(
         error.problem,
@@ -167,6 +169,15 @@ fn names_that_are_no_texts_are_refused() {
             field: "session_id",
             ..
         }
+    ));
+    let mut far = json!({"hook_event_name": "PreToolUse", "cwd": format!("/{}", "d/".repeat(2_000)),
+        "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    assert!(read(Agent::ClaudeCode, far.to_string().as_bytes()).is_ok());
+    far["tool_input"]["workdir"] = "d/".repeat(100).into();
+    let error = read(Agent::ClaudeCode, far.to_string().as_bytes()).unwrap_err();
+    assert!(matches!(
+        error.problem,
+        Problem::LongField { field: "cwd", .. }
     ));
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hooks_guard::classify::Crud;
+use hooks_guard::classify::{Crud, MOST_CHARACTERS};
 use hooks_guard::protocol::{Agent, Event, Problem, read};
 use serde_json::{Value, json};
 
@@ -140,6 +140,40 @@ fn file_tools_name_their_files() {
         );
         let words: Vec<_> = std::iter::once(tool).chain(paths).collect();
         assert_eq!(question.request.command, words.join(" "));
+    }
+}
+
+#[test]
+fn p_01_the_line_of_many_files_counts_those_that_it_leaves_out() {
+    let of = |files: &[String]| {
+        let arguments = json!({ "files": files });
+        let request = question(Agent::VsCode, &input("editFiles", &arguments)).request;
+        let paths: Vec<_> = files.iter().map(PathBuf::from).collect();
+        assert_eq!(request.file.unwrap().paths, paths, "none is missing");
+        request.command
+    };
+    let length = |line: &str| line.chars().count();
+    // Characters count, not bytes.
+    let files: Vec<_> = (0..999).map(|n| format!("/srv/größe/{n:03}")).collect();
+    let line = of(&files);
+    assert!(length(&line) > MOST_CHARACTERS - 32 && length(&line) <= MOST_CHARACTERS);
+    let (told, more) = line.split_once(" … and ").unwrap();
+    let told: Vec<_> = told.split(' ').skip(1).collect();
+    assert_eq!(told, files[..told.len()]);
+    assert_eq!(more, format!("{} more", files.len() - told.len()));
+    // What just fits is whole.
+    let files = ["a".repeat(5_000), "b".repeat(10_000 - 5_000 - 11)];
+    assert_eq!(length(&of(&files)), MOST_CHARACTERS);
+    // One that fits into no line is there with its beginning.
+    let long = "c".repeat(20_000);
+    for (files, end) in [
+        (vec![long.clone()], "c…"),
+        (vec![long, "d".to_owned()], "c… … and 1 more"),
+    ] {
+        let line = of(&files);
+        assert!(line.starts_with("editFiles ccc"), "{line}");
+        assert!(line.ends_with(end), "{line}");
+        assert!(length(&line) <= MOST_CHARACTERS, "{}", length(&line));
     }
 }
 
