@@ -21,11 +21,9 @@ pub use self::fetch::{FetchError, Fetcher, FetcherBuilder};
 pub use self::versions::{SourceVersion, Versions};
 
 use self::versions::{Kept, Seen};
+use crate::limits::Limits;
 use crate::sandbox::hex;
 use crate::store::StoreError;
-
-/// The most bytes of a source: what [`Limits`](crate::Limits) has, unless changed.
-const MAX_BYTES: usize = 256 << 10;
 
 /// The longest that a server can keep its answer from being looked at again.
 const LONGEST_FRESH: Duration = Duration::from_secs(24 * 60 * 60);
@@ -190,7 +188,7 @@ impl Sources {
             versions,
             #[cfg(feature = "fetch")]
             fetcher: None,
-            max_bytes: MAX_BYTES,
+            max_bytes: Limits::default().source,
             longest_fresh: LONGEST_FRESH,
             stale_if_error: None,
             clock: Arc::new(Timestamp::now),

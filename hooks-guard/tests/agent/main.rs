@@ -398,6 +398,22 @@ fn the_trail_is_protected_however_its_address_is_written() {
 }
 
 #[test]
+fn a_copy_of_the_trail_has_the_name_that_it_was_given() {
+    let home = Home::new();
+    home.hook("claude-code", &[], &before("ls", "1"));
+    // For SQLite itself it would be an address.
+    let name = "file:copy.db?mode=memory";
+    let mut backup = home.command();
+    backup
+        .args(["audit", "backup", name])
+        .current_dir(home.path());
+    let output = backup.output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let copy = std::fs::metadata(home.path().join(name)).expect("a file");
+    assert!(copy.len() > 0);
+}
+
+#[test]
 fn with_a_service_it_decides_and_hears_what_ran() {
     let home = Home::new();
     let service = Service::start(&home);

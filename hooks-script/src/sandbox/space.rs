@@ -22,13 +22,12 @@ use crate::sandbox::snapshot::Snapshot;
 /// A page of WebAssembly.
 const PAGE: usize = 65_536;
 
-/// Where the stack begins, which grows to zero (`engine/build`).
-const STACK: usize = 256 << 10;
-
 pub(super) struct Space {
     store: Store<Host>,
     memory: Memory,
     stack_pointer: Global,
+    /// Where the stack begins, which grows to zero.
+    stack: usize,
     /// How many pages it had at first.
     pages: u64,
     /// What memory is, byte for byte, as long as nothing has run since.
@@ -38,9 +37,16 @@ pub(super) struct Space {
     fence: Fence,
 }
 
+/// An address in the memory; zero for what is none.
+fn address(value: Val) -> usize {
+    value.i32().unwrap_or(0).cast_unsigned() as usize
+}
+
 impl Space {
-    pub(super) fn new(store: Store<Host>, memory: Memory, stack_pointer: Global) -> Self {
+    /// Of an instance in which nothing has run.
+    pub(super) fn new(mut store: Store<Host>, memory: Memory, stack_pointer: Global) -> Self {
         Space {
+            stack: address(stack_pointer.get(&mut store)),
             fence: Fence::new(memory.data_size(&store)),
             memory,
             stack_pointer,
@@ -138,10 +144,12 @@ impl Space {
     /// the stack. `base` is the engine before a hook is loaded, and has pages to share.
     pub(super) fn take(&mut self, base: Option<&Arc<Snapshot>>) -> wasmtime::Result<Arc<Snapshot>> {
         self.holds = None;
-        let stack_pointer = self.stack_pointer.get(&mut self.store).i32().unwrap_or(0);
+        let stack_pointer = self.stack_pointer.get(&mut self.store);
+        let unused = address(stack_pointer.clone()).min(self.stack);
         let memory = self.memory.data_mut(&mut self.store);
         self.fence.lower(memory)?;
-        memory[..(stack_pointer as usize).min(STACK)].fill(0);
+        memory[..unused].fill(0);
+        let stack_pointer = stack_pointer.i32().unwrap_or(0);
         let taken = Arc::new(Snapshot::take(memory, stack_pointer, base));
         self.holds = Some(Arc::clone(&taken));
         Ok(taken)
@@ -150,8 +158,7 @@ impl Space {
     /// Whether the stack has gone below the memory, where it lies first: what is counted down from
     /// there is a large number.
     pub(super) fn has_left_stack(&mut self) -> bool {
-        let pointer = self.stack_pointer.get(&mut self.store).i32();
-        pointer.is_some_and(|pointer| pointer.cast_unsigned() as usize > STACK)
+        address(self.stack_pointer.get(&mut self.store)) > self.stack
     }
 
     fn hold(&mut self, state: &Arc<Snapshot>) -> wasmtime::Result<()> {

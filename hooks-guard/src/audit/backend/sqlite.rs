@@ -1,7 +1,7 @@
 //! SQLite: one file, which several processes may share.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io, thread};
@@ -73,8 +73,7 @@ impl Sqlite {
             .foreign_keys(false)
             .busy_timeout(BUSY);
         let (options, writing) = if let Some(path) = path {
-            prepare(path)?;
-            let options = options.filename(path);
+            let options = options.filename(prepare(path)?);
             // What these say of the file is asked of the writer alone: it needs a lock.
             let writing = options
                 .clone()
@@ -216,7 +215,8 @@ impl Sqlite {
             path: path.display().to_string(),
             source: Arc::new(source),
         };
-        let name = path
+        let whole = plain(path).map_err(failed)?;
+        let name = whole
             .to_str()
             .ok_or_else(|| failed(io::Error::other("its name is no UTF-8")))?;
         // Made here, so that it is the owner's alone and nothing that is there is written over.
@@ -274,7 +274,7 @@ fn ending_transactions(connections: u32) -> SqlitePoolOptions {
 
 /// Makes the folder and the file for their owner only; SQLite gives the files beside it the same
 /// rights.
-fn prepare(path: &Path) -> Result<(), AuditError> {
+fn prepare(path: &Path) -> Result<PathBuf, AuditError> {
     let failed = |path: &Path, source: io::Error| AuditError::Create {
         path: path.display().to_string(),
         source: Arc::new(source),
@@ -292,10 +292,14 @@ fn prepare(path: &Path) -> Result<(), AuditError> {
             .map_err(|error| failed(folder, error))?;
     }
     match private().open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(failed(path, error)),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(path, error)),
+        _ => plain(path).map_err(|error| failed(path, error)),
     }
+}
+
+/// A name that SQLite takes for a path whatever it begins with: `file:x` would be an address.
+fn plain(path: &Path) -> io::Result<PathBuf> {
+    std::path::absolute(path)
 }
 
 /// Makes new files, for their owner only.
