@@ -145,7 +145,7 @@ impl Space {
     pub(super) fn take(&mut self, base: Option<&Arc<Snapshot>>) -> wasmtime::Result<Arc<Snapshot>> {
         self.holds = None;
         let stack_pointer = self.stack_pointer.get(&mut self.store);
-        let unused = address(stack_pointer.clone()).min(self.stack);
+        let unused = address(stack_pointer).min(self.stack);
         let memory = self.memory.data_mut(&mut self.store);
         self.fence.lower(memory)?;
         memory[..unused].fill(0);
