@@ -895,8 +895,9 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_masked_without_a_panic(text in "\\PC{0,200}") {
+        fn any_text_is_masked_without_a_panic(text in "\\PC{0,200}", again in "\\PC{0,20}[ ;\n]{0,2}") {
             Masked::for_model(&text).other(&text);
+            Masked::for_model(&format!("TOKEN=hunter22{text}{again}hunter22"));
         }
     }
 

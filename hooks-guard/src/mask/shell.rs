@@ -65,7 +65,7 @@ impl Syntax {
         }
         loop {
             let before = text[..start].trim_end_matches([' ', '\t']);
-            let Some(last) = before.len().checked_sub(1) else {
+            let Some((last, _)) = before.char_indices().next_back() else {
                 return true;
             };
             if self.places.binary_search(&last).is_ok() {
@@ -314,6 +314,9 @@ mod tests {
             ("a; /sbin/shutdown", "shutdown", true),
             ("a \"$(shutdown)\"", "shutdown", true),
             ("sudo shutdown", "shutdown", false),
+            ("é shutdown", "shutdown", false),
+            ("A=é\u{a0}b shutdown", "shutdown", false),
+            ("A=é shutdown", "shutdown", true),
             ("a --token=shutdown", "shutdown", false),
         ] {
             let place = command.find(word).unwrap();
