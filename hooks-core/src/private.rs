@@ -26,7 +26,7 @@ pub use std::marker::{Copy, PhantomData, Sized};
 pub use std::ops::{Deref, Fn};
 pub use std::option::Option;
 pub use std::primitive::{bool, str};
-pub use std::result::Result::{Err, Ok};
+pub use std::result::Result::{self, Err, Ok};
 pub use std::string::String;
 pub use std::sync::Arc;
 

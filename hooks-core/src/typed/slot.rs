@@ -24,6 +24,9 @@ use crate::typed::signature::{Leaf, Object, Signature, Starts};
 
 /// The field of a generated set: `S` is its shape, `M` its kind, `G` its chain, `E` its
 /// aggregate or finalizer.
+///
+/// A set calls its methods as methods, which are found in less time than functions whose type the
+/// compiler has to infer. Their names are reserved, so that no trait of the user's can have one.
 pub struct TypedSlot<'h, S: Signature + ?Sized, M, G = NoCompanion, E = NoCompanion> {
     slot: Slot<dyn Object<S> + 'h>,
     gate: G,
@@ -34,17 +37,17 @@ pub struct TypedSlot<'h, S: Signature + ?Sized, M, G = NoCompanion, E = NoCompan
 /// Registration.
 impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     /// Registers a hook.
-    pub fn register<H>(&mut self, hook: H)
+    pub fn __hooks_register<H>(&mut self, hook: H)
     where
         S: Starts<Leaf<H>>,
         H: HookObject + 'h,
     {
-        self.register_entry(Entry::new(hook));
+        self.__hooks_register_entry(Entry::new(hook));
     }
 
     /// Registers a hook under conditions.
     #[track_caller]
-    pub fn register_entry<H>(&mut self, entry: Entry<H>)
+    pub fn __hooks_register_entry<H>(&mut self, entry: Entry<H>)
     where
         S: Starts<Leaf<H>>,
         H: HookObject + 'h,
@@ -54,7 +57,7 @@ impl<'h, S: Signature + ?Sized + 'h, M: Kind, G, E> TypedSlot<'h, S, M, G, E> {
     }
 
     /// Removes the entry of this key, and says whether there was one.
-    pub fn remove(&mut self, key: &str) -> bool {
+    pub fn __hooks_remove(&mut self, key: &str) -> bool {
         self.slot.remove(key)
     }
 }
@@ -87,7 +90,7 @@ impl<'h, S: Signature + ?Sized + 'h> dyn Registry<'h, S> + '_ {
 /// Merging.
 impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// Takes over the entries and the companions of another slot of the same set (`T-40`).
-    pub fn extend(&mut self, other: Self) {
+    pub fn __hooks_extend(&mut self, other: Self) {
         for node in other.slot.nodes() {
             M::insert(&mut self.slot, S::NAME, node.entry());
         }
@@ -99,14 +102,14 @@ impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E>
 /// Companions.
 impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::Out>, E> {
     /// Replaces the chain.
-    pub fn set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N) {
+    pub fn __hooks_set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N) {
         self.gate = Companion::Replaced(Arc::new(chain), type_name::<N>());
     }
 }
 
 impl<'h, S: Signature + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<'h, C, I, O>> {
     /// Replaces the aggregate or the finalizer.
-    pub fn set_end<N: End<I, O> + Named + 'h>(&mut self, end: N) {
+    pub fn __hooks_set_end<N: End<I, O> + Named + 'h>(&mut self, end: N) {
         self.end = Companion::Replaced(Arc::new(end), N::name());
     }
 }
@@ -114,13 +117,13 @@ impl<'h, S: Signature + ?Sized, M, G, C, I, O> TypedSlot<'h, S, M, G, Finalized<
 impl<S: Signature + ?Sized, M, G, E> TypedSlot<'_, S, M, G, E> {
     /// The chain.
     #[inline]
-    pub fn gate(&self) -> &G {
+    pub fn __hooks_gate(&self) -> &G {
         &self.gate
     }
 
     /// The aggregate or the finalizer.
     #[inline]
-    pub fn end(&self) -> &E {
+    pub fn __hooks_end(&self) -> &E {
         &self.end
     }
 }
@@ -133,7 +136,7 @@ where
 {
     /// The latest output is the answer.
     #[inline]
-    pub fn dispatch<'a, C>(
+    pub fn __hooks_dispatch<'a, C>(
         &'a self,
         chain: C,
         args: S::Args<'a>,
@@ -146,7 +149,7 @@ where
 
     /// The outputs go through the aggregate.
     #[inline]
-    pub fn dispatch_aggregated<'a, C, A, O>(
+    pub fn __hooks_dispatch_aggregated<'a, C, A, O>(
         &'a self,
         chain: C,
         aggregate: &'a A,
@@ -171,7 +174,7 @@ where
 
     /// The result goes through the finalizer.
     #[inline]
-    pub fn dispatch_finalized<'a, C, T, O>(
+    pub fn __hooks_dispatch_finalized<'a, C, T, O>(
         &'a self,
         chain: C,
         finalize: &'a T,
@@ -187,7 +190,7 @@ where
 
     /// The call goes from hook to hook, and to the default.
     #[inline]
-    pub fn dispatch_custom<'a, C>(
+    pub fn __hooks_dispatch_custom<'a, C>(
         &'a self,
         _: C,
         args: S::Args<'a>,
@@ -218,7 +221,7 @@ where
 /// Listing.
 impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E> {
     /// What is registered, in execution order.
-    pub fn describe(&self) -> SlotDescription {
+    pub fn __hooks_describe(&self) -> SlotDescription {
         let companions = [self.gate.role(), self.end.role()];
         SlotDescription::new(S::NAME, M::NAME, companions, &self.slot.metas())
     }

@@ -167,7 +167,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             /// an entry takes the place of one with its key.
             #[inline]
             #vis fn extend(&mut self, other: Self) -> &mut Self {
-                #(#slot_cfgs #private::TypedSlot::extend(&mut self.#fields, other.#fields);)*
+                #(#slot_cfgs self.#fields.__hooks_extend(other.#fields);)*
                 #(<#nested_sets>::extend(&mut self.#nested_fields, other.#nested_fields);)*
                 self
             }
@@ -177,7 +177,7 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
             #vis fn describe(&self) -> #root::SetDescription {
                 #[allow(unused_mut)]
                 let mut description = #root::SetDescription::__new(#set_text);
-                #(#slot_cfgs description.__slot(#private::TypedSlot::describe(&self.#fields));)*
+                #(#slot_cfgs description.__slot(self.#fields.__hooks_describe());)*
                 #(description.__nested(#nested_names, <#nested_sets>::describe(&self.#nested_fields));)*
                 description
             }

@@ -28,17 +28,17 @@ impl SlotExpansion<'_> {
         let run = match slot.end() {
             None if slot.pipeline().is_some() => {
                 let pipeline = self.pipeline();
-                quote!(dispatch_custom(&self.#field, #pipeline, #args))
+                quote!(__hooks_dispatch_custom(#pipeline, #args))
             }
-            None => quote!(dispatch(&self.#field, #chain, #args)),
+            None => quote!(__hooks_dispatch(#chain, #args)),
             Some(end) => {
                 let ended = self.end(end);
                 match end.role {
                     Role::Aggregate => {
-                        quote!(dispatch_aggregated(&self.#field, #chain, #ended, #args))
+                        quote!(__hooks_dispatch_aggregated(#chain, #ended, #args))
                     }
                     Role::Finalize => {
-                        quote!(dispatch_finalized(&self.#field, #chain, #ended, #args))
+                        quote!(__hooks_dispatch_finalized(#chain, #ended, #args))
                     }
                 }
             }
@@ -55,7 +55,7 @@ impl SlotExpansion<'_> {
                 &'__a self,
                 #(#idents: #types,)*
             ) -> impl #private::Future<Output = #answer> + #private::MaybeSend {
-                #private::TypedSlot::#run
+                self.#field.#run
             }
         }
     }
@@ -73,7 +73,7 @@ impl SlotExpansion<'_> {
             &quote!(#private::Chain),
             &quote!(<#output>),
             "__hooks_gate",
-            &quote!(#private::TypedSlot::gate(&self.#field)),
+            &quote!(self.#field.__hooks_gate()),
         )
     }
 
@@ -87,7 +87,7 @@ impl SlotExpansion<'_> {
             &quote!(#private::Pipeline),
             &quote!(<#call, #output>),
             "__hooks_custom",
-            &quote!(#private::TypedSlot::gate(&self.#field)),
+            &quote!(self.#field.__hooks_gate()),
         ))
     }
 
@@ -100,7 +100,7 @@ impl SlotExpansion<'_> {
             &quote!(#private::#name),
             &self.end_args(end),
             "__hooks_end",
-            &quote!(#private::TypedSlot::end(&self.#field)),
+            &quote!(self.#field.__hooks_end()),
         )
     }
 }

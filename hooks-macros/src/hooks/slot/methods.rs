@@ -50,7 +50,7 @@ impl SlotExpansion<'_> {
             #(#deprecated)*
             #[doc = #register_doc]
             #vis fn #register(&mut self, hook: impl #hook + #h) -> &mut Self {
-                #private::TypedSlot::register(&mut self.#field, hook);
+                self.#field.__hooks_register(hook);
                 self
             }
 
@@ -68,7 +68,7 @@ impl SlotExpansion<'_> {
             #[doc = #entry_doc]
             #[track_caller]
             #vis fn #register_entry(&mut self, entry: #private::Entry<impl #hook + #h>) -> &mut Self {
-                #private::TypedSlot::register_entry(&mut self.#field, entry);
+                self.#field.__hooks_register_entry(entry);
                 self
             }
 
@@ -77,7 +77,7 @@ impl SlotExpansion<'_> {
             #[doc = #remove_doc]
             #[inline]
             #vis fn #remove(&mut self, key: &#private::str) -> #private::bool {
-                #private::TypedSlot::remove(&mut self.#field, key)
+                self.#field.__hooks_remove(key)
             }
 
             #companions
@@ -104,7 +104,7 @@ impl SlotExpansion<'_> {
             (
                 "_chain",
                 quote!(Chain<#output>),
-                quote!(#private::TypedSlot::set_chain(&mut self.#field, companion);),
+                quote!(self.#field.__hooks_set_chain(companion);),
             )
         });
         let end = slot.end().map(|end| {
@@ -112,7 +112,7 @@ impl SlotExpansion<'_> {
             (
                 end.role.suffix(),
                 quote!(#name #args),
-                quote!(#private::TypedSlot::set_end(&mut self.#field, #private::#wrapper(companion));),
+                quote!(self.#field.__hooks_set_end(#private::#wrapper(companion));),
             )
         });
         let methods = chain.into_iter().chain(end).map(|(suffix, bound, put)| {

@@ -33,7 +33,7 @@ impl SlotExpansion<'_> {
         let default = if slot.ready {
             let default = names::default(method, *place);
             quote_spanned! {*place=>
-                fn now<'__a>((#(#idents,)*): Self::Args<'__a>) -> #output {
+                fn now<'__a>((#(#idents,)*): #args_type) -> #output {
                     <#private::NoHooks as #owner>::#default(#(#idents,)*)
                 }
             }
@@ -160,10 +160,10 @@ impl SlotExpansion<'_> {
                     args: #args_type,
                     last: #last_type,
                 ) -> #private::Answer<'__b, #output> {
-                    match __H::__hooks_start(&__hooks_hook.0, args, last) {
+                    match <__H as #name>::__hooks_start(&__hooks_hook.0, args, last) {
                         #private::Ok(answer) => answer,
                         #private::Err(((#(#idents,)*), __hooks_last)) => {
-                            #private::Answer::later(__H::call(&__hooks_hook.0, #(#owned,)* #last))
+                            #private::Answer::later(<__H as #name>::call(&__hooks_hook.0, #(#owned,)* #last))
                         }
                     }
                 }

@@ -23,7 +23,7 @@ impl SlotExpansion<'_> {
             hook_future,
             ..
         } = self;
-        let (name, set) = (&slot.name, &self.set.set);
+        let (name, set, output) = (&slot.name, &self.set.set, &slot.output);
         let vis = self.vis();
         let doc = format!("A hook of the slot `{}` of [`{set}`].", slot.method);
         let shown = name.unraw();
@@ -68,7 +68,7 @@ impl SlotExpansion<'_> {
                     &'__b self,
                     args: #args_type,
                     last: #last_type,
-                ) -> #private::Started<'__b, '__a, dyn #name>
+                ) -> #private::Result<#private::Answer<'__b, #output>, (#args_type, #last_type)>
                 where
                     Self: #private::Sized,
                 {
@@ -146,7 +146,7 @@ impl SlotExpansion<'_> {
                 for<#(#lifetimes),*> #private::Given<__H, (#(#types,)* #(#last,)*)>: #private::MaybeSend,
             {
                 fn call(&self, #hook_params) -> #hook_future {
-                    self.__hooks_call(#slot_text, __H::call_mut, #private::Given::new((#hook_args)), __H::on_reentrancy)
+                    self.__hooks_call(#slot_text, <__H as #stateful>::call_mut, #private::Given::new((#hook_args)), <__H as #stateful>::on_reentrancy)
                 }
             }
         }
