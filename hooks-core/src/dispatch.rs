@@ -87,17 +87,21 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
         let this = self.as_mut().project();
         if this.suspended.as_ref().is_some() {
-            return self.resume(cx);
+            let flow = self.as_mut().resume(cx);
+            return self.end(flow);
         }
         let mut policy = this.policy.take().expect(OVER);
         let nodes = this.slot.nodes();
         if nodes.is_empty() {
             // Makes no span; and the compiler leaves out the loop.
-            let step = policy.open(0);
-            return self.begin(cx, policy, &[], DispatchSpan::none(), step);
+            return match policy.open(0) {
+                Step::Stop => Poll::Ready(policy.finish()),
+                step => self.begin(cx, policy, &[], DispatchSpan::none(), step),
+            };
         }
         if trace::is_wanted() {
-            return self.begin_traced(cx, policy);
+            let flow = self.as_mut().begin_traced(cx, policy);
+            return self.end(flow);
         }
         let step = policy.open(nodes.len());
         self.begin(cx, policy, nodes, DispatchSpan::none(), step)
@@ -119,18 +123,36 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         let wait = self.as_mut().project().wait;
         match course.drive(cx, &mut policy, wait, step, span.get()) {
             None => Poll::Ready(policy.finish()),
-            Some(pause) => self.suspend(cx, policy, course, span, pause),
+            Some(pause) => {
+                let flow = self.as_mut().suspend(cx, policy, course, span, pause);
+                self.end(flow)
+            }
         }
+    }
+
+    /// The outcome, once the dispatch is through. What is seldom called leaves the policy where it
+    /// belongs, and no outcome behind: that one need not lie in memory then where nobody waits.
+    #[inline(always)]
+    fn end(self: Pin<&mut Self>, flow: Poll<()>) -> Poll<C::Outcome> {
+        flow.map(|()| self.project().policy.take().expect(OVER).finish())
     }
 
     /// The first poll where somebody may want spans.
     #[cold]
     #[inline(never)]
-    fn begin_traced(self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<C::Outcome> {
-        let nodes = self.slot.nodes();
+    fn begin_traced(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<()> {
+        let this = self.as_mut().project();
+        let nodes = this.slot.nodes();
         let span = DispatchSpan::new(policy.slot_name(), nodes.len());
         let step = span.within(|| policy.open(nodes.len()));
-        self.begin(cx, policy, nodes, span, step)
+        let mut course = Course::new(nodes);
+        match course.drive(cx, &mut policy, this.wait, step, span.get()) {
+            None => {
+                *this.policy = Some(policy);
+                Poll::Ready(())
+            }
+            Some(pause) => self.suspend(cx, policy, course, span, pause),
+        }
     }
 
     /// Puts the dispatch away until what it waits for is there.
@@ -143,7 +165,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         course: Course<'a, H, C::Yield>,
         span: DispatchSpan,
         pause: Pause<'a, H, C>,
-    ) -> Poll<C::Outcome> {
+    ) -> Poll<()> {
         let (pending, wait) = match pause {
             Pause::Hook(hook) => (Pending::Hook(hook), None),
             Pause::Hooks => (Pending::Hooks, None),
@@ -167,7 +189,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
 
     /// Goes on with what was waited for, as soon as it is there.
     #[inline(never)]
-    fn resume(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<C::Outcome> {
+    fn resume(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
         let policy = this.policy.as_mut().expect(OVER);
         let Suspended {
@@ -222,8 +244,7 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         }
         this.wait.set(None);
         this.suspended.set(None);
-        let policy = this.policy.take().expect(OVER);
-        Poll::Ready(policy.finish())
+        Poll::Ready(())
     }
 
     /// Ends the dispatch where it is: what runs is dropped, nothing more is started, and the
