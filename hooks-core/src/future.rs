@@ -108,11 +108,15 @@ pub(crate) enum Next<T, F> {
 }
 
 pin_project! {
-    /// A future, and what its answer leads to.
-    #[project = Stage]
-    pub(crate) enum Then<A, N, B> {
-        First { #[pin] future: A, next: Option<N> },
-        Second { #[pin] future: B },
+    /// A future, and what its answer leads to. Each has a place of its own: where the second took
+    /// that of the first, the first would have to be dropped there.
+    pub(crate) struct Then<A, N, B> {
+        #[pin]
+        first: A,
+        // Nothing once the first has answered.
+        next: Option<N>,
+        #[pin]
+        second: Option<B>,
     }
 }
 
@@ -124,9 +128,10 @@ where
 {
     #[inline]
     pub(crate) fn new(future: A, next: N) -> Self {
-        Then::First {
-            future,
+        Then {
+            first: future,
             next: Some(next),
+            second: None,
         }
     }
 }
@@ -140,20 +145,21 @@ where
     type Output = B::Output;
 
     #[inline(always)]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
-        if let Stage::First { future, next } = self.as_mut().project() {
-            let Poll::Ready(answer) = future.poll(cx) else {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<B::Output> {
+        let mut this = self.project();
+        if this.next.is_some() {
+            let Poll::Ready(answer) = this.first.poll(cx) else {
                 return Poll::Pending;
             };
-            let next = next.take().expect("a dispatch is not polled after its end");
+            let next = this.next.take().expect("it has not been called yet");
             match next(answer) {
                 Next::Done(answer) => return Poll::Ready(answer),
-                Next::More(future) => self.set(Then::Second { future }),
+                Next::More(future) => this.second.set(Some(future)),
             }
         }
-        match self.project() {
-            Stage::Second { future } => future.poll(cx),
-            Stage::First { .. } => unreachable!("the first stage has just ended"),
-        }
+        let second = this.second.as_pin_mut();
+        second
+            .expect("a dispatch is not polled after its end")
+            .poll(cx)
     }
 }
