@@ -94,10 +94,8 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Future for Dispatch<'a, H, C> {
         let nodes = this.slot.nodes();
         if nodes.is_empty() {
             // Makes no span; and the compiler leaves out the loop.
-            return match policy.open(0) {
-                Step::Stop => Poll::Ready(policy.finish()),
-                step => self.begin(cx, policy, &[], DispatchSpan::none(), step),
-            };
+            let step = policy.open(0);
+            return self.begin(cx, policy, &[], DispatchSpan::none(), step);
         }
         if trace::is_wanted() {
             let flow = self.as_mut().begin_traced(cx, policy);
@@ -137,7 +135,8 @@ impl<'a, H: ?Sized, C: Combine<H> + 'a> Dispatch<'a, H, C> {
         flow.map(|()| self.project().policy.take().expect(OVER).finish())
     }
 
-    /// The first poll where somebody may want spans.
+    /// The first poll where somebody may want spans: as [`begin`](Self::begin), but that it leaves
+    /// no outcome behind.
     #[cold]
     #[inline(never)]
     fn begin_traced(mut self: Pin<&mut Self>, cx: &mut Context<'_>, mut policy: C) -> Poll<()> {

@@ -152,6 +152,8 @@ impl SlotExpansion<'_> {
         let last = slot.passes_last().then(|| quote!(__hooks_last));
         let owned = slot.params.iter().map(|param| param.owned(private));
         let slot_text = self.text();
+        // With the trait's name: for `__H::call` the compiler looks at every trait in scope that has
+        // a `call`, which is that of every slot of the module.
         quote_spanned! {*place=>
             #(#cfgs)*
             impl<__H: #name> #private::Starts<#private::Leaf<__H>> for dyn #name + '_ {

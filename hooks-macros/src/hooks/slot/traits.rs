@@ -50,6 +50,8 @@ impl SlotExpansion<'_> {
         let receiver = self.receiver();
         // Where a name is taken, the compiler shows the head of the item.
         let keyword = quote_spanned!(spans::generated_at(slot.method.span())=> trait);
+        // What `__hooks_start` answers is `Started`, written out: the compiler need not ask the
+        // slot's signature what that is.
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
