@@ -63,13 +63,13 @@ impl Fence {
     pub(super) fn restore(&mut self, state: &Snapshot, memory: &mut [u8]) {
         if self.stands {
             for bytes in &self.open {
-                state.restore(memory, bytes.clone(), drop);
+                state.write(memory, bytes.clone());
             }
         } else {
             // What the first of these resets finds may be of anything: of a new instance, of
             // a run that was broken off.
             let (learns, page) = (self.resets > 0, self.page);
-            state.restore(memory, 0..memory.len(), |bytes| {
+            state.correct(memory, |bytes| {
                 if let Some(written) = self.written.get_mut(bytes.start >> page) {
                     *written |= learns;
                 }
