@@ -125,8 +125,8 @@ fn runs(text: &mut String, with_node: bool, misses: &mut Vec<String>) -> Result<
         );
         if !reached {
             misses.push(format!(
-                "{}: the reset takes {reset:.1} µs, not {target:.1}: what its runs have written \
-                 to is looked at, and put back",
+                "{}: the reset takes {reset:.1} µs, not {target:.1}: whatever its runs may have \
+                 written is put back",
                 work.name
             ));
         }
