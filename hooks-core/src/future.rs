@@ -11,6 +11,8 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
+use crate::parked::Parked;
+
 /// A future that cannot exist: the [`Wait`](crate::Combine::Wait) of a policy that has
 /// no asynchronous work of its own (`T-32`).
 pub struct Never<T> {
@@ -92,11 +94,49 @@ where
 {
     type Output = A::Output;
 
-    #[inline]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<A::Output> {
         match self.project() {
             Projected::Left { future } => future.poll(cx),
             Projected::Right { future } => future.poll(cx),
+        }
+    }
+}
+
+/// A future that is seldom there, where another one commonly is: it is polled and dropped apart,
+/// so that what is made of the other one stays in registers.
+pub(crate) struct Seldom<F>(Parked<F>);
+
+impl<F: Future + Unpin> Seldom<F> {
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(future: F) -> Self {
+        let mut place = Parked::none();
+        place.set(Some(future));
+        Seldom(place)
+    }
+
+    /// The answer goes where it does not lie otherwise.
+    #[cold]
+    #[inline(never)]
+    fn poll_apart(&mut self, cx: &mut Context<'_>, answer: &mut Option<F::Output>) {
+        let future = self.0.as_mut().expect("it was there from the beginning");
+        if let Poll::Ready(ready) = Pin::new(future).poll(cx) {
+            *answer = Some(ready);
+        }
+    }
+}
+
+impl<F: Future + Unpin> Future for Seldom<F> {
+    type Output = F::Output;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let mut answer = None;
+        self.poll_apart(cx, &mut answer);
+        match answer {
+            Some(answer) => Poll::Ready(answer),
+            None => Poll::Pending,
         }
     }
 }

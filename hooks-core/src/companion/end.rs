@@ -5,7 +5,7 @@ use std::future::Future;
 use super::stored::{Companion, Role};
 use super::{Aggregate, AggregateInto, Finalize, FinalizeInto};
 use crate::bounds::{BoxFuture, HookObject, MaybeSend, MaybeSync};
-use crate::future::Either;
+use crate::future::{Either, Seldom};
 
 /// A slot's aggregate, from the outputs to one value.
 pub type Aggregated<'h, C, I, O> = Companion<C, dyn Erased<Vec<I>, O> + 'h>;
@@ -44,7 +44,9 @@ where
     fn end(&self, input: I) -> impl Future<Output = O> + MaybeSend {
         match self {
             Companion::Declared(companion) => Either::left(companion.end(input)),
-            Companion::Replaced(companion, _) => Either::right(companion.end_boxed(input)),
+            Companion::Replaced(companion, _) => {
+                Either::right(Seldom::new(companion.end_boxed(input)))
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Chain;
 use crate::bounds::{BoxFuture, ChainOutput, HookObject, MaybeSend};
-use crate::future::Never;
+use crate::future::{Either, Never, Seldom};
 
 /// The place of a companion that the slot does not have.
 #[derive(Debug, Clone, Copy, Default)]
@@ -118,21 +118,27 @@ impl<T: ChainOutput, C: Chain<T>> Gate<T> for &Chained<'_, C, T> {
         (output, flow)
     }
 
-    #[expect(
-        clippy::manual_async_fn,
-        reason = "an `async fn` moves its arguments into variables before it looks at them"
-    )]
+    #[inline(always)]
     fn check(self, output: T) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
-        async move {
-            let flow = match self {
-                Companion::Declared(chain) => chain.call(&output).await,
-                Companion::Replaced(chain, _) => match chain.check_now(&output) {
-                    Some(flow) => flow,
-                    None => chain.check(&output).await,
-                },
-            };
-            (output, flow)
+        match self {
+            Companion::Declared(chain) => Either::left(look(&**chain, output)),
+            Companion::Replaced(chain, _) => Either::right(Seldom::new(chain.check(output))),
         }
+    }
+}
+
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` moves its arguments into variables before it looks at them"
+)]
+#[inline(always)]
+fn look<T: ChainOutput, C: Chain<T>>(
+    chain: &C,
+    output: T,
+) -> impl Future<Output = (T, ControlFlow<()>)> + MaybeSend {
+    async move {
+        let flow = chain.call(&output).await;
+        (output, flow)
     }
 }
 
@@ -141,16 +147,21 @@ pub trait ErasedChain<T>: HookObject {
     /// The verdict, where it needs no waiting.
     fn check_now(&self, output: &T) -> Option<ControlFlow<()>>;
     /// The verdict.
-    fn check<'a>(&'a self, output: &'a T) -> BoxFuture<'a, ControlFlow<()>>;
+    fn check<'a>(&'a self, output: T) -> BoxFuture<'a, (T, ControlFlow<()>)>
+    where
+        T: 'a;
 }
 
-impl<T, C: Chain<T>> ErasedChain<T> for C {
+impl<T: ChainOutput, C: Chain<T>> ErasedChain<T> for C {
     fn check_now(&self, output: &T) -> Option<ControlFlow<()>> {
         self.__hooks_check_now(output)
     }
 
-    fn check<'a>(&'a self, output: &'a T) -> BoxFuture<'a, ControlFlow<()>> {
-        Box::pin(self.call(output))
+    fn check<'a>(&'a self, output: T) -> BoxFuture<'a, (T, ControlFlow<()>)>
+    where
+        T: 'a,
+    {
+        Box::pin(look(self, output))
     }
 }
 

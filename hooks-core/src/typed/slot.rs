@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::bounds::{HookObject, MaybeSend};
+use crate::bounds::{ChainOutput, HookObject, MaybeSend};
 use crate::companion::{
     Chain, Chained, Companion, End, Finalized, Gate, Named, NoCompanion, Reduce, Role, Transform,
 };
@@ -102,7 +102,10 @@ impl<S: Signature + ?Sized, M: Kind, G: Role, E: Role> TypedSlot<'_, S, M, G, E>
 /// Companions.
 impl<'h, S: Signature + ?Sized, M, C, E> TypedSlot<'h, S, M, Chained<'h, C, S::Out>, E> {
     /// Replaces the chain.
-    pub fn __hooks_set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N) {
+    pub fn __hooks_set_chain<N: Chain<S::Out> + 'h>(&mut self, chain: N)
+    where
+        S::Out: ChainOutput,
+    {
         self.gate = Companion::Replaced(Arc::new(chain), type_name::<N>());
     }
 }
