@@ -118,8 +118,10 @@ static int write_number(char *text, double number, int radix, int count, int fla
     int biased = bits >> 52 & 0x7ff;
     uint64_t fraction = bits & ((1ull << 52) - 1);
     bool whole = number > -1e15 && number < 1e15 && number == (double)(int64_t)number;
-    if (radix != 10 || (flags & ~JS_DTOA_MINUS_ZERO) != (JS_DTOA_FORMAT_FREE | JS_DTOA_EXP_AUTO) ||
-        biased == 0x7ff || whole)
+    int form = flags & ~JS_DTOA_MINUS_ZERO;
+    bool scientific = form == (JS_DTOA_FORMAT_FREE | JS_DTOA_EXP_ENABLED);
+    if (radix != 10 || biased == 0x7ff || whole ||
+        (!scientific && form != (JS_DTOA_FORMAT_FREE | JS_DTOA_EXP_AUTO)))
         return js_dtoa(text, number, radix, count, flags, room);
 
     int ten;
@@ -133,7 +135,7 @@ static int write_number(char *text, double number, int radix, int count, int fla
     int point = length + ten;
     char *to = text;
     if (bits >> 63) *to++ = '-';
-    if (point > 21 || point < -5) {
+    if (scientific || point > 21 || point < -5) {
         *to++ = written[--length];
         if (length) *to++ = '.';
         while (length) *to++ = written[--length];

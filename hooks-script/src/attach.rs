@@ -15,11 +15,49 @@ use serde_json::Value;
 
 use crate::decision::Rejection;
 use crate::fields::ContextData;
-use crate::history::mask;
+use crate::history::{RunHistory, RunRecord, mask};
 use crate::hook::ScriptHook;
-use crate::run::{Failure, Run, Verdict};
+use crate::run::{Failure, Run, Stage, Verdict};
+use crate::stack::Occasion;
+use crate::stack::records::Records;
 
 type DataOf<T> = Arc<dyn Fn(&T) -> ContextData + Send + Sync>;
+
+/// A hook that is attached, with what the host says about that.
+#[derive(Clone)]
+struct Attached {
+    hook: ScriptHook,
+    data: DataOf<Map>,
+    history: Option<RunHistory>,
+}
+
+impl Attached {
+    fn new(hook: &ScriptHook) -> Self {
+        Attached {
+            hook: hook.clone(),
+            data: Arc::new(|_| ContextData::new()),
+            history: None,
+        }
+    }
+
+    /// Runs it, before or after `action`. What it throws is logged, and the run is recorded, also
+    /// if it is given up (`S-15`, `S-20`).
+    async fn run(&self, stage: Stage, action: &str, message: &Map) -> Run {
+        let data = (self.data)(message);
+        let occasion = Occasion::new().action(action);
+        let mut records = Records::new(self.history.as_ref(), stage, &occasion);
+        records.begin(&self.hook);
+        let run = match stage {
+            Stage::Pre => self.hook.run_pre(message, &data).await,
+            Stage::Post => self.hook.run_post(message, &data).await,
+        };
+        let is_told = !matches!(run.verdict, Verdict::Out(_));
+        let record = || RunRecord::of(&self.hook, stage, &run, message, &data);
+        records.put(is_told, record);
+        records.keep().await;
+        run
+    }
+}
 
 /// A script hook as an event hook: the data of the event are the message.
 ///
@@ -57,8 +95,7 @@ type DataOf<T> = Arc<dyn Fn(&T) -> ContextData + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct ScriptEventHook {
-    hook: ScriptHook,
-    data: DataOf<Map>,
+    attached: Attached,
 }
 
 /// A script hook as a PRE or a POST hook: the request or the result, as JSON, is the message.
@@ -97,8 +134,7 @@ pub struct ScriptEventHook {
 #[derive(Clone)]
 pub struct ScriptPhaseHook {
     id: String,
-    hook: ScriptHook,
-    data: DataOf<Map>,
+    attached: Attached,
 }
 
 impl ScriptHook {
@@ -106,8 +142,7 @@ impl ScriptHook {
     /// its event announces. It is given no `data` ([`ScriptEventHook::with_data`]).
     pub fn as_event_hook(&self) -> ScriptEventHook {
         ScriptEventHook {
-            hook: self.clone(),
-            data: Arc::new(|_| ContextData::new()),
+            attached: Attached::new(self),
         }
     }
 
@@ -116,8 +151,7 @@ impl ScriptHook {
     pub fn as_phase_hook(&self, id: impl Into<String>) -> ScriptPhaseHook {
         ScriptPhaseHook {
             id: id.into(),
-            hook: self.clone(),
-            data: Arc::new(|_| ContextData::new()),
+            attached: Attached::new(self),
         }
     }
 
@@ -134,13 +168,21 @@ impl ScriptEventHook {
     /// What the hook is told of user, channel and guild, made of the data of the event.
     #[must_use]
     pub fn with_data(mut self, data: impl Fn(&Map) -> ContextData + Send + Sync + 'static) -> Self {
-        self.data = Arc::new(data);
+        self.attached.data = Arc::new(data);
         self
     }
 
-    async fn run(self, message: Arc<Map>) -> Result<HookResult, HookError> {
-        let run = self.hook.run_pre(&message, &(self.data)(&message)).await;
-        Ok(match self.hook.answer(run)? {
+    /// Where its runs are recorded, with the name of the event as the action (`S-20`); nowhere,
+    /// unless given.
+    #[must_use]
+    pub fn with_history(mut self, history: RunHistory) -> Self {
+        self.attached.history = Some(history);
+        self
+    }
+
+    async fn run(self, event: Arc<str>, message: Arc<Map>) -> Result<HookResult, HookError> {
+        let run = self.attached.run(Stage::Pre, &event, &message).await;
+        Ok(match self.attached.hook.answer(run)? {
             Ok(Some(out)) if out != *message => HookResult::modify(out),
             Ok(_) => HookResult::proceed(),
             Err(Rejection { class, message, .. }) => {
@@ -154,7 +196,15 @@ impl ScriptPhaseHook {
     /// What the hook is told of user, channel and guild, made of the request or the result.
     #[must_use]
     pub fn with_data(mut self, data: impl Fn(&Map) -> ContextData + Send + Sync + 'static) -> Self {
-        self.data = Arc::new(data);
+        self.attached.data = Arc::new(data);
+        self
+    }
+
+    /// Where its runs are recorded, with the id of the hook as the action (`S-20`); nowhere,
+    /// unless given.
+    #[must_use]
+    pub fn with_history(mut self, history: RunHistory) -> Self {
+        self.attached.history = Some(history);
         self
     }
 }
@@ -192,13 +242,14 @@ impl IntoHandler<Script> for ScriptEventHook {
     where
         Self::Answer: HookAnswer<Time> + Send,
     {
-        let function =
-            move |_: Arc<str>, data: Arc<Map>| -> Self::Answer { Box::pin(self.clone().run(data)) };
+        let function = move |event: Arc<str>, data: Arc<Map>| -> Self::Answer {
+            Box::pin(self.clone().run(event, data))
+        };
         function.into_handler::<Time>()
     }
 
     fn name(&self) -> Option<String> {
-        Some(self.hook.manifest().name().to_owned())
+        Some(self.attached.hook.manifest().name().to_owned())
     }
 }
 
@@ -216,13 +267,13 @@ impl<Req: Serialize + Sync + ?Sized> PreHook<Req> for ScriptPhaseHook {
             let message = match message {
                 Ok(message) => message,
                 // A check that cannot see what it is to check has not passed.
-                Err(error) if self.hook.fail_closed => {
+                Err(error) if self.attached.hook.fail_closed => {
                     return Ok(deny("HookFailure", &error.to_string(), &self.id));
                 }
                 Err(error) => return Err(error),
             };
-            let run = self.hook.run_pre(&message, &(self.data)(&message)).await;
-            Ok(match self.hook.answer(run)? {
+            let run = self.attached.run(Stage::Pre, &self.id, &message).await;
+            Ok(match self.attached.hook.answer(run)? {
                 Ok(_) => HookResponse::default(),
                 Err(rejection) => deny(&rejection.class, &rejection.message, &rejection.hook),
             })
@@ -251,7 +302,7 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
         let request_id = request_id.map(str::to_owned);
         async move {
             let message = message?;
-            let run = self.hook.run_post(&message, &(self.data)(&message)).await;
+            let run = self.attached.run(Stage::Post, &self.id, &message).await;
             match run.verdict {
                 Verdict::Out(_) => Ok(()),
                 Verdict::Stop(stop) => {
@@ -273,7 +324,9 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
 
 impl fmt::Debug for ScriptEventHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ScriptEventHook").field(&self.hook).finish()
+        f.debug_tuple("ScriptEventHook")
+            .field(&self.attached.hook)
+            .finish()
     }
 }
 
@@ -281,7 +334,7 @@ impl fmt::Debug for ScriptPhaseHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScriptPhaseHook")
             .field("id", &self.id)
-            .field("hook", &self.hook)
+            .field("hook", &self.attached.hook)
             .finish()
     }
 }

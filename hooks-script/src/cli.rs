@@ -298,11 +298,20 @@ fn start(builder: hooks_script::ScriptEngineBuilder) -> Result<ScriptEngine, Str
 
 /// A file, but for what is beyond every limit: some have no end.
 fn read(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
+    // A character more, through which the end may go.
+    let mut bytes = Vec::new();
+    let most = LONGEST_FILE + 4;
     File::open(path)
-        .and_then(|file| file.take(LONGEST_FILE + 1).read_to_string(&mut text))
+        .and_then(|file| file.take(most).read_to_end(&mut bytes))
         .map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(text)
+    let is_cut = bytes.len() as u64 == most;
+    String::from_utf8(bytes).or_else(|error| {
+        let (end, bytes) = (error.utf8_error(), error.into_bytes());
+        match end.error_len() {
+            None if is_cut => Ok(String::from_utf8_lossy(&bytes[..end.valid_up_to()]).into_owned()),
+            _ => Err(format!("{}: it is no UTF-8", path.display())),
+        }
+    })
 }
 
 /// The text of JSON of some kind, of which no part may be missing.

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use self::rule::Standing;
 use crate::hook::ScriptHook;
+use crate::manifest::ContextKey;
 use crate::scope::Scope;
 use crate::store::StoreError;
 
@@ -25,6 +26,7 @@ use crate::store::StoreError;
 pub struct ConsentRequest {
     hook: String,
     code_hash: String,
+    context: String,
     capability: String,
     scope: Scope,
 }
@@ -47,7 +49,7 @@ pub enum Consent {
 pub enum Missing {
     /// It was never asked for.
     Never,
-    /// The hook has changed since it was.
+    /// The hook has changed since it was, or what its manifest asks to be told.
     Changed,
     /// It was revoked.
     Revoked,
@@ -81,6 +83,9 @@ pub struct ConsentChange {
     pub hook: String,
     /// Which version of it: SHA-256 of its source. None of a revocation, which is of them all.
     pub code_hash: Option<String>,
+    /// What that version asks to be told, in its manifest: the names of the keys, with a comma
+    /// between them. None of a revocation.
+    pub context: Option<String>,
     /// What the hook would be able to do, such as `http`.
     pub capability: String,
     /// For whom, and where.
@@ -116,7 +121,8 @@ pub enum PermitVoid {
 
 /// The consents of users, out of reach of any hook (`S-21`). A clone is the same store.
 ///
-/// An approval is of one version of a hook: a hook whose source has changed asks again. It
+/// An approval is of one version of a hook: a hook whose source has changed, or what its manifest
+/// asks to be told, asks again. It
 /// covers what lies within its scope, but nobody whom it does not name: what is approved for a
 /// guild is not approved for a user of it. A denial covers everybody within its scope, and
 /// stands against every approval of the same version, until its own scope decides otherwise. In its scope, a
@@ -163,7 +169,8 @@ pub struct Permit {
 
 impl ConsentRequest {
     /// A request by its parts: the `source` of the hook's manifest, the SHA-256 of its code,
-    /// what it would do, such as `http`, and for whom and where.
+    /// what it would do, such as `http`, and for whom and where. That of a hook whose manifest asks
+    /// for nothing in `data`.
     pub fn new(
         hook: impl Into<String>,
         code_hash: impl Into<String>,
@@ -173,6 +180,7 @@ impl ConsentRequest {
         ConsentRequest {
             hook: hook.into(),
             code_hash: code_hash.into(),
+            context: String::new(),
             capability: capability.into(),
             scope,
         }
@@ -180,12 +188,12 @@ impl ConsentRequest {
 
     /// The request of a registered hook.
     pub fn of(hook: &ScriptHook, capability: impl Into<String>, scope: Scope) -> Self {
-        ConsentRequest::new(
-            hook.manifest().source(),
-            &**hook.code_hash(),
-            capability,
-            scope,
-        )
+        let manifest = hook.manifest();
+        let keys: Vec<_> = manifest.context().map(ContextKey::as_str).collect();
+        ConsentRequest {
+            context: keys.join(","),
+            ..ConsentRequest::new(manifest.source(), &**hook.code_hash(), capability, scope)
+        }
     }
 
     /// What the hook would be able to do.
@@ -273,6 +281,7 @@ impl ConsentStore {
             decision,
             hook: request.hook.clone(),
             code_hash: (decision != Decision::Revoke).then(|| request.code_hash.clone()),
+            context: (decision != Decision::Revoke).then(|| request.context.clone()),
             capability: request.capability.clone(),
             scope: request.scope.clone(),
         };

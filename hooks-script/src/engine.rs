@@ -121,8 +121,7 @@ impl ScriptEngine {
                     hash,
                     source,
                 )),
-                // How deep it may be is a limit, wherever it is reached.
-                (Status::Syntax, _) if !said.is_too_deep() => Err(syntax(source, said)),
+                (Status::Syntax, _) => Err(syntax(source, said)),
                 (Status::Imported, _) => {
                     let module = said.message.strip_prefix("cannot import '");
                     let module = module
@@ -138,7 +137,7 @@ impl ScriptEngine {
                     let why = "its top level waits for a promise that never settles";
                     Err(RegisterError::Load(Failure::BadReturn(why.to_owned())))
                 }
-                _ => Err(RegisterError::Load(said.thrown(self.limits()))),
+                _ => Err(RegisterError::Load(said.thrown())),
             },
             Ended::Failed(Failure::Engine(message)) => Err(RegisterError::Engine(message)),
             Ended::Failed(failure) => Err(RegisterError::Load(failure)),

@@ -225,13 +225,12 @@ impl ScriptHook {
                     stack: said.stack,
                 });
             }
-            Status::NoData if said.is_too_deep() => said.thrown(self.limits()),
             Status::NoData if said.text.is_empty() => Failure::BadReturn(no_json(&said)),
             Status::NoData => Failure::BadReturn(format!("returned {}; {REMEDY}", said.text())),
             Status::Unsettled => {
                 Failure::BadReturn("waits for a promise that never settles".to_owned())
             }
-            _ => said.thrown(self.limits()),
+            _ => said.thrown(),
         })
     }
 

@@ -27,7 +27,7 @@ pub struct Limits {
     /// The time that a run takes at most. It backs fuel up, and is meant not to be reached:
     /// fuel is the same on every machine, time is not. At most a day; observed to a few
     /// milliseconds. A run that has to be made again, because it writes where none had written
-    /// before, has the time anew, at most twice.
+    /// before, has no more for that: at most three attempts share it.
     pub wall: Duration,
     /// Bytes of objects, texts and code that are in use at the same time, the engine's own
     /// 150 KiB among them.

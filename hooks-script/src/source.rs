@@ -170,7 +170,7 @@ fn text_length(rest: &str, quote: char) -> usize {
             '$' if quote == '`' && rest[at..].starts_with("${") => return at + 2,
             _ if character == quote => return at + 1,
             // What is not closed on its line is no text of any kind but this.
-            _ if LINE_ENDS.contains(&character) && quote != '`' => return at,
+            '\r' | '\n' if quote != '`' => return at,
             _ => {}
         }
     }
@@ -194,13 +194,14 @@ fn expression_length(rest: &str) -> usize {
     rest.len()
 }
 
-/// What ends a line, alone or as a pair.
-const LINE_ENDS: [char; 2] = ['\r', '\n'];
+/// What ends a line, the first two alone or as a pair. Texts may contain the others.
+const LINE_ENDS: [char; 4] = ['\r', '\n', '\u{2028}', '\u{2029}'];
 
 /// The place of a byte of the source.
 fn position(source: &str, at: usize) -> Position {
     let before = &source[..at];
-    let line_start = before.rfind(LINE_ENDS).map_or(0, |end| end + 1);
+    let last = before.char_indices().rfind(|(_, c)| LINE_ENDS.contains(c));
+    let line_start = last.map_or(0, |(end, c)| end + c.len_utf8());
     let (ends, pairs) = (before.matches(LINE_ENDS), before.matches("\r\n"));
     Position {
         line: (ends.count() - pairs.count()) as u32 + 1,
@@ -223,33 +224,78 @@ pub(crate) fn of_import(source: &str, module: &str) -> Option<Position> {
     found.map(|(_, (at, _))| position(source, *at))
 }
 
+/// What stands behind each `export` of a module; properties may be called so, too.
+fn exports<'t, 's>(tokens: &'t [(usize, Token<'s>)]) -> Vec<(usize, &'t [(usize, Token<'s>)])> {
+    let mut depth = 0_usize;
+    let mut found = Vec::new();
+    for (index, (at, token)) in tokens.iter().enumerate() {
+        match token {
+            Token::Sign('{' | '(' | '[') => depth += 1,
+            Token::Sign('}' | ')' | ']') => depth = depth.saturating_sub(1),
+            Token::Word("export") if depth == 0 => found.push((*at, &tokens[index + 1..])),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Where what stands behind an `export` gives this name to something.
+fn named(statement: &[(usize, Token<'_>)], name: &str) -> Option<usize> {
+    let says = |&&(_, token): &&(usize, Token<'_>)| token.says().as_deref() == Some(name);
+    let found = match statement.first()?.1 {
+        // `{ this as that, other }`: the last word of each.
+        Token::Sign('{') => {
+            let ends = |token| matches!(token, Token::Sign(',' | '}'));
+            let list = statement.split(|(_, token)| *token == Token::Sign('}'));
+            let list = list.into_iter().next()?.len();
+            let names = statement.windows(2).take(list);
+            let mut names = names.filter(|pair| ends(pair[1].1)).map(|pair| &pair[0]);
+            names.find(says)
+        }
+        Token::Word("const" | "let" | "var") => {
+            let (mut depth, mut is_name) = (0_usize, true);
+            statement[1..].iter().find(|entry| {
+                match entry.1 {
+                    Token::Sign('{' | '(' | '[') => depth += 1,
+                    Token::Sign('}' | ')' | ']') => depth = depth.saturating_sub(1),
+                    Token::Sign('=') if depth == 0 => is_name = false,
+                    Token::Sign(',') if depth == 0 => is_name = true,
+                    _ => {}
+                }
+                is_name && says(entry)
+            })
+        }
+        // `default`, `* as this`, `async function* this`, `class this`.
+        _ => {
+            let head = statement.iter();
+            let mut head = head.take_while(|(_, token)| !matches!(token, Token::Sign('(' | '{')));
+            head.find(says)
+        }
+    };
+    found.map(|(at, _)| *at)
+}
+
 /// The export of this name, or the first one; the beginning of a source that has none.
 pub(crate) fn of_export(source: &str, name: Option<&str>) -> Position {
     let tokens = tokens(source);
-    let exports = || {
-        let places = tokens.iter().enumerate();
-        places.filter(|(_, (_, token))| *token == Token::Word("export"))
-    };
-    let named = name.and_then(|name| {
-        exports().find_map(|(index, _)| {
-            let rest = tokens[index + 1..].iter();
-            let mut statement = rest.take_while(|(_, token)| *token != Token::Word("export"));
-            statement.find(|(_, token)| token.says().as_deref() == Some(name))
-        })
-    });
-    let at = named.map(|(at, _)| *at);
-    let first = || exports().next().map_or(0, |(_, (at, _))| *at);
-    position(source, at.unwrap_or_else(first))
+    let exports = exports(&tokens);
+    let mut statements = exports.iter().map(|(_, statement)| *statement);
+    let named = name.and_then(|name| statements.find_map(|statement| named(statement, name)));
+    let first = || exports.first().map_or(0, |(at, _)| *at);
+    position(source, named.unwrap_or_else(first))
 }
 
 /// The second default of a source that has two.
 pub(crate) fn of_second_default(source: &str) -> Option<Position> {
     let tokens = tokens(source);
-    let pairs = tokens.windows(2).filter_map(|pair| match pair {
-        [(_, Token::Word("export")), (at, Token::Word("default"))] => Some(*at),
-        _ => None,
-    });
-    pairs.skip(1).map(|at| position(source, at)).next()
+    let exports = exports(&tokens);
+    let defaults = exports
+        .iter()
+        .filter_map(|(_, statement)| match statement.first() {
+            Some((at, Token::Word("default"))) => Some(*at),
+            _ => None,
+        });
+    defaults.skip(1).map(|at| position(source, at)).next()
 }
 
 /// A regular expression, by how it is written.
@@ -260,20 +306,65 @@ pub(crate) fn of_expression(source: &str, expression: &str) -> Option<Position> 
     found.map(|(at, _)| position(source, at))
 }
 
-/// What the compiler names in quotes: where it is exported, or else where it stands first.
+/// What the compiler names in quotes: where it is exported, or is a private name of no class
+/// around it, or else where it stands first.
 pub(crate) fn of_quoted(source: &str, message: &str) -> Option<Position> {
     let name = message.split('\'').nth(1).filter(|name| !name.is_empty())?;
     let tokens = tokens(source);
-    let export = tokens
-        .iter()
-        .position(|(_, token)| *token == Token::Word("export"));
     let is_named = |(_, token): &&(usize, Token<'_>)| token.says().as_deref() == Some(name);
-    let exported = message
-        .contains("export")
-        .then(|| tokens[export?..].iter().find(is_named))
-        .flatten();
-    let found = exported.or_else(|| tokens.iter().find(is_named));
-    found.map(|(at, _)| position(source, *at))
+    let found = if message.contains("export") {
+        let exports = exports(&tokens);
+        let lists = exports.iter().map(|(_, statement)| *statement);
+        let mut lists =
+            lists.filter(|statement| matches!(statement.first(), Some((_, Token::Sign('{')))));
+        lists.find_map(|list| {
+            let list = list.iter();
+            let mut list = list.take_while(|(_, token)| *token != Token::Sign('}'));
+            list.find(is_named).map(|(at, _)| *at)
+        })
+    } else {
+        undeclared(&tokens, name)
+    };
+    let first = || tokens.iter().find(is_named).map(|(at, _)| *at);
+    found.or_else(first).map(|at| position(source, at))
+}
+
+/// Where a private name is used outside of every class that declares it.
+fn undeclared(tokens: &[(usize, Token<'_>)], name: &str) -> Option<usize> {
+    // Every open bracket: the place of a class, if it opens the body of one.
+    let mut open: Vec<Option<usize>> = Vec::new();
+    // How many brackets are open where a class begins.
+    let mut begins = None;
+    let mut declared = Vec::new();
+    let mut used = Vec::new();
+    for (index, (at, token)) in tokens.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| tokens[before].1);
+        let behind = tokens.get(index + 1).map(|(_, token)| *token);
+        match token {
+            Token::Word("class") if before != Some(Token::Sign('.')) => begins = Some(open.len()),
+            Token::Sign('{') if begins == Some(open.len()) => {
+                begins = None;
+                open.push(Some(index));
+            }
+            Token::Sign('{' | '(' | '[') => open.push(None),
+            Token::Sign('}' | ')' | ']') => drop(open.pop()),
+            Token::Word(_) if token.says().as_deref() == Some(name) => {
+                let is_use = before == Some(Token::Sign('.')) || behind == Some(Token::Word("in"));
+                match open.last() {
+                    Some(Some(class)) if !is_use => declared.push(*class),
+                    _ => used.push((*at, open.clone())),
+                }
+            }
+            _ => {}
+        }
+    }
+    let is_declared = |around: &[Option<usize>]| {
+        let mut classes = around.iter().flatten();
+        classes.any(|class| declared.contains(class))
+    };
+    used.into_iter()
+        .find(|(_, around)| !is_declared(around))
+        .map(|(at, _)| at)
 }
 
 #[cfg(test)]
@@ -295,13 +386,84 @@ mod tests {
     #[test]
     fn an_export_is_found_by_its_name_behind_the_word() {
         let source = "const helper = 1;\nexport default () => helper;\nexport { helper };\n";
-        assert_eq!(of_export(source, Some("helper")), at(2, 22));
+        assert_eq!(of_export(source, Some("helper")), at(3, 10));
         assert_eq!(of_export("/* é */ export default 5", None), at(1, 10));
         assert_eq!(of_export("let a;", None), at(1, 1));
     }
 
     #[test]
+    fn an_export_is_found_where_it_is_given_its_name() {
+        for (source, name, line, column) in [
+            (
+                "const n = 1;\nexport default () => n;\nexport { n as m, n };",
+                "n",
+                3,
+                18,
+            ),
+            (
+                "export default () => { const version = 1; };\nexport const a = [1, 2], version = 2",
+                "version",
+                2,
+                26,
+            ),
+            ("export const { a, b: [c] } = f(() => { c; });", "c", 1, 23),
+            (
+                "export default 1; export async function* run() {}",
+                "run",
+                1,
+                42,
+            ),
+            ("export * as all from 'x'", "all", 1, 13),
+            (
+                "class A { export() { default: 1 } }\nexport default 1",
+                "default",
+                2,
+                8,
+            ),
+            ("export function f(a) {}\nexport { a }", "a", 2, 10),
+        ] {
+            assert_eq!(of_export(source, Some(name)), at(line, column), "{source}");
+        }
+        let source = "class A { export(){} default(){} export(){} }\nexport default 1";
+        assert_eq!(of_second_default(source), None);
+    }
+
+    #[test]
+    fn a_private_name_is_found_where_no_class_declares_it() {
+        let message = "undefined private field '#y'";
+        for (source, line, column) in [
+            (
+                "class B { #y; z() { return this.#y } }\n\nclass A { m() { return this.#y } }",
+                3,
+                29,
+            ),
+            (
+                "const s = '#y';\nclass A { m() { class B { #y } return #y in this } }",
+                2,
+                39,
+            ),
+            ("class A extends f({}) { #x = this.#y }", 1, 35),
+            (
+                "class A { m() { return class { n() { this.#y } } } }",
+                1,
+                43,
+            ),
+        ] {
+            assert_eq!(
+                of_quoted(source, message),
+                Some(at(line, column)),
+                "{source}"
+            );
+        }
+    }
+
+    #[test]
     fn lines_end_as_they_do_for_the_compiler() {
+        for end in ["\u{2028}", "\u{2029}"] {
+            // A text may contain these.
+            let source = format!("// export default{end}'{end}'{end}export default 5");
+            assert_eq!(of_export(&source, None), at(4, 1), "{end:?}");
+        }
         for end in ["\n", "\r", "\r\n"] {
             let source = format!("// export default{end}{end}'x{end}export default 5");
             assert_eq!(of_export(&source, None), at(4, 1), "{end:?}");

@@ -4,7 +4,7 @@
 mod budget;
 mod member;
 mod order;
-mod records;
+pub(crate) mod records;
 mod turn;
 
 use std::fmt;

@@ -29,7 +29,9 @@ pub(super) fn standing<'a>(
         }
         if change.decision == Decision::Revoke {
             revoked = revoked.max(Some(change.id));
-        } else if change.code_hash.as_ref() != Some(&request.code_hash) {
+        } else if change.code_hash.as_ref() != Some(&request.code_hash)
+            || change.context.as_ref() != Some(&request.context)
+        {
             other_version = other_version.max(Some(change.id));
             continue;
         }
@@ -75,6 +77,7 @@ mod tests {
                 decision: *decision,
                 hook: "hook".to_owned(),
                 code_hash: (*decision != Revoke).then(|| (*hash).to_owned()),
+                context: (*decision != Revoke).then(String::new),
                 capability: "http".to_owned(),
                 scope: scope.clone(),
             })

@@ -13,14 +13,15 @@ pub(super) async fn append(
     mut change: ConsentChange,
 ) -> Result<ConsentChange, StoreError> {
     let done = sqlx::query(
-        "INSERT INTO consent_changes (time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO consent_changes (time_us, decided_by, decision, hook, code_hash, context, capability, user_id, guild_id, channel_id)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(to_db_time(change.time))
     .bind(&change.by)
     .bind(change.decision.as_str())
     .bind(&change.hook)
     .bind(&change.code_hash)
+    .bind(&change.context)
     .bind(&change.capability)
     .bind(&change.scope.user)
     .bind(&change.scope.guild)
@@ -38,13 +39,13 @@ pub(super) async fn standing(
     request: &ConsentRequest,
 ) -> Result<Standing, StoreError> {
     let rows = sqlx::query(
-        "SELECT max(id) AS id, time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id
+        "SELECT max(id) AS id, time_us, decided_by, decision, hook, code_hash, context, capability, user_id, guild_id, channel_id
          FROM consent_changes
          WHERE hook = ?1 AND capability = ?2
            AND (user_id IS NULL OR user_id = ?3)
            AND (guild_id IS NULL OR guild_id = ?4)
            AND (channel_id IS NULL OR channel_id = ?5)
-         GROUP BY user_id, guild_id, channel_id, decision, code_hash IS ?6",
+         GROUP BY user_id, guild_id, channel_id, decision, code_hash IS ?6 AND context IS ?7",
     )
     .bind(&request.hook)
     .bind(&request.capability)
@@ -52,6 +53,7 @@ pub(super) async fn standing(
     .bind(&request.scope.guild)
     .bind(&request.scope.channel)
     .bind(&request.code_hash)
+    .bind(&request.context)
     .fetch_all(database.pool())
     .await?;
     let changes: Vec<_> = rows.iter().map(change).collect::<Result<_, _>>()?;
@@ -64,7 +66,7 @@ pub(super) async fn changes(
     user: Option<&str>,
 ) -> Result<Vec<ConsentChange>, StoreError> {
     let rows = sqlx::query(
-        "SELECT id, time_us, decided_by, decision, hook, code_hash, capability, user_id, guild_id, channel_id
+        "SELECT id, time_us, decided_by, decision, hook, code_hash, context, capability, user_id, guild_id, channel_id
          FROM consent_changes
          WHERE (?1 IS NULL OR hook = ?1) AND (?2 IS NULL OR user_id = ?2)
          ORDER BY id",
@@ -92,6 +94,7 @@ fn change(row: &SqliteRow) -> Result<ConsentChange, StoreError> {
         },
         hook: row.try_get("hook")?,
         code_hash: row.try_get("code_hash")?,
+        context: row.try_get("context")?,
         capability: row.try_get("capability")?,
         scope: Scope::from_row(row)?,
     })

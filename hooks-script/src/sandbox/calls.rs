@@ -181,16 +181,19 @@ impl Sandbox {
         let watched = Watched::new();
         let wall = given.allowance.wall;
         let wall = wall.map_or(self.limits.wall, |wall| wall.min(self.limits.wall));
+        // For all attempts together: where a script writes is its own doing.
+        let began = Instant::now();
+        let until = given.allowance.until;
+        let wall = until.map_or(wall, |until| {
+            wall.min(until.saturating_duration_since(began))
+        });
         let attempt = |instance: &mut Instance, fuel: &mut Fuel| {
             if instance.space.has_grown() {
                 // To grow a memory takes fuel, and each attempt is to use the same.
                 (*instance, _) = Instance::new(&self.limits)?;
             }
             let host = instance.space.host_mut();
-            let now = Instant::now();
-            let until = given.allowance.until;
-            let wall = until.map_or(wall, |until| wall.min(until.saturating_duration_since(now)));
-            (host.wall, host.deadline) = (wall, now + wall);
+            (host.wall, host.deadline) = (wall, began + wall);
             host.outbox = given
                 .allowance
                 .http
@@ -307,6 +310,13 @@ impl Sandbox {
         }
         let memory = instance.space.bytes();
         match fields.and_then(|fields| fields.said(memory)) {
+            Some(said)
+                if said
+                    .least_depth(status, self.limits.stack)
+                    .is_some_and(|least| instance.space.depth() >= least) =>
+            {
+                Ended::Failed(Failure::Stack(self.limits.stack))
+            }
             Some(said) => Ended::Returned(status, said),
             None => {
                 instance.spoiled = true;

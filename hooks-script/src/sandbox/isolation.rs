@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::limits::Limits;
-use crate::run::Stage;
+use crate::run::{Failure, Stage};
 use crate::sandbox::calls::{Allowance, Given, Sandbox};
 use crate::sandbox::instance::{Circumstances, Instance};
 use crate::sandbox::result::{Ended, Status};
@@ -375,6 +375,53 @@ fn fenced(sandbox: &Sandbox, instance: &mut Instance) -> Arc<Snapshot> {
         }
     }
     panic!("no fence");
+}
+
+/// A hook that meets the fence late is made again, and has no more time for that.
+#[test]
+fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
+    watch(&module().unwrap().0).unwrap();
+    let limits = Limits {
+        fuel: u64::MAX / 4,
+        wall: Duration::from_secs(60),
+        ..Limits::default()
+    };
+    let sandbox = Sandbox::new(limits, false).unwrap();
+    let mut instance = sandbox.instance().unwrap();
+    let source = b"export default ({ in: { forever } }) => {
+        for (let n = 0; n < 3_000_000; n++);
+        const fresh = [];
+        for (let n = 0; n < 12; n++) fresh.push(new Uint8Array(4096).fill(1));
+        while (forever);
+        return { out: {} };
+    };";
+    let hook = load(&sandbox, &mut instance, source);
+    let timed = |instance: &mut Instance, forever: bool, wall| {
+        let with = Given {
+            allowance: Allowance {
+                wall,
+                ..Allowance::default()
+            },
+            ..given()
+        };
+        let input = format!(r#"{{"stage":"pre","in":{{"forever":{forever}}},"data":{{}}}}"#);
+        let began = Instant::now();
+        let report = sandbox.run(instance, &hook, Stage::Pre, input.as_bytes(), &with);
+        (report.ended, began.elapsed())
+    };
+    let (ended, until_fence) = timed(&mut instance, false, None);
+    assert!(
+        matches!(ended, Ended::Returned(Status::Done, _)),
+        "{ended:?}"
+    );
+    let wall = until_fence * 4 / 3;
+    fenced(&sandbox, &mut instance);
+    let (ended, taken) = timed(&mut instance, true, Some(wall));
+    assert!(
+        matches!(ended, Ended::Failed(Failure::Wall(had)) if had == wall),
+        "{ended:?}"
+    );
+    assert!(taken < wall * 17 / 10, "{taken:?} of {wall:?}");
 }
 
 #[cfg(target_os = "linux")]

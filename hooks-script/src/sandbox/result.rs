@@ -1,6 +1,5 @@
 //! What a call of the engine comes to. See `engine/shim.c`, which this mirrors.
 
-use crate::limits::Limits;
 use crate::outbox::OutboundRequest;
 use crate::run::{ConsoleLine, Failure, Position};
 
@@ -133,17 +132,27 @@ impl Said {
         })
     }
 
-    /// Whether the stack was too small. Only the engine makes this error where nobody forges
-    /// it, and who does fails as well.
-    pub(crate) fn is_too_deep(&self) -> bool {
-        self.class == "RangeError" && self.message == "Maximum call stack size exceeded"
+    /// How deep a call has gone at least that ends like this for want of more stack than this, if
+    /// any does. What is thrown then, a script can throw as well, but not without having been
+    /// there; the compiler, of sources and of regular expressions, says anything where it cannot
+    /// go on.
+    pub(super) fn least_depth(&self, status: Status, stack: usize) -> Option<usize> {
+        /// What the last frames had not written to yet.
+        const FRAMES: usize = 4 << 10;
+        match (status, self.class.as_str(), self.message.as_str()) {
+            (Status::Syntax, ..) | (Status::Thrown, "SyntaxError", "stack overflow") => {
+                Some(stack.saturating_sub(FRAMES))
+            }
+            // A function is refused as a whole, with all of its variables.
+            (Status::Thrown | Status::NoData, "RangeError", "Maximum call stack size exceeded") => {
+                Some(stack - stack / 4)
+            }
+            _ => None,
+        }
     }
 
     /// What was thrown, as a failure.
-    pub(crate) fn thrown(self, limits: &Limits) -> Failure {
-        if self.is_too_deep() {
-            return Failure::Stack(limits.stack);
-        }
+    pub(crate) fn thrown(self) -> Failure {
         Failure::Thrown {
             position: self.position(),
             class: if self.class.is_empty() {

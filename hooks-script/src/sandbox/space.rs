@@ -155,6 +155,13 @@ impl Space {
         Ok(taken)
     }
 
+    /// How much of the stack was used since the last reset, in bytes: what is unused is zeros.
+    pub(super) fn depth(&self) -> usize {
+        let stack = &self.bytes()[..self.stack];
+        let unused = stack.iter().position(|&byte| byte != 0);
+        stack.len() - unused.unwrap_or(stack.len())
+    }
+
     /// Whether the stack has gone below the memory, where it lies first: what is counted down from
     /// there is a large number.
     pub(super) fn has_left_stack(&mut self) -> bool {

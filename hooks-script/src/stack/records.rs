@@ -8,7 +8,7 @@ use crate::hook::ScriptHook;
 use crate::run::Stage;
 
 /// One record for each hook whose turn it was (`S-20`).
-pub(super) struct Records<'a> {
+pub(crate) struct Records<'a> {
     history: Option<&'a RunHistory>,
     stage: Stage,
     occasion: &'a Occasion,
@@ -18,7 +18,7 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         history: Option<&'a RunHistory>,
         stage: Stage,
         occasion: &'a Occasion,
@@ -33,7 +33,7 @@ impl<'a> Records<'a> {
     }
 
     /// The turn of a hook begins.
-    pub(super) fn begin(&mut self, hook: &ScriptHook) {
+    pub(crate) fn begin(&mut self, hook: &ScriptHook) {
         if self.history.is_some() {
             self.running = Some(hook.clone());
         }
@@ -41,7 +41,7 @@ impl<'a> Records<'a> {
 
     /// The turn of the hook is over, with this record, which is made only where somebody wants
     /// it. `is_told` says that it is for the log, too.
-    pub(super) fn put(&mut self, is_told: bool, record: impl FnOnce() -> RunRecord) {
+    pub(crate) fn put(&mut self, is_told: bool, record: impl FnOnce() -> RunRecord) {
         self.running = None;
         let is_logged = is_told && tracing::enabled!(target: "hooks_script", tracing::Level::WARN);
         if self.history.is_none() && !is_logged {
@@ -57,7 +57,7 @@ impl<'a> Records<'a> {
     }
 
     /// Keeps them, which goes on also if nobody waits for it.
-    pub(super) async fn keep(mut self) {
+    pub(crate) async fn keep(mut self) {
         if let Some(history) = self.history {
             history.keep(mem::take(&mut self.records)).await;
         }

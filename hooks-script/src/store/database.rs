@@ -22,7 +22,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it
 /// is.
-const MIGRATIONS: [(i64, &str, &str); 2] = [
+const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
         1,
         "records",
@@ -32,6 +32,11 @@ const MIGRATIONS: [(i64, &str, &str); 2] = [
         2,
         "consents stay",
         include_str!("../../migrations/0002_consents_stay.sql"),
+    ),
+    (
+        3,
+        "consent to context",
+        include_str!("../../migrations/0003_consent_to_context.sql"),
     ),
 ];
 

@@ -1,7 +1,8 @@
 //! `S-21`: consent is the user's, and out of reach of any hook.
 
 use hooks_script::{
-    Consent, ConsentError, ConsentRequest, ConsentStore, Decision, Missing, Scope, ScriptEngine,
+    Consent, ConsentError, ConsentRequest, ConsentStore, ContextKey, Decision, Manifest, Missing,
+    Scope, ScriptEngine,
 };
 
 use crate::{HOOK, Stores};
@@ -81,9 +82,9 @@ async fn s_21_no_entry_of_the_history_is_changed_or_taken_away() {
         "DELETE FROM consent_changes WHERE id = 2",
         "DELETE FROM consent_changes",
         "INSERT OR REPLACE INTO consent_changes SELECT 2, time_us, decided_by, decision, hook, \
-         code_hash, capability, user_id, guild_id, channel_id FROM consent_changes WHERE id = 1",
+         code_hash, capability, user_id, guild_id, channel_id, context FROM consent_changes WHERE id = 1",
         "INSERT INTO consent_changes SELECT -1, time_us, decided_by, decision, hook, \
-         code_hash, capability, user_id, guild_id, channel_id FROM consent_changes WHERE id = 1",
+         code_hash, capability, user_id, guild_id, channel_id, context FROM consent_changes WHERE id = 1",
     ] {
         let error = sqlx::query(statement).execute(&mut connection).await;
         let error = error.expect_err(statement).to_string();
@@ -150,6 +151,33 @@ async fn s_21_a_changed_hook_asks_again() {
         assert_eq!(missing(&store, &new).await, Missing::Changed);
         store.approve(&new, "u-1").await.unwrap();
         assert!(store.permit(&new).await.is_some());
+    }
+}
+
+/// Who agrees knows what the hook is told.
+#[tokio::test]
+async fn s_21_a_hook_that_asks_to_be_told_more_asks_again() {
+    let engine = ScriptEngine::builder().build().unwrap();
+    let of = |keys: &[ContextKey]| {
+        let manifest = Manifest::new(HOOK, "Hook", keys.iter().copied()).unwrap();
+        let hook = engine
+            .register(manifest, "export default () => {};")
+            .unwrap();
+        ConsentRequest::of(&hook, "http", Scope::user("u-1"))
+    };
+    let (nothing, user) = (of(&[]), of(&[ContextKey::User]));
+    for store in Stores::new().await.consents {
+        let change = store.approve(&nothing, "u-1").await.unwrap();
+        assert_eq!(change.context.as_deref(), Some(""));
+        assert_eq!(missing(&store, &user).await, Missing::Changed);
+        store.approve(&user, "u-1").await.unwrap();
+        assert!(store.permit(&user).await.is_some());
+        assert!(store.permit(&nothing).await.is_some());
+        store.revoke(&nothing, "u-1").await.unwrap();
+        assert_eq!(missing(&store, &user).await, Missing::Revoked);
+        let history = store.history_of_hook(HOOK).await.unwrap();
+        let told: Vec<_> = history.iter().map(|it| it.context.as_deref()).collect();
+        assert_eq!(told, [Some(""), Some("user"), None]);
     }
 }
 

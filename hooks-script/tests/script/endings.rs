@@ -1,6 +1,6 @@
 //! How a run ends when more than one thing goes wrong in it: a stop is never lost.
 
-use hooks_script::{Failure, RegisterError};
+use hooks_script::{Failure, RegisterError, Verdict};
 
 use crate::support::{
     body, engine, engine_with, failure, out, post, pre, register, rejected, run, stop, summary,
@@ -247,4 +247,72 @@ fn s_16_a_place_is_in_the_source_or_absent() {
             .position()
             .is_some_and(|at| at.line > 0)
     );
+}
+
+#[test]
+fn s_22_the_end_of_the_stack_is_told_by_the_stack_and_not_by_the_exception() {
+    let forged = "new RangeError('Maximum call stack size exceeded')";
+    ends(&format!("throw {forged};"), "error thrown RangeError");
+    ends(
+        "throw new SyntaxError('stack overflow');",
+        "error thrown SyntaxError",
+    );
+    for code in [
+        "const f = () => f() + 1; return f();",
+        "const f = () => f() + 1; try { f(); } catch (e) { throw e; }",
+        "class A { toJSON() { return JSON.stringify(this); } } JSON.stringify(new A());",
+        "const f = (n) => (n ? f(n - 1) : new RegExp('(?:'.repeat(120) + ')'.repeat(120)));
+         const room = (n) => { try { return room(n + 1); } catch { return n; } };
+         f(room(0) - 25);",
+    ] {
+        assert!(
+            matches!(failure(run(&body(code))), Failure::Stack(_)),
+            "{code}"
+        );
+    }
+    for source in [
+        "export default ".to_owned()
+            + &"function () { return ".repeat(500)
+            + "1"
+            + &"}".repeat(500),
+        format!(
+            "export default () => /{}a{}/;",
+            "(?:".repeat(1000),
+            ")+".repeat(1000)
+        ),
+    ] {
+        let error = rejected(&source);
+        assert!(
+            matches!(error, RegisterError::Load(Failure::Stack(_))),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn s_02_numbers_are_written_as_the_language_says() {
+    let source = body(
+        "return { out: { texts: [7.120236347223045e-307, 6.189700196426902e+26, -1.5, 0, -0, 123456,
+            0.00015, 1e21, 5e-324, 1.7976931348623157e308, NaN, -Infinity].map((n) => n.toExponential()) } };",
+    );
+    match run(&source).verdict {
+        Verdict::Out(out) => assert_eq!(
+            out["texts"],
+            serde_json::json!([
+                "7.120236347223045e-307",
+                "6.189700196426902e+26",
+                "-1.5e+0",
+                "0e+0",
+                "0e+0",
+                "1.23456e+5",
+                "1.5e-4",
+                "1e+21",
+                "5e-324",
+                "1.7976931348623157e+308",
+                "NaN",
+                "-Infinity"
+            ])
+        ),
+        other => panic!("{other:?}"),
+    }
 }

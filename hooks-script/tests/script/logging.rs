@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 use std::fmt::{Debug, Write};
+use std::num::NonZeroUsize;
 use std::sync::Once;
 
 use futures_executor::block_on;
-use hooks_script::{ContextData, Occasion, ScriptStack};
-use serde_json::json;
+use hooks_runtime::{FailurePolicy, HookRegistry, PhaseRegistry, RegisterOptions};
+use hooks_script::{ContextData, Occasion, RunHistory, RunQuery, ScriptStack};
+use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -64,6 +66,67 @@ fn log_of_what_did_not_run() {
     );
 }
 
+/// A registry has no stack around its hooks.
+fn log_of_attached_hooks() {
+    let engine = engine();
+    let throws = |code: &str| register(&engine, &body(code));
+    let (stops, fails) = (
+        throws("throw new (class Spam extends HookStopException {})('links');"),
+        throws("throw new TypeError('about ' + context.in.text);"),
+    );
+    let history = RunHistory::in_memory(NonZeroUsize::new(10).unwrap());
+    let hooks = HookRegistry::new();
+    let phases: PhaseRegistry<Value, Value> = PhaseRegistry::new();
+    let options = RegisterOptions::new;
+    for (hook, id) in [(&fails, "fails"), (&stops, "stops")] {
+        let event = hook.as_event_hook().with_history(history.clone());
+        hooks.register("message:send", event, options());
+        let phase = || hook.as_phase_hook(id).with_history(history.clone());
+        let isolated = options().on_failure(FailurePolicy::Isolate);
+        phases.register_pre(phase(), isolated.trusted(false));
+        phases.register_post(phase(), options());
+    }
+    let message = json!({ "text": "Xylophone meets Quagmire" });
+    drop(block_on(hooks.emit("message:send", message.clone())).unwrap());
+    drop(block_on(phases.execute_pre(&message)).unwrap());
+    block_on(phases.execute_post(&message, None));
+
+    let heard = HEARD.take();
+    let page = block_on(history.query(&RunQuery::new())).unwrap();
+    let mut records = page.records.iter().rev();
+    for (action, stage) in [
+        (["message:send", "message:send"], "pre"),
+        (["fails", "stops"], "pre"),
+        (["fails", "stops"], "post"),
+    ] {
+        for (action, level, class) in [
+            (action[0], "WARN", "TypeError"),
+            (action[1], "INFO", "Spam"),
+        ] {
+            let is_of = |line: &&String| {
+                [
+                    level,
+                    class,
+                    &format!("stage={stage}"),
+                    &format!("{action:?}"),
+                ]
+                .iter()
+                .all(|part| line.contains(*part))
+            };
+            let line = heard.iter().find(is_of);
+            let line = line.unwrap_or_else(|| panic!("{action}, {stage}: {heard:#?}"));
+            assert!(line.contains("hook.js:2:"), "its trace: {line}");
+            assert!(!line.contains("Xylophone"), "{line}");
+            let record = records.next().expect("one a run");
+            assert_eq!(
+                (&*record.action, record.stage.to_string()),
+                (action, stage.to_owned())
+            );
+        }
+    }
+    assert!(records.next().is_none());
+}
+
 struct Line(String);
 
 impl Visit for Line {
@@ -96,6 +159,7 @@ fn s_15_what_a_hook_throws_is_logged_with_its_trace() {
     block_on(stack.run_post_on(&occasion, message, &data));
     let heard = HEARD.take();
     log_of_what_did_not_run();
+    log_of_attached_hooks();
     let [failed, stopped, failed_after, annotated] = &heard[..] else {
         panic!("{heard:#?}")
     };
