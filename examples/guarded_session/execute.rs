@@ -12,11 +12,12 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 
 use crate::confine::Confinement;
 use crate::confine::stage::{ENTER, Request, THIS_PROGRAM};
 use crate::job::Job;
-use crate::scratch::{Scratch, Usage};
+use crate::scratch::{self, Scratch, Usage};
 
 /// The disk that the scratch copy may take, and how many files and folders.
 const DISK_LIMIT_BYTES: u64 = 256 << 20;
@@ -90,10 +91,12 @@ impl<'a> Executor<'a> {
     }
 
     async fn watch(&self, job: Job, output: &mut Vec<u8>) -> io::Result<Outcome> {
+        let before = self.scratch.usage();
         let mut end = Instant::now() + self.time_limit;
         let (mut child, mut pipe) = self.start(job).await?;
         let group = Group::of(&child);
-        let before = self.scratch.usage();
+        // On a thread of its own: a call can make that take long, and has to end in time.
+        let mut counting: Option<JoinHandle<Usage>> = None;
         let mut disk = tokio::time::interval(DISK_CHECK);
         let mut chunk = vec![0; 8 << 10];
         let (mut status, mut is_open) = (None, true);
@@ -115,8 +118,14 @@ impl<'a> Executor<'a> {
                     Some(_) => None,
                     None => Some(Outcome::TimedOut),
                 },
-                _ = disk.tick(), if status.is_none() => {
-                    if overfills(before, self.scratch.usage()) {
+                _ = disk.tick(), if status.is_none() && counting.is_none() => {
+                    let files = self.scratch.files();
+                    let count = move || scratch::count(&files, Some(end));
+                    counting = Some(tokio::task::spawn_blocking(count));
+                },
+                now = counted(&mut counting), if counting.is_some() => {
+                    counting = None;
+                    if status.is_none() && overfills(before, now?) {
                         break Some(Outcome::DiskLimit);
                     }
                 },
@@ -236,6 +245,13 @@ fn keep(output: &mut Vec<u8>, chunk: &[u8], limit: usize) -> bool {
 }
 
 /// Whether a call has filled the disk. One that finds it full can still tidy up.
+async fn counted(counting: &mut Option<JoinHandle<Usage>>) -> io::Result<Usage> {
+    match counting {
+        Some(counting) => Ok(counting.await?),
+        None => std::future::pending().await,
+    }
+}
+
 fn overfills(before: Usage, now: Usage) -> bool {
     now.bytes > DISK_LIMIT_BYTES.max(before.bytes)
         || now.entries > DISK_LIMIT_ENTRIES.max(before.entries)

@@ -1,11 +1,16 @@
 //! The scratch copy: the only place that a call can change.
 
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use tempfile::TempDir;
 
 /// The folders in [`Scratch::files`] that a call may write; the folder itself it
@@ -134,24 +139,65 @@ impl Scratch {
             && fs::read_dir(&outside).is_ok_and(|entries| entries.count() == 2)
     }
 
-    /// What the files take on disk, in bytes, and how many files and folders there are.
+    /// How full it is, where nothing runs in it.
     pub(crate) fn usage(&self) -> Usage {
-        let mut folders = vec![self.files()];
-        let mut usage = Usage::default();
-        while let Some(folder) = folders.pop() {
-            // A call may remove a folder while it is counted.
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                usage.entries += 1;
-                if let Ok(metadata) = entry.metadata() {
-                    usage.bytes += metadata.blocks() * 512;
-                    if metadata.is_dir() {
-                        folders.push(entry.path());
-                    }
+        count(&self.files(), None)
+    }
+}
+
+/// What the files below a folder take on disk, and how many files and folders there are; what has been
+/// counted, if that takes too long. A call may change any of them meanwhile: its links lead nowhere.
+pub(crate) fn count(files: &Path, until: Option<Instant>) -> Usage {
+    let mut usage = Usage::default();
+    let Ok(root) = rustix::fs::open(files, FOLDER, Mode::empty()) else {
+        return usage;
+    };
+    let mut folders = vec![PathBuf::from(".")];
+    while let Some(path) = folders.pop() {
+        // A call may remove a folder while it is counted.
+        let Ok(folder) = open_beneath(&root, &path) else {
+            continue;
+        };
+        for entry in Dir::read_from(&folder).into_iter().flatten().flatten() {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return usage;
+            }
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            usage.entries += 1;
+            if let Ok(status) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                usage.bytes += status.st_blocks.cast_unsigned() * 512;
+                if FileType::from_raw_mode(status.st_mode).is_dir() {
+                    folders.push(path.join(OsStr::from_bytes(name.to_bytes())));
                 }
             }
         }
-        usage
     }
+    usage
+}
+
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// Opens a folder below another one, and none that a link leads to.
+fn open_beneath(root: &OwnedFd, path: &Path) -> rustix::io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{ResolveFlags, openat2};
+        use rustix::io::Errno;
+
+        let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match openat2(root, path, FOLDER, Mode::empty(), within) {
+            // An old kernel, or a container that knows no better.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return opened,
+        }
+    }
+    openat(root, path, FOLDER, Mode::empty())
 }
 
 impl Drop for Scratch {
