@@ -43,13 +43,19 @@ pub(crate) fn redact_tokens(text: &str) -> (String, usize) {
 pub(crate) fn redact_assigned(text: &str) -> (String, usize) {
     let mut count = 0;
     let clean = ASSIGNED.replace_all(text, |found: &Captures<'_>| {
-        if &found["value"] == "[redacted]" {
+        if &found["value"] == "[redacted]" || is_path(text, &found) {
             return found[0].to_owned();
         }
         count += 1;
         format!("{}[redacted]", &found["name"])
     });
     (clean.into_owned(), count)
+}
+
+/// Whether the name is the end of a quoted path, as in `cannot open '/etc/passwd': Permission denied`.
+fn is_path(text: &str, found: &Captures<'_>) -> bool {
+    let (whole, name) = (found.get_match(), found["name"].trim_end());
+    text[..whole.start()].ends_with('/') && (name.ends_with("':") || name.ends_with("\":"))
 }
 
 fn pattern(text: &str) -> Regex {
@@ -93,5 +99,7 @@ mod tests {
         }
         assert_eq!(redact_assigned("token=[redacted]").1, 0);
         assert_eq!(redact_assigned("a password is needed").1, 0);
+        let denied = "touch: cannot touch '/etc/passwd': Permission denied";
+        assert_eq!(redact_assigned(denied), (denied.to_owned(), 0));
     }
 }

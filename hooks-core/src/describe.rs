@@ -172,14 +172,8 @@ impl SlotDescription {
         let mut lead = slot;
         let mut row = |hook: &str, key: &str, priority: String| {
             let [slot, kind, companions] = std::mem::take(&mut lead);
-            rows.push([
-                slot,
-                kind,
-                companions,
-                hook.to_owned(),
-                key.to_owned(),
-                priority,
-            ]);
+            let (hook, key) = (visible(hook), visible(key));
+            rows.push([slot, kind, companions, hook, key, priority]);
         };
         if self.entries.is_empty() {
             row("(default)", "", String::new());
@@ -189,6 +183,18 @@ impl SlotDescription {
             row(&entry.name, key, entry.priority.to_string());
         }
     }
+}
+
+/// A name that stays within its cell: what a terminal would obey or not show is escaped.
+fn visible(name: &str) -> String {
+    let mut visible = String::with_capacity(name.len());
+    for character in name.chars() {
+        match character {
+            '\'' | '"' | '\\' => visible.push(character),
+            _ => visible.extend(character.escape_debug()),
+        }
+    }
+    visible
 }
 
 impl From<&EntryMeta> for EntryDescription {

@@ -30,6 +30,12 @@ pub use std::result::Result::{self, Err, Ok};
 pub use std::string::String;
 pub use std::sync::Arc;
 
+/// The text of a `&str`, for hooks that take a `String`.
+#[inline]
+pub fn text(text: &str) -> String {
+    text.to_owned()
+}
+
 /// Ends a re-entrant call whose hook does not override `on_reentrancy`.
 ///
 /// # Panics

@@ -52,6 +52,8 @@ struct Group<'a> {
     hook_trait: &'a Path,
     set: Path,
     methods: Vec<&'a Method>,
+    /// What is no hook, and may be called by one.
+    helpers: Vec<&'a Method>,
 }
 
 fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Option<Group<'a>> {
@@ -76,7 +78,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Opti
     if let Some(token) = block.unsafety {
         report.error(token, "hook traits are safe; remove `unsafe`");
     }
-    let mut methods: Vec<&Method> = Vec::new();
+    let (mut methods, mut helpers): (Vec<&Method>, Vec<&Method>) = Default::default();
     for item in &block.items {
         match item {
             Item::Method(found) => {
@@ -85,6 +87,8 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Opti
                 twice(found, &methods, &mut mistakes);
                 if !report.found_in(mistakes) {
                     methods.push(found);
+                } else if found.sig.asyncness.is_none() {
+                    helpers.push(found);
                 }
             }
             Item::Other(other) => other_item(other, report),
@@ -101,6 +105,7 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Opti
         hook_trait: hook_trait?,
         set: set?,
         methods,
+        helpers,
     })
 }
 
@@ -260,6 +265,7 @@ fn expand(group: &Group<'_>) -> TokenStream {
         hook_trait,
         set,
         methods,
+        helpers,
     } = group;
     let Impl {
         attrs,
@@ -308,8 +314,21 @@ fn expand(group: &Group<'_>) -> TokenStream {
             const __HOOKS_READY: &'static [&'static #private::str] = &[#(#ready),*];
         });
     });
+    // Where they belong, so that who calls one is not blamed for it.
+    let helpers = (!helpers.is_empty()).then(|| {
+        let cfgs = attrs::cfgs(attrs);
+        quote! {
+            #(#cfgs)*
+            #[allow(dead_code)]
+            impl #impl_generics #self_ty #where_clause {
+                #(#helpers)*
+            }
+        }
+    });
     quote! {
         #implementation
+
+        #helpers
 
         #(#cfgs)*
         #[allow(deprecated)]

@@ -72,7 +72,7 @@ impl Param {
     pub(crate) fn owned(&self, private: &TokenStream) -> TokenStream {
         let ident = &self.ident;
         match self.passing {
-            Passing::Str => quote!(#private::String::from(#ident)),
+            Passing::Str => quote!(#private::text(#ident)),
             Passing::Borrowed | Passing::Owned => quote!(#ident),
         }
     }

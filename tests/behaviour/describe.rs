@@ -278,3 +278,17 @@ fn serialised_it_says_the_same() {
     assert_eq!(value["nested"][0]["field"], "inner");
     assert_eq!(value["nested"][0]["set"]["slots"][0]["slot"], "owner");
 }
+
+#[test]
+fn x_9_a_key_stays_within_its_cell() {
+    let key = "one\ntwo\u{1b}[31m\u{202e}é 'x' \"y\" \\";
+    let hooks = AppHooksSet::new().with_zeroth_entry(Entry::new(ByHand).key(key).name("a\tb"));
+    let printed = hooks.describe().to_string();
+    let expected = r#"one\ntwo\u{1b}[31m\u{202e}é 'x' "y" \"#;
+    let row = printed.lines().find(|line| line.contains(expected));
+    assert!(row.is_some_and(|row| row.contains(r"a\tb")), "{printed}");
+    assert_eq!(
+        hooks.describe().slots[0].entries[0].key.as_deref(),
+        Some(key)
+    );
+}

@@ -71,6 +71,12 @@ impl Plan {
         )
     }
 
+    /// Whether a call can be let change the mode of a file, because it owns none that it is not
+    /// to change: without that, it is told that it did, and nothing happens.
+    pub(super) fn guards_modes(self) -> bool {
+        !matches!(self.namespaces(), Namespaces::None) || self.changes_user()
+    }
+
     /// Whether root's calls become those of a user who owns nothing.
     pub(super) fn changes_user(self) -> bool {
         matches!(

@@ -157,6 +157,9 @@ impl Confinement {
             (Outcome::Exited(_), _) => Err(PlanError::Stage(
                 said.strip_prefix(NOTHING_RAN).unwrap_or(said).to_owned(),
             )),
+            (Outcome::Failed(why), _) => Err(PlanError::Stage(format!(
+                "the self-test could not be started: {why}"
+            ))),
             (outcome, _) => Err(PlanError::Stage(format!(
                 "the self-test ended early: {outcome:?}"
             ))),
@@ -203,5 +206,8 @@ fn describe(plan: Plan, landlock_abi: Option<i32>) -> String {
         locks.push("a user who owns nothing".to_owned());
     }
     locks.push("no network".to_owned());
+    if !plan.guards_modes() {
+        locks.push("modes of files do not change".to_owned());
+    }
     locks.join(", ")
 }

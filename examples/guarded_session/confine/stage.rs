@@ -146,7 +146,7 @@ fn lock(request: &Request) -> Result<Held, ConfineError> {
     syscalls::restrict(syscalls::Gaps {
         outside: !has_namespaces,
         signals: !has_namespaces && !landlocked.is_some_and(|landlocked| landlocked.scopes_signals),
-        modes: !has_namespaces && !plan.changes_user(),
+        modes: !plan.guards_modes(),
     })?;
     Ok(Held {
         landlock: landlocked.map(|landlocked| landlocked.abi),

@@ -125,7 +125,10 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
     if let Some((Kind::Custom(_), _)) = &kind {
         call(method, &inputs, report);
     }
-    let params: Vec<_> = inputs.iter().filter_map(|arg| param(arg, report)).collect();
+    let params: Vec<_> = inputs
+        .iter()
+        .filter_map(|arg| param(arg, &method.sig.generics, report))
+        .collect();
     for (at, param) in params.iter().enumerate() {
         if params[..at].iter().any(|first| first.ident == param.ident) {
             report.error(
@@ -255,10 +258,13 @@ pub(super) fn kind(method: &Method, report: &mut Report) -> Option<(Kind, Option
     Some((kind, name))
 }
 
-/// The keys of the companions that are given.
+/// The keys of the companions that are given. `output` is of another one, if there is one.
 fn companion_keys(attr: &HookAttr) -> impl Iterator<Item = &Ident> {
-    let companions = [&attr.chain, &attr.aggregate, &attr.finalize, &attr.output];
-    companions.into_iter().flatten().map(|option| &option.key)
+    let ends = [&attr.aggregate, &attr.finalize];
+    let has_end = ends.iter().any(|end| end.is_some());
+    let output = attr.output.as_ref().filter(|_| !has_end);
+    let companions = [&attr.chain, ends[0], ends[1]].into_iter().flatten();
+    companions.chain(output).map(|option| &option.key)
 }
 
 /// A pipeline hands its call from hook to hook, so it has to be there, and to be owned.
@@ -402,7 +408,7 @@ pub(super) fn self_type(body: TokenStream) -> Option<Ident> {
     found.into_iter().find(|name| name == "Self")
 }
 
-fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
+fn param(arg: &syn::PatType, generics: &syn::Generics, report: &mut Report) -> Option<Param> {
     params::unconditional(arg, "slot", report);
     let param = Param::read(arg, report)?;
     if params::is_last(arg) {
@@ -411,7 +417,15 @@ fn param(arg: &syn::PatType, report: &mut Report) -> Option<Param> {
             "`last` is added by the framework where a slot passes it; remove it, or rename the parameter",
         );
     }
-    if let Some((found, message)) = types::of_param(&param.ty) {
+    // Those of the slot were refused where it declares them.
+    let is_declared = |found: &TokenStream| {
+        let found = found.to_string();
+        let mut declared = generics.lifetimes();
+        declared.any(|declared| declared.lifetime.to_string() == found)
+    };
+    if let Some((found, message)) = types::of_param(&param.ty)
+        && !is_declared(&found)
+    {
         report.error(found, message);
     }
     if let Some(found) = params::impl_trait(&param.ty) {

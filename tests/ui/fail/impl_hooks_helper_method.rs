@@ -7,8 +7,8 @@ trait AppHooks {
 struct Policy;
 #[impl_hooks(AppHooksSet)]
 impl AppHooks for Policy {
-    async fn check(&self, _: &str, _: Option<bool>) -> bool { true }
-    fn helper(&self) {}
+    async fn check(&self, prompt: &str, _: Option<bool>) -> bool { self.helper(prompt) }
+    fn helper(&self, prompt: &str) -> bool { prompt.is_empty() }
 }
 
 fn main() {}

@@ -20,6 +20,22 @@ trait Everything {
 
 impl<T: ?Sized> Everything for T {}
 
+/// Functions of their types, too.
+trait Made {
+    fn from(_: &str) -> Self;
+    fn new(_: u8) -> Self;
+}
+
+impl<T: Default> Made for T {
+    fn from(_: &str) -> Self {
+        T::default()
+    }
+
+    fn new(_: u8) -> Self {
+        T::default()
+    }
+}
+
 #[hooks]
 trait Session {
     #[hook(always, chain = hooks_core::ShortCircuit<(), String>)]
