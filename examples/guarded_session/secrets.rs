@@ -43,7 +43,7 @@ pub(crate) fn redact_tokens(text: &str) -> (String, usize) {
 pub(crate) fn redact_assigned(text: &str) -> (String, usize) {
     let mut count = 0;
     let clean = ASSIGNED.replace_all(text, |found: &Captures<'_>| {
-        if &found["value"] == "[redacted]" || is_path(text, &found) {
+        if &found["value"] == "[redacted]" || is_path(text, found) {
             return found[0].to_owned();
         }
         count += 1;
