@@ -423,9 +423,8 @@ fn param(arg: &syn::PatType, generics: &syn::Generics, report: &mut Report) -> O
         let mut declared = generics.lifetimes();
         declared.any(|declared| declared.lifetime.to_string() == found)
     };
-    if let Some((found, message)) = types::of_param(&param.ty)
-        && !is_declared(&found)
-    {
+    let found = types::of_param(&param.ty);
+    if let Some((found, message)) = found.filter(|(found, _)| !is_declared(found)) {
         report.error(found, message);
     }
     if let Some(found) = params::impl_trait(&param.ty) {
