@@ -409,19 +409,25 @@ fn s_22_a_run_that_meets_the_fence_has_the_time_of_one() {
         let report = sandbox.run(instance, &hook, Stage::Pre, input.as_bytes(), &with);
         (report.ended, began.elapsed())
     };
-    let (ended, until_fence) = timed(&mut instance, false, None);
-    assert!(
-        matches!(ended, Ended::Returned(Status::Done, _)),
-        "{ended:?}"
-    );
-    let wall = until_fence * 4 / 3;
-    fenced(&sandbox, &mut instance);
-    let (ended, taken) = timed(&mut instance, true, Some(wall));
-    assert!(
-        matches!(ended, Ended::Failed(Failure::Wall(had)) if had == wall),
-        "{ended:?}"
-    );
-    assert!(taken < wall * 17 / 10, "{taken:?} of {wall:?}");
+    // A machine may be busy with something else, but not each time.
+    let in_time = (0..5).any(|_| {
+        let (ended, until_fence) = timed(&mut instance, false, None);
+        assert!(
+            matches!(ended, Ended::Returned(Status::Done, _)),
+            "{ended:?}"
+        );
+        let wall = until_fence * 4 / 3;
+        // One that has not learned where this hook writes.
+        let mut instance = sandbox.instance().unwrap();
+        fenced(&sandbox, &mut instance);
+        let (ended, taken) = timed(&mut instance, true, Some(wall));
+        assert!(
+            matches!(ended, Ended::Failed(Failure::Wall(had)) if had == wall),
+            "{ended:?}"
+        );
+        taken < wall * 17 / 10
+    });
+    assert!(in_time, "all attempts have the time of one");
 }
 
 #[cfg(target_os = "linux")]
