@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::decision::Rejection;
 use crate::fields::ContextData;
-use crate::history::{RunHistory, RunRecord, mask};
+use crate::history::{RunHistory, RunRecord};
 use crate::hook::ScriptHook;
 use crate::run::{Failure, Run, Stage, Verdict};
 use crate::stack::Occasion;
@@ -305,14 +305,13 @@ impl<Res: Serialize + Sync + ?Sized> PostHook<Res> for ScriptPhaseHook {
             let run = self.attached.run(Stage::Post, &self.id, &message).await;
             match run.verdict {
                 Verdict::Out(_) => Ok(()),
-                Verdict::Stop(stop) => {
+                Verdict::Stop(_) => {
+                    // What it says is logged already, without what it repeats.
                     tracing::info!(
                         target: "hooks_script",
                         hook = self.id,
                         request_id,
-                        class = stop.class,
-                        "a hook has annotated a call: {}",
-                        mask(&stop.message)
+                        "a hook has annotated a call"
                     );
                     Ok(())
                 }

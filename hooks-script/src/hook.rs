@@ -99,6 +99,17 @@ impl ScriptHook {
                 })
     }
 
+    /// Whether the engine throws exceptions of this class by itself.
+    pub(crate) fn is_of_the_engine(class: &str) -> bool {
+        const OF_SCRIPTS: [&str; 2] = ["Error", "HookStopException"];
+        BUILT_IN_CLASSES.contains(&class) && !OF_SCRIPTS.contains(&class)
+    }
+
+    /// Its source.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
     /// What a run of it may use.
     pub(crate) fn limits(&self) -> &Limits {
         self.shared.sandbox.limits()

@@ -98,7 +98,8 @@ pub enum OutcomeKind {
 impl RunRecord {
     /// The record of a run: the hook, and what it was run with. What of `message` and `data`
     /// stands in an exception is taken out of it: texts of eight and more characters, shorter
-    /// ones of four and more if they stand there as a whole. The name of its class stays as it
+    /// ones of four and more if they stand there as a whole, and, unless it is of a class that the
+    /// engine throws, words of three and more that are not in the source of the hook. The name of its class stays as it
     /// is where it stands in the source, too (`S-19`).
     pub fn of(
         hook: &ScriptHook,
@@ -107,9 +108,15 @@ impl RunRecord {
         message: &Map,
         data: &ContextData,
     ) -> Self {
-        let without = |text: &str| {
+        let without_input = |text: &str, source: Option<&str>| {
             let given = message.iter().chain(data.values().flatten());
-            text::without(&text::manageable(text), given)
+            text::without(&text::manageable(text), source, given)
+        };
+        let without = |text: &str| without_input(text, None);
+        // The engine's own messages have words that are in no source.
+        let said = |class: &str, text: &str| {
+            let source = (!ScriptHook::is_of_the_engine(class)).then(|| hook.source());
+            without_input(text, source)
         };
         let mut is_class_known = false;
         let mut name = |class: &str| {
@@ -124,7 +131,7 @@ impl RunRecord {
             Verdict::Out(_) => RunOutcome::Success,
             Verdict::Stop(stop) => RunOutcome::Stopped {
                 class: name(&stop.class),
-                message: without(&stop.message),
+                message: said(&stop.class, &stop.message),
                 trace: without(&stop.stack),
             },
             Verdict::Failed(Failure::Thrown {
@@ -135,7 +142,7 @@ impl RunRecord {
             }) => RunOutcome::Failure {
                 kind: "thrown".to_owned(),
                 class: name(class),
-                message: without(message),
+                message: said(class, message),
                 trace: without(stack),
             },
             Verdict::Failed(failure) if failure.is_no_run() => RunOutcome::Skipped {

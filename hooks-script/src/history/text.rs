@@ -1,6 +1,7 @@
 //! What hooks say, without what must not be kept.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -17,6 +18,9 @@ const PIECE: usize = 8;
 
 /// The shortest input that is found in a text if it stands there as a whole.
 const WHOLE: usize = 4;
+
+/// The shortest word of an input that is found in what a hook made up.
+const WORD: usize = 3;
 
 /// Masks what often is private in a text: e-mail addresses, runs of seven and more digits, and
 /// what looks like a key, a password or a token (`S-20`).
@@ -96,15 +100,20 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     kept.chain((most > 0).then_some('…')).collect()
 }
 
-/// The text without what it repeats of an input, in whatever case: `[input]` stands there.
+/// The text without what it repeats of an input, in whatever case: `[input]` stands there. With the
+/// source of who made the text up, single words as well, but for those of the source.
 pub(super) fn without<'a>(
     text: &str,
+    source: Option<&str>,
     input: impl Iterator<Item = (&'a String, &'a Value)>,
 ) -> String {
     if text.is_empty() {
         return String::new();
     }
     let mut found = Found::new(text);
+    if let Some(source) = source {
+        found.take_words_but(source);
+    }
     for (key, value) in input {
         found.look_for(key);
         found.look_for_all(value);
@@ -121,6 +130,8 @@ struct Found {
     pieces: [Option<Pieces>; PIECE - WHOLE + 1],
     /// Which hashes the longest pieces of the text have.
     hashes: Vec<bool>,
+    /// The words that are looked for, with the places of each.
+    words: HashMap<Vec<char>, Vec<Range<usize>>>,
     marked: Vec<bool>,
 }
 
@@ -171,7 +182,20 @@ impl Found {
             text,
             folded,
             pieces: Default::default(),
+            words: HashMap::new(),
             marked,
+        }
+    }
+
+    /// Looks for the words of the text, too, but for those of this source.
+    fn take_words_but(&mut self, source: &str) {
+        for place in words(&self.folded) {
+            let word = self.folded[place.clone()].to_vec();
+            self.words.entry(word).or_default().push(place);
+        }
+        let source: Vec<char> = source.chars().map(fold).collect();
+        for place in words(&source) {
+            self.words.remove(&source[place]);
         }
     }
 
@@ -190,6 +214,13 @@ impl Found {
 
     fn look_for(&mut self, input: &str) {
         let input: Vec<char> = input.chars().map(fold).collect();
+        if !self.words.is_empty() {
+            for place in words(&input) {
+                for place in self.words.remove(&input[place]).unwrap_or_default() {
+                    self.marked[place].fill(true);
+                }
+            }
+        }
         if input.len() < PIECE {
             self.mark(&input);
             return;
@@ -243,6 +274,18 @@ impl Found {
     }
 }
 
+/// Where the words of a text are that are long enough to say something.
+fn words(text: &[char]) -> impl Iterator<Item = Range<usize>> {
+    let runs = text.chunk_by(|one, next| one.is_alphanumeric() == next.is_alphanumeric());
+    let mut end = 0;
+    let runs = runs.map(move |run| {
+        end += run.len();
+        (run[0], end - run.len()..end)
+    });
+    runs.filter(|(first, place)| first.is_alphanumeric() && place.len() >= WORD)
+        .map(|(_, place)| place)
+}
+
 fn fold(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
@@ -253,7 +296,23 @@ mod tests {
     use serde_json::json;
 
     fn without(text: &str, input: Value) -> String {
-        super::without(text, input.as_object().unwrap().iter())
+        super::without(text, None, input.as_object().unwrap().iter())
+    }
+
+    #[test]
+    fn s_20_words_that_a_hook_did_not_bring_along_are_taken_out() {
+        let source = "throw new HookStopException('blocked word: ' + word)";
+        let message = json!({"text": "Please murder the Butler, word by word; PIN 4711", "n": 815});
+        for (text, clean) in [
+            ("blocked word: please", "blocked word: [input]"),
+            ("blocked word: BUTLER!", "blocked word: [input]!"),
+            ("got PIN, 4711 and 815", "got [input], [input] and [input]"),
+            ("by 15 of 47112 butlers", "by 15 of 47112 butlers"),
+            ("input: murder", "input: [input]"),
+        ] {
+            let found = super::without(text, Some(source), message.as_object().unwrap().iter());
+            assert_eq!(found, clean);
+        }
     }
 
     #[test]
