@@ -244,7 +244,7 @@ fn keep(output: &mut Vec<u8>, chunk: &[u8], limit: usize) -> bool {
     chunk.len() <= room
 }
 
-/// Whether a call has filled the disk. One that finds it full can still tidy up.
+/// How full the disk is, once that has been counted.
 async fn counted(counting: &mut Option<JoinHandle<Usage>>) -> io::Result<Usage> {
     match counting {
         Some(counting) => Ok(counting.await?),
@@ -252,6 +252,7 @@ async fn counted(counting: &mut Option<JoinHandle<Usage>>) -> io::Result<Usage> 
     }
 }
 
+/// Whether a call has filled the disk. One that finds it full can still tidy up.
 fn overfills(before: Usage, now: Usage) -> bool {
     now.bytes > DISK_LIMIT_BYTES.max(before.bytes)
         || now.entries > DISK_LIMIT_ENTRIES.max(before.entries)

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::entry::{EntryMeta, short_type_name};
+use crate::shown::escape;
 
 /// A hook set as it stands: its slots in the order of their declaration (`X-9`). Prints as a
 /// table; with the feature `serde` it can be serialised.
@@ -172,7 +173,8 @@ impl SlotDescription {
         let mut lead = slot;
         let mut row = |hook: &str, key: &str, priority: String| {
             let [slot, kind, companions] = std::mem::take(&mut lead);
-            let (hook, key) = (visible(hook), visible(key));
+            // A name stays within its cell.
+            let (hook, key) = (escape(hook), escape(key));
             rows.push([slot, kind, companions, hook, key, priority]);
         };
         if self.entries.is_empty() {
@@ -183,18 +185,6 @@ impl SlotDescription {
             row(&entry.name, key, entry.priority.to_string());
         }
     }
-}
-
-/// A name that stays within its cell: what a terminal would obey or not show is escaped.
-fn visible(name: &str) -> String {
-    let mut visible = String::with_capacity(name.len());
-    for character in name.chars() {
-        match character {
-            '\'' | '"' | '\\' => visible.push(character),
-            _ => visible.extend(character.escape_debug()),
-        }
-    }
-    visible
 }
 
 impl From<&EntryMeta> for EntryDescription {

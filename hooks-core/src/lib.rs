@@ -75,6 +75,7 @@ mod future;
 mod parked;
 mod registration;
 mod report;
+mod shown;
 mod slot;
 mod stateful;
 mod timer;

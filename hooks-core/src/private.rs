@@ -10,6 +10,7 @@ pub use crate::entry::Entry;
 pub use crate::fault::discard;
 pub use crate::future::AtOnce;
 pub use crate::parked::Parked;
+pub use crate::shown::{escape, is_blank};
 pub use crate::stateful::{Given, HookReentrancyError, Stateful};
 pub use crate::typed::custom::{Custom, Pipeline, Relay};
 pub use crate::typed::direct;

@@ -78,7 +78,8 @@ fn validate<'a>(args: TokenStream, block: &'a Impl, report: &mut Report) -> Opti
     if let Some(token) = block.unsafety {
         report.error(token, "hook traits are safe; remove `unsafe`");
     }
-    let (mut methods, mut helpers): (Vec<&Method>, Vec<&Method>) = Default::default();
+    let mut methods: Vec<&Method> = Vec::new();
+    let mut helpers: Vec<&Method> = Vec::new();
     for item in &block.items {
         match item {
             Item::Method(found) => {

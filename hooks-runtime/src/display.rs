@@ -4,6 +4,8 @@
 use std::fmt;
 use std::io::Write;
 
+use hooks_core::__private;
+
 use crate::{HookOutput, MessageLevel, UserMessage};
 
 /// Shows the user what hooks say (`E-151`). A panic in it is logged, and changes no decision.
@@ -74,19 +76,7 @@ fn print(line: fmt::Arguments<'_>) {
 /// other invisible characters, and marks that join what is before them, become `\n`, `\t`,
 /// `\r`, `\0` or `\u{…}`; all else stays (`E-151`).
 pub fn escape(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            // `char::escape_debug` would also escape these, which hide nothing.
-            ' '..='~' => shown.push(character),
-            _ if is_blank(character) => shown.extend(character.escape_unicode()),
-            // Escapes what is not printable: Cc, Cf, Co, Cn, Zl, Zp and every
-            // space but the ordinary one, and marks that join what is before
-            // them, variation selectors included.
-            _ => shown.extend(character.escape_debug()),
-        }
-    }
-    shown
+    __private::escape(text)
 }
 
 /// `shown`, which is escaped already, in at most `limit` characters (`E-151`). Of a longer
@@ -107,18 +97,10 @@ pub fn hides_text(text: &str) -> bool {
         .any(|character| !matches!(character, '\n' | '\t') && is_deceptive(character))
 }
 
-/// Letters and symbols that print as nothing, which no general category tells.
-fn is_blank(character: char) -> bool {
-    matches!(
-        character,
-        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}'
-    )
-}
-
 /// The characters that make a command look like another one.
 fn is_deceptive(character: char) -> bool {
     character.is_control()
-        || is_blank(character)
+        || __private::is_blank(character)
         || matches!(
             character,
             '\u{ad}'

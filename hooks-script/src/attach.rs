@@ -15,11 +15,10 @@ use serde_json::Value;
 
 use crate::decision::Rejection;
 use crate::fields::ContextData;
-use crate::history::{RunHistory, RunRecord};
+use crate::history::RunHistory;
 use crate::hook::ScriptHook;
 use crate::run::{Failure, Run, Stage, Verdict};
-use crate::stack::Occasion;
-use crate::stack::records::Records;
+use crate::stack::{Occasion, Records};
 
 type DataOf<T> = Arc<dyn Fn(&T) -> ContextData + Send + Sync>;
 
@@ -51,9 +50,7 @@ impl Attached {
             Stage::Pre => self.hook.run_pre(message, &data).await,
             Stage::Post => self.hook.run_post(message, &data).await,
         };
-        let is_told = !matches!(run.verdict, Verdict::Out(_));
-        let record = || RunRecord::of(&self.hook, stage, &run, message, &data);
-        records.put(is_told, record);
+        records.put_run(&self.hook, &run, message, &data);
         records.keep().await;
         run
     }

@@ -305,13 +305,13 @@ fn read(path: &Path) -> Result<String, String> {
         .and_then(|file| file.take(most).read_to_end(&mut bytes))
         .map_err(|error| format!("{}: {error}", path.display()))?;
     let is_cut = bytes.len() as u64 == most;
-    String::from_utf8(bytes).or_else(|error| {
-        let (end, bytes) = (error.utf8_error(), error.into_bytes());
-        match end.error_len() {
-            None if is_cut => Ok(String::from_utf8_lossy(&bytes[..end.valid_up_to()]).into_owned()),
-            _ => Err(format!("{}: it is no UTF-8", path.display())),
-        }
-    })
+    if let Err(error) = std::str::from_utf8(&bytes)
+        && is_cut
+        && error.error_len().is_none()
+    {
+        bytes.truncate(error.valid_up_to());
+    }
+    String::from_utf8(bytes).map_err(|_| format!("{}: it is no UTF-8", path.display()))
 }
 
 /// The text of JSON of some kind, of which no part may be missing.

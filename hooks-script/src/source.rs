@@ -224,19 +224,35 @@ pub(crate) fn of_import(source: &str, module: &str) -> Option<Position> {
     found.map(|(_, (at, _))| position(source, *at))
 }
 
+/// How many brackets are open behind a token.
+fn depth_behind(token: Token<'_>, depth: usize) -> usize {
+    match token {
+        Token::Sign('{' | '(' | '[') => depth + 1,
+        Token::Sign('}' | ')' | ']') => depth.saturating_sub(1),
+        _ => depth,
+    }
+}
+
 /// What stands behind each `export` of a module; properties may be called so, too.
 fn exports<'t, 's>(tokens: &'t [(usize, Token<'s>)]) -> Vec<(usize, &'t [(usize, Token<'s>)])> {
-    let mut depth = 0_usize;
+    let mut depth = 0;
     let mut found = Vec::new();
     for (index, (at, token)) in tokens.iter().enumerate() {
-        match token {
-            Token::Sign('{' | '(' | '[') => depth += 1,
-            Token::Sign('}' | ')' | ']') => depth = depth.saturating_sub(1),
-            Token::Word("export") if depth == 0 => found.push((*at, &tokens[index + 1..])),
-            _ => {}
+        if depth == 0 && *token == Token::Word("export") {
+            found.push((*at, &tokens[index + 1..]));
         }
+        depth = depth_behind(*token, depth);
     }
     found
+}
+
+/// What stands behind an `export` that is a list, up to its end.
+fn list<'t, 's>(statement: &'t [(usize, Token<'s>)]) -> Option<&'t [(usize, Token<'s>)]> {
+    let (_, Token::Sign('{')) = statement.first()? else {
+        return None;
+    };
+    let end = |(_, token): &(usize, Token<'_>)| *token == Token::Sign('}');
+    Some(&statement[1..=statement.iter().position(end)?])
 }
 
 /// Where what stands behind an `export` gives this name to something.
@@ -246,18 +262,15 @@ fn named(statement: &[(usize, Token<'_>)], name: &str) -> Option<usize> {
         // `{ this as that, other }`: the last word of each.
         Token::Sign('{') => {
             let ends = |token| matches!(token, Token::Sign(',' | '}'));
-            let list = statement.split(|(_, token)| *token == Token::Sign('}'));
-            let list = list.into_iter().next()?.len();
-            let names = statement.windows(2).take(list);
+            let names = list(statement)?.windows(2);
             let mut names = names.filter(|pair| ends(pair[1].1)).map(|pair| &pair[0]);
             names.find(says)
         }
         Token::Word("const" | "let" | "var") => {
-            let (mut depth, mut is_name) = (0_usize, true);
+            let (mut depth, mut is_name) = (0, true);
             statement[1..].iter().find(|entry| {
+                depth = depth_behind(entry.1, depth);
                 match entry.1 {
-                    Token::Sign('{' | '(' | '[') => depth += 1,
-                    Token::Sign('}' | ')' | ']') => depth = depth.saturating_sub(1),
                     Token::Sign('=') if depth == 0 => is_name = false,
                     Token::Sign(',') if depth == 0 => is_name = true,
                     _ => {}
@@ -314,14 +327,8 @@ pub(crate) fn of_quoted(source: &str, message: &str) -> Option<Position> {
     let is_named = |(_, token): &&(usize, Token<'_>)| token.says().as_deref() == Some(name);
     let found = if message.contains("export") {
         let exports = exports(&tokens);
-        let lists = exports.iter().map(|(_, statement)| *statement);
-        let mut lists =
-            lists.filter(|statement| matches!(statement.first(), Some((_, Token::Sign('{')))));
-        lists.find_map(|list| {
-            let list = list.iter();
-            let mut list = list.take_while(|(_, token)| *token != Token::Sign('}'));
-            list.find(is_named).map(|(at, _)| *at)
-        })
+        let mut listed = exports.iter().filter_map(|(_, it)| list(it)).flatten();
+        listed.find(is_named).map(|(at, _)| *at)
     } else {
         undeclared(&tokens, name)
     };

@@ -4,7 +4,7 @@
 mod budget;
 mod member;
 mod order;
-pub(crate) mod records;
+mod records;
 mod turn;
 
 use std::fmt;
@@ -27,6 +27,7 @@ pub use self::member::HookState;
 use self::member::Member;
 use self::order::Orders;
 pub use self::order::UnknownHook;
+pub(crate) use self::records::Records;
 use self::turn::{Done, Turns};
 
 const FUEL: u64 = 1_000_000_000;

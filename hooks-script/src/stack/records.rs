@@ -2,10 +2,13 @@
 
 use std::mem;
 
+use hooks_runtime::Map;
+
 use super::Occasion;
+use crate::fields::ContextData;
 use crate::history::{RunHistory, RunRecord};
 use crate::hook::ScriptHook;
-use crate::run::Stage;
+use crate::run::{Run, Stage, Verdict};
 
 /// One record for each hook whose turn it was (`S-20`).
 pub(crate) struct Records<'a> {
@@ -39,9 +42,22 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// The turn of the hook is over, with this run. What it throws is for the log, too.
+    pub(crate) fn put_run(
+        &mut self,
+        hook: &ScriptHook,
+        run: &Run,
+        message: &Map,
+        data: &ContextData,
+    ) {
+        let stage = self.stage;
+        let is_told = !matches!(run.verdict, Verdict::Out(_));
+        self.put(is_told, || RunRecord::of(hook, stage, run, message, data));
+    }
+
     /// The turn of the hook is over, with this record, which is made only where somebody wants
     /// it. `is_told` says that it is for the log, too.
-    pub(crate) fn put(&mut self, is_told: bool, record: impl FnOnce() -> RunRecord) {
+    pub(super) fn put(&mut self, is_told: bool, record: impl FnOnce() -> RunRecord) {
         self.running = None;
         let is_logged = is_told && tracing::enabled!(target: "hooks_script", tracing::Level::WARN);
         if self.history.is_none() && !is_logged {

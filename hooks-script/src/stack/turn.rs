@@ -93,10 +93,8 @@ impl<'a> Turns<'a> {
         if self.is_its_own(hook, &run) {
             member.count(&run, self.stack.disable_after);
         }
-        let message = &*self.done.message;
-        let record = || RunRecord::of(hook, self.stage, &run, message, self.data);
-        let is_told = !matches!(run.verdict, Verdict::Out(_));
-        self.records.put(is_told, record);
+        self.records
+            .put_run(hook, &run, &self.done.message, self.data);
         let step = self.decide(&member, &run);
         self.done.runs.push(StackRun {
             id: Arc::clone(id),
