@@ -92,7 +92,7 @@ fn plain(definition: &Trait) -> TokenStream {
     let items = items.iter().filter_map(|item| match item {
         // One that is there already was reported.
         Item::Method(method) if !names.insert(&method.sig.ident) => None,
-        Item::Method(method) if types::cannot_stand(&method.sig) => None,
+        Item::Method(method) if types::cannot_stand(&method.sig, generics) => None,
         Item::Method(method) => Some(plain_method(method)),
         Item::Other(other) => Some(quote!(#other)),
     });

@@ -5,8 +5,8 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{
-    BoundLifetimes, GenericArgument, Ident, Lifetime, Path, PathArguments, PathSegment, Signature,
-    TraitBound, Type, TypeFnPtr, TypeInfer,
+    BoundLifetimes, GenericArgument, Generics, Ident, Lifetime, Path, PathArguments, PathSegment,
+    Signature, TraitBound, Type, TypeFnPtr, TypeInfer,
 };
 
 use crate::params;
@@ -14,10 +14,16 @@ use crate::params;
 /// What cannot be there, and the message.
 pub(super) type Mistake = (TokenStream, &'static str);
 
+/// Generics of a trait and of its slot. They are a mistake where they are declared, and not again
+/// where they are used.
+pub(super) type Refused<'a> = [&'a Generics; 2];
+
 /// What is wrong with the type of a parameter.
-pub(super) fn of_param(ty: &Type) -> Option<Mistake> {
+pub(super) fn of_param(ty: &Type, refused: Refused<'_>) -> Option<Mistake> {
     const NAMED: &str = "a slot declares no lifetimes; leave this one out, or write `'_` for it";
-    mistake(ty, NAMED, |shape| match shape {
+    let lifetimes = refused.into_iter().flat_map(Generics::lifetimes);
+    let declared = lifetimes.map(|declared| declared.lifetime.ident.clone());
+    mistake(ty, NAMED, declared.collect(), |shape| match shape {
         Unsized::Str => "a parameter of a slot needs a size; take `&str`",
         Unsized::Slice => "a parameter of a slot needs a size; take `&[T]` or `Vec<T>`",
         Unsized::Object => {
@@ -29,7 +35,7 @@ pub(super) fn of_param(ty: &Type) -> Option<Mistake> {
 /// What is wrong with the type that a slot answers.
 pub(super) fn of_output(ty: &Type) -> Option<Mistake> {
     const NAMED: &str = "a slot declares no lifetimes; answer an owned value";
-    mistake(ty, NAMED, |shape| match shape {
+    mistake(ty, NAMED, Vec::new(), |shape| match shape {
         Unsized::Str => "the answer of a slot needs a size; answer a `String`",
         Unsized::Slice => "the answer of a slot needs a size; answer a `Vec<T>`",
         Unsized::Object => "the answer of a slot needs a size; answer a `Box<dyn Trait>`",
@@ -42,35 +48,43 @@ pub(super) fn of_companion(ty: &Type) -> Option<Mistake> {
     mistake(
         ty,
         OWNS,
+        Vec::new(),
         |_| "a companion needs a size; name a type that implements its trait",
     )
     .or_else(|| params::borrows(ty).then(|| (ty.to_token_stream(), OWNS)))
 }
 
-fn mistake(ty: &Type, named: &'static str, remedy: fn(Unsized) -> &'static str) -> Option<Mistake> {
-    anywhere(ty, named).or_else(|| {
+fn mistake(
+    ty: &Type,
+    named: &'static str,
+    declared: Vec<Ident>,
+    remedy: fn(Unsized) -> &'static str,
+) -> Option<Mistake> {
+    anywhere(ty, named, declared).or_else(|| {
         let (found, shape) = without_size(ty)?;
         Some((found.to_token_stream(), remedy(shape)))
     })
 }
 
 /// Whether the compiler would refuse a function of this signature for a type that was reported.
-pub(super) fn cannot_stand(sig: &Signature) -> bool {
+pub(super) fn cannot_stand(sig: &Signature, generics: &Generics) -> bool {
+    let refused = [generics, &sig.generics];
     let answer = params::answer(sig);
     of_output(&answer).is_some()
         || params::borrows(&answer)
-        || params::typed(&sig.inputs).any(|input| of_param(&input.ty).is_some())
+        || params::typed(&sig.inputs).any(|input| of_param(&input.ty, refused).is_some())
 }
 
 /// There is no type that it could mean.
 pub(super) const NO_SELF: &str = "a slot belongs to no type; name one in place of `Self`";
 
-/// What can be nowhere in a type of a slot. `named` is the message for a lifetime that is.
-fn anywhere(ty: &Type, named: &'static str) -> Option<Mistake> {
+/// What can be nowhere in a type of a slot. `named` is the message for a lifetime that is, but for
+/// those `declared` around it.
+fn anywhere(ty: &Type, named: &'static str, declared: Vec<Ident>) -> Option<Mistake> {
     struct Find {
         found: Option<Mistake>,
         named: &'static str,
-        /// The lifetimes of `for<'x>`.
+        /// The lifetimes declared around it, and those of `for<'x>`.
         bound: Vec<Ident>,
     }
     impl<'a> Visit<'a> for Find {
@@ -119,7 +133,7 @@ fn anywhere(ty: &Type, named: &'static str) -> Option<Mistake> {
     let mut find = Find {
         found: None,
         named,
-        bound: Vec::new(),
+        bound: declared,
     };
     find.visit_type(ty);
     find.found

@@ -35,7 +35,7 @@ pub(crate) fn validate(args: TokenStream, definition: &Trait) -> syn::Result<Set
         .items
         .iter()
         .filter_map(|item| match item {
-            Item::Method(method) => slot(method, &definition.attrs, &mut report),
+            Item::Method(method) => slot(method, definition, &mut report),
             Item::Other(other) => {
                 other_item(other, &mut report);
                 None
@@ -106,7 +106,7 @@ fn other_item(item: &TraitItem, report: &mut Report) {
     }
 }
 
-fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Slot> {
+fn slot(method: &Method, definition: &Trait, report: &mut Report) -> Option<Slot> {
     let kind = kind(method, report);
     for attr in attrs::named(&method.attrs, &["nested_hooks"]) {
         report.error(
@@ -125,9 +125,10 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
     if let Some((Kind::Custom(_), _)) = &kind {
         call(method, &inputs, report);
     }
+    let refused = [&definition.generics, &method.sig.generics];
     let params: Vec<_> = inputs
         .iter()
-        .filter_map(|arg| param(arg, &method.sig.generics, report))
+        .filter_map(|arg| param(arg, refused, report))
         .collect();
     for (at, param) in params.iter().enumerate() {
         if params[..at].iter().any(|first| first.ident == param.ident) {
@@ -162,7 +163,7 @@ fn slot(method: &Method, around: &[Attribute], report: &mut Report) -> Option<Sl
     };
     Some(Slot {
         attrs: others(&method.attrs).cloned().collect(),
-        ready: body::is_ready(others(&method.attrs).chain(others(around)), body),
+        ready: body::is_ready(others(&method.attrs).chain(others(&definition.attrs)), body),
         method: method.sig.ident.clone(),
         fn_token: method.sig.fn_token,
         name: trait_name(&method.sig.ident, name, report)?,
@@ -408,7 +409,7 @@ pub(super) fn self_type(body: TokenStream) -> Option<Ident> {
     found.into_iter().find(|name| name == "Self")
 }
 
-fn param(arg: &syn::PatType, generics: &syn::Generics, report: &mut Report) -> Option<Param> {
+fn param(arg: &syn::PatType, refused: types::Refused<'_>, report: &mut Report) -> Option<Param> {
     params::unconditional(arg, "slot", report);
     let param = Param::read(arg, report)?;
     if params::is_last(arg) {
@@ -417,14 +418,7 @@ fn param(arg: &syn::PatType, generics: &syn::Generics, report: &mut Report) -> O
             "`last` is added by the framework where a slot passes it; remove it, or rename the parameter",
         );
     }
-    // Those of the slot were refused where it declares them.
-    let is_declared = |found: &TokenStream| {
-        let found = found.to_string();
-        let mut declared = generics.lifetimes();
-        declared.any(|declared| declared.lifetime.to_string() == found)
-    };
-    let found = types::of_param(&param.ty);
-    if let Some((found, message)) = found.filter(|(found, _)| !is_declared(found)) {
+    if let Some((found, message)) = types::of_param(&param.ty, refused) {
         report.error(found, message);
     }
     if let Some(found) = params::impl_trait(&param.ty) {
