@@ -86,7 +86,15 @@ pub(crate) fn expand(set: &Set) -> TokenStream {
         #(#attrs)*
         ///
         #[doc = #trait_doc]
-        #[allow(dead_code, clippy::too_many_arguments)]
+        #[allow(
+            dead_code,
+            unused_braces,
+            clippy::needless_pass_by_value,
+            clippy::option_option,
+            clippy::too_many_arguments,
+            clippy::type_complexity,
+            clippy::used_underscore_binding
+        )]
         #vis #trait_token #trait_name {
             #(#trait_methods)*
 

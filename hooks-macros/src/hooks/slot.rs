@@ -189,11 +189,6 @@ impl<'a> SlotExpansion<'a> {
         quote_spanned! {*place=>
             #(#cfgs)*
             #(#attrs)*
-            #[allow(
-                clippy::option_option,
-                clippy::type_complexity,
-                clippy::used_underscore_binding
-            )]
             fn #method(#receiver, #(#idents: #types,)* #(#last: #last_type,)*) -> #hook_future {
                 #(let _ = #last;)*
                 #answer
@@ -211,12 +206,11 @@ impl<'a> SlotExpansion<'a> {
         let (inputs, output) = (&slot.inputs, &slot.output);
         let body = match self.default_attrs().is_empty() {
             true => self.default_body(),
-            false => self.default_call(quote!(#[allow(unused_braces)] fn)),
+            false => self.default_call(quote!(fn)),
         };
         quote_spanned! {*place=>
             #(#cfgs)*
             #[doc(hidden)]
-            #[allow(unused_braces, clippy::needless_pass_by_value, clippy::used_underscore_binding)]
             fn #name(#(#inputs),*) -> #output #body
         }
     }
@@ -224,7 +218,7 @@ impl<'a> SlotExpansion<'a> {
     /// The future of a default that may wait. One that cannot be sent is shown as a function's: one
     /// with the name that the user gave it.
     fn default_later(&self) -> TokenStream {
-        self.default_call(quote!(#[allow(unused_braces, clippy::unused_async)] async fn))
+        self.default_call(quote!(#[allow(clippy::unused_async)] async fn))
     }
 
     /// A call of the default as a function of its own, with this `head`.

@@ -27,6 +27,8 @@ pub(crate) struct Compiled {
     pub(crate) lines: f64,
     /// The same for a method of `async_trait`.
     pub(crate) async_trait_lines: f64,
+    /// The same for a slot's public items alone.
+    pub(crate) names_lines: f64,
 }
 
 pub(crate) struct Timed {
@@ -46,39 +48,57 @@ struct Package {
 /// Measures everything.
 pub(crate) fn measure() -> Result<Compiled, String> {
     let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compile-time");
-    let declared = [
+    let [declared, plain, implemented, plainly_implemented, names] = [
         Package::new("hooks_declared", hooks_declared),
         Package::new("async_trait_declared", async_trait_declared),
-    ];
-    let implemented = [
         Package::new("hooks_implemented", hooks_implemented),
         Package::new("async_trait_implemented", async_trait_implemented),
+        Package::new("names_declared", names_declared),
     ];
-    set_up(&home, declared.iter().chain(&implemented))?;
+    let all = [
+        &declared,
+        &plain,
+        &implemented,
+        &plainly_implemented,
+        &names,
+    ];
+    set_up(&home, &all)?;
 
     let mut times = Vec::new();
     let check = Some(CHECK_TARGET);
-    for (command, arguments, kept, target) in [
-        ("cargo check", &["check"][..], "0", check),
-        ("cargo check, again", &["check"], "1", check),
-        ("cargo build --release", &["build", "--release"], "0", None),
+    let declared_pair = ("declared", [&declared, &plain]);
+    let implemented_pair = ("with hooks", [&implemented, &plainly_implemented]);
+    let names_pair = ("names alone", [&names, &plain]);
+    let pairs = [declared_pair, implemented_pair, names_pair];
+    for (command, arguments, kept, pairs, target) in [
+        ("cargo check", &["check"][..], "0", &pairs[..], check),
+        ("cargo check, again", &["check"], "1", &pairs, check),
+        (
+            "cargo build --release",
+            &["build", "--release"],
+            "0",
+            &pairs[..2],
+            None,
+        ),
     ] {
-        for (what, pair) in [("declared", &declared), ("with hooks", &implemented)] {
+        for (what, pair) in pairs {
             let [ours, async_trait] = time(&home, arguments, kept, pair)?;
             times.push(Timed {
                 what,
                 command,
                 ours,
                 async_trait,
-                target,
+                target: target.filter(|_| *what != names_pair.0),
             });
         }
     }
-    let [lines, async_trait_lines] = declared.each_ref().map(|package| package.lines(&home));
+    // They are written out already: what they have beyond the definition of the slots.
+    let names_lines = lines_of(&names.source)? - lines_of(&declared.source)?;
     Ok(Compiled {
         times,
-        lines: lines?,
-        async_trait_lines: async_trait_lines?,
+        lines: declared.lines(&home)?,
+        async_trait_lines: plain.lines(&home)?,
+        names_lines: names_lines / SLOTS_IN_ALL,
     })
 }
 
@@ -98,14 +118,12 @@ impl Package {
                 .arg("-Zunpretty=expanded")
                 .env("RUSTC_BOOTSTRAP", "1"),
         )?;
-        let (expanded, written) = (formatted(&expanded)?, formatted(&self.source)?);
-        let added = expanded.lines().count() as f64 - written.lines().count() as f64;
-        Ok(added / (TRAITS * SLOTS.len()) as f64)
+        Ok((lines_of(&expanded)? - lines_of(&self.source)?) / SLOTS_IN_ALL)
     }
 }
 
 /// Writes the crates into a workspace of their own.
-fn set_up<'p>(home: &Path, packages: impl Iterator<Item = &'p Package>) -> Result<(), String> {
+fn set_up(home: &Path, packages: &[&Package]) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let root = root.canonicalize().map_err(|why| why.to_string())?;
     let mut members = Vec::new();
@@ -140,7 +158,7 @@ fn time(
     home: &Path,
     command: &[&str],
     kept: &str,
-    pair: &[Package; 2],
+    pair: &[&Package; 2],
 ) -> Result<[f64; 2], String> {
     let build = |package: &Package| {
         output(
@@ -189,6 +207,11 @@ fn output(command: &mut Command) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|why| why.to_string())
 }
 
+/// The number of lines, once formatted.
+fn lines_of(source: &str) -> Result<f64, String> {
+    Ok(formatted(source)?.lines().count() as f64)
+}
+
 fn formatted(source: &str) -> Result<String, String> {
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024"])
@@ -226,6 +249,8 @@ const SLOTS: [(&str, &str, bool); 6] = [
     ),
 ];
 
+const SLOTS_IN_ALL: f64 = (TRAITS * SLOTS.len()) as f64;
+
 const VERDICT: &str = "Result<(), String>";
 
 fn hooks_declared(at: usize) -> String {
@@ -238,6 +263,63 @@ fn hooks_declared(at: usize) -> String {
         );
     }
     format!("#[hooks_core::hooks]\npub trait Hooks{at} {{ {slots} }}\n")
+}
+
+/// The public items that the slots of a trait have to have, with nothing behind them and without
+/// documentation: what no expansion can be without.
+fn names_declared(at: usize) -> String {
+    let (mut methods, mut fields, mut of_set, mut items) =
+        (String::new(), String::new(), String::new(), String::new());
+    for (name, _, last) in SLOTS {
+        let (slot, field) = (format!("{}{at}", upper(name)), format!("{name}_{at}"));
+        let (last, last_type) = if last {
+            (
+                format!(", last: Option<{VERDICT}>"),
+                format!(", Option<{VERDICT}>"),
+            )
+        } else {
+            Default::default()
+        };
+        let future = format!("impl Future<Output = {VERDICT}> + Send");
+        let pending = "{ std::future::pending() }";
+        let entry = format!("hooks_core::Entry<impl {slot} + 'h>");
+        let _ = writeln!(
+            methods,
+            "fn {field}(&self, prompt: &str{last}) -> {future} {{ async move {{ \
+            if prompt.is_empty() {{ Err(\"empty\".to_owned()) }} else {{ Ok(()) }} }} }}"
+        );
+        let _ = writeln!(fields, "{field}: std::marker::PhantomData<&'h dyn {slot}>,");
+        let _ = writeln!(
+            of_set,
+            "\
+            pub fn {field}<'a>(&'a self, prompt: &'a str) -> {future} {pending}
+            pub fn with_{field}(self, hook: impl {slot} + 'h) -> Self {{ loop {{}} }}
+            pub fn register_{field}(&mut self, hook: impl {slot} + 'h) -> &mut Self {{ loop {{}} }}
+            pub fn with_{field}_entry(self, entry: {entry}) -> Self {{ loop {{}} }}
+            pub fn register_{field}_entry(&mut self, entry: {entry}) -> &mut Self {{ loop {{}} }}
+            pub fn remove_{field}(&mut self, key: &str) -> bool {{ loop {{}} }}"
+        );
+        let _ = writeln!(items, "\
+            pub trait {slot}: hooks_core::HookObject {{ \
+                fn call(&self, prompt: String{last}) -> {future} where Self: Sized; }}
+            pub trait Stateful{slot}: Send {{ \
+                fn call_mut(&mut self, prompt: String{last}) -> {future}; \
+                fn on_reentrancy(err: hooks_core::HookReentrancyError) -> {VERDICT} {{ loop {{}} }} }}
+            impl<H: Stateful{slot}> {slot} for hooks_core::Stateful<H> {{ \
+                fn call(&self, prompt: String{last}) -> {future} {pending} }}
+            impl<F, Fut> {slot} for F where F: Fn(String{last_type}) -> Fut + hooks_core::HookObject, \
+                Fut: Future<Output = {VERDICT}> + Send {{ \
+                fn call(&self, prompt: String{last}) -> Fut {{ loop {{}} }} }}");
+    }
+    format!(
+        "pub trait Hooks{at} {{ {methods} }}\npub struct Hooks{at}Set<'h> {{ {fields} }}\n\
+         impl<'h> Hooks{at}Set<'h> {{ {of_set} }}\n{items}"
+    )
+}
+
+fn upper(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    first.to_uppercase() + rest
 }
 
 fn hooks_implemented(at: usize) -> String {
