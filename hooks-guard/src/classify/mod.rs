@@ -24,7 +24,7 @@ pub use parts::{Judgement, Part, PartAssignment, PartCall, Parts, Touch, UNKNOWN
 pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
-pub use verdict::{Classification, Crud, Decision, Finding, Method};
+pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput};
 
 use judge::Judge;
 use parts::Recorder;
@@ -224,15 +224,20 @@ impl Classifier {
         }
         let judged = self.judged(command, parts);
         let mut verdict = match &judged {
-            Some(judged) => Classification::new(command, &judged.findings, judged.agreed),
+            Some(judged) => Classification {
+                terminal_input: judged.terminal_input,
+                ..Classification::new(command, &judged.findings, judged.agreed)
+            },
             None => Classification::fallback("the command could not be analysed"),
         };
         let known = |name: &str| self.tables.program(name).is_some();
         if let Some(text) = context::within(command, context, &verdict, known)
             && let Some(inner) = self.judged(&text, Recorder::default())
         {
+            let terminal_input = verdict.terminal_input.max(inner.terminal_input);
             let inner = Classification::new(&text, &inner.findings, inner.agreed);
             verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
+            verdict.terminal_input = terminal_input;
         }
         verdict.context = context.map(str::to_owned);
         Ok(ByTables { verdict, judged })
@@ -259,6 +264,7 @@ impl Classifier {
                     steps: judge.steps,
                     parts: judge.parts.done(command, judge.agreed, judge.complete),
                     agreed: judge.agreed,
+                    terminal_input: judge.terminal_input,
                 }
             }))
             .ok()
@@ -290,6 +296,7 @@ pub(crate) struct Judged {
     findings: Vec<judge::Finding>,
     steps: Vec<judge::Step>,
     agreed: bool,
+    terminal_input: TerminalInput,
     parts: Parts,
 }
 

@@ -315,6 +315,7 @@ fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) 
     let open = verdict.method == Method::Fallback || unsure && verdict.crud <= Crud::Create;
     if open && matches!(error, SemanticError::Late) {
         return Classification {
+            terminal_input: verdict.terminal_input,
             context: verdict.context,
             findings: verdict.findings,
             ..Classification::timed_out()

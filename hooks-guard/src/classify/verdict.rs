@@ -53,6 +53,27 @@ impl fmt::Display for Decision {
     }
 }
 
+/// How a command takes further commands from its terminal.
+///
+/// The decision does not depend on it: `less notes.txt` reads, although its user may type
+/// `!rm notes.txt`. If an agent can write to the terminal of a running command, its caller has to
+/// ask about such commands, because the text that the agent writes later is not classified.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TerminalInput {
+    /// No program takes commands from the terminal.
+    #[default]
+    None,
+    /// A program, such as `git log`, starts the pager that its environment or settings name. With
+    /// `PAGER=cat` and the variable of the program (`GIT_PAGER=cat`), no pager takes commands.
+    Pager,
+    /// A program takes commands itself: a pager, an editor, a REPL, a debugger, a shell.
+    Commands,
+}
+
 /// How an answer was found (P-07).
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -119,6 +140,9 @@ pub struct Classification {
     /// How it was found.
     #[serde(rename = "classification_method")]
     pub method: Method,
+    /// How it takes further commands, which are not classified, from its terminal.
+    #[serde(default, skip_serializing_if = "takes_none")]
+    pub terminal_input: TerminalInput,
     /// What was said about where the command belongs.
     #[serde(skip)]
     pub context: Option<String>,
@@ -173,9 +197,17 @@ impl Classification {
             confidence,
             explanation,
             method: Method::PatternMatch,
+            terminal_input: TerminalInput::None,
             context: None,
             findings,
         }
+    }
+
+    /// Returns `true` if text that is typed into the terminal of the command can run other
+    /// commands, directly or through a pager.
+    #[must_use]
+    pub fn takes_terminal_input(&self) -> bool {
+        self.terminal_input != TerminalInput::None
     }
 
     /// Whether the tables know every part of the command; what a language model says of it is no
@@ -195,6 +227,7 @@ impl Classification {
             confidence: 0.0,
             explanation: format!("{why}. Defaulting to CREATE (safest) to require confirmation."),
             method: Method::Fallback,
+            terminal_input: TerminalInput::None,
             context: None,
             findings: Vec::new(),
         }
@@ -211,6 +244,10 @@ impl Classification {
             ..Self::fallback("")
         }
     }
+}
+
+fn takes_none(input: &TerminalInput) -> bool {
+    *input == TerminalInput::None
 }
 
 /// How often a class found so is right, as far as the corpora tell: about the

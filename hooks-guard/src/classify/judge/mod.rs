@@ -13,6 +13,7 @@ mod run;
 mod simple;
 mod special;
 mod table;
+mod terminal;
 mod walk;
 mod words;
 
@@ -24,10 +25,10 @@ pub(crate) use run::{fits, plain};
 pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
 
-use super::Crud;
 use super::parts::Recorder;
 use super::shell::{Inner, Reading, Script, Span};
 use super::tables::{Effect, Tables};
+use super::{Crud, TerminalInput};
 
 /// How sure a finding is; the ground of `confidence`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -130,6 +131,9 @@ pub(crate) struct Judge<'t> {
     shown: Shown,
     /// What a command before this one in a pipeline shows.
     piped: Shown,
+    /// Whether what is printed is captured, redirected or piped, and so reaches no terminal.
+    captured: bool,
+    pub(crate) terminal_input: TerminalInput,
     /// Whether every text was read the same by both parsers.
     pub(crate) agreed: bool,
     /// Whether all of it was followed.
@@ -156,6 +160,8 @@ impl<'t> Judge<'t> {
             child: false,
             shown: Shown::Numbers,
             piped: Shown::Anything,
+            captured: false,
+            terminal_input: TerminalInput::None,
             agreed: true,
             complete: true,
             parts: Recorder::default(),

@@ -112,8 +112,10 @@ impl Judge<'_> {
         let certain = plain && set.is_empty() && words.iter().all(is_certain);
         let keeps =
             KEEPS.contains(&program.as_str()) || self.environment.functions.contains_key(&program);
-        let output = self.with_variables(&set, keeps, |judge| {
-            judge.with_names(names, |judge| judge.run(args, &sent.input.clone()))
+        let output = self.capturing(sent.printed == Printed::Away, |judge| {
+            judge.with_variables(&set, keeps, |judge| {
+                judge.with_names(names, |judge| judge.run(args, &sent.input.clone()))
+            })
         });
         self.written(&sent, output.as_deref(), span, &program);
         self.parts.close();

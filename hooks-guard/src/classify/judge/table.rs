@@ -34,6 +34,7 @@ impl Judge<'_> {
     pub(super) fn call(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
         let program = Arc::clone(&call.program);
         self.parts.call(call);
+        self.note_terminal(call, input);
         // What asks for help wherever a command has not another use for it.
         let aws = matches!(call.operands.as_slice(), [operand] if operand.arg.text == "help")
             && call.path.starts_with("aws ");

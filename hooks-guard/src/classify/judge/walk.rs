@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::environment::perhaps;
 use super::numbers::Shown;
-use super::redirect::How;
+use super::redirect::{How, Printed};
 use super::simple::is_address;
 use super::{Arg, Environment, Input, Judge, Output, STEPS, Value};
 use crate::classify::Crud;
@@ -78,13 +78,14 @@ impl Judge<'_> {
             let mut output = None;
             let outer = std::mem::take(&mut self.noted);
             let before_all = (self.shown, self.piped);
+            let last = pipeline.commands.len() - 1;
             for (at, command) in pipeline.commands.iter().enumerate() {
                 let before = self.environment.clone();
                 if at > 0 {
                     self.piped = self.shown;
                 }
                 self.shown = Shown::Numbers;
-                output = self.part(command, &current, at > 0);
+                output = self.capturing(at < last, |judge| judge.part(command, &current, at > 0));
                 // `lastpipe` may keep what the last command sets.
                 let after = self.environment.clone();
                 self.leave(before);
@@ -155,7 +156,9 @@ impl Judge<'_> {
         self.parts.enter(span);
         let silent = false;
         let sent = self.redirects(&command.redirects, input, How { piped, silent });
-        let output = self.compound(&command.kind, &sent.input.clone(), span);
+        let output = self.capturing(sent.printed == Printed::Away, |judge| {
+            judge.compound(&command.kind, &sent.input.clone(), span)
+        });
         self.written(&sent, output.as_deref(), span, "");
         self.parts.close();
         self.depth -= 1;
@@ -439,6 +442,7 @@ impl Judge<'_> {
             inner.environment = self.environment.clone();
             inner.environment.called.insert(name.clone());
             inner.command(&body, &Input::Unknown);
+            self.terminal_input = self.terminal_input.max(inner.terminal_input);
             let strongest = inner
                 .findings
                 .iter()

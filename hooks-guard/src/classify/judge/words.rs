@@ -264,7 +264,9 @@ impl Judge<'_> {
                     let place = self.place.inner(text, word.span);
                     let before = self.environment.clone();
                     let outer = std::mem::replace(&mut self.shown, Shown::Numbers);
-                    let output = self.text(&text.text, place, &Input::Inherited);
+                    let output = self.capturing(true, |judge| {
+                        judge.text(&text.text, place, &Input::Inherited)
+                    });
                     let shown = std::mem::replace(&mut self.shown, outer);
                     self.leave(before);
                     // How it splits is not followed where the text changes `IFS`.

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::secrets::Paths;
-use super::{Count, Effect, Language, Opt, Program, Role, Style, Takes, Variable, Verb};
+use super::{
+    Count, Effect, Keyboard, Language, Opt, Pager, Program, Role, Style, Takes, Terminal, Variable,
+    Verb,
+};
 
 /// A mistake in a table.
 #[derive(Debug, Error)]
@@ -67,10 +70,24 @@ struct Raw {
     options_first: bool,
     #[serde(default)]
     lists: bool,
+    terminal: Option<RawTerminal>,
+    pager: Option<RawPager>,
     #[serde(default)]
     variables: Vec<String>,
     #[serde(default)]
     harmless_config: Vec<String>,
+}
+
+/// Options are separated by blanks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTerminal {
+    reads: String,
+    #[serde(default)]
+    off: String,
+    #[serde(default)]
+    on: String,
+    operands: Option<usize>,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +111,15 @@ struct Secrets {
     paths: Vec<String>,
     folders: Vec<String>,
     harmless: Vec<String>,
+}
+
+/// Without `off` it starts a pager only where `on` has it do so.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPager {
+    off: Option<String>,
+    #[serde(default)]
+    on: String,
 }
 
 fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableError> {
@@ -209,9 +235,21 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         only_first: raw.only_first,
         options_first: raw.options_first,
         lists: raw.lists,
+        terminal: None,
+        pager: None,
         variables: raw.variables,
         harmless_config: raw.harmless_config,
     };
+    let names = |names: &str| option_names(names, &own, parent);
+    let terminal = raw.terminal.map(|raw| terminal(&raw, names)).transpose()?;
+    let pager = match raw.pager {
+        Some(raw) => Some(Pager {
+            off: raw.off.as_deref().map(names).transpose()?,
+            on: names(&raw.on)?,
+        }),
+        None => parent.and_then(|p| p.pager.clone()),
+    };
+    (own.terminal, own.pager) = (terminal, pager);
     if let Some(parent) = parent {
         own.variables.extend(parent.variables.iter().cloned());
         own.shows.extend(parent.shows.iter().cloned());
@@ -236,6 +274,39 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         }
     }
     Ok(own)
+}
+
+fn terminal(
+    raw: &RawTerminal,
+    names: impl Fn(&str) -> Result<Vec<String>, String>,
+) -> Result<Terminal, String> {
+    Ok(Terminal {
+        reads: match raw.reads.as_str() {
+            "input" => Keyboard::Input,
+            "keys" => Keyboard::Keys,
+            "screen" => Keyboard::Screen,
+            other => return Err(format!("unknown source of commands `{other}`")),
+        },
+        off: names(&raw.off)?,
+        on: names(&raw.on)?,
+        operands: raw.operands,
+    })
+}
+
+/// Names of options that stand in the table of the program or of the program above it.
+fn option_names(
+    names: &str,
+    own: &Program,
+    parent: Option<&Program>,
+) -> Result<Vec<String>, String> {
+    let known = |name: &str| {
+        let above = parent.is_some_and(|parent| parent.options.contains_key(name));
+        own.options.contains_key(name) || above
+    };
+    match names.split_whitespace().find(|name| !known(name)) {
+        Some(name) => Err(format!("`{name}` is no option of it")),
+        None => Ok(names.split_whitespace().map(str::to_owned).collect()),
+    }
 }
 
 fn style(name: Option<&str>) -> Result<Style, String> {

@@ -142,6 +142,38 @@ pub(crate) enum Count {
     Many,
 }
 
+/// Where a program takes commands from, such as a pager's `!rm x`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Keyboard {
+    /// Its standard input, where that is a terminal.
+    Input,
+    /// The terminal, wherever its standard input comes from.
+    Keys,
+    /// The terminal, if its standard output is one.
+    Screen,
+}
+
+/// When a program takes commands from a terminal.
+#[derive(Clone, Debug)]
+pub(crate) struct Terminal {
+    pub(crate) reads: Keyboard,
+    /// Options with which it takes none.
+    pub(crate) off: Vec<String>,
+    /// Options with which it takes them all the same.
+    pub(crate) on: Vec<String>,
+    /// The number of operands from which on it takes none.
+    pub(crate) operands: Option<usize>,
+}
+
+/// When a program shows its output in the pager of the user.
+#[derive(Clone, Debug)]
+pub(crate) struct Pager {
+    /// Options with which it does not; `None` if it does so only with an option.
+    pub(crate) off: Option<Vec<String>>,
+    /// Options with which it does.
+    pub(crate) on: Vec<String>,
+}
+
 /// A program or one of its commands.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -173,6 +205,8 @@ pub(crate) struct Program {
     pub(crate) options_first: bool,
     /// Whether it shows names of files, and not what is in them.
     pub(crate) lists: bool,
+    pub(crate) terminal: Option<Terminal>,
+    pub(crate) pager: Option<Pager>,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
 }
