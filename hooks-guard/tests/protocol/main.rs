@@ -6,13 +6,47 @@ mod modes;
 mod never;
 #[path = "../support/random.rs"]
 mod random;
+mod recorded;
 mod samples;
 mod tools;
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use hooks_guard::Ruling;
 use hooks_guard::classify::{Crud, Decision, Method};
 use hooks_guard::protocol::{Agent, Event, Question, read};
 use serde_json::Value;
+
+/// An input of a hook, from `recorded` or `samples`.
+struct Sample {
+    /// Its file without the extension, such as `recorded/codex/PreToolUse.Bash.default`.
+    name: String,
+    input: Value,
+}
+
+/// Every input, recorded or from documentation.
+fn samples() -> Vec<Sample> {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/protocol"));
+    let files = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let mut paths = files(&root.join("samples"));
+    let folders = files(&root.join("recorded"));
+    let folders = folders.iter().filter(|path| path.is_dir());
+    paths.extend(folders.flat_map(|folder| files(folder)));
+    paths.sort();
+    let sample = |path: PathBuf| {
+        let value: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let name = path.with_extension("");
+        Sample {
+            name: name.strip_prefix(root).unwrap().display().to_string(),
+            input: value.get("input").unwrap_or(&value["request"]).clone(),
+        }
+    };
+    paths.into_iter().map(sample).collect()
+}
 
 /// The question in an input that must be one.
 fn question(agent: Agent, input: &Value) -> Question {

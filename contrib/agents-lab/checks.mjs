@@ -1,0 +1,316 @@
+// The checks. Each runs one scenario with one client, and states what has to come of it.
+//
+// A check has
+//   name       short name, for `--only`
+//   clients    clients it applies to
+//   script     tool calls that the model requests, made with the client's own tools
+//   expect     expectations, a line of the report each
+//   quick      whether `--quick` runs it; a list names the clients for which it does
+// and, where it differs from the default in `scenario` below:
+//   flags      flags of the client; default: those under which it refuses nothing by itself
+//   guard      state of the guard: fine, or a way to fail
+//   service    answer of the operator of a running service: APPROVED, DENIED or `nothing`
+//   install    arguments of `hooks-guard install`
+//   env, files environment and files of the home
+//   timeouts   seconds that the settings give the hook
+//   keys       a session in a terminal; thenHeadless adds a run without one
+//   doctor     whether `hooks-guard doctor` is run at the end
+
+import { clients, PROJECT } from './clients.mjs';
+
+const READ = 'git status --short';
+// Codex refuses `rm -rf` by itself.
+const DELETE = 'rm -r build';
+
+const RULES = '.config/hooks-guard/rules.toml';
+
+const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode'];
+const others = (...left) => everyone.filter((id) => !left.includes(id));
+
+// Expectations. `test` returns why the outcome is wrong, or nothing.
+
+/** What the guard makes possible. */
+const does = (says, test) => ({ says, test });
+/** What the guard prevents: without the guard, `test` must not pass. */
+const prevents = (says, test) => ({ says, test, prevents: true });
+/** What the guard cannot prevent, by the rules of the client: nothing to fix here. */
+const open = (says, test) => ({ says, test, open: true });
+
+/** The client went as far as the last call of the script, and the call came to an end. */
+function reached(o) {
+  const last = o.script.length - 1;
+  if (!o.model.requested[last]) return `the client never received call ${last + 1} of ${o.script.length}`;
+  const seen = o.calls.length > 0 || o.model.told.length > last;
+  return seen ? '' : 'the client neither called the hook nor returned a result';
+}
+
+const buildStays = (o) => reached(o) || (o.buildStays ? '' : '`build` is gone');
+const buildGone = (o) => reached(o) || (o.buildStays ? '`build` stays' : '');
+const noFile = (o) => reached(o) || (o.written ? '`new.txt` is written' : '');
+const homeStays = (o) => reached(o) || (o.bashrc.includes('evil') ? '`~/.bashrc` is overwritten' : '');
+const told = (step, pattern) => (o) =>
+  pattern.test(o.model.told[step] ?? '') ? '' : `the model is told ${JSON.stringify(o.model.told[step])?.slice(0, 400)}`;
+const asked = (command) => (o) => (o.answers.includes(command) ? '' : 'the operator was not asked');
+const notAsked = (o) => (o.answers.length === 0 ? '' : `the operator was asked about ${o.answers}`);
+const doctorSays = (pattern) => (o) => (pattern.test(o.doctor) ? '' : `doctor says: ${o.doctor}`);
+const quickerThan = (seconds) => (o) =>
+  o.elapsed < seconds * 1_000 ? '' : `it took ${Math.round(o.elapsed / 1_000)} s`;
+const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
+
+const NO_APPROVAL = /approv[^]*hooks-guard serve/i;
+
+const commands = [
+  {
+    name: 'commands',
+    clients: [...everyone, 'claude-2.1.197'],
+    quick: everyone,
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [
+      does('a command that reads runs', told(0, /a\.txt/)),
+      prevents('a command that deletes does not run', buildStays),
+      does('what ran is in the trail', (o) => (/yes\s+git status/.test(o.trail) ? '' : `the trail is: ${o.trail}`)),
+      does('the model is told why, and the way out', all(told(1, /DELETE/), told(1, NO_APPROVAL))),
+    ],
+  },
+  {
+    name: 'files',
+    clients: everyone,
+    quick: true,
+    script: (tools) => [tools.write(`${PROJECT}/new.txt`, 'hello')],
+    expect: [prevents('no file is written in the project', noFile)],
+  },
+  {
+    name: 'home',
+    clients: everyone,
+    // Gemini's file tool does not leave the project, guard or no guard.
+    script: (tools) => [tools.write('/home/dev/.bashrc', 'evil')],
+    expect: [does('no file is written in the home', homeStays)],
+  },
+  {
+    name: 'rule',
+    clients: everyone,
+    quick: true,
+    files: { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' },
+    script: (tools) => [tools.shell(READ)],
+    expect: [prevents('the reason of a rule reaches the model', told(0, /not on a Friday/))],
+  },
+  {
+    name: 'start',
+    clients: ['opencode'],
+    script: (tools) => [tools.shell(READ)],
+    expect: [does('the plugin needs no package: the client starts without a network', quickerThan(45))],
+  },
+];
+
+// Failures of the guard.
+
+const failing = (guard, says, quick) => ({
+  name: guard,
+  clients: [...everyone, 'claude-2.1.197'],
+  quick,
+  guard,
+  script: (tools) => [tools.shell(DELETE)],
+  expect: [prevents(`${says}: refused`, buildStays)],
+});
+const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197'];
+const late = {
+  name: 'late',
+  guard: 'late',
+  timeouts: 4,
+  script: (tools) => [tools.shell(DELETE)],
+};
+
+const failures = [
+  failing('exit-1', 'the guard exits with 1', ['codex', 'gemini', 'claude-2.1.197']),
+  failing('exit-101', 'the guard exits with 101'),
+  failing('killed', 'the guard is killed', everyone),
+  failing('missing', 'the guard is missing', ['codex', 'gemini', 'claude']),
+  failing('garbage', 'the guard prints garbage', ['codex']),
+  failing('output-full', 'the guard cannot print', ['codex']),
+  {
+    ...late,
+    clients: others(...LATE_IS_OPEN),
+    quick: true,
+    expect: [prevents('the guard is late: refused', buildStays)],
+  },
+  {
+    ...late,
+    clients: LATE_IS_OPEN,
+    expect: [open('the guard is late: runs, by the rules of the client', buildGone)],
+  },
+];
+
+// Somebody answers over the API.
+
+const service = [
+  {
+    name: 'approved',
+    clients: everyone,
+    quick: true,
+    service: 'APPROVED',
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    expect: [does('the operator approves: it runs', all(asked(DELETE), buildGone))],
+  },
+  {
+    name: 'denied',
+    clients: everyone,
+    quick: true,
+    service: 'DENIED',
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [prevents('the operator denies: it does not run', all(asked(DELETE), buildStays))],
+  },
+  {
+    name: 'no-answer',
+    clients: everyone,
+    service: 'nothing',
+    timeouts: 8,
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [prevents('the operator does not answer: it does not run', all(asked(DELETE), buildStays))],
+  },
+  {
+    name: 'installed-unattended',
+    clients: ['gemini', 'copilot'],
+    install: ['--unattended'],
+    env: { HOOKS_GUARD_UNATTENDED: '' },
+    service: 'APPROVED',
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [does('installed with `--unattended`: the operator is asked', all(asked(DELETE), buildGone))],
+  },
+  {
+    name: 'installed-unattended-alone',
+    clients: ['gemini', 'copilot'],
+    install: ['--unattended'],
+    env: { HOOKS_GUARD_UNATTENDED: '' },
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [
+      prevents('installed with `--unattended`, no service: it does not run', buildStays),
+      does('installed with `--unattended`, no service: the model is told', told(0, NO_APPROVAL)),
+    ],
+  },
+];
+
+// Claude Code.
+
+const MODES = ['default', 'acceptEdits', 'auto', 'dontAsk', 'bypassPermissions'];
+const claude = [
+  ...MODES.map((mode) => ({
+    name: `mode-${mode}`,
+    clients: ['claude'],
+    flags: ['--permission-mode', mode],
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [
+      does(`mode ${mode}: a deletion does not run unasked`, buildStays),
+      does(`mode ${mode}: the model is told that approval is missing`, told(0, NO_APPROVAL)),
+    ],
+  })),
+  {
+    name: 'mode-default-approved',
+    clients: ['claude'],
+    flags: ['--permission-mode', 'default'],
+    service: 'APPROVED',
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [does('nobody at the keyboard: the operator is asked', all(asked(DELETE), buildGone))],
+  },
+  {
+    name: 'skill',
+    clients: ['claude'],
+    quick: true,
+    files: { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
+    script: () => [{ tool: 'Skill', arguments: { skill: 'tidy' } }],
+    expect: [prevents('a command in a skill does not run', buildStays)],
+  },
+  {
+    name: 'skill-reads',
+    clients: ['claude'],
+    files: { 'project/.claude/skills/look/SKILL.md': `---\nname: look\ndescription: Looks.\n---\n!\`${READ}\`\n` },
+    script: () => [{ tool: 'Skill', arguments: { skill: 'look' } }],
+    expect: [does('a command in a skill that reads runs', reached)],
+  },
+  {
+    name: 'monitor',
+    clients: ['claude'],
+    quick: true,
+    script: () => [
+      {
+        tool: 'Monitor',
+        arguments: { command: DELETE, description: 'x', timeout_ms: 5_000, persistent: false },
+        unlisted: true,
+      },
+    ],
+    expect: [prevents('the command of a monitor does not run', buildStays)],
+  },
+];
+
+// Codex.
+
+const ASKING = ['--dangerously-bypass-hook-trust', '--ask-for-approval', 'on-request', '--sandbox', 'workspace-write'];
+const codex = [
+  {
+    name: 'terminal',
+    clients: ['codex'],
+    quick: true,
+    flags: ASKING,
+    script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+    keys: [{ see: '›' }, { type: 'do it' }, { key: 'Enter' }, { see: 'All done|Would you like', orTold: 2 }],
+    expect: [
+      prevents('in a terminal, without a service: a deletion does not run unasked', buildStays),
+      does('in a terminal, without a service: the way out is named', told(1, /hooks-guard serve/)),
+    ],
+  },
+  {
+    name: 'typed',
+    clients: ['codex'],
+    quick: true,
+    script: () => [
+      { tool: 'exec_command', arguments: { cmd: 'less a.txt', tty: true, yield_time_ms: 1_000 } },
+      { tool: 'write_stdin', arguments: { session_id: 'SESSION', chars: `!${DELETE}\n`, yield_time_ms: 2_000 } },
+    ],
+    expect: [prevents('a command typed into a pager does not run', buildStays)],
+  },
+  {
+    name: 'untrusted',
+    clients: ['codex'],
+    quick: true,
+    flags: ['--sandbox', 'workspace-write'],
+    script: (tools) => [tools.shell(DELETE)],
+    doctor: true,
+    expect: [
+      open('hooks that are not trusted: a deletion runs, by the rules of the client', buildGone),
+      does('hooks that are not trusted: `doctor` says so', doctorSays(/not trusted/)),
+    ],
+  },
+];
+
+export const checks = [...commands, ...failures, ...service, ...claude, ...codex];
+
+/** Returns the scenario of a check for a client, as inside.mjs reads it. */
+export function scenario(check, client, guard) {
+  return {
+    client: client.id,
+    guard: guard ?? check.guard ?? 'fine',
+    flags: check.flags ?? client.free,
+    install: check.install ?? [],
+    env: { ...client.unattended, ...check.env },
+    files: check.files ?? {},
+    service: guard === 'none' ? undefined : check.service,
+    timeouts: guard === 'none' ? undefined : check.timeouts,
+    script: check.script(client.tools),
+    keys: check.keys,
+    thenHeadless: check.thenHeadless,
+    doctor: check.doctor,
+    seconds: 90,
+  };
+}
+
+/** Returns the pairs of check and client that the options select. */
+export function selected({ only, quick, ids }) {
+  const wanted = (check, id) =>
+    (!only || check.name === only) &&
+    (ids.length === 0 || ids.includes(id)) &&
+    (!quick || check.quick === true || check.quick?.includes?.(id));
+  return checks.flatMap((check) =>
+    check.clients
+      .filter((id) => wanted(check, id))
+      .map((id) => ({ check, client: clients.find((client) => client.id === id) })),
+  );
+}

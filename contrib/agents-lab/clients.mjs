@@ -1,0 +1,178 @@
+// The clients: where each comes from, how it is set up, started and scripted.
+//
+// A client has
+//   agent      name of the agent for `hooks-guard`
+//   packages   npm packages with exact versions; the first one is the client
+//   program    command line of the program, relative to the folder of the packages
+//   env        environment that points it at the stand-in model
+//   files      settings in its home, by path
+//   headless   arguments that run one prompt without a terminal; `free` adds the flags under which
+//              the client itself refuses nothing, so that only the guard is left
+//   unattended environment of a headless run that tells the guard that nobody is at the keyboard
+//   terminal   arguments that start it in a terminal
+//   tools      its own calls for `shell`, `write` and `read`
+
+export const PORT = 18080;
+export const PROJECT = '/home/dev/project';
+const PROMPT = 'do it';
+const arch = process.arch;
+const root = `http://127.0.0.1:${PORT}`;
+const json = (value) => JSON.stringify(value, null, 2);
+
+/** Runs inside.mjs, and Gemini CLI, which needs a newer Node than some systems have. */
+export const node = {
+  id: 'node',
+  packages: [`node-linux-${arch}@22.23.3`],
+  program: [`node_modules/node-linux-${arch}/bin/node`],
+};
+
+const claude = {
+  id: 'claude',
+  agent: 'claude-code',
+  packages: [`@anthropic-ai/claude-code-linux-${arch}@2.1.332`],
+  program: [`node_modules/@anthropic-ai/claude-code-linux-${arch}/claude`],
+  env: {
+    ANTHROPIC_BASE_URL: root,
+    ANTHROPIC_API_KEY: 'test',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+  },
+  files: {},
+  headless: (flags) => [...flags, '-p', PROMPT],
+  free: ['--dangerously-skip-permissions'],
+  tools: {
+    shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
+    write: (path, content) => ({ tool: 'Write', arguments: { file_path: path, content } }),
+    read: (path) => ({ tool: 'Read', arguments: { file_path: path } }),
+  },
+};
+
+/** The newest version for Node 20; it does not know `onFailure`. */
+const olderClaude = {
+  ...claude,
+  id: 'claude-2.1.197',
+  packages: [`@anthropic-ai/claude-code-linux-${arch}@2.1.197`],
+};
+
+const codexTarget = { x64: 'x86_64-unknown-linux-musl', arm64: 'aarch64-unknown-linux-musl' }[arch];
+const patch = (path, text) => `*** Begin Patch\n*** Add File: ${path}\n+${text}\n*** End Patch`;
+const codex = {
+  id: 'codex',
+  agent: 'codex',
+  packages: ['@openai/codex@0.169.0'],
+  program: [`node_modules/@openai/codex-linux-${arch}/vendor/${codexTarget}/bin/codex`],
+  env: { OPENAI_API_KEY: 'test' },
+  files: {
+    '.codex/config.toml': [
+      // A name for which Codex offers its patch tool.
+      'model = "gpt-5.5"',
+      'model_provider = "stand-in"',
+      'check_for_update_on_startup = false',
+      '[model_providers.stand-in]',
+      'name = "stand-in"',
+      `base_url = "${root}/v1"`,
+      'wire_api = "responses"',
+      'env_key = "OPENAI_API_KEY"',
+      '[analytics]',
+      'enabled = false',
+      `[projects."${PROJECT}"]`,
+      'trust_level = "trusted"',
+      '',
+    ].join('\n'),
+  },
+  headless: (flags) => ['exec', ...flags, PROMPT],
+  free: ['--sandbox', 'workspace-write', '--dangerously-bypass-hook-trust'],
+  terminal: (flags) => flags,
+  tools: {
+    shell: (cmd) => ({ tool: 'exec_command', arguments: { cmd } }),
+    write: (path, text) => ({ tool: 'apply_patch', text: patch(path, text) }),
+    read: (path) => ({ tool: 'exec_command', arguments: { cmd: `cat ${path}` } }),
+  },
+};
+
+const gemini = {
+  id: 'gemini',
+  agent: 'gemini',
+  packages: ['@google/gemini-cli@0.61.0'],
+  program: ['node', 'node_modules/.bin/gemini'],
+  env: {
+    GEMINI_API_KEY: 'test',
+    GOOGLE_GEMINI_BASE_URL: root,
+    GEMINI_CLI_NO_RELAUNCH: 'true',
+  },
+  files: {
+    '.gemini/settings.json': json({
+      security: { auth: { selectedType: 'gemini-api-key' } },
+      privacy: { usageStatisticsEnabled: false },
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    }),
+  },
+  headless: (flags) => ['--skip-trust', ...flags, '-m', 'gemini-2.5-flash', '-p', PROMPT],
+  free: ['--approval-mode', 'yolo'],
+  unattended: { HOOKS_GUARD_UNATTENDED: '1' },
+  tools: {
+    shell: (command) => ({ tool: 'run_shell_command', arguments: { command } }),
+    write: (path, content) => ({ tool: 'write_file', arguments: { file_path: path, content } }),
+    read: (path) => ({ tool: 'read_file', arguments: { file_path: path } }),
+  },
+};
+
+const copilot = {
+  id: 'copilot',
+  agent: 'copilot',
+  packages: ['@github/copilot@1.0.102'],
+  program: [`node_modules/@github/copilot-linux-${arch}/copilot`],
+  env: {
+    COPILOT_PROVIDER_BASE_URL: `${root}/v1`,
+    COPILOT_PROVIDER_TYPE: 'openai',
+    COPILOT_PROVIDER_API_KEY: 'test',
+    COPILOT_MODEL: 'stand-in',
+    COPILOT_OFFLINE: 'true',
+    COPILOT_AUTO_UPDATE: 'false',
+  },
+  files: {},
+  headless: (flags) => ['--disable-client-telemetry', ...flags, '-p', PROMPT],
+  free: ['--allow-all-tools'],
+  unattended: { HOOKS_GUARD_UNATTENDED: '1' },
+  tools: {
+    shell: (command) => ({ tool: 'bash', arguments: { command, description: 'x' } }),
+    write: (path, text) => ({ tool: 'create', arguments: { path, file_text: text } }),
+    read: (path) => ({ tool: 'view', arguments: { path } }),
+  },
+};
+
+const opencode = {
+  id: 'opencode',
+  agent: 'opencode',
+  packages: ['opencode-ai@1.18.33'],
+  program: [`node_modules/opencode-linux-${arch}/bin/opencode`],
+  env: {
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  },
+  files: {
+    '.config/opencode/opencode.json': json({
+      autoupdate: false,
+      share: 'disabled',
+      model: 'stand-in/stand-in',
+      small_model: 'stand-in/stand-in',
+      provider: {
+        'stand-in': {
+          npm: '@ai-sdk/openai-compatible',
+          options: { baseURL: `${root}/v1`, apiKey: 'test' },
+          models: { 'stand-in': { tool_call: true, limit: { context: 100_000, output: 4_000 } } },
+        },
+      },
+    }),
+  },
+  headless: (flags) => ['run', ...flags, PROMPT],
+  free: [],
+  tools: {
+    shell: (command) => ({ tool: 'bash', arguments: { command, description: 'x' } }),
+    write: (path, content) => ({ tool: 'write', arguments: { filePath: path, content } }),
+    read: (path) => ({ tool: 'read', arguments: { filePath: path } }),
+  },
+};
+
+export const clients = [claude, olderClaude, codex, gemini, copilot, opencode];

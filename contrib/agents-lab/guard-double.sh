@@ -1,0 +1,26 @@
+#!/bin/sh
+# Takes the place of the installed guard. Records each call, and fails as ~/guard-mode says.
+home=/home/dev
+call=$home/calls/$(date +%s%N)-$$
+printf '%s\n' "$*" >"$call.arguments"
+case $(cat $home/guard-mode) in
+exit-1) exit 1 ;;
+exit-101)
+    echo "thread 'main' panicked" >&2
+    exit 101
+    ;;
+killed) kill -KILL $$ ;;
+late) exec sleep 1000 ;;
+garbage)
+    echo '{"hookSpecificOutput":'
+    exit 0
+    ;;
+output-full) exec $home/guard/hooks-guard "$@" >/dev/full ;;
+esac
+cat >"$call.input"
+$home/guard/hooks-guard "$@" <"$call.input" >"$call.output" 2>"$call.error"
+status=$?
+echo $status >"$call.status"
+cat "$call.output"
+cat "$call.error" >&2
+exit $status

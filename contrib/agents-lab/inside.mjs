@@ -1,0 +1,190 @@
+// Runs one scenario inside the sandbox: reads ~/scenario.json, writes ~/outcome.json.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync, closeSync, copyFileSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { clients, node, PORT, PROJECT } from './clients.mjs';
+import { serveModel } from './model.mjs';
+
+const HOME = '/home/dev';
+const GUARD = join(HOME, 'guard/hooks-guard');
+const INSTALLED = join(HOME, '.cargo/bin/hooks-guard');
+const SERVICE = 'http://127.0.0.1:3000/api/hooks';
+
+const scenario = JSON.parse(readFileSync(join(HOME, 'scenario.json'), 'utf8'));
+const client = clients.find((client) => client.id === scenario.client);
+const env = { ...process.env, TMPDIR: join(HOME, 'tmp'), ...client.env, ...scenario.env };
+const outcome = { notes: [], install: '', answers: [] };
+
+function put(path, text, mode = 0o644) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { mode });
+}
+
+function run(program, args, options = {}) {
+  const { stdout, stderr, status } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 30_000, ...options });
+  return { text: `${stdout ?? ''}${stderr ?? ''}`, status };
+}
+
+function guard(...args) {
+  return run(GUARD, args).text;
+}
+
+function makeProject() {
+  put(join(PROJECT, 'a.txt'), 'first\n');
+  put(join(PROJECT, 'build/out.o'), 'built\n');
+  put(join(HOME, '.bashrc'), '# untouched\n');
+  put(join(HOME, '.gitconfig'), '[user]\nname = dev\nemail = dev@example.org\n');
+  for (const args of [['init', '-q'], ['add', 'a.txt'], ['commit', '-qm', 'first']]) run('git', args, { cwd: PROJECT });
+  put(join(PROJECT, 'a.txt'), 'first\nchanged\n');
+}
+
+/** Puts a client on the path, under its plain name. */
+function putProgram(name, owner) {
+  const paths = owner.program.map((word) => (word === 'node' ? command(node) : join('/mnt/clients', owner.id, word)));
+  put(join(HOME, 'bin', name), `#!/bin/sh\nexec ${paths.join(' ')} "$@"\n`, 0o755);
+}
+
+function command(owner) {
+  return join('/mnt/clients', owner.id, owner.program.at(-1));
+}
+
+/** Installs the guard as a user does, then puts the double in the place of its binary. */
+function installGuard() {
+  mkdirSync(dirname(INSTALLED), { recursive: true });
+  mkdirSync(join(HOME, 'calls'));
+  copyFileSync(join(HOME, 'guard/hooks-guard'), INSTALLED);
+  chmodSync(INSTALLED, 0o755);
+  const { text, status } = run(INSTALLED, ['install', client.agent, ...scenario.install]);
+  outcome.install = text;
+  if (status !== 0) outcome.notes.push(`install: status ${status}: ${text.trim()}`);
+  if (scenario.guard === 'missing') return rmSync(INSTALLED);
+  put(join(HOME, 'guard-mode'), scenario.guard);
+  const double = `${INSTALLED}.double`;
+  copyFileSync(join(import.meta.dirname, 'guard-double.sh'), double);
+  chmodSync(double, 0o755);
+  renameSync(double, INSTALLED);
+}
+
+/** Shortens the ten minutes that `install` writes to so many seconds, wherever they are. */
+function shortenTimeouts(seconds) {
+  const shorter = (text) =>
+    text
+      .replace(/("timeout(?:Sec)?": *|LIMIT = )(\d+)/g, (whole, key, number) => {
+        if (Number(number) < 60) return whole;
+        return `${key}${Number(number) >= 60_000 ? seconds * 1_000 : seconds}`;
+      })
+      .replace(/(--timeout(?:"?,\s*"| ))(\d{3,})/g, `$1${seconds}`);
+  const settings = ['.claude/settings.json', '.codex/hooks.json', '.gemini/settings.json',
+    '.copilot/hooks/hooks-guard.json', '.config/opencode/plugins/hooks-guard.js'];
+  let changed = false;
+  for (const path of settings.map((path) => join(HOME, path)).filter(existsSync)) {
+    const text = readFileSync(path, 'utf8');
+    changed ||= shorter(text) !== text;
+    put(path, shorter(text));
+  }
+  if (!changed) outcome.notes.push('no timeout was found in the settings');
+}
+
+/** Runs the service, and answers each question with `APPROVED` or `DENIED`, or not at all. */
+async function serve(answer) {
+  const token = randomBytes(32).toString('hex');
+  put(join(HOME, 'token'), token, 0o600);
+  const said = openSync(join(HOME, 'service.log'), 'w');
+  spawn(GUARD, ['serve', '--token-file', join(HOME, 'token')], { env, stdio: ['ignore', said, said] });
+  const get = (path) => fetch(`${SERVICE}/${path}`).then((response) => response.json());
+  let ready = false;
+  for (let i = 0; i < 100 && !ready; i += 1) {
+    ready = await get('pending').then(() => true, () => sleep(100));
+  }
+  if (!ready) outcome.notes.push(`the service does not answer: ${readFileSync(join(HOME, 'service.log'), 'utf8')}`);
+  const operator = async () => {
+    const { pending } = await get('pending');
+    for (const { id, command } of pending) {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ id, response: answer });
+      if (answer !== 'nothing') await fetch(`${SERVICE}/permission-response`, { method: 'POST', headers, body });
+      if (!outcome.answers.includes(command)) outcome.answers.push(command);
+    }
+  };
+  setInterval(() => operator().catch((error) => outcome.notes.push(`operator: ${error}`)), 100).unref();
+}
+
+async function runHeadless(seconds) {
+  const said = openSync(join(HOME, 'client.log'), 'w');
+  const args = client.headless(scenario.flags);
+  const child = spawn(client.id, args, { cwd: PROJECT, env, stdio: ['ignore', said, said] });
+  const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000);
+  outcome.status = await new Promise((resolve) => {
+    child.on('error', (error) => resolve(String(error)));
+    child.on('close', (status, signal) => resolve(status ?? signal));
+  });
+  clearTimeout(timer);
+  closeSync(said);
+}
+
+/** Runs the client in a terminal: `{see}` waits for a pattern, `{type}` and `{key}` send keys. */
+async function runInTerminal(keys) {
+  const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT });
+  const line = [client.id, ...client.terminal(scenario.flags)].map((word) => `'${word}'`).join(' ');
+  tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${line}; echo ENDED; sleep 1000`);
+  const screen = () => tmux('capture-pane', '-p', '-t', 'lab').text;
+  for (const key of keys) {
+    if (key.type) tmux('send-keys', '-t', 'lab', '-l', key.type);
+    if (key.key) tmux('send-keys', '-t', 'lab', key.key);
+    if (!key.see) {
+      await sleep(400);
+      continue;
+    }
+    let seen = false;
+    for (let i = 0; i < 150 && !seen; i += 1) {
+      seen = new RegExp(key.see).test(screen()) || outcome.model.told.length >= (key.orTold ?? Infinity);
+      if (!seen) await sleep(200);
+    }
+    if (!seen) outcome.notes.push(`the terminal did not show ${key.see}:\n${screen()}`);
+  }
+  outcome.screen = screen();
+  tmux('kill-server');
+}
+
+function readCalls() {
+  const folder = join(HOME, 'calls');
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.arguments')).sort() : [];
+  return names.map((name) => {
+    const kept = (extension) => {
+      const path = join(folder, name.replace(/arguments$/, extension));
+      return existsSync(path) ? readFileSync(path, 'utf8') : '';
+    };
+    return { input: kept('input'), output: kept('output'), error: kept('error'), status: kept('status').trim() };
+  });
+}
+
+mkdirSync(env.TMPDIR, { recursive: true });
+makeProject();
+putProgram(client.id, client);
+for (const [path, text] of Object.entries({ ...client.files, ...scenario.files })) put(join(HOME, path), text);
+if (scenario.guard !== 'none') installGuard();
+if (scenario.timeouts) shortenTimeouts(scenario.timeouts);
+if (scenario.service) await serve(scenario.service);
+outcome.model = await serveModel(PORT, scenario.script);
+const started = Date.now();
+if (scenario.keys) await runInTerminal(scenario.keys);
+if (!scenario.keys || scenario.thenHeadless) await runHeadless(scenario.seconds);
+outcome.elapsed = Date.now() - started;
+outcome.calls = readCalls();
+outcome.buildStays = existsSync(join(PROJECT, 'build/out.o'));
+outcome.written = existsSync(join(PROJECT, 'new.txt'));
+outcome.bashrc = readFileSync(join(HOME, '.bashrc'), 'utf8');
+if (scenario.guard !== 'none') {
+  outcome.trail = guard('audit', 'list');
+  if (scenario.doctor) outcome.doctor = guard('doctor');
+}
+outcome.said = existsSync(join(HOME, 'client.log')) ? readFileSync(join(HOME, 'client.log'), 'utf8').slice(-4_000) : '';
+writeFileSync(join(HOME, 'outcome.json'), JSON.stringify(outcome, null, 1));
+process.exit();

@@ -1,0 +1,41 @@
+// Installs the pinned clients from the npm registry, each into a folder of its own.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Statuses of npm for a registry that refuses, or cannot be reached. */
+const REFUSED = /\b(E40[134]|E429|E5\d\d|ETARGET|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
+
+/**
+ * Installs a client unless its pinned packages are there. Runs no lifecycle script.
+ *
+ * Returns `{}` for an installed client, else `{ why, refused }`; `refused` is true if the registry is
+ * the reason.
+ */
+export function install(client, folder) {
+  const place = join(folder, client.id);
+  const pinned = join(place, 'pinned');
+  const pins = client.packages.join('\n');
+  if (existsSync(pinned) && readFileSync(pinned, 'utf8') === pins) return {};
+  const fresh = `${place}.new`;
+  for (const old of [place, fresh]) rmSync(old, { recursive: true, force: true });
+  mkdirSync(fresh, { recursive: true });
+  writeFileSync(join(fresh, 'package.json'), '{ "private": true }\n');
+  // `--force`: some packages ask for a newer Node than the one that runs npm.
+  const options = ['--ignore-scripts', '--save-exact', '--no-audit', '--no-fund', '--force', '--loglevel=error'];
+  const npm = spawnSync('npm', ['install', ...options, ...client.packages], {
+    cwd: fresh,
+    encoding: 'utf8',
+    timeout: 600_000,
+  });
+  if (npm.error || npm.status !== 0) {
+    const said = `${npm.error ?? ''}${npm.stderr ?? ''}`.trim();
+    return { why: said.split('\n').slice(0, 3).join('; ') || `npm: ${npm.signal}`, refused: REFUSED.test(said) };
+  }
+  const program = join(fresh, client.program.at(-1));
+  if (!existsSync(program)) return { why: `${client.packages} has no ${client.program.at(-1)}`, refused: false };
+  writeFileSync(join(fresh, 'pinned'), pins);
+  renameSync(fresh, place);
+  return {};
+}

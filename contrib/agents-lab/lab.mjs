@@ -1,0 +1,174 @@
+#!/usr/bin/env node
+// Runs the published clients of coding agents against a `hooks-guard` binary; README.md describes it.
+
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs';
+import { homedir, platform } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { scenario, selected } from './checks.mjs';
+import { node } from './clients.mjs';
+import { install } from './install.mjs';
+
+const USAGE = `Usage: lab.mjs [OPTION…] [CLIENT…]
+
+Runs the clients (default: all) against a hooks-guard binary.
+
+  --guard FILE   binary under test (default: target/debug/hooks-guard)
+  --only NAME    only the check of this name
+  --quick        only the checks that continuous integration runs
+  --unguarded    without the guard: a check that the guard makes pass has to fail
+  --jobs NUMBER  scenarios at once (default: 2)
+  --keep         keep the homes of the scenarios
+  --list         print the checks
+`;
+
+const { values: options, positionals: ids } = parseArgs({
+  allowPositionals: true,
+  options: {
+    guard: { type: 'string', default: join(import.meta.dirname, '../../target/debug/hooks-guard') },
+    only: { type: 'string' },
+    quick: { type: 'boolean' },
+    unguarded: { type: 'boolean' },
+    jobs: { type: 'string', default: '2' },
+    keep: { type: 'boolean' },
+    list: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  },
+});
+
+const CANNOT_RUN = 3;
+const strict = process.env.HOOKS_REQUIRE_ALL === '1';
+const cache = resolve(
+  process.env.HOOKS_AGENTS_LAB ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'hooks-agents-lab'),
+);
+const isRoot = process.getuid?.() === 0;
+const namespaces = [
+  ...(isRoot ? [] : ['--user', '--map-root-user']),
+  ...['--net', '--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child', '--mount-proc'],
+];
+const counts = { ok: 0, BAD: 0, open: 0, SKIP: 0 };
+
+function report(word, client, says, why = '') {
+  counts[word] += 1;
+  console.log(`${word.padEnd(4)} ${client.padEnd(14)} ${says}`);
+  if (why) console.log(why.trim().replace(/^/gm, '       '));
+}
+
+/** Ends the program because the lab cannot run at all. */
+function cannotRun(why, isTheMachine) {
+  console.log(`SKIP all            ${why}`);
+  process.exit(strict && !isTheMachine ? 1 : CANNOT_RUN);
+}
+
+function checkMachine() {
+  if (platform() !== 'linux') cannotRun('the lab needs Linux: it runs clients in namespaces of their own', true);
+  const needed = { npm: 'npm', unshare: 'util-linux', setpriv: 'util-linux', ip: 'iproute2', git: 'git', tmux: 'tmux' };
+  for (const [program, debian] of Object.entries(needed)) {
+    const found = process.env.PATH.split(':').some((folder) => existsSync(join(folder, program)));
+    if (!found) cannotRun(`\`${program}\` is missing; install ${debian}`, false);
+  }
+  const tried = spawnSync('unshare', [...namespaces, 'true'], { encoding: 'utf8' });
+  if (tried.status !== 0) cannotRun(`namespaces are not permitted: ${tried.stderr.trim()}`, true);
+  try {
+    accessSync(options.guard, constants.X_OK);
+  } catch {
+    cannotRun(`${options.guard} is missing; build it with \`cargo build -p hooks-guard\``, false);
+  }
+}
+
+/** Installs the clients; returns those that are there. */
+function installClients(wanted) {
+  const folder = join(cache, 'clients');
+  mkdirSync(folder, { recursive: true });
+  const there = [];
+  for (const client of [node, ...new Set(wanted)]) {
+    const { why, refused } = install(client, folder);
+    if (!why) there.push(client);
+    else if (client === node) cannotRun(`${client.packages[0]} cannot be installed: ${why}`, refused);
+    else if (refused) report('SKIP', client.id, `the registry refuses ${client.packages[0]}: ${why}`);
+    else report(strict ? 'BAD' : 'SKIP', client.id, `${client.packages[0]} cannot be installed: ${why}`);
+  }
+  return there;
+}
+
+/** Runs a scenario in the sandbox; returns its outcome, or what the sandbox printed. */
+async function runScenario(name, scene) {
+  const home = join(cache, 'homes', name);
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(join(home, 'guard'), { recursive: true });
+  if (scene.guard !== 'none') cpSync(options.guard, join(home, 'guard/hooks-guard'));
+  writeFileSync(join(home, 'scenario.json'), JSON.stringify(scene));
+  if (isRoot) for (const path of [home, join(home, 'guard')]) chownSync(path, 1000, 1000);
+  for (const path of [join(home, 'guard'), join(home, 'scenario.json')]) chmodSync(path, 0o755);
+
+  const inside = ['sh', join(import.meta.dirname, 'sandbox.sh'), home, join(cache, 'clients'), import.meta.dirname];
+  const program = [join('/mnt/clients', node.id, node.program[0]), '/mnt/lab/inside.mjs'];
+  const child = spawn('unshare', [...namespaces, ...inside, ...program], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data));
+  const timer = setTimeout(() => child.kill('SIGKILL'), (scene.seconds + 90) * 1_000);
+  await new Promise((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
+  const file = join(home, 'outcome.json');
+  const outcome = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  if (!options.keep) rmSync(home, { recursive: true, force: true });
+  return { outcome, said };
+}
+
+/** What helps to find out why an expectation is not met. */
+function details(outcome) {
+  const calls = outcome.calls.map(({ output, error, status }) => `hook: status ${status} ${output}${error}`.trim());
+  const last = outcome.said.trim().split('\n').slice(-4);
+  return [...outcome.notes, ...calls, ...last, outcome.screen ?? ''].join('\n').slice(0, 3_000);
+}
+
+async function runCheck({ check, client }) {
+  const scene = scenario(check, client, options.unguarded ? 'none' : undefined);
+  const { outcome, said } = await runScenario(`${client.id}-${check.name}`, scene);
+  const expected = options.unguarded ? check.expect.filter((expectation) => expectation.prevents) : check.expect;
+  for (const { says, test, open } of expected) {
+    if (!outcome) {
+      report('BAD', client.id, says, `the sandbox ended without an outcome: ${said}`);
+      continue;
+    }
+    const why = test({ ...outcome, script: scene.script });
+    if (options.unguarded) {
+      report(why ? 'ok' : 'BAD', client.id, `${says}${why ? `: fails without the guard (${why})` : ': passes without the guard'}`);
+    } else if (open) {
+      report(why ? 'BAD' : 'open', client.id, says, why && `the client no longer does this (${why}); correct the check and the book`);
+    } else {
+      report(why ? 'BAD' : 'ok', client.id, says, why && `${why}\n${details(outcome)}`);
+    }
+  }
+}
+
+if (options.help) {
+  console.log(USAGE);
+  process.exit();
+}
+let todo = selected({ only: options.only, quick: options.quick, ids });
+if (options.unguarded) todo = todo.filter(({ check }) => check.expect.some((expectation) => expectation.prevents));
+if (options.list) {
+  for (const { check, client } of todo) {
+    for (const { says } of check.expect) console.log(`${client.id.padEnd(14)} ${check.name.padEnd(26)} ${says}`);
+  }
+  process.exit();
+}
+if (todo.length === 0) {
+  console.error('no check is selected; `--list` prints them');
+  process.exit(2);
+}
+checkMachine();
+const there = installClients(todo.map(({ client }) => client));
+const queue = todo.filter(({ client }) => there.includes(client));
+async function work() {
+  for (let next = queue.shift(); next; next = queue.shift()) await runCheck(next);
+}
+await Promise.all(Array.from({ length: Number(options.jobs) }, work));
+const also = counts.open ? `; ${counts.open} open by the rules of the client` : '';
+console.log(`${counts.ok} passed, ${counts.BAD} failed, ${counts.SKIP} skipped${also}`);
+process.exit(counts.BAD > 0 ? 1 : 0);

@@ -1,0 +1,339 @@
+//! The recordings: each is read as the event that it is, and each output has the form that the
+//! client accepted.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hooks_guard::protocol::{Agent, Answer, Event, answer, done, failed, read};
+use serde_json::{Value, json};
+
+use crate::{Sample, samples};
+
+/// What a recorded input is read as.
+#[derive(Debug)]
+enum Is {
+    /// A question about a command, or about files in the form `Tool path`.
+    Asks(&'static str),
+    /// A command that ran, and whether it succeeded.
+    Ran(&'static str, Option<bool>),
+    /// Nothing to decide.
+    Nothing,
+}
+
+use Is::{Asks, Nothing, Ran};
+
+const STATUS: &str = "git status --short";
+const YES: Option<bool> = Some(true);
+
+/// Every recording, one line each.
+#[rustfmt::skip]
+const RECORDED: &[(&str, Is)] = &[
+    ("claude-code-2.1.197/PostToolUse.Bash.default", Ran(STATUS, YES)),
+    ("claude-code-2.1.197/PreToolUse.Bash.allow.default", Asks(STATUS)),
+    ("claude-code-2.1.197/PreToolUse.Bash.ask.default", Asks("rm -rf build")),
+    ("claude-code/PostToolUse.Bash.acceptEdits", Ran(STATUS, YES)),
+    ("claude-code/PostToolUse.Bash.auto", Ran(STATUS, YES)),
+    ("claude-code/PostToolUse.Bash.bypassPermissions", Ran(STATUS, YES)),
+    ("claude-code/PostToolUse.Bash.default", Ran(STATUS, YES)),
+    ("claude-code/PostToolUse.Bash.dontAsk", Ran(STATUS, YES)),
+    ("claude-code/PostToolUse.Read.bypassPermissions", Ran("Read /srv/dev/proj/a.txt", YES)),
+    ("claude-code/PostToolUse.Read.default", Ran("Read /srv/dev/proj/a.txt", YES)),
+    ("claude-code/PostToolUse.Write.auto", Ran("Write /srv/dev/proj/new.txt", YES)),
+    ("claude-code/PostToolUseFailure.Bash.default", Ran("ls /nonexistent", Some(false))),
+    ("claude-code/PreSkillShellCommand.Bash.bypassPermissions", Nothing),
+    ("claude-code/PreToolUse.Bash.allow.acceptEdits", Asks(STATUS)),
+    ("claude-code/PreToolUse.Bash.allow.auto", Asks(STATUS)),
+    ("claude-code/PreToolUse.Bash.allow.bypassPermissions", Asks(STATUS)),
+    ("claude-code/PreToolUse.Bash.allow.default", Asks("ls /nonexistent")),
+    ("claude-code/PreToolUse.Bash.allow.dontAsk", Asks(STATUS)),
+    ("claude-code/PreToolUse.Bash.ask.acceptEdits", Asks("rm -rf build")),
+    ("claude-code/PreToolUse.Bash.ask.auto", Asks("rm -rf build")),
+    ("claude-code/PreToolUse.Bash.ask.default", Asks("rm -rf build")),
+    ("claude-code/PreToolUse.Bash.deny.bypassPermissions", Asks("rm -rf build")),
+    ("claude-code/PreToolUse.Bash.deny.dontAsk", Asks("rm -rf build")),
+    ("claude-code/PreToolUse.Read.bypassPermissions", Asks("Read /srv/dev/proj/a.txt")),
+    ("claude-code/PreToolUse.Read.default", Asks("Read /srv/dev/proj/a.txt")),
+    ("claude-code/PreToolUse.Skill.bypassPermissions", Nothing),
+    ("claude-code/PreToolUse.Write.ask.auto", Asks("Write /srv/dev/proj/new.txt")),
+    ("claude-code/PreToolUse.Write.ask.default", Asks("Write /srv/dev/proj/new.txt")),
+    ("claude-code/PreToolUse.Write.deny.bypassPermissions", Asks("Write /srv/dev/proj/new.txt")),
+    ("codex/PermissionRequest.Bash.default", Asks("rm -r build")),
+    ("codex/PostToolUse.Bash.bypassPermissions", Ran(STATUS, None)),
+    ("codex/PostToolUse.Bash.default", Ran(STATUS, None)),
+    ("codex/PreToolUse.Bash.bypassPermissions", Asks(STATUS)),
+    ("codex/PreToolUse.Bash.default", Asks("rm -r build")),
+    ("codex/PreToolUse.Bash.deny.bypassPermissions", Asks("rm -r build")),
+    ("codex/PreToolUse.apply_patch.deny.bypassPermissions", Asks("apply_patch /srv/dev/proj/new.txt")),
+    ("codex/PreToolUse.view_image.bypassPermissions", Asks("view_image /srv/dev/proj/a.txt")),
+    ("copilot/postToolUse.bash", Ran(STATUS, YES)),
+    ("copilot/postToolUse.create", Ran("create /srv/dev/proj/new.txt", YES)),
+    ("copilot/postToolUse.view", Ran("view /srv/dev/proj/a.txt", YES)),
+    ("copilot/preToolUse.bash.allow", Asks(STATUS)),
+    ("copilot/preToolUse.bash.ask", Asks("rm -rf build")),
+    ("copilot/preToolUse.create.ask", Asks("create /srv/dev/proj/new.txt")),
+    ("copilot/preToolUse.view", Asks("view /srv/dev/proj/a.txt")),
+    ("gemini/AfterTool.run_shell_command", Ran(STATUS, None)),
+    ("gemini/AfterTool.write_file", Ran("write_file /srv/dev/proj/new.txt", None)),
+    ("gemini/BeforeTool.run_shell_command.allow", Asks(STATUS)),
+    ("gemini/BeforeTool.run_shell_command.ask", Asks("rm -rf build")),
+    ("gemini/BeforeTool.run_shell_command.deny", Asks(STATUS)),
+    ("gemini/BeforeTool.write_file.ask", Asks("write_file /srv/dev/proj/new.txt")),
+    ("opencode/tool.execute.after.bash", Ran(STATUS, YES)),
+    ("opencode/tool.execute.after.read", Ran("read /srv/dev/proj/a.txt", None)),
+    ("opencode/tool.execute.after.task", Nothing),
+    ("opencode/tool.execute.before.bash", Asks(STATUS)),
+    ("opencode/tool.execute.before.bash.throws", Asks("rm -rf build")),
+    ("opencode/tool.execute.before.read", Asks("read /srv/dev/proj/a.txt")),
+    ("opencode/tool.execute.before.task", Nothing),
+    ("opencode/tool.execute.before.write.throws", Asks("write /srv/dev/proj/new.txt")),
+];
+
+/// The decision in the field in which a client reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Field {
+    Allow,
+    Ask,
+    Deny,
+    /// No decision: the client continues as it does without a hook.
+    Silent,
+}
+
+use Field::{Allow, Ask, Deny, Silent};
+
+/// What an agent receives at an event in a permission mode for the answers allow, ask and deny.
+/// An empty mode stands for every mode that the rows below it do not name.
+#[rustfmt::skip]
+const DECISIONS: &[(Agent, &str, &str, [Field; 3])] = &[
+    (Agent::ClaudeCode, "PreToolUse", "bypassPermissions", [Allow, Deny, Deny]),
+    (Agent::ClaudeCode, "PreToolUse", "dontAsk", [Allow, Deny, Deny]),
+    (Agent::ClaudeCode, "PreToolUse", "", [Allow, Ask, Deny]),
+    (Agent::Codex, "PreToolUse", "bypassPermissions", [Silent, Deny, Deny]),
+    (Agent::Codex, "PreToolUse", "", [Silent, Silent, Deny]),
+    (Agent::Codex, "PermissionRequest", "", [Allow, Silent, Deny]),
+    (Agent::Gemini, "BeforeTool", "", [Allow, Ask, Deny]),
+    (Agent::Copilot, "preToolUse", "", [Allow, Ask, Deny]),
+    (Agent::OpenCode, "tool.execute.before", "", [Silent, Deny, Deny]),
+];
+
+/// One recording.
+struct Recording {
+    agent: Agent,
+    /// Such as `PreToolUse`.
+    event: String,
+    mode: String,
+    input: Vec<u8>,
+    output: Value,
+}
+
+fn recording(name: &str) -> Recording {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/protocol/recorded")
+        .join(format!("{name}.json"));
+    let recorded: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let (folder, file) = name.split_once('/').unwrap();
+    let agent = match folder {
+        "claude-code-2.1.197" => Agent::ClaudeCode,
+        agent => agent.parse().unwrap(),
+    };
+    let event = match file.strip_prefix("tool.execute.") {
+        Some(rest) => format!("tool.execute.{}", rest.split('.').next().unwrap()),
+        None => file.split('.').next().unwrap().to_owned(),
+    };
+    let input = &recorded["input"];
+    assert_eq!(recorded["exit"], "0", "{name}");
+    Recording {
+        agent,
+        event,
+        mode: input["permission_mode"].as_str().unwrap_or_default().into(),
+        input: input.to_string().into_bytes(),
+        output: recorded["output"].clone(),
+    }
+}
+
+/// The decision in an output, read as the client reads it.
+fn decision(agent: Agent, event: &str, output: &Value) -> Field {
+    let field = match (agent, event) {
+        (Agent::ClaudeCode | Agent::Codex, "PermissionRequest") => {
+            "/hookSpecificOutput/decision/behavior"
+        }
+        (Agent::ClaudeCode | Agent::Codex, _) => "/hookSpecificOutput/permissionDecision",
+        (Agent::Gemini, _) => "/decision",
+        (Agent::Copilot, _) => "/permissionDecision",
+        (Agent::OpenCode, _) if output["throws"].is_string() => return Deny,
+        (Agent::OpenCode, _) => {
+            assert_eq!(*output, json!({"returns": null}));
+            return Silent;
+        }
+        _ => panic!("{agent} is not recorded"),
+    };
+    match output.pointer(field).and_then(Value::as_str) {
+        Some("allow") => Allow,
+        Some("ask") => Ask,
+        Some("deny") => Deny,
+        Some(other) => panic!("{agent} {event}: `{other}`"),
+        None => {
+            assert!(
+                output == "" || *output == json!({}),
+                "{agent} {event}: {output}"
+            );
+            Silent
+        }
+    }
+}
+
+/// An output without its wording.
+fn form(output: &Value) -> Value {
+    const WORDING: [&str; 5] = [
+        "permissionDecisionReason",
+        "systemMessage",
+        "reason",
+        "message",
+        "throws",
+    ];
+    match output {
+        Value::Object(object) => object
+            .iter()
+            .map(|(key, value)| match value.as_str() {
+                Some(text) if WORDING.contains(&key.as_str()) => {
+                    assert!(!text.is_empty(), "{key} is empty");
+                    (key.clone(), json!("…"))
+                }
+                _ => (key.clone(), form(value)),
+            })
+            .collect(),
+        other => other.clone(),
+    }
+}
+
+fn printed(stdout: &str) -> Value {
+    match stdout {
+        "" => json!(""),
+        text => serde_json::from_str(text).unwrap(),
+    }
+}
+
+fn expected(recording: &Recording) -> [Field; 3] {
+    let found = DECISIONS.iter().find(|(agent, event, mode, _)| {
+        *agent == recording.agent
+            && *event == recording.event
+            && (mode.is_empty() || *mode == recording.mode)
+    });
+    let Some((.., fields)) = found else {
+        panic!("no decision for {} {}", recording.agent, recording.event);
+    };
+    *fields
+}
+
+#[test]
+fn every_recording_is_listed() {
+    let listed: Vec<_> = RECORDED.iter().map(|(name, _)| *name).collect();
+    let mut there: Vec<_> = samples()
+        .into_iter()
+        .filter_map(|Sample { name, .. }| name.strip_prefix("recorded/").map(str::to_owned))
+        .collect();
+    there.sort();
+    assert_eq!(there, listed);
+}
+
+#[test]
+fn each_recording_is_read_as_its_event() {
+    for (name, is) in RECORDED {
+        let recording = recording(name);
+        let event = read(recording.agent, &recording.input).unwrap();
+        let request = match (is, &event) {
+            (Asks(command), Event::Ask(question)) => {
+                assert_eq!(question.request.command, *command, "{name}");
+                &question.request
+            }
+            (Ran(command, succeeded), Event::Ran(ran)) => {
+                assert_eq!(ran.request.command, *command, "{name}");
+                assert_eq!(ran.outcome.succeeded, *succeeded, "{name}");
+                assert_eq!(form(&recording.output), printed(&done(ran.hook).stdout));
+                &ran.request
+            }
+            (Nothing, Event::Nothing { hook, .. }) => {
+                assert_eq!(recording.output, printed(&done(*hook).stdout), "{name}");
+                continue;
+            }
+            (is, event) => panic!("{name} is {is:?}, read as {event:?}"),
+        };
+        assert_eq!(request.agent.as_deref(), Some(recording.agent.name()));
+        assert!(request.session_id.is_some(), "{name}");
+        assert_eq!(
+            request.cwd.as_deref(),
+            Some("/srv/dev/proj".as_ref()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn each_answer_has_the_form_that_the_client_accepted() {
+    let mut accepted = BTreeMap::new();
+    for (name, is) in RECORDED {
+        let Asks(_) = is else { continue };
+        let recording = recording(name);
+        let (agent, event) = (recording.agent, recording.event.clone());
+        let field = decision(agent, &event, &recording.output);
+        let form = form(&recording.output);
+        let before = accepted.insert((agent, event, field), form.clone());
+        assert!(before.is_none_or(|before| before == form), "{name}");
+    }
+    for (name, is) in RECORDED {
+        let Asks(_) = is else { continue };
+        let recording = recording(name);
+        let agent = recording.agent;
+        let Event::Ask(question) = read(agent, &recording.input).unwrap() else {
+            panic!("{name} is a question");
+        };
+        let why = || "DELETE: because".to_owned();
+        let answers = [
+            Answer::Allow(why()),
+            Answer::Ask(why()),
+            Answer::Deny(why()),
+            Answer::Nothing,
+        ];
+        let [allow, ask, deny] = expected(&recording);
+        for (given, field) in answers.iter().zip([allow, ask, deny, Silent]) {
+            let reply = answer(&question, given);
+            assert_eq!((reply.exit, reply.stderr.as_str()), (0, ""), "{name}");
+            let output = printed(&reply.stdout);
+            let what = format!("{name}: {given:?} is answered {output}");
+            assert_eq!(decision(agent, &recording.event, &output), field, "{what}");
+            let key = (agent, recording.event.clone(), field);
+            if let Some(accepted) = accepted.get(&key) {
+                assert_eq!(form(&output), *accepted, "{what}");
+            }
+        }
+        let output = printed(&failed(agent, Some(question.hook), "failed").stdout);
+        assert_eq!(decision(agent, &recording.event, &output), Deny, "{name}");
+    }
+}
+
+#[test]
+fn an_unread_input_is_refused_by_the_exit_status() {
+    for agent in [
+        Agent::ClaudeCode,
+        Agent::Codex,
+        Agent::Gemini,
+        Agent::Copilot,
+    ] {
+        let reply = failed(agent, None, "not JSON");
+        assert_eq!(
+            (reply.exit, reply.stdout.as_str(), reply.stderr.as_str()),
+            (2, "", "not JSON"),
+            "{agent}"
+        );
+    }
+}
+
+#[test]
+fn claude_codes_failure_says_its_status() {
+    let recording = recording("claude-code/PostToolUseFailure.Bash.default");
+    let Event::Ran(ran) = read(recording.agent, &recording.input).unwrap() else {
+        panic!("it ran");
+    };
+    assert_eq!(ran.outcome.exit_status, Some(2));
+    assert_eq!(ran.request.call_id.as_deref(), Some("toolu_mwvztaib0001"));
+    assert!(ran.outcome.error.unwrap().contains("cannot access"));
+}
