@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::audit::TrailAddress;
-use crate::gate::Policy;
+use crate::gate::{Confirm, Modes, Policy};
 
 /// Everything that can be set; each field's default is what an absent key means (P-16).
 ///
@@ -45,6 +45,9 @@ pub struct Config {
     pub require_confirmation_cud: bool,
     /// Allows everything that no rule denies and no protection asks about. What it says.
     pub dangerously_skip_confirmations: bool,
+    /// Which requests are asked about in a permission mode of the agent (a table); see
+    /// [`Modes`] for the defaults. Claude Code, Codex and VS Code report their mode.
+    pub modes: Modes,
     /// For how long a question waits for an answer, in seconds; then it is denied. 1 to 86 400.
     pub approval_ttl_seconds: u64,
     /// Most permission requests from one address within any 60 seconds (P-11); 0 for no limit.
@@ -103,6 +106,7 @@ impl Default for Config {
             auto_allow_read: true,
             require_confirmation_cud: true,
             dangerously_skip_confirmations: false,
+            modes: Modes::default(),
             approval_ttl_seconds: 300,
             rate_limit_per_minute: 100,
             cleanup: CleanupAccess::Open,
@@ -261,6 +265,7 @@ impl Config {
             auto_allow_read: self.auto_allow_read,
             require_confirmation_cud: self.require_confirmation_cud,
             dangerously_skip_confirmations: self.dangerously_skip_confirmations,
+            modes: self.modes,
         }
     }
 
@@ -275,6 +280,12 @@ impl Config {
         if self.dangerously_skip_confirmations {
             warnings
                 .push("`dangerously_skip_confirmations` is on: deletions run without a question");
+        }
+        if self.modes.default != Confirm::Changes {
+            warnings.push("`modes.default` leaves changes to the agent");
+        }
+        if self.modes.bypass_permissions != Confirm::Changes {
+            warnings.push("`modes.bypassPermissions` leaves changes to an agent that asks nobody");
         }
         if !self.require_confirmation_cud {
             warnings.push("`require_confirmation_cud` is off: changes run without a question");

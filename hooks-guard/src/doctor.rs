@@ -4,7 +4,7 @@
 //! changes nothing.
 
 mod agents;
-mod version;
+mod codex;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ use hooks_runtime::display::escape;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
 
-use crate::install::Homes;
+use crate::install::{Homes, in_path};
 
 /// What one check found (P-43).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -161,25 +161,6 @@ fn binary(around: &Surroundings<'_>) -> Check {
             "remove the one that is not wanted",
         ),
     }
-}
-
-/// The first program of this name in a search path.
-fn in_path(path: Option<&OsStr>, name: &str) -> Option<PathBuf> {
-    let directories = std::env::split_paths(path?).filter(|directory| directory.is_absolute());
-    directories
-        .map(|directory| directory.join(name))
-        .find(|file| is_program(file))
-}
-
-fn is_program(file: &Path) -> bool {
-    let Ok(metadata) = fs::metadata(file) else {
-        return false;
-    };
-    #[cfg(unix)]
-    let executable = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let executable = true;
-    metadata.is_file() && executable
 }
 
 fn same(one: &Path, other: &Path) -> bool {

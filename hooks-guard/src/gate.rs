@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use hooks_runtime::{Fault, Report};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::classify::{
@@ -22,6 +23,75 @@ pub use self::hooks::{
     Classify, GateHooks, HookDescription, Restrict, Restriction, SlotDescription,
 };
 
+/// Which requests are asked about in a permission mode of the agent. A rule that denies, denies in
+/// every mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confirm {
+    /// Everything that changes something.
+    #[default]
+    Changes,
+    /// Deletions, and whatever is asked about for another reason than its class: secrets, what is
+    /// not understood, protected files, a rule that asks. Other changes are left to the agent.
+    Deletions,
+    /// Nothing: the agent decides, except for denied requests.
+    Nothing,
+}
+
+/// Which requests are asked about, by the permission mode that the agent reports.
+///
+/// A mode that is not listed, or none, counts as `default`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Modes {
+    /// The agent asks its user by its own rules.
+    pub default: Confirm,
+    /// The agent applies edits without asking.
+    #[serde(rename = "acceptEdits")]
+    pub accept_edits: Confirm,
+    /// The agent only plans.
+    pub plan: Confirm,
+    /// A model of the agent decides what runs unasked. By default deletions: asking about every
+    /// change would cancel the mode that the user chose.
+    pub auto: Confirm,
+    /// The agent refuses whatever it would ask about.
+    #[serde(rename = "dontAsk")]
+    pub dont_ask: Confirm,
+    /// The agent asks about nothing.
+    #[serde(rename = "bypassPermissions")]
+    pub bypass_permissions: Confirm,
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Self {
+            default: Confirm::Changes,
+            accept_edits: Confirm::Changes,
+            plan: Confirm::Changes,
+            auto: Confirm::Deletions,
+            dont_ask: Confirm::Changes,
+            bypass_permissions: Confirm::Changes,
+        }
+    }
+}
+
+impl Modes {
+    /// Returns what is asked about in a mode.
+    #[must_use]
+    pub fn confirm(&self, mode: Option<&str>) -> Confirm {
+        match mode {
+            Some("acceptEdits") => self.accept_edits,
+            Some("plan") => self.plan,
+            Some("auto") => self.auto,
+            Some("dontAsk") => self.dont_ask,
+            Some("bypassPermissions") => self.bypass_permissions,
+            None | Some("default") => self.default,
+            // An unknown mode is not one that the user set anything for.
+            Some(_) => Confirm::Changes,
+        }
+    }
+}
+
 /// How the gate makes a decision of a class (P-06).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -31,6 +101,8 @@ pub struct Policy {
     pub require_confirmation_cud: bool,
     /// See [`Config::dangerously_skip_confirmations`](crate::config::Config::dangerously_skip_confirmations).
     pub dangerously_skip_confirmations: bool,
+    /// See [`Config::modes`](crate::config::Config::modes).
+    pub modes: Modes,
 }
 
 impl Default for Policy {
@@ -40,6 +112,7 @@ impl Default for Policy {
             auto_allow_read: true,
             require_confirmation_cud: true,
             dangerously_skip_confirmations: false,
+            modes: Modes::default(),
         }
     }
 }
@@ -206,7 +279,7 @@ impl Gate {
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         Judged {
             parts: parts(&found.classification),
-            ruling: self.decide(found.classification, verdict, request.confirm),
+            ruling: self.decide(found.classification, verdict, request),
             response_time: began.elapsed(),
             steps,
             may_be_remembered,
@@ -267,11 +340,17 @@ impl Gate {
     }
 
     /// P-06, with what the rules and the settings make of it.
-    fn decide(&self, found: Classification, verdict: Option<Verdict>, confirm: bool) -> Ruling {
+    fn decide(
+        &self,
+        found: Classification,
+        verdict: Option<Verdict>,
+        request: &PermissionRequest,
+    ) -> Ruling {
         let Policy {
             auto_allow_read,
             require_confirmation_cud,
             dangerously_skip_confirmations,
+            modes,
         } = self.policy;
         let is_asked_about_as_a_read =
             |finding: &Finding| finding.ask && finding.effect == Crud::Read;
@@ -287,10 +366,18 @@ impl Gate {
             (None, Decision::AutoAllowed) if !auto_allow_read => {
                 (false, Some("`auto_allow_read` is off".to_owned()))
             }
-            (None, Decision::AutoAllowed) if confirm => (
+            (None, Decision::AutoAllowed) if request.confirm => (
                 false,
                 Some("the tables hardly know its language".to_owned()),
             ),
+            (None, Decision::AutoAllowed)
+                if request
+                    .types_into_programs
+                    .is_some_and(|least| found.terminal_input >= least) =>
+            {
+                let why = "the program takes commands from its terminal, and the agent can type them there unseen";
+                (false, Some(why.to_owned()))
+            }
             (None, Decision::AutoAllowed) => (true, None),
             (None, Decision::RequiresConfirmation) if dangerously_skip_confirmations => (
                 true,
@@ -301,6 +388,26 @@ impl Gate {
                 let because = "`require_confirmation_cud` is off";
                 (allowed, allowed.then(|| because.to_owned()))
             }
+        };
+        let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == Effect::Deny);
+        let mode = request.permission_mode.as_deref();
+        let left_to_agent = !allowed
+            && !denied
+            && match modes.confirm(mode) {
+                Confirm::Changes => false,
+                Confirm::Deletions => {
+                    verdict.is_none()
+                        && !sensitive
+                        && matches!(found.crud, Crud::Create | Crud::Update)
+                }
+                Confirm::Nothing => true,
+            };
+        let because = match (because, mode) {
+            (because, Some(mode)) if left_to_agent => {
+                let left = format!("left to the agent's mode `{mode}`");
+                Some(because.map_or(left.clone(), |because| format!("{left}; {because}")))
+            }
+            (because, _) => because,
         };
         Ruling {
             decision: match allowed {
@@ -319,7 +426,8 @@ impl Gate {
             id: None,
             secret: None,
             approved: false,
-            denied: (verdict.as_ref()).is_some_and(|verdict| verdict.effect == Effect::Deny),
+            denied,
+            left_to_agent,
             rule: verdict.map(|verdict| verdict.rule),
         }
     }

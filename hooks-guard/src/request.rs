@@ -1,11 +1,12 @@
 //! What somebody wants to do, and what was decided about it.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::classify::{Crud, Decision, Method};
+use crate::classify::{Crud, Decision, Method, TerminalInput};
 
 /// The longest name of an agent, a session, a call or a tool, in characters. They are in indexes,
 /// into which PostgreSQL takes no more than 2700 bytes: 4 for a character.
@@ -52,10 +53,23 @@ pub struct PermissionRequest {
     /// knows that the classifier does not know the language well.
     #[serde(default, skip_serializing_if = "is_false")]
     pub confirm: bool,
+    /// The agent's permission mode as the agent calls it, such as `auto`: decides which requests
+    /// are left to the agent. None is the same as `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "http", schema(max_length = 500))]
+    pub permission_mode: Option<String>,
+    /// The least terminal input that the agent could use to run other commands, because it has a
+    /// tool that types into a running program without asking: a command that takes as much has to
+    /// be approved. None if the agent has no such tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub types_into_programs: Option<TerminalInput>,
     /// What a tool that is no shell wants with which files; without it, the command is one of a
     /// shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<FileAccess>,
+    /// The host that a command wants to reach; `command` says so in words then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkAccess>,
 }
 
 impl PermissionRequest {
@@ -83,6 +97,53 @@ pub struct FileAccess {
     /// alone. Without it, an approval holds for whatever the tool does to these files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_hash: Option<String>,
+}
+
+/// Access to the network that an agent asks for, apart from the command that needs it.
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkAccess {
+    /// The host as the agent names it: a name or an address, of at most 500 characters.
+    #[cfg_attr(feature = "http", schema(max_length = 500))]
+    pub host: String,
+    /// The port, if the agent names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+}
+
+impl NetworkAccess {
+    /// Reads a target such as `https://example.com:443`, with or without scheme and port. A text
+    /// that is not a target becomes the host as it is, which no rule for hosts matches.
+    #[must_use]
+    pub fn of_target(target: &str) -> Self {
+        let rest = target.split_once("://").map_or(target, |(_, rest)| rest);
+        let port = |text: &str| text.parse().ok();
+        let (host, port) = match rest.rsplit_once(':') {
+            // An IPv6 address without a port has colons of its own.
+            Some((host, number)) if !host.contains(':') || host.ends_with(']') => {
+                match port(number) {
+                    Some(port) => (host, Some(port)),
+                    None => (rest, None),
+                }
+            }
+            _ => (rest, None),
+        };
+        let host: String = host.chars().take(MOST_NAME).collect();
+        Self {
+            host: host.to_lowercase(),
+            port,
+        }
+    }
+}
+
+impl fmt::Display for NetworkAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "network access to {}", self.host)?;
+        match self.port {
+            Some(port) => write!(f, " port {port}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A part of a command, and what it does (P-09). Positions are in characters.
@@ -134,6 +195,10 @@ pub struct Ruling {
     /// Whether somebody has approved it before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub approved: bool,
+    /// Whether the decision is left to the agent, as the setting for its permission mode says. The
+    /// guard asks neither the operator nor, through the agent, its user.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub left_to_agent: bool,
     /// The rule that decided, if one did: its place, such as `guard.toml:12`; or the hook, as
     /// `hook: nightly.js`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

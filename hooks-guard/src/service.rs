@@ -10,8 +10,8 @@ use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
 use crate::audit::{
-    Answered, AuditError, AuditRecord, AuditStore, Change, ChangeStream, Executed, Execution,
-    Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which,
+    Answered, AuditError, AuditRecord, AuditStore, CallName, Change, ChangeStream, Executed,
+    Execution, Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which,
 };
 use crate::classify::Decision;
 use crate::dispatches::Dispatches;
@@ -40,6 +40,9 @@ struct Inner {
     /// How long the last judgement took, in microseconds.
     latency_us: AtomicU64,
 }
+
+/// In the trail, by whom a request is answered that the agent itself refused.
+const BY_AGENT: &str = "agent";
 
 /// Why a request got no decision (P-12, P-15).
 #[derive(Debug, Error)]
@@ -152,6 +155,29 @@ impl PermissionService {
     /// # Errors
     /// When nothing can judge, or the trail cannot be written.
     pub async fn request(&self, request: PermissionRequest) -> Result<Ruling, ServiceError> {
+        self.decide(request, None).await
+    }
+
+    /// Decides about a request in a process in which no operator can be asked.
+    ///
+    /// As [`request`](Self::request), but a question that the agent does not ask either is
+    /// recorded as refused by the guard, with `note` as the reason.
+    ///
+    /// # Errors
+    /// As [`request`](Self::request).
+    pub async fn request_without_operator(
+        &self,
+        request: PermissionRequest,
+        note: &str,
+    ) -> Result<Ruling, ServiceError> {
+        self.decide(request, Some(note)).await
+    }
+
+    async fn decide(
+        &self,
+        request: PermissionRequest,
+        without_operator: Option<&str>,
+    ) -> Result<Ruling, ServiceError> {
         let Inner {
             gate,
             audit,
@@ -190,11 +216,20 @@ impl PermissionService {
         }
         steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
         let asks = asks && ruling.decision == Decision::RequiresConfirmation;
+        // The operator is asked only where the agent is not.
+        let asks_operator = asks && !request.asks_itself && !ruling.left_to_agent;
+        let refused = without_operator.filter(|_| asks_operator);
         let secret = random::<16>();
         let began = Instant::now();
         let recorded = audit
             .record(NewDecision {
-                deadline: (asks && !request.asks_itself).then(|| ruling.timestamp + *ttl),
+                deadline: (asks_operator && refused.is_none()).then(|| ruling.timestamp + *ttl),
+                answer: refused.map(|note| NewAnswer {
+                    response: UserResponse::Denied,
+                    by: "guard".to_owned(),
+                    note: Some(note.to_owned()),
+                    at: ruling.timestamp,
+                }),
                 request,
                 ruling: ruling.clone(),
                 response_time,
@@ -341,12 +376,67 @@ impl PermissionService {
         call: &str,
         exit_status: Option<i32>,
     ) -> Result<Executed, ServiceError> {
-        let which = Which::Call {
+        let which = Which::Call(CallName {
             agent: agent.to_owned(),
             session: session.to_owned(),
             call: call.to_owned(),
-        };
+        });
         self.ran(which, exit_status).await
+    }
+
+    /// Records that the agent itself refused a request: as the answer to the question about it if
+    /// one is open, else as a decision of its own.
+    ///
+    /// # Errors
+    /// When nothing can judge, or the trail cannot be written.
+    pub async fn refused_by_agent(
+        &self,
+        request: PermissionRequest,
+        reason: &str,
+    ) -> Result<(), ServiceError> {
+        let Inner { gate, audit, .. } = &*self.inner;
+        let answer = NewAnswer {
+            response: UserResponse::Denied,
+            by: BY_AGENT.to_owned(),
+            note: (!reason.is_empty()).then(|| reason.to_owned()),
+            at: Timestamp::now(),
+        };
+        if let (Some(agent), Some(session), Some(call)) =
+            (&request.agent, &request.session_id, &request.call_id)
+        {
+            let call = CallName {
+                agent: agent.clone(),
+                session: session.clone(),
+                call: call.clone(),
+            };
+            if audit.answer_call(call, answer.clone()).await?.is_some() {
+                return Ok(());
+            }
+        }
+        if !gate.has_classifier() {
+            return Err(ServiceError::NoClassifier);
+        }
+        let judged = gate.judge(&request).await;
+        let ruling = Ruling {
+            decision: Decision::RequiresConfirmation,
+            denied: false,
+            rule: None,
+            ..judged.ruling
+        };
+        audit
+            .record(NewDecision {
+                deadline: None,
+                answer: Some(answer),
+                command_hash: command_hash(&request),
+                request,
+                ruling,
+                response_time: judged.response_time,
+                parts: judged.parts,
+                error: judged.error,
+                secret_hash: None,
+            })
+            .await?;
+        Ok(())
     }
 
     async fn ran(&self, which: Which, exit_status: Option<i32>) -> Result<Executed, ServiceError> {

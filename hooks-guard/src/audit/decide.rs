@@ -67,17 +67,21 @@ const RECORD: Sql = Sql::each(
     ),
 );
 
-pub(super) struct Record(pub(super) Box<Stored>);
+pub(super) struct Record {
+    pub(super) row: Box<Stored>,
+    /// The answer, if it is known already: an entry of its own in the log.
+    pub(super) answer: Option<NewAnswer>,
+}
 
 impl Work for Record {
     type Out = i64;
 
     fn at(&self) -> i64 {
-        self.0.at
+        self.row.at
     }
 
     async fn apply(self, batch: &mut Batch) -> Result<i64, AuditError> {
-        let mut row = self.0;
+        let mut row = self.row;
         batch.head.decisions += 1;
         row.id = batch.head.decisions;
         row.decided_seq = batch.link(chain::decided(&row));
@@ -90,7 +94,13 @@ impl Work for Record {
         ]);
         batch.tx.execute(RECORD, &args).await?;
         batch.deltas.add(&Counted::from(&*row), 1);
-        Ok(row.id)
+        let id = row.id;
+        if let Some(answer) = self.answer
+            && row.response.is_none()
+        {
+            take_answer(batch, *row, &answer).await?;
+        }
+        Ok(id)
     }
 }
 
@@ -240,15 +250,36 @@ pub(super) struct Execute {
 
 /// Which decision is meant.
 pub(crate) enum Which {
-    Secret {
-        id: i64,
-        secret: String,
-    },
-    Call {
-        agent: String,
-        session: String,
-        call: String,
-    },
+    Secret { id: i64, secret: String },
+    Call(CallName),
+}
+
+/// The agent's own name for a call of a tool.
+pub(crate) struct CallName {
+    pub(crate) agent: String,
+    pub(crate) session: String,
+    pub(crate) call: String,
+}
+
+/// Answers the question that was asked about a call and is still open, if there is one.
+pub(super) struct AnswerCall {
+    pub(super) call: CallName,
+    pub(super) answer: NewAnswer,
+}
+
+impl Work for AnswerCall {
+    type Out = Option<i64>;
+
+    async fn apply(self, batch: &mut Batch) -> Result<Option<i64>, AuditError> {
+        let found = self.call.find(&mut batch.tx).await?;
+        let open = |row: &Stored| row.requires && row.response.is_none();
+        let Some(row) = found.filter(open) else {
+            return Ok(None);
+        };
+        let id = row.id;
+        take_answer(batch, row, &self.answer).await?;
+        Ok(Some(id))
+    }
 }
 
 impl Work for Execute {
@@ -265,11 +296,7 @@ impl Work for Execute {
                 }
                 found
             }
-            Which::Call {
-                agent,
-                session,
-                call,
-            } => of_call(&mut batch.tx, agent, session, call).await?,
+            Which::Call(call) => call.find(&mut batch.tx).await?,
         };
         let Some(row) = found else {
             return Ok(Executed::Unknown);
@@ -322,27 +349,24 @@ pub(super) fn proves(secret: &str, hash: Option<&[u8; 32]>) -> bool {
     hash.is_some_and(|hash| bool::from(given.as_slice().ct_eq(hash)))
 }
 
-/// An agent may use the name of a call again: the last one is meant.
-async fn of_call(
-    tx: &mut Tx,
-    agent: &str,
-    session: &str,
-    call: &str,
-) -> Result<Option<Stored>, AuditError> {
-    tx.optional(
-        concat!(
-            "SELECT ",
-            columns!(),
-            " FROM decisions d WHERE d.call_id IS NOT NULL AND d.call_id = $1 AND d.agent = $2
-                AND d.session_id = $3 ORDER BY d.id DESC LIMIT 1"
-        ),
-        &[
-            (&storable(call)).into(),
-            (&storable(agent)).into(),
-            (&storable(session)).into(),
-        ],
-    )
-    .await?
-    .map(|row| Stored::read(&row, 0))
-    .transpose()
+impl CallName {
+    /// The last decision about the call: an agent may use the name of a call again.
+    async fn find(&self, tx: &mut Tx) -> Result<Option<Stored>, AuditError> {
+        tx.optional(
+            concat!(
+                "SELECT ",
+                columns!(),
+                " FROM decisions d WHERE d.call_id IS NOT NULL AND d.call_id = $1
+                    AND d.agent = $2 AND d.session_id = $3 ORDER BY d.id DESC LIMIT 1"
+            ),
+            &[
+                (&storable(&self.call)).into(),
+                (&storable(&self.agent)).into(),
+                (&storable(&self.session)).into(),
+            ],
+        )
+        .await?
+        .map(|row| Stored::read(&row, 0))
+        .transpose()
+    }
 }

@@ -59,12 +59,12 @@ use tokio::task::JoinHandle;
 
 use self::backend::{Backend, Stay};
 use self::changes::Written;
-use self::decide::{Answer, Execute, Expire, Record};
+use self::decide::{Answer, AnswerCall, Execute, Expire, Record};
 use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
 use self::write::{Head, Writer};
 
-pub(crate) use decide::Which;
+pub(crate) use decide::{CallName, Which};
 pub(crate) use remember::Lasting;
 
 pub use address::TrailAddress;
@@ -180,8 +180,9 @@ impl AuditStore {
     ///
     /// If it could not be written; then it is not there.
     pub async fn record(&self, new: NewDecision) -> Result<i64, AuditError> {
+        let answer = new.answer.clone();
         let row = Box::new(Stored::new(new));
-        self.inner.writer.run(Record(row)).await
+        self.inner.writer.run(Record { row, answer }).await
     }
 
     /// Records the answer to a question (P-26). Of several exactly one counts, also of several
@@ -238,12 +239,22 @@ impl AuditStore {
         call_id: &str,
         outcome: Execution,
     ) -> Result<Executed, AuditError> {
-        let which = Which::Call {
+        let which = Which::Call(CallName {
             agent: agent.to_owned(),
             session: session.to_owned(),
             call: call_id.to_owned(),
-        };
+        });
         self.ran(which, outcome, None).await
+    }
+
+    /// Answers the question about a call, if one was asked and is not answered yet. Returns the
+    /// number of the decision.
+    pub(crate) async fn answer_call(
+        &self,
+        call: CallName,
+        answer: NewAnswer,
+    ) -> Result<Option<i64>, AuditError> {
+        self.inner.writer.run(AnswerCall { call, answer }).await
     }
 
     /// As [`executed`](Self::executed); with it goes the approval that it says, by whom, if the
@@ -512,12 +523,14 @@ mod tests {
                 id: None,
                 secret: None,
                 approved: false,
+                left_to_agent: false,
                 denied: false,
                 rule: None,
             },
             response_time: Duration::ZERO,
             parts: Vec::new(),
             deadline: None,
+            answer: None,
             error: None,
             secret_hash: None,
             command_hash: [0; 32],

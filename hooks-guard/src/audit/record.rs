@@ -126,6 +126,9 @@ pub struct NewDecision {
     /// Until when it can be answered; without one it can be for ever, and is not
     /// [pending](super::AuditStore::pending): the agent itself asks.
     pub deadline: Option<Timestamp>,
+    /// The answer, if it is known when the decision is recorded. A denied decision needs none: it
+    /// is recorded as denied by its rule.
+    pub answer: Option<NewAnswer>,
     /// Why the classification failed, if it did.
     pub error: Option<String>,
     /// SHA-256 of what has to be presented to report that the command ran.
@@ -356,6 +359,7 @@ impl Stored {
             response_time,
             parts,
             deadline,
+            answer: _,
             error,
             secret_hash,
             command_hash,

@@ -1,10 +1,10 @@
-//! What a tool that is no shell would do to files.
+//! Judges what a tool that is not a shell would do to files, or reach in the network.
 
 use super::judge::{Finding, Sure};
 use super::shell::Span;
 use super::tables::Tables;
 use super::{Classification, Crud, Judgement};
-use crate::request::FileAccess;
+use crate::request::{FileAccess, NetworkAccess};
 
 impl Judgement {
     /// Judges access to files, of which `line` says in words what it is.
@@ -54,7 +54,24 @@ impl Judgement {
                 found(ask, Sure::Known, format!("`{tool}` {verb} `{shown}`"));
             }
         }
-        Self::new(Classification::new(line, &findings, true), None)
+        Self::new(Classification::of_tool(line, &findings), None)
+    }
+
+    /// Judges access to the network apart from the command that needs it, of which `line` says in
+    /// words what it is. It always has to be confirmed: the guard does not see what is sent.
+    #[must_use]
+    pub fn of_network(access: &NetworkAccess, line: &str) -> Self {
+        let finding = Finding {
+            span: Span {
+                start: 0,
+                end: line.len(),
+            },
+            effect: Crud::Create,
+            ask: true,
+            reason: format!("a command wants to reach `{}`", access.host),
+            sure: Sure::Known,
+        };
+        Self::new(Classification::of_tool(line, &[finding]), None)
     }
 }
 

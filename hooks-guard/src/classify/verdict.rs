@@ -152,6 +152,17 @@ pub struct Classification {
 }
 
 impl Classification {
+    /// The verdict on what a tool does that runs no command: `line` says it in words, so that
+    /// positions in it mean nothing and are not in the reasoning.
+    pub(crate) fn of_tool(line: &str, found: &[judge::Finding]) -> Self {
+        let verdict = Self::new(line, found, true);
+        let reason = verdict.findings.first().map(|first| first.reason.clone());
+        Self {
+            reasoning: reason.unwrap_or(verdict.reasoning),
+            ..verdict
+        }
+    }
+
     pub(crate) fn new(command: &str, found: &[judge::Finding], agreed: bool) -> Self {
         let crud = found
             .iter()

@@ -1,7 +1,7 @@
-//! `hook`: what coding agents call before and after they use a tool.
+//! `hook`: the command that coding agents call before and after they use a tool.
 //!
-//! Whatever happens, the agent gets an answer in its own words within its time, and none that
-//! allows what was not decided.
+//! The agent always gets an answer in its own format before its timeout. An error, a missing
+//! decision or a timeout is never an allow.
 
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,12 +9,15 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::FalseyValueParser;
 use hooks_guard::audit::Executed;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::config::Config;
 use hooks_guard::gate::Gate;
-use hooks_guard::protocol::{self, Agent, Answer, Asks, Event, Hook, Question, Ran, Reply};
+use hooks_guard::protocol::{
+    self, Agent, AgentPrompt, Answer, Event, Hook, Question, Ran, Refused, Reply,
+};
 use hooks_guard::service::PermissionService;
 use hooks_guard::{PermissionRequest, Ruling};
 use serde_json::json;
@@ -33,6 +36,15 @@ pub(crate) struct Options {
     /// For how many seconds the agent waits, by its settings.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
+    /// No user is at the keyboard: the operator approves, or nobody does. Claude Code says so
+    /// itself.
+    #[arg(
+        long,
+        env = "HOOKS_GUARD_UNATTENDED",
+        value_parser = FalseyValueParser::new(),
+        hide_env_values = true
+    )]
+    unattended: bool,
     #[command(flatten)]
     setup: Setup,
 }
@@ -74,8 +86,17 @@ pub(crate) fn hook(options: Options) -> u8 {
         Ok(_) => in_time(&said, agent, installed, began),
         Err(error) => protocol::failed(agent, None, &format!("no thread starts: {error}")),
     };
-    print(&reply);
-    reply.exit
+    match print(&reply) {
+        Ok(()) => reply.exit,
+        // An agent that gets no answer may go on; every agent takes status 2 for a refusal.
+        Err(error) => {
+            let _ = writeln!(
+                io::stderr().lock(),
+                "hooks-guard: the answer cannot be written ({error}): refused"
+            );
+            2
+        }
+    }
 }
 
 /// The reply if it comes in the agent's time, else a refusal.
@@ -99,6 +120,10 @@ fn in_time(
     }
 }
 
+/// The reason of a denial if the operator did not answer a question in time.
+const NO_ANSWER: &str = "the operator did not answer in time; approve the request in the console, \
+                         with `hooks-guard approve` or `hooks-guard watch`";
+
 const LATE: &str = "no decision was made in the agent's time";
 
 fn reply(options: Options, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
@@ -119,23 +144,32 @@ fn read() -> io::Result<Vec<u8>> {
     Ok(input)
 }
 
-fn print(reply: &Reply) {
-    // An agent that does not read its answer gets none.
-    if !reply.stdout.is_empty() {
-        let _ = writeln!(io::stdout().lock(), "{}", reply.stdout);
-    }
+/// Prints the reply.
+///
+/// # Errors
+/// When the standard output cannot be written. The standard error only informs.
+fn print(reply: &Reply) -> io::Result<()> {
     if !reply.stderr.is_empty() {
         let _ = writeln!(io::stderr().lock(), "{}", reply.stderr);
     }
+    if reply.stdout.is_empty() {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", reply.stdout)?;
+    out.flush()
 }
 
 fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Said>) -> Reply {
     let (Event::Ask(Question { hook, .. })
     | Event::Ran(Ran { hook, .. })
+    | Event::Refused(Refused { hook, .. })
     | Event::Nothing { hook, .. }) = &event;
     let hook = *hook;
     let _ = say.send(Said::Hook(hook));
     let agent = options.agent;
+    let variable = |name: &str| std::env::var(name).ok();
+    let unattended = options.unattended || protocol::is_unattended(agent, variable);
     let limit = protocol::limit(agent, Some(hook), options.timeout.map(Duration::from_secs));
     let work = || -> Result<Reply, Failure> {
         let config = options.setup.config()?;
@@ -150,8 +184,14 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
                 until: began + limit,
             };
             match event {
-                Event::Ask(question) => guard.ask(question).await,
+                Event::Ask(mut question) => {
+                    if unattended && question.prompt == AgentPrompt::Shown {
+                        question.prompt = AgentPrompt::Unattended;
+                    }
+                    guard.ask(question).await
+                }
                 Event::Ran(ran) => guard.ran(ran).await,
+                Event::Refused(refused) => guard.refused(refused).await,
                 Event::Nothing { hook, .. } => protocol::done(hook),
             }
         }))
@@ -177,18 +217,15 @@ enum Decided {
 
 impl Guard<'_> {
     async fn ask(&self, mut question: Question) -> Reply {
+        question.request.asks_itself = !question.unattended();
         let request = &mut question.request;
-        request.agent = Some(self.agent.name().to_owned());
-        request
-            .call_id
-            .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
-        request.asks_itself = question.asks == Asks::Always;
+        self.complete(request);
         // One of the same name that never ran would be taken for this one, were this one decided
         // here.
         if let Some(calls) = Calls::of_environment() {
             calls.forget(request);
         }
-        let decided = timeout_at(self.until, self.decide(&question.request)).await;
+        let decided = timeout_at(self.until, self.decide(&question)).await;
         let answer = match decided {
             Err(_) => undecided(&question, LATE.to_owned()),
             Ok(Err(why)) => undecided(&question, why),
@@ -208,8 +245,17 @@ impl Guard<'_> {
         protocol::answer(&question, &answer)
     }
 
+    /// Names the agent, and the call if the agent has no name for it.
+    fn complete(&self, request: &mut PermissionRequest) {
+        request.agent = Some(self.agent.name().to_owned());
+        request
+            .call_id
+            .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
+    }
+
     /// The decision of the service, or where there is none, of this process.
-    async fn decide(&self, request: &PermissionRequest) -> Result<Decided, String> {
+    async fn decide(&self, question: &Question) -> Result<Decided, String> {
+        let request = &question.request;
         let client = Client::new(address(self.config));
         let body = serde_json::to_value(request).map_err(|error| error.to_string())?;
         let limit = DECISION.min(self.left() / 2);
@@ -229,11 +275,12 @@ impl Guard<'_> {
                 Some(error).filter(|error| !matches!(error, ClientError::Away(_)))
             }
         };
-        let ruling = self.here(request).await?;
+        let ruling = self.here(question).await?;
         Ok(Decided::Here(ruling, service))
     }
 
-    async fn here(&self, request: &PermissionRequest) -> Result<Ruling, String> {
+    async fn here(&self, question: &Question) -> Result<Ruling, String> {
+        let request = &question.request;
         let failed = |error: Failure| format!("hooks-guard cannot decide: {error}");
         let gate = gate(self.config, None).map_err(failed)?;
         let audit = match open_briefly(self.config).await {
@@ -241,14 +288,12 @@ impl Guard<'_> {
             Err(error) => return denied(&gate, request).await.ok_or_else(|| failed(error)),
         };
         let service = PermissionService::new(gate, audit.clone(), self.config.approval_ttl());
-        // Nobody can answer a question of a process that ends.
-        let request = PermissionRequest {
-            asks_itself: true,
-            ..request.clone()
-        };
-        let ruling = match service.request(request.clone()).await {
+        // An operator cannot answer a question of a process that ends.
+        let missing = protocol::approval_missing(question.hook.agent, question.prompt);
+        let decided = service.request_without_operator(request.clone(), &missing);
+        let ruling = match decided.await {
             Ok(ruling) => Ok(ruling),
-            Err(error) => denied(service.gate(), &request)
+            Err(error) => denied(service.gate(), request)
                 .await
                 .ok_or_else(|| format!("hooks-guard cannot decide: {error}")),
         };
@@ -256,14 +301,14 @@ impl Guard<'_> {
         ruling
     }
 
-    /// What becomes of a ruling of the service: where the agent asks nobody, somebody at the
-    /// console is waited for.
+    /// Converts a ruling of the service to an answer. If the agent shows no prompt, waits for the
+    /// operator.
     async fn settle(&self, question: &Question, client: &Client, ruling: &Ruling) -> Answer {
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         let (Some(id), Some(secret)) = (ruling.id, &ruling.secret) else {
             return Answer::of(question, ruling);
         };
-        if !asks || question.asks == Asks::Always {
+        if !asks || ruling.left_to_agent || !question.unattended() {
             return Answer::of(question, ruling);
         }
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
@@ -271,7 +316,7 @@ impl Guard<'_> {
         loop {
             let left = self.left();
             if left < Duration::from_millis(500) {
-                return Answer::Deny(format!("{reason}; nobody answered in time"));
+                return Answer::Deny(format!("{reason}; {NO_ANSWER}"));
             }
             let seconds = left.as_secs().saturating_sub(1).min(30);
             let path = format!("/api/hooks/decisions/{id}?wait={seconds}");
@@ -290,7 +335,7 @@ impl Guard<'_> {
             };
             match said {
                 None if seconds == 0 => {
-                    return Answer::Deny(format!("{reason}; nobody answered in time"));
+                    return Answer::Deny(format!("{reason}; {NO_ANSWER}"));
                 }
                 None => {}
                 Some("APPROVED") => {
@@ -302,7 +347,7 @@ impl Guard<'_> {
                     };
                 }
                 Some("TIMEOUT") => {
-                    return Answer::Deny(format!("{reason}; nobody answered in time"));
+                    return Answer::Deny(format!("{reason}; {NO_ANSWER}"));
                 }
                 Some(_) => return Answer::Deny(format!("{reason}; denied by the operator")),
             }
@@ -325,11 +370,7 @@ impl Guard<'_> {
 
     /// Records that a tool ran.
     async fn ran(&self, mut ran: Ran) -> Reply {
-        let request = &mut ran.request;
-        request.agent = Some(self.agent.name().to_owned());
-        request
-            .call_id
-            .get_or_insert_with(|| call_of(request.command.as_str(), request.cwd.as_deref()));
+        self.complete(&mut ran.request);
         let status = ran.outcome.exit_status;
         let status = status.and_then(|status| i32::try_from(status).ok());
         let calls = Calls::of_environment();
@@ -347,6 +388,25 @@ impl Guard<'_> {
         match reported {
             Ok(()) => protocol::done(ran.hook),
             Err(error) => protocol::failed(self.agent, Some(ran.hook), &error.to_string()),
+        }
+    }
+
+    /// Records that the agent itself refused a tool.
+    async fn refused(&self, mut refused: Refused) -> Reply {
+        self.complete(&mut refused.request);
+        let recorded = async {
+            let gate = gate(self.config, None)?;
+            let audit = open_briefly(self.config).await?;
+            let service = PermissionService::new(gate, audit.clone(), self.config.approval_ttl());
+            let recorded = service
+                .refused_by_agent(refused.request, &refused.reason)
+                .await;
+            audit.leave();
+            Ok::<_, Failure>(recorded?)
+        };
+        match recorded.await {
+            Ok(()) => protocol::done(refused.hook),
+            Err(error) => protocol::failed(self.agent, Some(refused.hook), &error.to_string()),
         }
     }
 
@@ -400,12 +460,12 @@ impl Guard<'_> {
     }
 }
 
-/// What an agent is told where nothing was decided: it asks if it can be made to, and is refused
-/// otherwise.
+/// The answer if there is no decision: asks through the agent's prompt if it shows one, else
+/// denies.
 fn undecided(question: &Question, why: String) -> Answer {
-    match question.asks {
-        Asks::Always => Answer::Ask(why),
-        Asks::Perhaps | Asks::Never => Answer::Deny(why),
+    match question.unattended() {
+        false => Answer::Ask(why),
+        true => Answer::Deny(why),
     }
 }
 

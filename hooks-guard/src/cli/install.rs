@@ -22,6 +22,10 @@ pub(crate) struct Options {
     /// Takes the hook out again.
     #[arg(long)]
     uninstall: bool,
+    /// For an agent that runs without a user at the keyboard, such as in CI: the hook asks the
+    /// operator, and denies if no service runs.
+    #[arg(long)]
+    unattended: bool,
     /// In the settings of the project in this directory, in place of the user's.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
@@ -35,6 +39,8 @@ pub(crate) fn install(options: Options) -> Result<bool, Failure> {
             None => Place::User,
         },
         binary: std::env::current_exe()?,
+        path: std::env::var_os("PATH"),
+        unattended: options.unattended,
         dry_run: options.dry_run,
     };
     let report = match options.uninstall {

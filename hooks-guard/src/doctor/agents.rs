@@ -1,16 +1,15 @@
-//! Whether the agents call the hook, and what they do if it fails.
+//! Checks whether the agents call the hook, and what they do if it fails.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Check, State, Surroundings, mode, same, version};
+use super::{Check, State, Surroundings, codex, mode, same};
 use crate::files;
-use crate::install::{Place, Plan, document_value, entries, others, plugin_is_installed};
+use crate::install::{
+    Place, Plan, claude_ignores_lateness, document_value, entries, others, plugin_is_installed,
+};
 use crate::protocol::Agent;
-
-/// The first version of Claude Code that blocks when a hook fails.
-const BLOCKS_FROM: [u64; 3] = [2, 1, 295];
 
 pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
     let mut checks: Vec<_> = Agent::ALL
@@ -21,7 +20,7 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
         checks.push(Check::new(
             "agents",
             State::Warn,
-            "no agent was found whose hooks are spoken",
+            "no supported agent found",
             "run `hooks-guard install` for the agent that you use",
         ));
     }
@@ -69,7 +68,7 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     checks
 }
 
-fn bad(agent: Agent, what: String, remedy: &str) -> Check {
+pub(super) fn bad(agent: Agent, what: String, remedy: &str) -> Check {
     Check::new(agent.name(), State::Bad, what, remedy)
 }
 
@@ -101,10 +100,9 @@ fn registered(
     let again = format!("run `hooks-guard install {agent}` again");
     let good = || {
         let fails = match agent {
-            Agent::Codex | Agent::Gemini | Agent::VsCode => {
-                "; this agent goes on if the hook cannot be run"
+            Agent::Codex | Agent::Gemini | Agent::VsCode | Agent::Copilot => {
+                "; a failure of the hook blocks the tool, a late answer does not"
             }
-            Agent::Copilot => "; this agent goes on if the hook is late",
             _ => "; a failure of the hook blocks the tool",
         };
         Check::new(
@@ -139,7 +137,19 @@ fn registered(
                 )]);
             }
         };
-        checks.push(compared(agent, file, &there, around, &again).unwrap_or_else(good));
+        let compared = compared(agent, file, &there, around, &again);
+        let trusted = match agent {
+            Agent::Codex => {
+                let config = read(&around.homes.codex.join("config.toml"));
+                let config = match &config {
+                    Read::Text(text) => text.as_str(),
+                    Read::Nothing | Read::Unreadable(_) => "",
+                };
+                codex::trust(file, text, config)
+            }
+            _ => None,
+        };
+        checks.push(compared.or(trusted).unwrap_or_else(good));
     }
     if mode(file).is_some_and(|mode| mode & 0o022 != 0) {
         checks.push(bad(
@@ -167,9 +177,13 @@ fn compared(
     around: &Surroundings<'_>,
     again: &str,
 ) -> Option<Check> {
-    let wanted = Plan::new(agent, &around.binary.to_string_lossy()).entries;
-    let has = |entry: &(String, Value)| there.contains(entry);
-    if wanted.len() == there.len() && wanted.iter().all(has) {
+    let binary = around.binary.to_string_lossy();
+    let plan = |unattended| Plan::new(agent, &binary, unattended).entries;
+    let wanted = plan(false);
+    let is = |wanted: &[(String, Value)]| {
+        wanted.len() == there.len() && wanted.iter().all(|entry| there.contains(entry))
+    };
+    if is(&wanted) || is(&plan(true)) {
         return None;
     }
     let shown = file.display();
@@ -281,75 +295,16 @@ fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
                 ));
             }
             Agent::Codex if file.extension().is_some_and(|end| end == "toml") => {
-                checks.extend(codex(&file, &text));
+                checks.extend(codex::settings(&file, &text));
             }
             _ => {}
         }
     }
     if agent == Agent::ClaudeCode
-        && let Some(version) = version::claude(around.path)
-        && version < BLOCKS_FROM
+        && let Some(late) = claude_ignores_lateness(around.path)
     {
-        let [major, minor, patch] = version;
-        checks.push(bad(
-            agent,
-            format!("Claude Code {major}.{minor}.{patch} goes on if the hook fails"),
-            "update Claude Code to 2.1.295 or later",
-        ));
-    }
-    if agent == Agent::Codex && !around.homes.codex.join("config.toml").exists() {
-        checks.push(policy(&around.homes.codex.join("config.toml"), None));
+        let remedy = "update Claude Code to 2.1.295 or later";
+        checks.push(Check::new(agent.name(), State::Warn, late, remedy));
     }
     checks
-}
-
-fn codex(file: &Path, text: &str) -> Vec<Check> {
-    let agent = Agent::Codex;
-    let shown = file.display();
-    let table: toml::Table = match text.parse() {
-        Ok(table) => table,
-        Err(error) => {
-            let what = format!(
-                "`{shown}` does not parse: {}",
-                toml::de::Error::message(&error)
-            );
-            return vec![bad(agent, what, "mend the file")];
-        }
-    };
-    let mut checks = Vec::new();
-    let features = table.get("features").and_then(toml::Value::as_table);
-    let off =
-        |name: &&str| features.and_then(|f| f.get(*name)) == Some(&toml::Value::Boolean(false));
-    if let Some(name) = ["hooks", "codex_hooks"].iter().find(|name| off(name)) {
-        let what = format!("`{shown}` has `features.{name} = false`: no hook is called");
-        checks.push(bad(agent, what, "remove it"));
-    }
-    if file.file_name().is_some_and(|name| name == "config.toml") {
-        let given = table.get("approval_policy");
-        checks.push(policy(
-            file,
-            given.map(|policy| policy.as_str().unwrap_or("granular")),
-        ));
-    }
-    checks
-}
-
-fn policy(file: &Path, policy: Option<&str>) -> Check {
-    let shown = file.display();
-    let remedy = "set `approval_policy = \"untrusted\"` in it";
-    let name = Agent::Codex.name();
-    match policy {
-        Some("untrusted") => {
-            let what = format!("`{shown}` has Codex ask before what it does not know");
-            Check::new(name, State::Ok, what, "")
-        }
-        Some("never") => {
-            let what = format!("`{shown}` has Codex never ask: what must be confirmed is denied");
-            Check::new(name, State::Warn, what, remedy)
-        }
-        _ => {
-            let what = format!("`{shown}` lets Codex change files in its sandbox without asking");
-            Check::new(name, State::Warn, what, remedy)
-        }
-    }
 }

@@ -9,14 +9,15 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, RequestExt, extract::Request};
 use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
 use super::error::{ApiError, RequestId};
 use super::limit::Allowance;
 use super::{AppState, Peer, body, metrics};
-use crate::classify::{MOST_CHARACTERS, MOST_CONTEXT};
-use crate::request::{FileAccess, MOST_NAME, MOST_PATH, PermissionRequest, Ruling};
+use crate::classify::{MOST_CHARACTERS, MOST_CONTEXT, TerminalInput};
+use crate::request::{FileAccess, MOST_NAME, MOST_PATH, NetworkAccess, PermissionRequest, Ruling};
 use crate::service::ServiceError;
 
 /// What a decision may take in all. Its classification ends by itself, before that; what is left
@@ -126,6 +127,7 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
     let command = command
         .filter(|command| !command.trim().is_empty())
         .ok_or_else(|| ApiError::missing("command"))?;
+    let permission_mode = body::text(&mut map, "permission_mode", MOST_NAME)?;
     let mut name = |field, most| body::text(&mut map, field, most);
     Ok(PermissionRequest {
         command,
@@ -136,14 +138,24 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         call_id: name("call_id", MOST_NAME)?,
         asks_itself: flag(&mut map, "asks_itself")?,
         confirm: flag(&mut map, "confirm")?,
-        file: match map.remove("file") {
-            None | Some(Value::Null) => None,
-            Some(file) => Some(
-                serde_json::from_value::<FileAccess>(file)
-                    .map_err(|error| ApiError::invalid_json(format!("Field 'file': {error}")))?,
-            ),
-        },
+        permission_mode,
+        types_into_programs: value::<TerminalInput>(&mut map, "types_into_programs")?,
+        network: value::<NetworkAccess>(&mut map, "network")?,
+        file: value::<FileAccess>(&mut map, "file")?,
     })
+}
+
+/// The value of an optional field.
+fn value<T: DeserializeOwned>(
+    map: &mut Map<String, Value>,
+    field: &str,
+) -> Result<Option<T>, ApiError> {
+    match map.remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => serde_json::from_value(value)
+            .map(Some)
+            .map_err(|error| ApiError::invalid_json(format!("Field '{field}': {error}"))),
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,9 @@ mod file;
 mod places;
 mod plan;
 mod plugin;
+mod version;
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,11 +22,12 @@ use thiserror::Error;
 use crate::protocol::Agent;
 
 pub use document::DocumentError;
-pub(crate) use document::{entries, value as document_value};
+pub(crate) use document::{entries, runs, value as document_value};
 pub(crate) use places::others;
 pub use places::{Homes, Place, settings_files};
 pub(crate) use plan::Plan;
 pub(crate) use plugin::is_installed as plugin_is_installed;
+pub(crate) use version::{claude_ignores_lateness, in_path};
 
 use file::Settings;
 
@@ -37,6 +40,12 @@ pub struct Options {
     pub place: Place,
     /// The absolute path of the binary that the agent has to run.
     pub binary: PathBuf,
+    /// The search path, `PATH`: in it the agent is found, whose version decides what is said
+    /// about a late hook.
+    pub path: Option<OsString>,
+    /// Whether the agent runs without a user at the keyboard: the hook asks the operator, and
+    /// denies if there is none, instead of making the agent ask.
+    pub unattended: bool,
     /// Whether to say what would be done, and to write nothing.
     pub dry_run: bool,
 }
@@ -142,11 +151,11 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let (wanted, had) = if agent == Agent::OpenCode {
-        let wanted = plugin::text(binary);
+        let wanted = plugin::text(binary, options.unattended);
         plugin::check(&settings)?;
         (wanted, settings.text().is_some())
     } else {
-        let plan = Plan::new(agent, binary);
+        let plan = Plan::new(agent, binary, options.unattended);
         let document = |source| settings.document(source);
         let wanted = document::with(settings.text(), &plan).map_err(document)?;
         let had = match settings.text() {
@@ -164,7 +173,7 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
         change,
         diff: diff::unified(&settings.path, settings.text(), Some(&wanted)),
         backup: None,
-        to_do: plan::to_do(agent),
+        to_do: plan::to_do(agent, options.path.as_deref()),
         file: settings.path.clone(),
     };
     if change == Change::None || options.dry_run {
@@ -201,7 +210,7 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
         plugin::check(&settings)?;
         None
     } else {
-        let plan = Plan::new(agent, binary);
+        let plan = Plan::new(agent, binary, options.unattended);
         before(&settings, text, &plan).map_err(|source| settings.document(source))?
     };
     report.change = match &wanted {

@@ -22,13 +22,15 @@ pub struct Homes {
     pub claude: PathBuf,
     /// Codex's, such as `~/.codex`.
     pub codex: PathBuf,
+    /// Copilot CLI's, such as `~/.copilot`.
+    pub copilot: PathBuf,
     /// For settings, such as `~/.config`.
     pub config: PathBuf,
 }
 
 impl Homes {
-    /// The directories below a home, unless variables (`CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
-    /// `XDG_CONFIG_HOME`) say otherwise with an absolute path.
+    /// The directories below a home, or those that the variables `CLAUDE_CONFIG_DIR`, `CODEX_HOME`,
+    /// `COPILOT_HOME` and `XDG_CONFIG_HOME` name with an absolute path.
     pub fn new(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
         let or = |name: &str, below: &str| {
             let given = variable(name).filter(|path| path.is_absolute());
@@ -38,6 +40,7 @@ impl Homes {
             home: home.to_owned(),
             claude: or("CLAUDE_CONFIG_DIR", ".claude"),
             codex: or("CODEX_HOME", ".codex"),
+            copilot: or("COPILOT_HOME", ".copilot"),
             config: or("XDG_CONFIG_HOME", ".config"),
         }
     }
@@ -51,7 +54,8 @@ impl Homes {
                 Agent::Codex => self.codex.join("hooks.json"),
                 Agent::Gemini => self.home.join(".gemini/settings.json"),
                 Agent::Cursor => self.home.join(".cursor/hooks.json"),
-                Agent::Copilot => self.home.join(".copilot/hooks/hooks-guard.json"),
+                Agent::Copilot => self.copilot.join("hooks/hooks-guard.json"),
+                // VS Code has its own home for these files, which no variable moves.
                 Agent::VsCode => self.home.join(".copilot/hooks/hooks-guard-vscode.json"),
                 Agent::OpenCode => self.config.join("opencode/plugins/hooks-guard.js"),
             },
@@ -75,7 +79,7 @@ impl Homes {
             Agent::Codex => self.codex.clone(),
             Agent::Gemini => self.home.join(".gemini"),
             Agent::Cursor => self.home.join(".cursor"),
-            Agent::Copilot => self.home.join(".copilot"),
+            Agent::Copilot => self.copilot.clone(),
             Agent::VsCode => self.home.join(".vscode"),
             Agent::OpenCode => self.config.join("opencode"),
         }
@@ -117,11 +121,7 @@ pub(crate) fn others(agent: Agent, homes: &Homes, project: Option<&Path>) -> Vec
             ".cursor/hooks",
             ".cursor/cli-config.json",
         ],
-        Agent::Copilot => &[
-            ".copilot/hooks",
-            ".copilot/config.json",
-            ".copilot/settings.json",
-        ],
+        Agent::Copilot => &["hooks", "config.json", "settings.json"],
         Agent::VsCode => &[".config/Code/User/settings.json", ".copilot/hooks"],
         Agent::OpenCode => &[
             "opencode/opencode.json",
@@ -133,6 +133,7 @@ pub(crate) fn others(agent: Agent, homes: &Homes, project: Option<&Path>) -> Vec
     let base = match agent {
         Agent::ClaudeCode => &homes.claude,
         Agent::Codex => &homes.codex,
+        Agent::Copilot => &homes.copilot,
         Agent::OpenCode => &homes.config,
         _ => &homes.home,
     };

@@ -1,9 +1,11 @@
-//! What is registered with which agent.
+//! The entries that are registered with each agent.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::version::claude_ignores_lateness;
 use crate::protocol::{AFTERWARDS, Agent, PATIENCE, Tool, names};
 
 /// What is put into a settings file.
@@ -17,27 +19,37 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(agent: Agent, binary: &str) -> Self {
+    pub(crate) fn new(agent: Agent, binary: &str, unattended: bool) -> Self {
         let (before, after) = (PATIENCE.as_secs(), AFTERWARDS.as_secs());
-        let line = |time| command_line(agent, binary, time);
+        let line = |time| {
+            let line = command_line(agent, binary, time, unattended);
+            // Only before a tool there is something to refuse.
+            match time == PATIENCE {
+                true => format!("{line} {OR_REFUSE}"),
+                false => line,
+            }
+        };
         let shells = matcher(agent, is_shell);
         let files = matcher(agent, |tool| !is_shell(tool));
         let all = matcher(agent, |_| true);
         let exactly = format!("^({all})$");
         let entries = match agent {
             Agent::ClaudeCode => {
-                let hook = |time: Duration, block: bool| {
-                    let mut hook = json!({"type": "command", "command": binary,
-                        "args": arguments(agent, time), "timeout": time.as_secs()});
-                    if block {
+                // All tools: one that is not known may have a `command`, too.
+                let hook = |time: Duration| {
+                    let mut hook = json!({"type": "command", "command": line(time),
+                        "timeout": time.as_secs()});
+                    if time == PATIENCE {
                         hook["onFailure"] = "block".into();
                     }
-                    json!({"matcher": all, "hooks": [hook]})
+                    json!({"matcher": "*", "hooks": [hook]})
                 };
                 vec![
-                    ("PreToolUse", hook(PATIENCE, true)),
-                    ("PostToolUse", hook(AFTERWARDS, false)),
-                    ("PostToolUseFailure", hook(AFTERWARDS, false)),
+                    ("PreToolUse", hook(PATIENCE)),
+                    ("PreSkillShellCommand", hook(PATIENCE)),
+                    ("PermissionDenied", hook(AFTERWARDS)),
+                    ("PostToolUse", hook(AFTERWARDS)),
+                    ("PostToolUseFailure", hook(AFTERWARDS)),
                 ]
             }
             Agent::Codex => {
@@ -88,7 +100,7 @@ impl Plan {
             Agent::Copilot => {
                 let hook = |time: Duration, matcher: &str| {
                     json!({"type": "command", "bash": line(time),
-                        "powershell": powershell_line(agent, binary, time),
+                        "powershell": powershell_line(agent, binary, time, unattended),
                         "matcher": matcher, "timeoutSec": time.as_secs()})
                 };
                 vec![
@@ -124,28 +136,34 @@ impl Plan {
     }
 }
 
-/// What the user has to do still.
-pub(super) fn to_do(agent: Agent) -> Vec<String> {
+/// Returns what the user still has to do, or should know, a sentence each.
+pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
     let to_do: &[&str] = match agent {
-        Agent::ClaudeCode => &[
-            "Claude Code from 2.1.295 blocks a tool when the hook fails; update if yours is older.",
-        ],
+        Agent::ClaudeCode => {
+            let late = claude_ignores_lateness(path);
+            let late = late.map(|late| format!("{late}; update it to 2.1.295 or later."));
+            return late.into_iter().collect();
+        }
         Agent::Codex => &[
-            "Codex skips a hook until you trust it: run `/hooks` in Codex, and trust the three of hooks-guard.",
-            "Codex asks by its own policy: set `approval_policy = \"untrusted\"` in its config.toml so that it asks before it changes anything.",
+            "Codex skips the hooks, without a message, until you trust them: run `/hooks` in Codex and trust the three of hooks-guard. `hooks-guard doctor` says whether they are trusted.",
+            "Codex cannot be made to ask. What needs approval is denied unless a rule allows it or you approve it while `hooks-guard serve` runs.",
         ],
-        Agent::Gemini => &["Restart Gemini CLI; `/hooks` lists what it runs."],
-        Agent::Cursor => &["Restart Cursor; its settings list the hooks that it runs."],
+        Agent::Gemini => &["Restart Gemini CLI; `/hooks` lists its hooks."],
+        Agent::Cursor => &["Restart Cursor; its settings list its hooks."],
         Agent::Copilot => &[
-            "VS Code reads this file too, and is answered in its own words: `install vscode` is not needed beside it.",
+            "VS Code reads this file too and is answered in its own format: `install vscode` is not needed as well.",
         ],
         Agent::VsCode => &[
-            "Copilot CLI reads this file too, and is answered in its own words: `install copilot` is not needed beside it.",
+            "Copilot CLI reads this file too and is answered in its own format: `install copilot` is not needed as well.",
         ],
-        Agent::OpenCode => &["Restart opencode: plugins are read when it starts."],
+        Agent::OpenCode => &["Restart opencode: it reads plugins when it starts."],
     };
     to_do.iter().map(|&text| text.to_owned()).collect()
 }
+
+/// Refuses if the hook cannot be run, is killed, or ends with any other status than 0: most agents
+/// run the tool then. Every agent takes status 2 for a refusal.
+const OR_REFUSE: &str = "|| { echo 'hooks-guard failed: refused' >&2; exit 2; }";
 
 fn is_shell(tool: Tool) -> bool {
     matches!(tool, Tool::Shell | Tool::PowerShell)
@@ -157,22 +175,30 @@ fn matcher(agent: Agent, which: impl Fn(Tool) -> bool) -> String {
     names.join("|")
 }
 
-pub(super) fn arguments(agent: Agent, time: Duration) -> [String; 4] {
-    let time = time.as_secs().to_string();
-    ["hook".into(), agent.name().into(), "--timeout".into(), time]
+pub(super) fn arguments(agent: Agent, time: Duration, unattended: bool) -> Vec<String> {
+    let mut arguments = vec![
+        "hook".to_owned(),
+        agent.name().to_owned(),
+        "--timeout".to_owned(),
+        time.as_secs().to_string(),
+    ];
+    arguments.extend(unattended.then(|| "--unattended".to_owned()));
+    arguments
 }
 
 /// The command that an agent gives to a POSIX shell.
-fn command_line(agent: Agent, binary: &str, time: Duration) -> String {
+fn command_line(agent: Agent, binary: &str, time: Duration, unattended: bool) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
     let binary = match binary.chars().all(plain) {
         true => binary.to_owned(),
         false => format!("'{}'", binary.replace('\'', r"'\''")),
     };
-    format!("{binary} {}", arguments(agent, time).join(" "))
+    let arguments = arguments(agent, time, unattended).join(" ");
+    format!("{binary} {arguments}")
 }
 
-fn powershell_line(agent: Agent, binary: &str, time: Duration) -> String {
+fn powershell_line(agent: Agent, binary: &str, time: Duration, unattended: bool) -> String {
     let binary = binary.replace('\'', "''");
-    format!("& '{binary}' {}", arguments(agent, time).join(" "))
+    let arguments = arguments(agent, time, unattended).join(" ");
+    format!("& '{binary}' {arguments}")
 }

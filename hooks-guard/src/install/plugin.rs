@@ -11,13 +11,13 @@ const SOURCE: &str = include_str!("opencode.js");
 const MARK: &str = "// Written by hooks-guard, sha256 ";
 
 /// The plugin that calls this binary.
-pub(super) fn text(binary: &str) -> String {
+pub(super) fn text(binary: &str, unattended: bool) -> String {
     let json = |value: serde_json::Value| value.to_string();
     let body = SOURCE
         .replace("\"@BINARY@\"", &json(binary.into()))
         .replace(
             "\"@ARGUMENTS@\"",
-            &json(arguments(Agent::OpenCode, PATIENCE).to_vec().into()),
+            &json(arguments(Agent::OpenCode, PATIENCE, unattended).into()),
         )
         .replace("\"@LIMIT@\"", &(PATIENCE.as_secs() * 1000).to_string());
     format!("{MARK}{}\n{body}", hash(&body))

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::{Hook, Kind};
+use super::Hook;
+use crate::classify::TerminalInput;
 
 /// A coding agent whose hooks are spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +54,18 @@ impl Agent {
         }
     }
 
+    /// Returns the least terminal input that the agent could use to run other commands, with a
+    /// tool that types into a running program without calling the hook, such as Codex's
+    /// `write_stdin` and Copilot's `write_bash`; none if it has no such tool.
+    pub(crate) fn types_into_programs(self) -> Option<TerminalInput> {
+        match self {
+            // Its commands run with `PAGER=cat` and `GIT_PAGER=cat`.
+            Agent::Codex => Some(TerminalInput::Commands),
+            Agent::Copilot | Agent::VsCode => Some(TerminalInput::Pager),
+            Agent::ClaudeCode | Agent::Gemini | Agent::Cursor | Agent::OpenCode => None,
+        }
+    }
+
     /// Its name for people.
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -66,6 +79,22 @@ impl Agent {
             Agent::OpenCode => "opencode",
         }
     }
+}
+
+/// Returns whether the agent's environment says that no user is at the keyboard, so that a prompt
+/// of the agent would be refused without being seen.
+///
+/// `variable` returns the value of an environment variable of the hook's process. Only Claude
+/// Code tells; for other agents this is `false`.
+#[must_use]
+pub fn is_unattended(agent: Agent, variable: impl Fn(&str) -> Option<String>) -> bool {
+    if agent != Agent::ClaudeCode {
+        return false;
+    }
+    let attended = variable("CLAUDE_CODE_SESSION_ATTENDED");
+    // `claude -p`; the SDKs have other names, and their hosts may show a prompt.
+    let prints = variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|name| name == "sdk-cli");
+    prints || attended.is_some_and(|attended| attended != "1")
 }
 
 impl fmt::Display for Agent {
@@ -121,7 +150,7 @@ pub fn limit(agent: Agent, hook: Option<Hook>, installed: Option<Duration>) -> D
         _ => BY_HAND,
     };
     let mut time = installed.unwrap_or(by_hand);
-    if hook.is_some_and(|hook| matches!(hook.kind, Kind::AfterTool | Kind::Other)) {
+    if hook.is_some_and(|hook| !hook.kind.is_before()) {
         time = time.min(AFTERWARDS);
     }
     // The process has to start and to end in it, on a machine that may be busy.

@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use crate::request::{MOST_PATH, PermissionRequest};
+use crate::request::{MOST_PATH, NetworkAccess, PermissionRequest};
 
 use super::input::{self, Object};
 use super::outcome::outcome;
 use super::tools::{self, Tool};
 use super::{
-    Agent, Asks, Event, Form, Hook, Kind, Problem, ProtocolError, Question, Ran, directory,
+    Agent, AgentPrompt, Event, Form, Hook, Kind, MOST_TEXT, Problem, ProtocolError, Question, Ran,
+    Refused, directory,
 };
 
 /// What an agent says by calling its hook (P-01).
@@ -92,7 +93,9 @@ fn whose(agent: Agent, object: &Object) -> (Agent, Form) {
 fn moment(name: &str) -> (Kind, At) {
     match name {
         "pretooluse" | "beforetool" => (Kind::BeforeTool, At::Fields),
+        "preskillshellcommand" => (Kind::BeforeSkillCommand, At::Fields),
         "permissionrequest" => (Kind::Prompt, At::Fields),
+        "permissiondenied" => (Kind::Refused, At::Fields),
         "posttooluse" | "posttoolusefailure" | "aftertool" => (Kind::AfterTool, At::Fields),
         "beforeshellexecution" => (Kind::BeforeTool, At::Top("Shell")),
         "beforereadfile" => (Kind::BeforeTool, At::Top("Read")),
@@ -162,9 +165,10 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
         arguments,
         names,
     } = used(called, object)?;
-    let Some(tool) = tools::tool(&name) else {
+    let listed = tools::tool(&name);
+    let Some(tool) = listed.or_else(|| unlisted_shell(arguments.as_ref())) else {
         let name: String = name.chars().take(100).collect();
-        return nothing(format!("the tool `{name}` is none that is judged"));
+        return nothing(format!("the tool `{name}` is not judged"));
     };
     if called.at == At::Permission && input::text(object, "effect")? == Some("deny") {
         return nothing("the agent denies it already".into());
@@ -192,12 +196,46 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
             },
         });
     }
+    if hook.kind == Kind::Refused {
+        let reason = input::text(object, "reason")?.unwrap_or_default();
+        return Ok(Event::Refused(Refused {
+            hook,
+            request,
+            reason: reason.chars().take(MOST_TEXT).collect(),
+        }));
+    }
     request.confirm = tool == Tool::PowerShell;
+    request.types_into_programs = hook.agent.types_into_programs();
+    request.network = network(hook, &arguments)?;
+    if let Some(network) = &request.network {
+        request.command = network.to_string();
+    }
+    let mode = permission_mode(object)?;
+    request.permission_mode = mode.map(str::to_owned);
     Ok(Event::Ask(Question {
         hook,
         request,
-        asks: asks(called, object)?,
+        prompt: prompt(called, mode),
+        unlisted_tool: listed.is_none(),
     }))
+}
+
+/// A tool that is not in the table is judged as a shell if its input has a `command` text.
+fn unlisted_shell(arguments: Option<&Result<Object, Problem>>) -> Option<Tool> {
+    let arguments = arguments?.as_ref().ok()?;
+    let command = arguments.get("command")?.as_str()?;
+    (!command.trim().is_empty()).then_some(Tool::Shell)
+}
+
+/// The network access that Codex asks for at its `PermissionRequest`. The command that needs it is
+/// in the same place as at other requests, and says nothing about the host.
+fn network(hook: Hook, arguments: &Object) -> Result<Option<NetworkAccess>, Problem> {
+    if hook.form != Form::Codex || hook.kind != Kind::Prompt {
+        return Ok(None);
+    }
+    let description = input::text(arguments, "description")?;
+    let target = description.and_then(|text| text.strip_prefix("network-access"));
+    Ok(target.map(|target| NetworkAccess::of_target(target.trim())))
 }
 
 /// A tool, and what it is given.
@@ -340,20 +378,24 @@ fn request(
     Ok(request)
 }
 
-/// Whether the agent asks somebody if it is told to.
-fn asks(called: &Called, object: &Object) -> Result<Asks, Problem> {
-    let mode = input::spelled(object, &["permission_mode", "permissionMode"])?;
-    // A mode that is not known may be one in which nobody is asked.
+/// The agent's permission mode, as the agent calls it.
+fn permission_mode(object: &Object) -> Result<Option<&str>, Problem> {
+    input::name(object, &["permission_mode", "permissionMode"])
+}
+
+/// Whether the agent shows a prompt if the hook asks, in this mode.
+fn prompt(called: &Called, mode: Option<&str>) -> AgentPrompt {
+    // An unknown mode may be one without prompts.
     let prompts = matches!(
         mode,
-        None | Some("" | "default" | "acceptEdits" | "plan" | "auto" | "manual")
+        None | Some("default" | "acceptEdits" | "plan" | "auto" | "manual")
     );
-    Ok(match (called.hook.form, called.hook.kind) {
-        // Whatever its mode, the agent has no question there.
-        (Form::OpenCode1, _) => Asks::Never,
-        (Form::Cursor, _) if called.name != "beforeshellexecution" => Asks::Never,
-        _ if !prompts => Asks::Never,
-        (Form::Codex, Kind::BeforeTool) => Asks::Perhaps,
-        _ => Asks::Always,
-    })
+    match (called.hook.form, called.hook.kind) {
+        (Form::OpenCode1, _) | (_, Kind::BeforeSkillCommand) => AgentPrompt::Unavailable,
+        // Codex takes `ask` for a mistake, and then runs what its sandbox permits.
+        (Form::Codex, Kind::BeforeTool) => AgentPrompt::Unavailable,
+        (Form::Cursor, _) if called.name != "beforeshellexecution" => AgentPrompt::Unavailable,
+        _ if prompts => AgentPrompt::Shown,
+        _ => AgentPrompt::Unavailable,
+    }
 }

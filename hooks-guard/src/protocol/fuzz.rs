@@ -16,7 +16,7 @@ pub fn fuzz_protocol(data: &[u8]) {
                 let reply = failed(agent, error.hook, &error.to_string());
                 assert_formed(agent, &reply);
                 assert!(!allows(&reply), "{agent}: {error} is answered {reply:?}");
-                let before = error.hook.is_none_or(|hook| asks_first(hook.kind));
+                let before = error.hook.is_none_or(|hook| hook.kind.is_before());
                 assert!(!before || refuses(&reply), "{agent}: {error} is {reply:?}");
             }
             Ok(Event::Ask(question)) => {
@@ -38,8 +38,6 @@ pub fn fuzz_protocol(data: &[u8]) {
                         Answer::Ask(_) => question.unattended(),
                         _ => false,
                     };
-                    // The prompt that is about to be shown may stay in place of a question.
-                    let deny = deny && (asks_first(question.hook.kind));
                     assert!(!deny || refuses(&reply), "{agent}: {given:?} is {reply:?}");
                 }
                 let reply = failed(agent, Some(question.hook), "");
@@ -49,16 +47,16 @@ pub fn fuzz_protocol(data: &[u8]) {
                 assert_formed(agent, &done(ran.hook));
                 assert!(!allows(&done(ran.hook)));
             }
+            Ok(Event::Refused(refused)) => {
+                assert_formed(agent, &done(refused.hook));
+                assert!(!allows(&done(refused.hook)));
+            }
             Ok(Event::Nothing { hook, .. }) => {
                 assert_formed(agent, &done(hook));
                 assert!(!allows(&done(hook)));
             }
         }
     }
-}
-
-fn asks_first(kind: super::Kind) -> bool {
-    matches!(kind, super::Kind::BeforeTool | super::Kind::Prompt)
 }
 
 /// Whether an agent would take it for an agreement.

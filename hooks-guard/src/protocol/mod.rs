@@ -5,10 +5,10 @@
 //! the [`Reply`] that the agent understands. Whatever goes wrong goes through [`failed`], which
 //! refuses in the agent's own field.
 //!
-//! What is unknown is let be: extra keys, other events, tools that are not in the table of
-//! [`tools`](self). A tool that is not known gets no decision, never an allow: the agent's own
-//! prompt stays. What counts is read strictly: a command that is no text, or a patch that names
-//! no file, is an error, and so is refused.
+//! Unknown keys and events are ignored. A tool that is not in the table of [`tools`](self) is
+//! judged as a shell if its input has a `command` text, and gets no decision otherwise; it never
+//! gets an allow, so the agent's own prompt stays. The fields that matter are read strictly: a
+//! `command` that is not a text, or a patch without a file, is an error and refused.
 //!
 //! ```
 //! use hooks_guard::protocol::{self, Agent, Answer, Event};
@@ -42,11 +42,11 @@ use crate::request::{PermissionRequest, Ruling};
 
 #[cfg(feature = "cli")]
 pub(crate) use agent::{AFTERWARDS, PATIENCE};
-pub use agent::{Agent, UnknownAgent, limit};
+pub use agent::{Agent, UnknownAgent, is_unattended, limit};
 pub use events::read;
 #[doc(hidden)]
 pub use fuzz::fuzz_protocol;
-pub use reply::{Reply, answer, done, failed};
+pub use reply::{Reply, answer, approval_missing, done, failed};
 #[cfg(feature = "cli")]
 pub(crate) use tools::{Tool, names};
 
@@ -62,11 +62,13 @@ pub enum Event {
     Ask(Question),
     /// A tool ran.
     Ran(Ran),
+    /// The agent itself refused to use a tool.
+    Refused(Refused),
     /// There is nothing to decide: [`done`] is the reply.
     Nothing {
         /// The hook that was called.
         hook: Hook,
-        /// Why there is nothing to decide, such as `the tool `WebFetch` is none that is judged`.
+        /// Why there is nothing to decide, such as ``the tool `WebFetch` is not judged``.
         why: String,
     },
 }
@@ -86,12 +88,28 @@ pub struct Hook {
 pub enum Kind {
     /// Before a tool is used: `PreToolUse`, `BeforeTool`, `beforeShellExecution`….
     BeforeTool,
+    /// Before a shell command in the text of a skill: `PreSkillShellCommand`. An answer that
+    /// asks keeps the command from running.
+    BeforeSkillCommand,
     /// Before the agent's own prompt is shown: `PermissionRequest`.
     Prompt,
     /// After a tool was used.
     AfterTool,
+    /// After the agent itself refused a tool: `PermissionDenied`.
+    Refused,
     /// At another time.
     Other,
+}
+
+impl Kind {
+    /// Returns whether the hook is called before something happens and can refuse it.
+    #[must_use]
+    pub fn is_before(self) -> bool {
+        matches!(
+            self,
+            Kind::BeforeTool | Kind::BeforeSkillCommand | Kind::Prompt
+        )
+    }
 }
 
 /// In which words a hook is answered. Which it is comes from the input, because agents read the
@@ -114,15 +132,17 @@ pub(crate) enum Form {
     OpenCode2,
 }
 
-/// Whether the agent itself asks somebody if it is told to (X-7).
+/// Whether the agent shows its user a prompt when the hook answers [`Answer::Ask`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
-    /// It does.
-    Always,
-    /// It may, and cannot be made to: Codex asks by its own policy and sandbox.
-    Perhaps,
-    /// It does not: an [`Answer::Ask`] becomes a refusal.
-    Never,
+pub enum AgentPrompt {
+    /// The agent shows its prompt, or has it open already.
+    Shown,
+    /// The agent has no prompt for this hook, or none in its current mode. An [`Answer::Ask`]
+    /// becomes a refusal unless the operator approves.
+    Unavailable,
+    /// The agent has a prompt, but no user is at the keyboard to answer it. An [`Answer::Ask`]
+    /// becomes a refusal unless the operator approves.
+    Unattended,
 }
 
 /// A tool is about to be used (P-01).
@@ -130,19 +150,33 @@ pub enum Asks {
 pub struct Question {
     /// The hook that was called.
     pub hook: Hook,
-    /// What the agent wants to do. A command for PowerShell stands in it as `pwsh -Command '…'`.
+    /// What the agent wants to do. A command for PowerShell is given as `pwsh -Command '…'`.
     pub request: PermissionRequest,
-    /// Whether the agent asks somebody if it is told to.
-    pub asks: Asks,
+    /// Whether the agent shows a prompt.
+    pub prompt: AgentPrompt,
+    /// Whether the tool is missing in the table of tools and was judged by its `command` text.
+    /// Such a tool may do more than run the command, so it is never allowed by the hook.
+    pub unlisted_tool: bool,
 }
 
 impl Question {
-    /// Whether nobody is asked by the agent: who answers has to find somebody, and to deny if
-    /// there is nobody.
+    /// Returns whether no prompt of the agent reaches a user, so that the operator has to be
+    /// asked, and the request denied if there is none.
     #[must_use]
     pub fn unattended(&self) -> bool {
-        self.asks == Asks::Never
+        self.prompt != AgentPrompt::Shown
     }
+}
+
+/// The agent itself refused to use a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// The hook that was called.
+    pub hook: Hook,
+    /// What the agent refused. Its `session_id` and `call_id` name the decision it belongs to.
+    pub request: PermissionRequest,
+    /// The agent's reason, in at most [`MOST_TEXT`] characters.
+    pub reason: String,
 }
 
 /// A tool ran (P-26).
@@ -182,23 +216,28 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The answer that a ruling means for a question.
+    /// Converts a ruling to the answer to a question.
     ///
-    /// Access to files that no rule speaks of is left to the agent rather than allowed, and
-    /// PowerShell, which the classifier only knows by its verbs, is asked about unless a rule
-    /// or an approval allows it.
+    /// Access to files or to the network that no rule allows is left to the agent instead of
+    /// allowed, and so is a tool that is not in the table of tools. PowerShell, of which the
+    /// classifier knows only the verbs, is asked about unless a rule or an approval allows it.
     #[must_use]
     pub fn of(question: &Question, ruling: &Ruling) -> Self {
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
         if ruling.denied {
             return Answer::Deny(reason);
         }
+        if ruling.left_to_agent {
+            return Answer::Nothing;
+        }
+        let request = &question.request;
         match ruling.decision {
+            Decision::AutoAllowed if question.unlisted_tool => Answer::Nothing,
             Decision::AutoAllowed if ruling.rule.is_some() => Answer::Allow(reason),
-            Decision::AutoAllowed if question.request.file.is_some() => Answer::Nothing,
-            Decision::AutoAllowed if ruling.approved || !question.request.confirm => {
-                Answer::Allow(reason)
+            Decision::AutoAllowed if request.file.is_some() || request.network.is_some() => {
+                Answer::Nothing
             }
+            Decision::AutoAllowed if ruling.approved || !request.confirm => Answer::Allow(reason),
             _ => Answer::Ask(reason),
         }
     }

@@ -3,7 +3,7 @@
 use hooks_runtime::display::{escape, shorten};
 use serde_json::{Value, json};
 
-use super::{Agent, Answer, Asks, Form, Hook, Kind, MOST_TEXT, Question};
+use super::{Agent, AgentPrompt, Answer, Form, Hook, Kind, MOST_TEXT, Question};
 
 /// What the process has to print, and how it has to end (X-7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,23 +25,37 @@ impl Reply {
     }
 }
 
-/// Said where a reason would be empty: an agent takes a refusal without one for a mistake.
+/// The reason given if there is none: agents take a refusal without a reason for a mistake.
 const NO_REASON: &str = "refused by hooks-guard";
-/// Said after the reason where the agent cannot ask.
-const NOBODY: &str = "; nobody was there to agree, and this agent does not ask by itself";
 
-/// What an agent is told about its question (P-06, X-7).
+/// Returns why a request that needs approval is refused, and how to approve it: for the model and
+/// its user, appended to the reason.
+#[must_use]
+pub fn approval_missing(agent: Agent, prompt: AgentPrompt) -> String {
+    let why = match prompt {
+        AgentPrompt::Unattended => "no user is at the keyboard to give it".to_owned(),
+        AgentPrompt::Shown | AgentPrompt::Unavailable => {
+            format!("{} cannot be made to ask for it here", agent.title())
+        }
+    };
+    format!(
+        "approval is missing, and {why}; to give it, run `hooks-guard serve` and approve the \
+         request there, or add a rule that allows it"
+    )
+}
+
+/// Returns the reply that tells the agent the answer to its question.
 ///
-/// [`Answer::Ask`] becomes a refusal where the agent asks nobody, and silence where only silence
-/// makes it ask. No reply relaxes what the agent would have done without the hook, other than for
-/// an [`Answer::Allow`].
+/// [`Answer::Ask`] becomes a refusal if the agent shows no prompt. No reply relaxes what the agent
+/// would have done without the hook, except for an [`Answer::Allow`].
 #[must_use]
 pub fn answer(question: &Question, answer: &Answer) -> Reply {
     let hook = question.hook;
     match answer {
         Answer::Allow(reason) => allow(hook, &shown(reason)),
-        Answer::Ask(reason) if question.asks == Asks::Never => {
-            deny(hook, &shown(&format!("{reason}{NOBODY}")))
+        Answer::Ask(reason) if question.unattended() => {
+            let missing = approval_missing(hook.agent, question.prompt);
+            deny(hook, &shown(&format!("{reason}; {missing}")))
         }
         Answer::Ask(reason) => ask(hook, &shown(reason)),
         Answer::Deny(reason) => deny(hook, &shown(reason)),
@@ -56,7 +70,7 @@ pub fn answer(question: &Question, answer: &Answer) -> Reply {
 pub fn failed(agent: Agent, hook: Option<Hook>, why: &str) -> Reply {
     let why = shown(why);
     match hook {
-        Some(hook) if matches!(hook.kind, Kind::BeforeTool | Kind::Prompt) => deny(hook, &why),
+        Some(hook) if hook.kind.is_before() => deny(hook, &why),
         Some(hook) => Reply {
             stderr: why,
             ..done(hook)
@@ -88,7 +102,7 @@ pub fn done(hook: Hook) -> Reply {
 fn allow(hook: Hook, reason: &str) -> Reply {
     let reply = match (hook.form, hook.kind) {
         (Form::Claude | Form::Codex, Kind::Prompt) => prompt(&json!({"behavior": "allow"})),
-        (Form::Claude, _) => decision("allow", reason),
+        (Form::Claude, kind) => decision(kind, "allow", reason),
         // A bare allow is none there.
         (Form::Codex, _) | (Form::OpenCode1, _) => return done(hook),
         (Form::Gemini, _) => json!({"decision": "allow"}),
@@ -104,9 +118,9 @@ fn ask(hook: Hook, reason: &str) -> Reply {
     let reply = match (hook.form, hook.kind) {
         // The prompt that is about to be shown stays.
         (_, Kind::Prompt) => return done(hook),
-        (Form::Claude, _) => decision("ask", reason),
-        // `ask` would let the command run.
-        (Form::Codex, _) => return done(hook),
+        (Form::Claude, kind) => decision(kind, "ask", reason),
+        // Codex takes `ask` for a mistake, and runs the command.
+        (Form::Codex, _) => return deny(hook, reason),
         (Form::Gemini, _) => json!({"decision": "ask", "systemMessage": reason}),
         (Form::Cursor, _) => json!({
             "permission": "ask",
@@ -126,7 +140,7 @@ fn deny(hook: Hook, reason: &str) -> Reply {
             prompt(&json!({"behavior": "deny", "message": reason, "interrupt": false}))
         }
         (Form::Codex, Kind::Prompt) => prompt(&json!({"behavior": "deny", "message": reason})),
-        (Form::Claude | Form::Codex, _) => decision("deny", reason),
+        (Form::Claude | Form::Codex, kind) => decision(kind, "deny", reason),
         (Form::Gemini, _) => json!({"decision": "deny", "reason": reason}),
         (Form::Cursor, _) => json!({
             "permission": "deny",
@@ -141,9 +155,13 @@ fn deny(hook: Hook, reason: &str) -> Reply {
     Reply::json(&reply)
 }
 
-fn decision(decision: &str, reason: &str) -> Value {
+fn decision(kind: Kind, decision: &str, reason: &str) -> Value {
+    let event = match kind {
+        Kind::BeforeSkillCommand => "PreSkillShellCommand",
+        _ => "PreToolUse",
+    };
     json!({"hookSpecificOutput": {
-        "hookEventName": "PreToolUse",
+        "hookEventName": event,
         "permissionDecision": decision,
         "permissionDecisionReason": reason,
     }})

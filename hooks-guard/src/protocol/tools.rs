@@ -36,6 +36,7 @@ use Tool::{Changes, Patch, PowerShell, Reads, Shell};
 /// agents here are those that `install` registers it for.
 const TOOLS: &[(&str, Tool, &[Agent])] = &[
     ("Bash", Shell, &[ClaudeCode, Codex, Copilot, OpenCode]),
+    ("Monitor", Shell, &[ClaudeCode]),
     ("Shell", Shell, &[Cursor]),
     ("run_shell_command", Shell, &[Gemini]),
     ("runTerminalCommand", Shell, &[VsCode]),

@@ -4,7 +4,7 @@ use super::paths::Holds;
 use super::rule::Rule;
 use super::scene::{Scene, base_name};
 use crate::classify::{Method, Part, UNKNOWN};
-use crate::request::FileAccess;
+use crate::request::{FileAccess, NetworkAccess};
 
 /// The rules that allow a file tool all that it wants; an error says what none allows.
 pub(super) fn files<'r>(
@@ -27,6 +27,18 @@ pub(super) fn files<'r>(
         }
     }
     Ok(used)
+}
+
+/// The rule that allows access to the network; an error says that there is none.
+pub(super) fn network<'r>(
+    scene: &Scene<'_>,
+    access: &NetworkAccess,
+    rules: &[&'r Rule],
+) -> Result<Vec<&'r Rule>, String> {
+    let allows = |rule: &&&Rule| rule.of_network(scene, access) == Holds::Yes;
+    let rule = rules.iter().find(allows);
+    rule.map(|rule| vec![*rule])
+        .ok_or_else(|| format!("no rule allows the host `{}`", access.host))
 }
 
 /// The rules that allow every part of a command; an error says what none allows, or what makes

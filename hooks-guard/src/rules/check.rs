@@ -5,7 +5,7 @@ use std::fmt;
 use super::rule::{Rule, Test, TestOf};
 use super::{Effect, Inner, Origin, Rules};
 use crate::classify::{Classifier, Crud, Decision, Judgement};
-use crate::request::{FileAccess, PermissionRequest};
+use crate::request::{FileAccess, NetworkAccess, PermissionRequest};
 
 /// What came of a test of a rule (P-06).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,6 +151,16 @@ impl Rules {
                 let request = PermissionRequest::new(command.clone());
                 (request, classifier.judge(command, None))
             }
+            TestOf::Host(host) => {
+                let network = NetworkAccess::of_target(host);
+                let what = network.to_string();
+                let found = Judgement::of_network(&network, &what);
+                let request = PermissionRequest {
+                    network: Some(network),
+                    ..PermissionRequest::new(what)
+                };
+                (request, Ok(found))
+            }
             TestOf::File { tool, path } => {
                 let reads = [
                     "read",
@@ -248,6 +258,7 @@ fn shadows(one: &Rule, other: &Rule) -> bool {
         && classes
         && covers(&a.program, &b.program)
         && covers(&a.tool, &b.tool)
+        && a.host == b.host
         && covers(&a.agent, &b.agent)
 }
 

@@ -65,7 +65,7 @@ impl Rule {
     /// Whether it allows a part of a command; an error says why it does not.
     pub(super) fn covers(&self, scene: &Scene<'_>, part: &Part) -> Result<(), &'static str> {
         let wanted = &self.conditions;
-        if wanted.tool.is_some() || self.effect != Effect::Allow {
+        if wanted.tool.is_some() || wanted.host.is_some() || self.effect != Effect::Allow {
             return Err("it is about something else");
         }
         if self.agent(scene) != Holds::Yes || self.reaches(scene) != Holds::Yes {

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{Mistake, RulesError};
 use super::paths::{Folder, Paths, glob};
-use super::rule::{Conditions, Redirections, Rule, Test, TestOf};
+use super::rule::{Conditions, HostPattern, Redirections, Rule, Test, TestOf};
 use super::{Effect, Origin};
 use crate::classify::Crud;
 
@@ -30,6 +30,7 @@ const KEYS: &[&str] = &[
     "path",
     "class",
     "tool",
+    "host",
     "agent",
     "redirections",
     "environment",
@@ -37,7 +38,7 @@ const KEYS: &[&str] = &[
     "reason",
     "test",
 ];
-const TEST_KEYS: &[&str] = &["command", "tool", "path", "agent", "expect"];
+const TEST_KEYS: &[&str] = &["command", "tool", "path", "host", "agent", "expect"];
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
@@ -176,6 +177,7 @@ impl Reader<'_> {
                 "path" => conditions.path = self.paths(value, name),
                 "class" => conditions.class = self.classes(value),
                 "tool" => conditions.tool = self.texts(value, name),
+                "host" => conditions.host = self.hosts(value),
                 "agent" => conditions.agent = self.texts(value, name),
                 "redirections" => conditions.redirections = self.redirections(value),
                 "environment" => {
@@ -217,6 +219,26 @@ impl Reader<'_> {
             let what = format!("`{name}` is about commands, and `tool` about other tools");
             self.wrong(at, what, "write two rules");
         }
+        if let Some(at) = conditions
+            .host
+            .as_ref()
+            .and_then(|_| place_of_key(table, "host"))
+        {
+            let others = [
+                "program",
+                "subcommand",
+                "arguments",
+                "path",
+                "tool",
+                "class",
+            ];
+            if let Some(name) = others.iter().find(|key| table.contains_key(**key)) {
+                let what = format!(
+                    "`host` is about requests for network access, and `{name}` about other requests"
+                );
+                self.wrong(at, what, "write two rules");
+            }
+        }
         if conditions.subcommand.is_some() && conditions.program.is_none() {
             let remedy = "name the program that it is a subcommand of";
             self.wrong(
@@ -225,9 +247,9 @@ impl Reader<'_> {
                 remedy,
             );
         }
-        let limits = ["program", "path", "class", "tool"];
+        let limits = ["program", "path", "class", "tool", "host"];
         if effect == Some(Effect::Allow) && !limits.iter().any(|key| table.contains_key(*key)) {
-            let remedy = "say what it allows: `program`, `path`, `class` or `tool`";
+            let remedy = "say what it allows: `program`, `path`, `class`, `tool` or `host`";
             self.wrong(whole.span(), "the rule allows everything", remedy);
         }
         (effect.unwrap_or(Effect::Deny), conditions, reason, tests)
@@ -341,6 +363,21 @@ impl Reader<'_> {
         Some(out)
     }
 
+    fn hosts(&mut self, value: &Value<'_>) -> Option<Vec<HostPattern>> {
+        let mut out = Vec::new();
+        for (text, at) in self.each(value, "host") {
+            match HostPattern::new(&text) {
+                Ok(host) => out.push(host),
+                Err(why) => self.wrong(
+                    at,
+                    format!("`{text}` {why}"),
+                    "write a name such as `api.example.com`, or `*.example.com` for all below it",
+                ),
+            }
+        }
+        Some(out)
+    }
+
     fn subcommands(&mut self, value: &Value<'_>) -> Option<Vec<Vec<String>>> {
         let mut out = Vec::new();
         for (text, at) in self.each(value, "subcommand") {
@@ -425,14 +462,15 @@ impl Reader<'_> {
     }
 
     fn test(&mut self, whole: &Value<'_>, table: &DeTable<'_>) -> Option<Test> {
-        let (mut command, mut tool, mut path, mut agent, mut expect) =
-            (None, None, None, None, None);
+        let (mut command, mut tool, mut path, mut host) = (None, None, None, None);
+        let (mut agent, mut expect) = (None, None);
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             match name {
                 "command" => command = self.text(value, name),
                 "tool" => tool = self.text(value, name),
                 "path" => path = self.text(value, name),
+                "host" => host = self.text(value, name),
                 "agent" => agent = self.text(value, name),
                 "expect" => expect = self.effect(value, name),
                 _ => {
@@ -446,11 +484,12 @@ impl Reader<'_> {
             let remedy = "add `expect = \"ask\"`, or \"allow\" or \"deny\"";
             self.wrong(whole.span(), "the test has no `expect`", remedy);
         }
-        let what = match (command, tool, path) {
-            (Some(command), None, None) => TestOf::Command(command),
-            (None, Some(tool), Some(path)) => TestOf::File { tool, path },
+        let what = match (command, tool, path, host) {
+            (Some(command), None, None, None) => TestOf::Command(command),
+            (None, Some(tool), Some(path), None) => TestOf::File { tool, path },
+            (None, None, None, Some(host)) => TestOf::Host(host),
             _ => {
-                let remedy = "give it a `command`, or a `tool` and a `path`";
+                let remedy = "give it a `command`, a `tool` and a `path`, or a `host`";
                 self.wrong(whole.span(), "the test does not say what it tries", remedy);
                 return None;
             }
@@ -463,6 +502,12 @@ impl Reader<'_> {
             expect: expect?,
         })
     }
+}
+
+/// Where a key of a table is written.
+fn place_of_key(table: &DeTable<'_>, name: &str) -> Option<Range<usize>> {
+    let key = table.iter().find(|(key, _)| key.get_ref() == name);
+    key.map(|(key, _)| key.span())
 }
 
 fn listed(keys: &[&str]) -> String {

@@ -350,9 +350,10 @@ impl Rules {
             .iter()
             .filter(|rule| rule.effect == Effect::Allow && rule.counts())
             .collect();
-        let used = match &scene.request.file {
-            Some(file) => allow::files(scene, file, &rules)?,
-            None => allow::parts(scene, &rules)?,
+        let used = match (&scene.request.file, &scene.request.network) {
+            (Some(file), _) => allow::files(scene, file, &rules)?,
+            (None, Some(access)) => allow::network(scene, access, &rules)?,
+            (None, None) => allow::parts(scene, &rules)?,
         };
         let reasons: Vec<&str> = used.iter().filter_map(|r| r.reason.as_deref()).collect();
         let places: Vec<&str> = used.iter().map(|rule| rule.place.as_str()).collect();
@@ -374,14 +375,15 @@ fn restriction(rule: &Rule, scene: &Scene<'_>) -> Option<Verdict> {
     if rule.effect == Effect::Allow {
         return None;
     }
-    let holds = match &scene.request.file {
-        Some(file) => file
+    let holds = match (&scene.request.file, &scene.request.network) {
+        (None, Some(access)) => rule.of_network(scene, access),
+        (Some(file), _) => file
             .paths
             .iter()
             .map(|path| rule.of_file(scene, file, &path.to_string_lossy()))
             .max()
             .unwrap_or(Holds::No),
-        None => {
+        (None, None) => {
             let parts = scene.parts().all.iter();
             parts
                 .map(|part| rule.restricts(scene, part))

@@ -6,7 +6,7 @@ use super::paths::{Folder, Holds, Paths};
 use super::scene::{Scene, base_name};
 use super::{Effect, Origin};
 use crate::classify::{Crud, Part};
-use crate::request::FileAccess;
+use crate::request::{FileAccess, NetworkAccess};
 
 /// A rule of a file.
 #[derive(Clone, Debug)]
@@ -31,6 +31,7 @@ pub(super) struct Conditions {
     pub(super) path: Option<Paths>,
     pub(super) class: Option<Vec<Crud>>,
     pub(super) tool: Option<Vec<String>>,
+    pub(super) host: Option<Vec<HostPattern>>,
     pub(super) agent: Option<Vec<String>>,
     pub(super) redirections: Redirections,
     pub(super) environment: Vec<GlobMatcher>,
@@ -58,6 +59,35 @@ pub(super) struct Test {
 pub(super) enum TestOf {
     Command(String),
     File { tool: String, path: String },
+    Host(String),
+}
+
+/// Hosts by name: one, or with `*.` in front all below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HostPattern(String);
+
+impl HostPattern {
+    /// Reads a pattern; an error is what is wrong with it.
+    pub(super) fn new(text: &str) -> Result<Self, &'static str> {
+        let name = text.strip_prefix("*.").unwrap_or(text);
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
+        let name = name
+            .strip_prefix('[')
+            .and_then(|name| name.strip_suffix(']'))
+            .unwrap_or(name);
+        match name.is_empty() || !name.chars().all(plain) {
+            true => Err("is not a host"),
+            false => Ok(Self(text.to_ascii_lowercase())),
+        }
+    }
+
+    fn matches(&self, host: &str) -> bool {
+        let host = host.strip_suffix('.').unwrap_or(host);
+        match self.0.strip_prefix('*') {
+            Some(below) => host.len() > below.len() && host.ends_with(below),
+            None => host == self.0,
+        }
+    }
 }
 
 impl Rule {
@@ -90,7 +120,8 @@ impl Rule {
             path: paths,
             ..
         } = &self.conditions;
-        if program.is_some() || subcommand.is_some() || arguments.is_some() {
+        let other = program.is_some() || subcommand.is_some() || arguments.is_some();
+        if other || self.conditions.host.is_some() {
             return Holds::No;
         }
         let tools =
@@ -111,6 +142,16 @@ impl Rule {
             }
         });
         here.min(self.agent(scene)).min(self.reaches(scene))
+    }
+
+    /// Whether it is about access to the network. An allow has to name the host.
+    pub(super) fn of_network(&self, scene: &Scene<'_>, access: &NetworkAccess) -> Holds {
+        let hosts = match &self.conditions.host {
+            Some(hosts) => Holds::of(hosts.iter().any(|host| host.matches(&access.host))),
+            None if self.effect == Effect::Allow => Holds::No,
+            None => self.restricts_all(scene),
+        };
+        hosts.min(self.agent(scene)).min(self.reaches(scene))
     }
 
     /// A project's allow reaches as far as the project.
@@ -134,7 +175,7 @@ impl Rule {
     /// Whether what it restricts is, or may be, in a part of a command.
     pub(super) fn restricts(&self, scene: &Scene<'_>, part: &Part) -> Holds {
         let wanted = &self.conditions;
-        if wanted.tool.is_some() {
+        if wanted.tool.is_some() || wanted.host.is_some() {
             return Holds::No;
         }
         let mut holds = self.agent(scene);
@@ -178,6 +219,7 @@ impl Rule {
             || subcommand.is_some()
             || arguments.is_some()
             || tool.is_some()
+            || self.conditions.host.is_some()
             || path.is_some();
         if particular {
             return Holds::No;

@@ -50,7 +50,7 @@ impl<'a> Scene<'a> {
         };
         let mut start = Start::new(request.cwd.as_deref(), home);
         let mut set = Vec::new();
-        if request.file.is_none() {
+        if request.file.is_none() && request.network.is_none() {
             for part in &found.parts.all {
                 moves(part, &mut start);
                 sets(part, &mut set);

@@ -43,8 +43,20 @@ impl Home {
 
     /// What the hook answers to an input.
     fn hook(&self, agent: &str, more: &[&str], input: &Value) -> Output {
+        self.hook_in(&[], agent, more, input)
+    }
+
+    /// The same, with variables in the hook's environment.
+    fn hook_in(
+        &self,
+        variables: &[(&str, &str)],
+        agent: &str,
+        more: &[&str],
+        input: &Value,
+    ) -> Output {
         let mut child = self
             .command()
+            .envs(variables.iter().copied())
             .args(["hook", agent])
             .args(more)
             .stdin(Stdio::piped())
@@ -563,11 +575,183 @@ fn codex_waits_for_the_operator_where_there_is_a_service() {
     assert_eq!(told(&run("DENIED")).0, "deny");
 }
 
+/// P-02: Codex cannot be made to ask, and its silence runs whatever its sandbox permits.
 #[test]
-fn codex_is_left_to_its_own_prompt_where_there_is_no_service() {
-    let output = Home::new().hook("codex", &[], &before("mkdir a", "1"));
-    assert!(output.status.success(), "{output:?}");
-    assert!(output.stdout.is_empty(), "{output:?}");
+fn codex_is_denied_what_needs_approval_where_there_is_no_service() {
+    let home = Home::new();
+    let (decision, reason) = told(&home.hook("codex", &[], &before("rm -r build", "1")));
+    assert_eq!(decision, "deny");
+    assert!(reason.starts_with("DELETE"), "{reason}");
+    assert!(reason.contains("Codex cannot be made to ask"), "{reason}");
+    assert!(reason.contains("`hooks-guard serve`"), "{reason}");
+    let record = home.trail().remove(0);
+    assert_eq!(record["user_response"], "DENIED");
+    assert_eq!(record["answered_by"], "guard");
+    let read = home.hook("codex", &[], &before("git status", "2"));
+    assert!(read.status.success() && read.stdout.is_empty(), "{read:?}");
+}
+
+/// A program that takes commands from its terminal is a shell for an agent that types into it.
+#[test]
+fn what_can_be_typed_into_needs_approval_of_agents_that_type() {
+    let home = Home::new();
+    for (agent, command, decision) in [
+        ("codex", "less a.txt", "deny"),
+        ("codex", "man ls", "deny"),
+        ("codex", "cat a.txt", ""),
+        ("codex", "git log", ""),
+        ("claude-code", "less a.txt", "allow"),
+    ] {
+        let output = home.hook(agent, &[], &before(command, "1"));
+        match decision {
+            "" => assert!(output.stdout.is_empty(), "{agent} {command}: {output:?}"),
+            decision => assert_eq!(told(&output).0, decision, "{agent} {command}"),
+        }
+    }
+    let pager = json!({"sessionId": "s", "cwd": "/srv", "toolName": "bash",
+        "toolArgs": {"command": "git log"}});
+    let output = home.hook("copilot", &[], &pager);
+    let value: Value = serde_json::from_slice(&output.stdout).expect("an object");
+    assert_eq!(value["permissionDecision"], "ask", "Copilot sets no pager");
+}
+
+/// Without a user at the keyboard, `ask` is a refusal that nobody sees.
+#[test]
+fn an_unattended_session_is_denied_with_the_way_to_approve() {
+    let home = Home::new();
+    let change = before("mkdir a", "1");
+    let denied = |output: Output| {
+        let (decision, reason) = told(&output);
+        assert_eq!(decision, "deny", "{reason}");
+        assert!(reason.contains("no user is at the keyboard"), "{reason}");
+        assert!(reason.contains("`hooks-guard serve`"), "{reason}");
+    };
+    denied(home.hook("claude-code", &["--unattended"], &change));
+    for (variable, value) in [
+        ("HOOKS_GUARD_UNATTENDED", "1"),
+        ("CLAUDE_CODE_SESSION_ATTENDED", "0"),
+        ("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"),
+    ] {
+        denied(home.hook_in(&[(variable, value)], "claude-code", &[], &change));
+    }
+    for value in ["0", ""] {
+        let variables = [("HOOKS_GUARD_UNATTENDED", value)];
+        let output = home.hook_in(&variables, "claude-code", &[], &change);
+        assert_eq!(told(&output).0, "ask", "{value:?}");
+    }
+    let record = &home.trail()[1];
+    assert_eq!(record["user_response"], Value::Null, "the agent asks");
+}
+
+#[test]
+fn an_unattended_session_waits_for_the_operator() {
+    for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
+        let home = Home::new();
+        let service = Service::start(&home);
+        let change = before("mkdir a", "1");
+        let arguments = ["--unattended", "--timeout", "60"];
+        let output = std::thread::scope(|scope| {
+            let asked = scope.spawn(|| home.hook("claude-code", &arguments, &change));
+            service.answer(response);
+            asked.join().expect("no panic")
+        });
+        assert_eq!(told(&output).0, decision);
+    }
+}
+
+/// In auto mode the user has a model decide: only deletions and protected things are asked about.
+#[test]
+fn auto_mode_is_kept_by_default_and_can_be_set() {
+    let home = Home::new();
+    let answer = |mode: &str, command: &str| {
+        let mut input = before(command, "1");
+        input["permission_mode"] = mode.into();
+        let output = home.hook("claude-code", &[], &input);
+        match output.stdout.is_empty() {
+            true => "left".to_owned(),
+            false => told(&output).0,
+        }
+    };
+    assert_eq!(answer("auto", "mkdir a"), "left");
+    assert_eq!(answer("auto", "git status"), "allow");
+    assert_eq!(answer("auto", "rm -r build"), "ask");
+    assert_eq!(answer("auto", "cat ~/.ssh/id_rsa"), "ask");
+    assert_eq!(answer("auto", "echo x >> ~/.bashrc"), "ask");
+    assert_eq!(answer("auto", "frobnicate"), "ask", "an unknown program");
+    assert_eq!(answer("default", "mkdir a"), "ask");
+    let record = &home.trail().pop().expect("the first");
+    let reasoning = record["reasoning"].as_str().expect("text");
+    assert!(
+        reasoning.starts_with("left to the agent's mode `auto`"),
+        "{reasoning}"
+    );
+    home.config("[modes]\nauto = 'changes'\ndefault = 'nothing'");
+    assert_eq!(answer("auto", "mkdir a"), "ask");
+    assert_eq!(answer("default", "rm -r build"), "left");
+    home.config("[modes]\nautomatic = 'nothing'");
+    assert_eq!(answer("default", "ls"), "deny", "a misspelt mode");
+}
+
+/// `PermissionDenied`: the agent's own refusal is in the trail.
+#[test]
+fn a_refusal_of_the_agent_is_recorded() {
+    let home = Home::new();
+    let denied = |command: &str, call: &str| {
+        let mut input = before(command, call);
+        input["hook_event_name"] = "PermissionDenied".into();
+        input["reason"] = "Blocked by classifier".into();
+        let output = home.hook("claude-code", &[], &input);
+        assert!(
+            output.status.success() && output.stdout.is_empty(),
+            "{output:?}"
+        );
+    };
+    home.hook("claude-code", &[], &before("rm -r build", "1"));
+    denied("rm -r build", "1");
+    let trail = home.trail();
+    assert_eq!(trail.len(), 1, "the answer to the question");
+    assert_eq!(trail[0]["user_response"], "DENIED");
+    assert_eq!(trail[0]["answered_by"], "agent");
+    assert_eq!(trail[0]["answer_note"], "Blocked by classifier");
+    denied("curl https://example.com", "2");
+    let record = home.trail().remove(0);
+    assert_eq!(record["command"], "curl https://example.com");
+    assert_eq!(record["user_response"], "DENIED");
+    assert_eq!(record["answered_by"], "agent");
+}
+
+/// An answer that is lost must not be taken for silence.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_cannot_be_written_is_a_refusal() {
+    let home = Home::new();
+    let mut child = home
+        .command()
+        .args(["hook", "claude-code"])
+        .stdin(Stdio::piped())
+        .stdout(std::fs::File::create("/dev/full").expect("a device"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let input = before("rm -r build", "1").to_string();
+    stdin.write_all(input.as_bytes()).expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(why.contains("cannot be written"), "{why}");
+}
+
+/// A file tool has no command, and so no positions in one.
+#[test]
+fn a_question_about_a_file_has_no_positions() {
+    let mut input = before("", "1");
+    input["tool_name"] = "Write".into();
+    input["tool_input"] = json!({"file_path": "/srv/a.txt", "content": "x"});
+    let (decision, reason) = told(&Home::new().hook("claude-code", &[], &input));
+    assert_eq!(decision, "ask");
+    assert_eq!(reason, "CREATE: `Write` creates `/srv/a.txt`");
 }
 
 #[test]
@@ -601,7 +785,7 @@ fn nobody_who_answers_is_a_denial_within_the_agents_time() {
     let output = home.hook("claude-code", &["--timeout", "5"], &input);
     let (decision, reason) = told(&output);
     assert_eq!(decision, "deny");
-    assert!(reason.contains("nobody answered in time"), "{reason}");
+    assert!(reason.contains("did not answer in time"), "{reason}");
 }
 
 #[test]

@@ -88,6 +88,7 @@ fn write(setup: &Setup, count: usize, time: impl Fn(f64) -> Timestamp) {
                         400 + 37 * dice.roll(300) as u64 + 90_000 * u64::from(dice.roll(60) == 0),
                     ),
                     deadline: asks.then(|| time + SignedDuration::from_mins(5)),
+                    answer: None,
                     error: None,
                     secret_hash: None,
                 })

@@ -11,6 +11,8 @@ use hooks_guard::doctor::{
 use hooks_guard::install::{Homes, Options, Place, install};
 use hooks_guard::protocol::Agent;
 use jiff::{Timestamp, ToSpan};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 /// What the other parts find.
@@ -90,9 +92,37 @@ impl Home {
             homes: self.homes.clone(),
             place: Place::User,
             binary: self.binary.clone(),
+            path: None,
+            unattended: false,
             dry_run: false,
         };
         install(agent, &options).unwrap().file
+    }
+
+    /// What Codex adds to its `config.toml` when its user trusts the hooks in a file.
+    fn trusted_by_codex(&self, file: &Path) -> String {
+        let hooks: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let mut text = String::new();
+        for (event, label) in [
+            ("PreToolUse", "pre_tool_use"),
+            ("PermissionRequest", "permission_request"),
+            ("PostToolUse", "post_tool_use"),
+        ] {
+            let group = &hooks["hooks"][event][0];
+            let handler = &group["hooks"][0];
+            // Sorted keys, no blanks: as Codex hashes it.
+            let identity = format!(
+                r#"{{"event_name":"{label}","hooks":[{{"async":false,"command":{},"statusMessage":{},"timeout":{},"type":"command"}}],"matcher":{}}}"#,
+                handler["command"], handler["statusMessage"], handler["timeout"], group["matcher"],
+            );
+            let digest = Sha256::digest(identity);
+            let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            let file = file.display();
+            text += &format!(
+                "[hooks.state.\"{file}:{label}:0:0\"]\ntrusted_hash = \"sha256:{hash}\"\n"
+            );
+        }
+        text
     }
 
     fn examine(&self) -> Vec<Check> {
@@ -134,13 +164,15 @@ fn program(path: &Path) {
 fn all_is_well_after_installing() {
     let home = Home::new();
     for agent in Agent::ALL {
-        home.install(agent);
+        let file = home.install(agent);
+        if agent == Agent::Codex {
+            fs::write(
+                home.below(".codex/config.toml"),
+                home.trusted_by_codex(&file),
+            )
+            .unwrap();
+        }
     }
-    fs::write(
-        home.below(".codex/config.toml"),
-        "approval_policy = \"untrusted\"\n",
-    )
-    .unwrap();
     let checks = home.examine();
     assert_eq!(worst(&checks), State::Ok, "{checks:#?}");
     for agent in Agent::ALL {
@@ -167,7 +199,7 @@ fn the_binary_must_be_the_one_in_path() {
 #[test]
 fn agents_that_do_not_call_the_hook_are_named() {
     let home = Home::new();
-    home.assert("agents", State::Warn, "no agent was found");
+    home.assert("agents", State::Warn, "no supported agent found");
     fs::create_dir(home.below(".claude")).unwrap();
     home.assert("claude-code", State::Warn, "does not call the hook");
     assert!(
@@ -219,7 +251,7 @@ fn what_was_installed_otherwise_is_noticed() {
     fs::write(&file, text.replace("600000", "60000")).unwrap();
     home.assert("gemini", State::Warn, "otherwise than this version");
     fs::write(&file, &text).unwrap();
-    home.assert("gemini", State::Ok, "goes on if the hook cannot be run");
+    home.assert("gemini", State::Ok, "a late answer does not");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
     home.assert("gemini", State::Bad, "written by others");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
@@ -268,45 +300,67 @@ fn agents_settings_that_turn_hooks_off_are_bad() {
     home.assert("gemini", State::Bad, "turns hooks off");
 }
 
+/// Codex skips, without a message, what its user has not trusted.
 #[test]
-fn codex_is_looked_at_closely() {
+fn hooks_that_codex_does_not_trust_are_bad() {
     let home = Home::new();
-    home.install(Agent::Codex);
-    home.assert("codex", State::Warn, "without asking");
+    let file = home.install(Agent::Codex);
+    home.assert("codex", State::Bad, "is not trusted");
+    let remedy = home.check("codex").remedy.unwrap();
+    assert!(remedy.contains("/hooks"), "{remedy}");
+    let trusted = home.trusted_by_codex(&file);
+    let config = home.below(".codex/config.toml");
+    fs::write(&config, &trusted).unwrap();
+    home.assert("codex", State::Ok, "a late answer does not");
+    fs::write(&config, trusted.replacen("sha256:", "sha256:0", 1)).unwrap();
+    home.assert("codex", State::Bad, "was changed since it was trusted");
+    let off = trusted.replacen("trusted_hash", "enabled = false\ntrusted_hash", 1);
+    fs::write(&config, off).unwrap();
+    home.assert("codex", State::Bad, "is turned off");
+    let one_less = trusted.rsplit_once("[hooks.state").unwrap().0;
+    fs::write(&config, one_less).unwrap();
+    home.assert("codex", State::Bad, "is not trusted");
+}
+
+#[test]
+fn settings_that_keep_codex_from_the_hook_are_named() {
+    let home = Home::new();
+    let file = home.install(Agent::Codex);
+    let trusted = home.trusted_by_codex(&file);
     for (config, state, what) in [
-        ("approval_policy = \"never\"\n", State::Warn, "never ask"),
+        ("", State::Ok, ""),
+        ("approval_policy = \"never\"\n", State::Ok, ""),
+        ("approval_policy = \"on-request\"\n", State::Ok, ""),
         (
-            "approval_policy = \"on-request\"\n",
+            "approval_policy = \"untrusted\"\n",
             State::Warn,
-            "without asking",
+            "does not start with it",
         ),
-        (
-            "approval_policy = \"untrusted\"\n[features]\nhooks = false\n",
-            State::Bad,
-            "features.hooks",
-        ),
+        ("features.hooks = false\n", State::Bad, "features.hooks"),
         (
             "approval_policy = untrusted\n",
             State::Bad,
             "does not parse",
         ),
-        ("approval_policy = \"untrusted\"\n", State::Ok, ""),
     ] {
+        let config = format!("{config}{trusted}");
         fs::write(home.below(".codex/config.toml"), config).unwrap();
         home.assert("codex", state, what);
     }
 }
 
+/// From 2.1.295 on Claude Code refuses a tool if the hook is late; the installed command itself
+/// refuses any other failure.
 #[test]
-fn a_claude_code_that_is_too_old_is_bad() {
+fn a_claude_code_that_ignores_a_late_hook_is_warned_of() {
     let home = Home::new();
     home.install(Agent::ClaudeCode);
     program(&home.below("versions/2.1.294"));
     symlink(home.below("versions/2.1.294"), home.below("bin/claude")).unwrap();
     home.assert(
         "claude-code",
-        State::Bad,
-        "2.1.294 goes on if the hook fails",
+        State::Warn,
+        "2.1.294 runs the tool if the hook does not answer in time",
     );
     fs::remove_file(home.below("bin/claude")).unwrap();
     program(&home.below("lib/claude-code/cli.js"));
@@ -316,13 +370,13 @@ fn a_claude_code_that_is_too_old_is_bad() {
     )
     .unwrap();
     home.assert("claude-code", State::Ok, "");
-    for (version, state) in [
-        ("2.0.999", State::Bad),
-        ("2.1.295", State::Ok),
-        ("3.0.0", State::Ok),
+    for (name, version, state) in [
+        ("claude-code", "2.0.999", State::Warn),
+        ("claude-code", "2.1.295", State::Ok),
+        ("claude-code-linux-x64", "2.1.197", State::Warn),
+        ("claude-code-linux-x64", "3.0.0", State::Ok),
     ] {
-        let package =
-            format!("{{\"name\": \"@anthropic-ai/claude-code\", \"version\": \"{version}\"}}");
+        let package = format!("{{\"name\": \"@anthropic-ai/{name}\", \"version\": \"{version}\"}}");
         fs::write(home.below("lib/claude-code/package.json"), package).unwrap();
         home.assert("claude-code", state, "");
     }

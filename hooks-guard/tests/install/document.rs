@@ -1,6 +1,7 @@
 //! What becomes of the documents.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use hooks_guard::install::{Change, DocumentError, InstallError, install, uninstall};
 use hooks_guard::protocol::Agent;
@@ -20,8 +21,12 @@ const JSON: [Agent; 6] = [
 
 #[test]
 fn what_is_installed_is_what_each_agent_reads() {
-    let line =
-        |agent: &str, time: u32| format!("/opt/guard/hooks-guard hook {agent} --timeout {time}");
+    let line = |agent: &str| {
+        format!(
+            "/opt/guard/hooks-guard hook {agent} --timeout 600 \
+             || {{ echo 'hooks-guard failed: refused' >&2; exit 2; }}"
+        )
+    };
     let read = |agent: Agent| -> Value {
         let home = Home::new();
         assert_eq!(home.install(agent).change, Change::Created);
@@ -31,32 +36,17 @@ fn what_is_installed_is_what_each_agent_reads() {
     let before = &claude["hooks"]["PreToolUse"][0];
     assert_eq!(
         before["hooks"],
-        json!([{"type": "command", "command": "/opt/guard/hooks-guard",
-        "args": ["hook", "claude-code", "--timeout", "600"], "timeout": 600,
+        json!([{"type": "command", "command": line("claude-code"), "timeout": 600,
         "onFailure": "block"}])
     );
-    let tools: Vec<_> = before["matcher"].as_str().unwrap().split('|').collect();
-    for tool in [
-        "Bash",
-        "PowerShell",
-        "Write",
-        "Edit",
-        "MultiEdit",
-        "NotebookEdit",
-        "Read",
-        "Glob",
-        "Grep",
-    ] {
-        assert!(tools.contains(&tool), "{tool}");
+    assert_eq!(before["matcher"], "*", "any tool may have a `command`");
+    assert_eq!(claude["hooks"]["PreSkillShellCommand"][0], *before);
+    for event in ["PostToolUse", "PostToolUseFailure", "PermissionDenied"] {
+        let after = &claude["hooks"][event][0]["hooks"][0];
+        assert_eq!(after["timeout"], 10);
+        let line = "/opt/guard/hooks-guard hook claude-code --timeout 10";
+        assert_eq!(after["command"], line, "there is nothing to refuse");
     }
-    assert_eq!(claude["hooks"]["PostToolUse"][0]["hooks"][0]["timeout"], 10);
-    assert_eq!(
-        claude["hooks"]["PostToolUseFailure"]
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
 
     let codex = read(Agent::Codex);
     // Codex refuses the file if there is anything else in it.
@@ -69,7 +59,7 @@ fn what_is_installed_is_what_each_agent_reads() {
     }
     assert_eq!(
         codex["hooks"]["PreToolUse"][0]["hooks"][0]["command"],
-        line("codex", 600)
+        line("codex")
     );
 
     let gemini = read(Agent::Gemini);
@@ -87,7 +77,7 @@ fn what_is_installed_is_what_each_agent_reads() {
     let before = &cursor["hooks"]["beforeShellExecution"][0];
     assert_eq!(
         *before,
-        json!({"command": line("cursor", 600), "timeout": 600, "failClosed": true})
+        json!({"command": line("cursor"), "timeout": 600, "failClosed": true})
     );
     assert_eq!(cursor["hooks"]["preToolUse"][0]["failClosed"], true);
     let files = cursor["hooks"]["preToolUse"][0]["matcher"]
@@ -101,7 +91,7 @@ fn what_is_installed_is_what_each_agent_reads() {
     let copilot = read(Agent::Copilot);
     assert_eq!(copilot["version"], 1);
     let before = &copilot["hooks"]["preToolUse"][0];
-    assert_eq!(before["bash"], line("copilot", 600));
+    assert_eq!(before["bash"], line("copilot"));
     assert_eq!(
         before["powershell"],
         "& '/opt/guard/hooks-guard' hook copilot --timeout 600"
@@ -112,7 +102,80 @@ fn what_is_installed_is_what_each_agent_reads() {
     assert_eq!(
         vscode["hooks"]["PreToolUse"],
         json!([{"type": "command",
-        "command": line("vscode", 600), "timeout": 600}])
+        "command": line("vscode"), "timeout": 600}])
+    );
+}
+
+/// The installed command refuses by itself: with a status that every agent takes for a refusal.
+#[test]
+fn the_installed_command_refuses_if_the_guard_fails() {
+    let mut home = Home::new();
+    let binary = home.path().join("it's here/hooks-guard");
+    fs::create_dir_all(binary.parent().unwrap()).unwrap();
+    home.options.binary = binary.clone();
+    home.install(Agent::Codex);
+    let settings: Value = serde_json::from_str(&home.read(Agent::Codex)).unwrap();
+    let entry = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+    let run = || {
+        let line = entry.as_str().unwrap();
+        let mut shell = std::process::Command::new("sh");
+        shell.arg("-c").arg(line).output().unwrap()
+    };
+    let output = run();
+    assert_eq!(output.status.code(), Some(2), "missing: {output:?}");
+    for (script, code) in [
+        ("exit 0", 0),
+        ("exit 1", 2),
+        ("exit 2", 2),
+        ("exit 101", 2),
+        ("kill -KILL $$", 2),
+    ] {
+        fs::write(&binary, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+        let output = run();
+        assert_eq!(output.status.code(), Some(code), "{script}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            code == 2,
+            said.contains("hooks-guard failed: refused"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn an_unattended_agent_is_told_so_and_doctor_knows_the_entry() {
+    for agent in JSON {
+        let mut home = Home::new();
+        home.options.unattended = true;
+        home.install(agent);
+        let text = home.read(agent);
+        assert!(
+            text.contains("--timeout 600 --unattended"),
+            "{agent}: {text}"
+        );
+        home.options.unattended = false;
+        assert_eq!(home.install(agent).change, Change::Changed);
+        assert!(!home.read(agent).contains("--unattended"), "{agent}");
+        assert_eq!(home.uninstall(agent).change, Change::Removed);
+    }
+}
+
+#[test]
+fn copilot_home_moves_the_settings_of_copilot() {
+    let homes = hooks_guard::install::Homes::new("/srv/dev".as_ref(), |name| {
+        (name == "COPILOT_HOME").then(|| "/srv/copilot".into())
+    });
+    let place = hooks_guard::install::Place::User;
+    let file = homes.settings(Agent::Copilot, &place);
+    assert_eq!(
+        file,
+        std::path::Path::new("/srv/copilot/hooks/hooks-guard.json")
+    );
+    let code = homes.settings(Agent::VsCode, &place);
+    assert!(
+        code.starts_with("/srv/dev/.copilot"),
+        "VS Code does not heed it"
     );
 }
 

@@ -24,6 +24,8 @@ impl Home {
             homes: Homes::new(directory.path(), |_| None),
             place: Place::User,
             binary: PathBuf::from("/opt/guard/hooks-guard"),
+            path: None,
+            unattended: false,
             dry_run: false,
         };
         Self { directory, options }

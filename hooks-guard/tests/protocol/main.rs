@@ -68,6 +68,7 @@ fn ruling(decision: Decision, class: Crud, denied: bool, rule: Option<&str>) -> 
         id: None,
         secret: None,
         approved: false,
+        left_to_agent: false,
         denied,
         rule: rule.map(str::to_owned),
     }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use hooks_guard::classify::{Crud, Decision};
-use hooks_guard::protocol::{Agent, Answer, Asks, Event, answer, failed, limit, read};
+use hooks_guard::protocol::{
+    Agent, AgentPrompt, Answer, Event, answer, failed, is_unattended, limit, read,
+};
 use serde_json::{Value, json};
 
 use crate::{question, ruling};
@@ -14,30 +16,32 @@ fn shell(mode: &str) -> Value {
 }
 
 #[test]
-fn a_mode_in_which_nobody_is_asked_is_unattended() {
-    for (agent, mode, asks) in [
-        (Agent::ClaudeCode, "default", Asks::Always),
-        (Agent::ClaudeCode, "plan", Asks::Always),
-        (Agent::ClaudeCode, "acceptEdits", Asks::Always),
-        (Agent::ClaudeCode, "auto", Asks::Always),
-        (Agent::ClaudeCode, "dontAsk", Asks::Never),
-        (Agent::ClaudeCode, "bypassPermissions", Asks::Never),
-        (Agent::ClaudeCode, "tomorrow's", Asks::Never),
-        (Agent::Codex, "default", Asks::Perhaps),
-        (Agent::Codex, "bypassPermissions", Asks::Never),
-        (Agent::Codex, "never", Asks::Never),
+fn p_02_a_mode_without_a_prompt_is_unattended() {
+    for (agent, mode, prompt) in [
+        (Agent::ClaudeCode, "default", AgentPrompt::Shown),
+        (Agent::ClaudeCode, "plan", AgentPrompt::Shown),
+        (Agent::ClaudeCode, "acceptEdits", AgentPrompt::Shown),
+        (Agent::ClaudeCode, "auto", AgentPrompt::Shown),
+        (Agent::ClaudeCode, "dontAsk", AgentPrompt::Unavailable),
+        (
+            Agent::ClaudeCode,
+            "bypassPermissions",
+            AgentPrompt::Unavailable,
+        ),
+        (Agent::ClaudeCode, "tomorrow's", AgentPrompt::Unavailable),
+        (Agent::Codex, "default", AgentPrompt::Unavailable),
+        (Agent::Codex, "bypassPermissions", AgentPrompt::Unavailable),
+        (Agent::Codex, "never", AgentPrompt::Unavailable),
     ] {
         let question = question(agent, &shell(mode));
-        assert_eq!(question.asks, asks, "{agent} {mode}");
+        assert_eq!(question.prompt, prompt, "{agent} {mode}");
         let reply = answer(&question, &Answer::Ask("CREATE: runs a build".into()));
         let refused = reply.stdout.contains(r#""permissionDecision":"deny""#);
         assert_eq!(refused, question.unattended(), "{agent} {mode}: {reply:?}");
         if refused {
-            assert!(
-                reply
-                    .stdout
-                    .contains("CREATE: runs a build; nobody was there")
-            );
+            let reason = "CREATE: runs a build; approval is missing";
+            assert!(reply.stdout.contains(reason), "{reply:?}");
+            assert!(reply.stdout.contains("`hooks-guard serve`"), "{reply:?}");
         }
     }
 }
@@ -46,7 +50,7 @@ fn a_mode_in_which_nobody_is_asked_is_unattended() {
 fn cursor_asks_before_commands_only() {
     let shell = json!({"hook_event_name": "beforeShellExecution", "conversation_id": "c",
         "workspace_roots": ["/srv/p"], "command": "make", "cwd": ""});
-    assert_eq!(question(Agent::Cursor, &shell).asks, Asks::Always);
+    assert_eq!(question(Agent::Cursor, &shell).prompt, AgentPrompt::Shown);
     let file = json!({"hook_event_name": "preToolUse", "tool_name": "Write",
         "tool_input": {"file_path": "a"}});
     let file = question(Agent::Cursor, &file);
@@ -69,7 +73,7 @@ fn opencode_1_cannot_ask_and_opencode_2_can() {
     );
     let two = json!({"sessionID": "s", "action": "edit", "resource": "a.rs", "effect": "allow"});
     let two = question(Agent::OpenCode, &two);
-    assert_eq!(two.asks, Asks::Always);
+    assert_eq!(two.prompt, AgentPrompt::Shown);
     assert_eq!(
         two.request.file.unwrap().paths,
         ["a.rs".as_ref() as &std::path::Path]
@@ -194,7 +198,7 @@ fn a_copilot_tool_that_was_denied_did_not_run() {
         match read(Agent::Copilot, after(kind).as_bytes()).unwrap() {
             Event::Ran(ran) => assert_eq!(ran.outcome.succeeded, succeeded, "{kind}"),
             Event::Nothing { .. } => assert_eq!(kind, "denied"),
-            Event::Ask(_) => panic!("it is over"),
+            Event::Ask(_) | Event::Refused(_) => panic!("it is over"),
         }
     }
 }
@@ -230,4 +234,104 @@ fn a_failure_after_a_tool_ran_refuses_nothing() {
     let reply = failed(Agent::ClaudeCode, Some(ran.hook), "the disk is full");
     assert_eq!((reply.exit, reply.stdout.as_str()), (0, ""));
     assert_eq!(reply.stderr, "the disk is full");
+}
+
+#[test]
+fn claude_code_tells_that_no_user_is_at_the_keyboard() {
+    let told = |variables: &[(&str, &str)], agent| {
+        is_unattended(agent, |name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    };
+    let attended = "CLAUDE_CODE_SESSION_ATTENDED";
+    let entrypoint = "CLAUDE_CODE_ENTRYPOINT";
+    for (variables, unattended) in [
+        (&[][..], false),
+        (&[(attended, "1")], false),
+        (&[(attended, "0")], true),
+        (&[(attended, "perhaps")], true),
+        (&[(entrypoint, "cli")], false),
+        (&[(entrypoint, "sdk-cli")], true),
+        (&[(attended, "1"), (entrypoint, "sdk-cli")], true),
+    ] {
+        assert_eq!(
+            told(variables, Agent::ClaudeCode),
+            unattended,
+            "{variables:?}"
+        );
+        assert!(!told(variables, Agent::Gemini), "{variables:?}");
+    }
+}
+
+/// A skill cannot wait for a prompt: whatever must be approved is refused.
+#[test]
+fn a_command_in_a_skill_is_never_asked_about_by_claude_code() {
+    let mut input = shell("default");
+    input["hook_event_name"] = "PreSkillShellCommand".into();
+    let question = question(Agent::ClaudeCode, &input);
+    assert_eq!(question.prompt, AgentPrompt::Unavailable);
+    let reply = answer(&question, &Answer::Ask("CREATE: runs a build".into()));
+    let value: Value = serde_json::from_str(&reply.stdout).unwrap();
+    let decision = &value["hookSpecificOutput"];
+    assert_eq!(decision["hookEventName"], "PreSkillShellCommand");
+    assert_eq!(decision["permissionDecision"], "deny");
+}
+
+/// A tool that is not in the table is judged by its `command`, and never allowed.
+#[test]
+fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
+    let mut input = shell("default");
+    input["tool_name"] = "mcp__host__run".into();
+    let one = question(Agent::ClaudeCode, &input);
+    assert_eq!(one.request.command, "make");
+    let allowed = ruling(Decision::AutoAllowed, Crud::Read, false, None);
+    assert_eq!(Answer::of(&one, &allowed), Answer::Nothing);
+    let by_rule = ruling(Decision::AutoAllowed, Crud::Read, false, Some("g.toml:1"));
+    assert_eq!(Answer::of(&one, &by_rule), Answer::Nothing);
+    let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
+    assert!(matches!(Answer::of(&one, &asks), Answer::Ask(_)));
+    input["tool_input"] = json!({"query": "make"});
+    let event = read(Agent::ClaudeCode, input.to_string().as_bytes()).unwrap();
+    assert!(matches!(event, Event::Nothing { .. }), "{event:?}");
+    input["tool_name"] = "Monitor".into();
+    input["tool_input"] = json!({"command": "make"});
+    let monitor = question(Agent::ClaudeCode, &input);
+    assert!(matches!(Answer::of(&monitor, &allowed), Answer::Allow(_)));
+}
+
+/// Codex asks for network access with the command that needs it: the command is not judged.
+#[test]
+fn network_access_is_not_allowed_as_the_command() {
+    let mut input = shell("default");
+    input["hook_event_name"] = "PermissionRequest".into();
+    input["tool_input"] = json!({"command": "ls",
+        "description": "network-access https://Example.com:443"});
+    let one = question(Agent::Codex, &input);
+    let network = one.request.network.clone().unwrap();
+    assert_eq!(
+        (network.host.as_str(), network.port),
+        ("example.com", Some(443))
+    );
+    assert_eq!(
+        one.request.command,
+        "network access to example.com port 443"
+    );
+    let allowed = ruling(Decision::AutoAllowed, Crud::Create, false, None);
+    assert_eq!(Answer::of(&one, &allowed), Answer::Nothing);
+    let by_rule = ruling(Decision::AutoAllowed, Crud::Create, false, Some("g.toml:1"));
+    assert!(matches!(Answer::of(&one, &by_rule), Answer::Allow(_)));
+    let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
+    let reply = answer(&one, &Answer::of(&one, &asks));
+    assert_eq!(reply.stdout, "", "the agent's prompt stays: {reply:?}");
+}
+
+/// A mode that leaves a request to the agent is no decision of the hook.
+#[test]
+fn what_is_left_to_the_agent_gets_no_decision() {
+    let one = question(Agent::ClaudeCode, &shell("auto"));
+    assert_eq!(one.request.permission_mode.as_deref(), Some("auto"));
+    let mut left = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
+    left.left_to_agent = true;
+    assert_eq!(Answer::of(&one, &left), Answer::Nothing);
 }
