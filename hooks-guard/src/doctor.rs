@@ -4,7 +4,6 @@
 //! changes nothing.
 
 mod agents;
-mod codex;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -48,26 +48,34 @@ pub(crate) fn install(options: Options) -> Result<bool, Failure> {
         false => install::install(options.agent, &wanted)?,
     };
     let mut out = io::stdout().lock();
-    let file = escape(&report.file.display().to_string());
-    if options.dry_run {
-        write!(out, "{}", lines(&report.diff))?;
-    }
-    let (would, done) = match report.change {
-        Change::None => ("would stay", "is as it should be"),
-        Change::Created => ("would be made", "was made"),
-        Change::Changed => ("would change", "was changed"),
-        Change::Removed => ("would go", "was removed: nothing else was in it"),
-    };
-    let what = if options.dry_run { would } else { done };
-    writeln!(out, "{file} {what}")?;
-    if let Some(backup) = &report.backup {
-        let backup = escape(&backup.display().to_string());
-        writeln!(out, "what it was is in {backup}")?;
+    tell(&mut out, &report, options.dry_run)?;
+    if let Some(also) = &report.also {
+        tell(&mut out, also, options.dry_run)?;
     }
     for sentence in &report.to_do {
         writeln!(out, "{}", escape(sentence))?;
     }
     Ok(true)
+}
+
+/// Prints what became of a file, or would.
+fn tell(out: &mut impl Write, report: &install::Report, dry_run: bool) -> io::Result<()> {
+    let file = escape(&report.file.display().to_string());
+    if dry_run {
+        write!(out, "{}", lines(&report.diff))?;
+    }
+    let (would, done) = match report.change {
+        Change::None => ("would stay as it is", "is already up to date"),
+        Change::Created => ("would be created", "created"),
+        Change::Changed => ("would change", "changed"),
+        Change::Removed => ("would be removed", "removed: nothing else was in it"),
+    };
+    writeln!(out, "{file} {}", if dry_run { would } else { done })?;
+    if let Some(backup) = &report.backup {
+        let backup = escape(&backup.display().to_string());
+        writeln!(out, "the previous content is in {backup}")?;
+    }
+    Ok(())
 }
 
 /// Each line of a text, escaped.

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Check, State, Surroundings, codex, mode, same};
+use super::{Check, State, Surroundings, mode, same};
 use crate::files;
 use crate::install::{
-    Place, Plan, claude_ignores_lateness, document_value, entries, others, plugin_is_installed,
+    Place, Plan, claude_ignores_lateness, codex_skips, document_value, entries, others,
+    plugin_is_installed,
 };
 use crate::protocol::Agent;
 
@@ -68,7 +69,7 @@ fn of(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     checks
 }
 
-pub(super) fn bad(agent: Agent, what: String, remedy: &str) -> Check {
+fn bad(agent: Agent, what: String, remedy: &str) -> Check {
     Check::new(agent.name(), State::Bad, what, remedy)
 }
 
@@ -145,7 +146,16 @@ fn registered(
                     Read::Text(text) => text.as_str(),
                     Read::Nothing | Read::Unreadable(_) => "",
                 };
-                codex::trust(file, text, config)
+                codex_skips(file, text, config).map(|why| {
+                    let what = format!("`{shown}`: {why}: Codex skips it without a message");
+                    bad(
+                        agent,
+                        what,
+                        &format!(
+                            "{again}, or run `/hooks` in Codex and trust the hooks of hooks-guard"
+                        ),
+                    )
+                })
             }
             _ => None,
         };
@@ -295,7 +305,7 @@ fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
                 ));
             }
             Agent::Codex if file.extension().is_some_and(|end| end == "toml") => {
-                checks.extend(codex::settings(&file, &text));
+                checks.extend(codex(&file, &text));
             }
             _ => {}
         }
@@ -305,6 +315,36 @@ fn switches(agent: Agent, around: &Surroundings<'_>) -> Vec<Check> {
     {
         let remedy = "update Claude Code to 2.1.295 or later";
         checks.push(Check::new(agent.name(), State::Warn, late, remedy));
+    }
+    checks
+}
+
+/// Checks a file of Codex's settings.
+fn codex(file: &Path, text: &str) -> Vec<Check> {
+    let shown = file.display();
+    let table: toml::Table = match text.parse() {
+        Ok(table) => table,
+        Err(error) => {
+            let error = toml::de::Error::message(&error);
+            let what = format!("`{shown}` does not parse: {error}");
+            return vec![bad(Agent::Codex, what, "correct the file")];
+        }
+    };
+    let mut checks = Vec::new();
+    let features = table.get("features").and_then(toml::Value::as_table);
+    let off =
+        |name: &&str| features.and_then(|f| f.get(*name)) == Some(&toml::Value::Boolean(false));
+    if let Some(name) = ["hooks", "codex_hooks"].iter().find(|name| off(name)) {
+        let what = format!("`{shown}` has `features.{name} = false`: no hook is called");
+        checks.push(bad(Agent::Codex, what, "remove it"));
+    }
+    let policy = table.get("approval_policy").and_then(toml::Value::as_str);
+    if policy == Some("untrusted") {
+        let what = format!(
+            "`{shown}` has `approval_policy = \"untrusted\"`: Codex from 0.149 does not start with it"
+        );
+        let remedy = "remove it; hooks-guard does not need it";
+        checks.push(Check::new(Agent::Codex.name(), State::Warn, what, remedy));
     }
     checks
 }

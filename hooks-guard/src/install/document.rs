@@ -285,7 +285,7 @@ pub(super) fn is_ours(handler: &Object<'_>, agent: Agent) -> bool {
 
 /// Returns whether a line of a shell begins with this program as the agent's hook; its path may be
 /// quoted.
-pub(crate) fn runs(line: &str, agent: Agent) -> bool {
+pub(super) fn runs(line: &str, agent: Agent) -> bool {
     static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let quoted = r"'(?:[^']|'\\''|'')*[/\\]hooks-guard(?:\.exe)?'";
         let plain = r#"(?:[^\s'"]*[/\\])?hooks-guard(?:\.exe)?"#;

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{DocumentError, InstallError};
+use super::{Change, DocumentError, InstallError, Report, diff};
 use crate::files;
 
 /// The longest settings that are read, in bytes.
@@ -51,6 +51,18 @@ impl Settings {
     pub(super) fn backup(&self) -> Option<String> {
         let bytes = load(&self.beside(".hooks-guard.bak")).ok()??;
         String::from_utf8(bytes).ok()
+    }
+
+    /// A report of what becomes of it.
+    pub(super) fn report(&self, change: Change, wanted: Option<&str>) -> Report {
+        Report {
+            file: self.path.clone(),
+            change,
+            diff: diff::unified(&self.path, self.text(), wanted),
+            backup: None,
+            to_do: Vec::new(),
+            also: None,
+        }
     }
 
     /// Keeps what is in it beside it, for its owner only.

@@ -4,6 +4,7 @@
 //! file is replaced at once or not at all, what it was is kept beside it, and a file that does not
 //! parse is left alone.
 
+mod codex;
 mod cut;
 mod diff;
 mod document;
@@ -21,8 +22,9 @@ use thiserror::Error;
 
 use crate::protocol::Agent;
 
+pub(crate) use codex::skipped as codex_skips;
 pub use document::DocumentError;
-pub(crate) use document::{entries, runs, value as document_value};
+pub(crate) use document::{entries, value as document_value};
 pub(crate) use places::others;
 pub use places::{Homes, Place, settings_files};
 pub(crate) use plan::Plan;
@@ -61,8 +63,10 @@ pub struct Report {
     pub diff: String,
     /// Where the earlier content is, if it was kept.
     pub backup: Option<PathBuf>,
-    /// What the user has to do still, a sentence each.
+    /// What the user still has to do, or should know, a sentence each.
     pub to_do: Vec<String>,
+    /// Another file that changed with this one: for Codex, that which says which hooks it trusts.
+    pub also: Option<Box<Report>>,
 }
 
 /// What became of a file, or would.
@@ -144,6 +148,9 @@ pub enum InstallError {
 
 /// Registers the hook in the agent's settings. A second time changes nothing.
 ///
+/// Codex skips a hook, without a message, until it is trusted: who installs the hook trusts it,
+/// and the trust is written as well.
+///
 /// # Errors
 /// When the settings cannot be read, understood or written: then they are as they were.
 pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> {
@@ -174,17 +181,75 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
         diff: diff::unified(&settings.path, settings.text(), Some(&wanted)),
         backup: None,
         to_do: plan::to_do(agent, options.path.as_deref()),
+        also: None,
         file: settings.path.clone(),
     };
-    if change == Change::None || options.dry_run {
-        return Ok(report);
+    if change != Change::None && !options.dry_run {
+        // What is kept is what was there before the first time.
+        if change == Change::Changed && !had {
+            report.backup = Some(settings.back_up()?);
+        }
+        settings.replace(&wanted)?;
     }
-    // What is kept is what was there before the first time.
-    if change == Change::Changed && !had {
-        report.backup = Some(settings.back_up()?);
+    if agent == Agent::Codex {
+        match trust(&path, &wanted, options)? {
+            Some(trust) => report.also = Some(Box::new(trust)),
+            None => report.to_do.push(plan::TRUST_BY_HAND.to_owned()),
+        }
     }
-    settings.replace(&wanted)?;
     Ok(report)
+}
+
+/// Has Codex trust the hook in `hooks`, a file of this text; none if its `config.toml` is not one
+/// that can be changed safely.
+fn trust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, InstallError> {
+    let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
+    let Some(wanted) = codex::with_trust(settings.text(), hooks, text) else {
+        return Ok(None);
+    };
+    let change = match settings.text() {
+        Some(text) if text == wanted => Change::None,
+        Some(_) => Change::Changed,
+        None => Change::Created,
+    };
+    let mut report = settings.report(change, Some(&wanted));
+    if change != Change::None && !options.dry_run {
+        if change == Change::Changed && settings.backup().is_none() {
+            report.backup = Some(settings.back_up()?);
+        }
+        settings.replace(&wanted)?;
+    }
+    Ok(Some(report))
+}
+
+/// Has Codex trust the hook in `hooks`, a file that had this text, no longer.
+fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, InstallError> {
+    let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
+    let Some(now) = settings.text() else {
+        return Ok(None);
+    };
+    let Some(wanted) = codex::without_trust(now, hooks, text).filter(|wanted| wanted != now) else {
+        return Ok(None);
+    };
+    let (change, wanted) = match wanted.trim().is_empty() {
+        true => (Change::Removed, None),
+        // What is left is what was there, to the byte, unless something else has changed.
+        false => match settings.backup() {
+            Some(before) if before.trim_end() == wanted.trim_end() => {
+                (Change::Changed, Some(before))
+            }
+            _ => (Change::Changed, Some(wanted)),
+        },
+    };
+    let report = settings.report(change, wanted.as_deref());
+    if !options.dry_run {
+        match &wanted {
+            None => settings.remove()?,
+            Some(wanted) => settings.replace(wanted)?,
+        }
+        settings.forget_backup();
+    }
+    Ok(Some(report))
 }
 
 /// Takes the hook out of the agent's settings: byte for byte what was there before, if nothing
@@ -202,6 +267,7 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
         diff: String::new(),
         backup: None,
         to_do: Vec::new(),
+        also: None,
     };
     let Some(text) = settings.text() else {
         return Ok(report);
@@ -219,6 +285,9 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
         Some(_) => Change::Changed,
     };
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
+    if agent == Agent::Codex {
+        report.also = distrust(&path, text, options)?.map(Box::new);
+    }
     if report.change == Change::None || options.dry_run {
         return Ok(report);
     }

@@ -145,7 +145,6 @@ pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
             return late.into_iter().collect();
         }
         Agent::Codex => &[
-            "Codex skips the hooks, without a message, until you trust them: run `/hooks` in Codex and trust the three of hooks-guard. `hooks-guard doctor` says whether they are trusted.",
             "Codex cannot be made to ask. What needs approval is denied unless a rule allows it or you approve it while `hooks-guard serve` runs.",
         ],
         Agent::Gemini => &["Restart Gemini CLI; `/hooks` lists its hooks."],
@@ -160,6 +159,9 @@ pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
     };
     to_do.iter().map(|&text| text.to_owned()).collect()
 }
+
+/// What is left to do if Codex's `config.toml` cannot be changed.
+pub(super) const TRUST_BY_HAND: &str = "Codex skips the hooks, without a message, until you trust them, and its `config.toml` could not be changed: run `/hooks` in Codex and trust the three of hooks-guard. `hooks-guard doctor` says whether they are trusted.";
 
 /// Refuses if the hook cannot be run, is killed, or ends with any other status than 0: most agents
 /// run the tool then. Every agent takes status 2 for a refusal.

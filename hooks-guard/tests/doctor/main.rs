@@ -11,8 +11,6 @@ use hooks_guard::doctor::{
 use hooks_guard::install::{Homes, Options, Place, install};
 use hooks_guard::protocol::Agent;
 use jiff::{Timestamp, ToSpan};
-use serde_json::Value;
-use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 /// What the other parts find.
@@ -99,32 +97,6 @@ impl Home {
         install(agent, &options).unwrap().file
     }
 
-    /// What Codex adds to its `config.toml` when its user trusts the hooks in a file.
-    fn trusted_by_codex(&self, file: &Path) -> String {
-        let hooks: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-        let mut text = String::new();
-        for (event, label) in [
-            ("PreToolUse", "pre_tool_use"),
-            ("PermissionRequest", "permission_request"),
-            ("PostToolUse", "post_tool_use"),
-        ] {
-            let group = &hooks["hooks"][event][0];
-            let handler = &group["hooks"][0];
-            // Sorted keys, no blanks: as Codex hashes it.
-            let identity = format!(
-                r#"{{"event_name":"{label}","hooks":[{{"async":false,"command":{},"statusMessage":{},"timeout":{},"type":"command"}}],"matcher":{}}}"#,
-                handler["command"], handler["statusMessage"], handler["timeout"], group["matcher"],
-            );
-            let digest = Sha256::digest(identity);
-            let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            let file = file.display();
-            text += &format!(
-                "[hooks.state.\"{file}:{label}:0:0\"]\ntrusted_hash = \"sha256:{hash}\"\n"
-            );
-        }
-        text
-    }
-
     fn examine(&self) -> Vec<Check> {
         let around = Surroundings {
             homes: &self.homes,
@@ -164,14 +136,7 @@ fn program(path: &Path) {
 fn all_is_well_after_installing() {
     let home = Home::new();
     for agent in Agent::ALL {
-        let file = home.install(agent);
-        if agent == Agent::Codex {
-            fs::write(
-                home.below(".codex/config.toml"),
-                home.trusted_by_codex(&file),
-            )
-            .unwrap();
-        }
+        home.install(agent);
     }
     let checks = home.examine();
     assert_eq!(worst(&checks), State::Ok, "{checks:#?}");
@@ -300,18 +265,21 @@ fn agents_settings_that_turn_hooks_off_are_bad() {
     home.assert("gemini", State::Bad, "turns hooks off");
 }
 
-/// Codex skips, without a message, what its user has not trusted.
+/// Codex skips, without a message, what its user has not trusted; `install` trusts it.
 #[test]
 fn hooks_that_codex_does_not_trust_are_bad() {
     let home = Home::new();
-    let file = home.install(Agent::Codex);
+    home.install(Agent::Codex);
+    home.assert("codex", State::Ok, "a late answer does not");
+    let config = home.below(".codex/config.toml");
+    let trusted = fs::read_to_string(&config).unwrap();
+    fs::remove_file(&config).unwrap();
     home.assert("codex", State::Bad, "is not trusted");
     let remedy = home.check("codex").remedy.unwrap();
-    assert!(remedy.contains("/hooks"), "{remedy}");
-    let trusted = home.trusted_by_codex(&file);
-    let config = home.below(".codex/config.toml");
-    fs::write(&config, &trusted).unwrap();
-    home.assert("codex", State::Ok, "a late answer does not");
+    assert!(
+        remedy.contains("install codex") && remedy.contains("/hooks"),
+        "{remedy}"
+    );
     fs::write(&config, trusted.replacen("sha256:", "sha256:0", 1)).unwrap();
     home.assert("codex", State::Bad, "was changed since it was trusted");
     let off = trusted.replacen("trusted_hash", "enabled = false\ntrusted_hash", 1);
@@ -320,14 +288,17 @@ fn hooks_that_codex_does_not_trust_are_bad() {
     let one_less = trusted.rsplit_once("[hooks.state").unwrap().0;
     fs::write(&config, one_less).unwrap();
     home.assert("codex", State::Bad, "is not trusted");
+    home.install(Agent::Codex);
+    home.assert("codex", State::Ok, "");
 }
 
 #[test]
 fn settings_that_keep_codex_from_the_hook_are_named() {
     let home = Home::new();
-    let file = home.install(Agent::Codex);
-    let trusted = home.trusted_by_codex(&file);
-    for (config, state, what) in [
+    home.install(Agent::Codex);
+    let config = home.below(".codex/config.toml");
+    let trusted = fs::read_to_string(&config).unwrap();
+    for (settings, state, what) in [
         ("", State::Ok, ""),
         ("approval_policy = \"never\"\n", State::Ok, ""),
         ("approval_policy = \"on-request\"\n", State::Ok, ""),
@@ -343,8 +314,7 @@ fn settings_that_keep_codex_from_the_hook_are_named() {
             "does not parse",
         ),
     ] {
-        let config = format!("{config}{trusted}");
-        fs::write(home.below(".codex/config.toml"), config).unwrap();
+        fs::write(&config, format!("{settings}{trusted}")).unwrap();
         home.assert("codex", state, what);
     }
 }

@@ -247,3 +247,41 @@ fn every_file_that_is_written_is_among_the_settings_files() {
         "each is there once"
     );
 }
+
+/// Codex skips what is not trusted: `install` trusts the hook, and changes nothing else.
+#[test]
+fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
+    let text =
+        "# mine\nmodel = \"x\"   # the best\n\n[projects.\"/srv/p\"]\ntrust_level = 'trusted'\n\n";
+    let home = Home::new();
+    let config = home.path().join(".codex/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, text).unwrap();
+    let report = home.install(Agent::Codex);
+    let also = report.also.unwrap();
+    assert_eq!(also.file, config);
+    assert_eq!(also.change, Change::Changed);
+    assert!(also.diff.contains("+trusted_hash"), "{}", also.diff);
+    let trusted = fs::read_to_string(&config).unwrap();
+    assert!(trusted.starts_with(text), "{trusted}");
+    assert_eq!(trusted.matches("trusted_hash").count(), 3);
+    let again = home.install(Agent::Codex);
+    assert_eq!(again.also.unwrap().change, Change::None);
+    home.uninstall(Agent::Codex);
+    assert_eq!(fs::read_to_string(&config).unwrap(), text, "byte for byte");
+    assert_eq!(home.files(), [config.clone()]);
+
+    let broken = "model = \n";
+    fs::write(&config, broken).unwrap();
+    let report = home.install(Agent::Codex);
+    assert!(report.also.is_none());
+    let by_hand = report.to_do.last().unwrap();
+    assert!(by_hand.contains("run `/hooks` in Codex"), "{by_hand}");
+    assert_eq!(fs::read_to_string(&config).unwrap(), broken, "left alone");
+    home.uninstall(Agent::Codex);
+
+    fs::remove_file(&config).unwrap();
+    home.install(Agent::Codex);
+    home.uninstall(Agent::Codex);
+    assert!(home.files().is_empty(), "{:?}", home.files());
+}

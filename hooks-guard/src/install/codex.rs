@@ -1,0 +1,224 @@
+//! Codex's trust in hooks: without it Codex skips a hook, without a message.
+//!
+//! Trust is kept in the user's `config.toml`, as a hash of each entry in `hooks.json`. Input: the
+//! texts of both files. Output: the problems, or the text of `config.toml` with or without the
+//! trust in this program's entries. Everything else in that file stays as it is.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use toml_edit::{DocumentMut, Item, Table, TableLike, value};
+
+use super::document;
+use crate::protocol::Agent;
+
+/// Codex's name for each event, in the keys under which trust is kept.
+const EVENTS: [(&str, &str); 3] = [
+    ("PreToolUse", "pre_tool_use"),
+    ("PermissionRequest", "permission_request"),
+    ("PostToolUse", "post_tool_use"),
+];
+
+/// Returns why Codex skips an entry of the hook in `hooks`, a file of this text, if it does.
+/// `config` is the text of the user's `config.toml`.
+pub(crate) fn skipped(hooks: &Path, text: &str, config: &str) -> Option<String> {
+    let config = config.parse::<DocumentMut>().unwrap_or_default();
+    let state = |key: &str| config.get("hooks")?.get("state")?.get(key);
+    entries(text).iter().find_map(|entry| {
+        let state = entry.keys(hooks).iter().find_map(|key| state(key));
+        let field = |name: &str| state?.get(name);
+        let trusted = field("trusted_hash").and_then(Item::as_str);
+        let why = if field("enabled").and_then(Item::as_bool) == Some(false) {
+            "is turned off"
+        } else if trusted == Some(entry.hash().as_str()) {
+            return None;
+        } else if trusted.is_some() {
+            "was changed since it was trusted"
+        } else {
+            "is not trusted"
+        };
+        Some(format!("the hook at `{}` {why}", entry.event))
+    })
+}
+
+/// Returns `config` with trust in the entries of the hook in `hooks`, a file of this text; none if
+/// it is not a file that Codex could read.
+pub(super) fn with_trust(config: Option<&str>, hooks: &Path, text: &str) -> Option<String> {
+    let config = config.unwrap_or_default();
+    if skipped(hooks, text, config).is_none() {
+        return Some(config.to_owned());
+    }
+    let mut document = config.parse::<DocumentMut>().ok()?;
+    let states = states(document.as_table_mut(), true)?;
+    for entry in entries(text) {
+        let keys = entry.keys(hooks);
+        let known = keys.iter().find(|key| states.contains_key(key));
+        let key = known.or(keys.last())?;
+        let state = states.entry(key).or_insert(Item::Table(Table::new()));
+        let state = state.as_table_like_mut()?;
+        state.insert("trusted_hash", value(entry.hash()));
+        // What is turned off would be skipped all the same.
+        state.remove("enabled");
+    }
+    Some(document.to_string())
+}
+
+/// Returns `config` without trust in the entries of the hook in `hooks`, a file of this text.
+pub(super) fn without_trust(config: &str, hooks: &Path, text: &str) -> Option<String> {
+    let mut document = config.parse::<DocumentMut>().ok()?;
+    let mut removed = false;
+    if let Some(states) = states(document.as_table_mut(), false) {
+        for entry in entries(text) {
+            for key in entry.keys(hooks) {
+                removed |= states.remove(&key).is_some();
+            }
+        }
+    }
+    match removed {
+        true => Some(document.to_string()),
+        false => Some(config.to_owned()),
+    }
+}
+
+/// The table `hooks.state`; made if it is to be and not there.
+fn states(root: &mut Table, make: bool) -> Option<&mut dyn TableLike> {
+    let mut at: &mut dyn TableLike = root;
+    for name in ["hooks", "state"] {
+        if make && !at.contains_key(name) {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            at.insert(name, Item::Table(table));
+        }
+        at = at.get_mut(name)?.as_table_like_mut()?;
+    }
+    Some(at)
+}
+
+/// An entry of the hook, with its place in the file.
+struct Entry {
+    event: &'static str,
+    label: &'static str,
+    group: usize,
+    handler: usize,
+    matcher: Value,
+    given: Value,
+}
+
+fn entries(text: &str) -> Vec<Entry> {
+    let document = document::value(text).unwrap_or_default();
+    let mut found = Vec::new();
+    for (event, label) in EVENTS {
+        let groups = document["hooks"][event].as_array();
+        for (group, entry) in groups.into_iter().flatten().enumerate() {
+            let handlers = entry["hooks"].as_array();
+            for (handler, given) in handlers.into_iter().flatten().enumerate() {
+                let line = given["command"].as_str().unwrap_or_default();
+                if document::runs(line, Agent::Codex) {
+                    found.push(Entry {
+                        event,
+                        label,
+                        group,
+                        handler,
+                        matcher: entry["matcher"].clone(),
+                        given: given.clone(),
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+impl Entry {
+    /// The keys under which its trust may be kept: by the path as it is given, and behind links.
+    fn keys(&self, hooks: &Path) -> Vec<String> {
+        let real = std::fs::canonicalize(hooks).ok();
+        let real = real.filter(|real| real != hooks);
+        let paths = real.as_deref().into_iter().chain([hooks]);
+        let (label, group, handler) = (self.label, self.group, self.handler);
+        paths
+            .map(|path| format!("{}:{label}:{group}:{handler}", path.display()))
+            .collect()
+    }
+
+    /// The hash that Codex keeps of what it trusts: of the entry as JSON with sorted keys.
+    fn hash(&self) -> String {
+        let given = |key: &str, default: Value| match &self.given[key] {
+            Value::Null => default,
+            value => value.clone(),
+        };
+        let mut handler = json!({
+            "async": given("async", false.into()),
+            "command": given("command", "".into()),
+            "timeout": given("timeout", 600.into()),
+            "type": "command",
+        });
+        if let Value::String(message) = &self.given["statusMessage"] {
+            handler["statusMessage"] = message.as_str().into();
+        }
+        let mut identity = json!({"event_name": self.label, "hooks": [handler]});
+        if self.matcher.is_string() {
+            identity["matcher"] = self.matcher.clone();
+        }
+        identity.sort_all_objects();
+        let digest = Sha256::digest(identity.to_string());
+        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256:{digits}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{entries, skipped, with_trust, without_trust};
+
+    const HOOKS: &str = r#"{"hooks": {"PreToolUse": [{"matcher": "^(Bash|apply_patch)$", "hooks": [
+        {"type": "command", "command": "mine.sh"},
+        {"type": "command", "statusMessage": "hooks-guard", "timeout": 600,
+         "command": "/home/dev/.cargo/bin/hooks-guard hook codex --timeout 600"}]}]}}"#;
+
+    fn file() -> &'static Path {
+        Path::new("/home/dev/.codex/hooks.json")
+    }
+
+    /// The hash was read from Codex 0.169.0 (`hooks/list` of its app server).
+    #[test]
+    fn an_entry_has_the_hash_that_codex_shows() {
+        let entry = entries(HOOKS).remove(0);
+        assert_eq!(
+            entry.hash(),
+            "sha256:8447fec05d6c4c55f0a5cd2676e9b5769c856a6474cf582cd51595fed0e41987"
+        );
+        let key = "/home/dev/.codex/hooks.json:pre_tool_use:0:1";
+        assert_eq!(entry.keys(file()), [key]);
+    }
+
+    #[test]
+    fn trust_comes_and_goes_and_the_rest_of_the_file_stays() {
+        for config in [
+            "",
+            "# mine\nmodel = \"x\" # why\n\n[projects.\"/srv/p\"]\ntrust_level = \"trusted\"\n",
+            "[hooks.state.\"/home/dev/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n",
+            "hooks = { state = {} }\n",
+            "[[hooks.Stop]]\nhooks = [{ type = \"command\", command = \"mine.sh\" }]\n",
+            "model = \"no end of line\"",
+        ] {
+            let trusted = with_trust(Some(config), file(), HOOKS).unwrap();
+            assert_ne!(trusted, config);
+            assert_eq!(skipped(file(), HOOKS, &trusted), None, "{trusted}");
+            let again = with_trust(Some(&trusted), file(), HOOKS).unwrap();
+            assert_eq!(again, trusted, "a second time changes nothing");
+            let without = without_trust(&trusted, file(), HOOKS).unwrap();
+            assert_eq!(without.trim_end(), config.trim_end());
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_changed_safely_is_left_alone() {
+        for config in ["model = ", "hooks = 7", "[hooks]\nstate = \"no table\"\n"] {
+            assert_eq!(with_trust(Some(config), file(), HOOKS), None, "{config}");
+        }
+    }
+}
