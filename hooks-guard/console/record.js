@@ -16,7 +16,7 @@ function known(record) {
   if (record.user_response === "DENIED") return ["denied", "denied"];
   if (record.user_response === "TIMEOUT") return ["timeout", "timed out"];
   if (!record.decision_requires_confirmation) return ["allowed", "allowed"];
-  if (!record.deadline) return ["waiting", "asked by the agent"];
+  if (!record.deadline) return ["waiting", "left to the agent"];
   return Date.parse(record.deadline) > Date.now() ? ["waiting", "waiting"] : ["timeout", "timed out"];
 }
 

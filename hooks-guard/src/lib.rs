@@ -58,7 +58,7 @@ pub mod script;
 pub mod service;
 
 pub use hook::ClassifierHook;
-pub use request::{CommandPart, FileAccess, PermissionRequest, Ruling};
+pub use request::{CommandPart, FileAccess, NetworkAccess, PermissionRequest, Ruling};
 
 /// The page of the book, whose Rust blocks are tests of this crate.
 #[cfg(all(doctest, feature = "semantic"))]

@@ -5,7 +5,10 @@ use std::time::Duration;
 use hooks_guard::PermissionRequest;
 use hooks_guard::audit::AuditStore;
 use hooks_guard::classify::{Classification, Classifier, Decision, Judgement, Method};
+use hooks_guard::config::Config;
 use hooks_guard::gate::{Classify, Gate, GateHooks, Policy, Restrict, Restriction};
+use hooks_guard::places::Places;
+use hooks_guard::rules::{Protected, RuleBook};
 use hooks_guard::service::{
     Dispatch, HookRun, PermissionService, Remember, Reply, Responded, Runs, StepRun,
 };
@@ -276,4 +279,53 @@ async fn a_restriction_that_does_not_come_asks() {
     assert!(!judged.may_be_remembered, "it may answer the next time");
     let error = judged.error.unwrap();
     assert!(error.starts_with("hook `sleep` had no answer"), "{error}");
+}
+
+/// Which requests are asked about in a permission mode; a rule that denies, denies in every mode.
+#[tokio::test]
+async fn a_mode_decides_what_is_asked_about() {
+    let config = Config::parse(
+        "[modes]\ndefault = 'changes'\nauto = 'deletions'\nplan = 'nothing'\nacceptEdits = 'deletions'",
+    )
+    .unwrap();
+    let rules = "[[rule]]\neffect = 'deny'\nprogram = 'rmdir'\n[[rule]]\neffect = 'ask'\nprogram = 'touch'\n";
+    let home = tempfile::tempdir().unwrap();
+    let places = Places::below(home.path());
+    std::fs::create_dir_all(&places.config).unwrap();
+    std::fs::write(places.rules_file(), rules).unwrap();
+    let book = RuleBook::new(&places, Protected::new(home.path()));
+    let gate = Gate::new(Classifier::new(), config.policy()).with_rules(book);
+    for (mode, command, left) in [
+        (None, "mkdir a", false),
+        (Some("default"), "mkdir a", false),
+        (Some("tomorrow's"), "mkdir a", false),
+        (Some("auto"), "mkdir a", true),
+        (Some("acceptEdits"), "sed -i s/a/b/ c", true),
+        (Some("auto"), "rm a", false),
+        (Some("auto"), "touch a", false),
+        (Some("auto"), "cat .env", false),
+        (Some("auto"), "frobnicate", false),
+        (Some("plan"), "rm a", true),
+        (Some("plan"), "touch a", true),
+        (Some("plan"), "rmdir a", false),
+    ] {
+        let request = PermissionRequest {
+            permission_mode: mode.map(str::to_owned),
+            ..PermissionRequest::new(command)
+        };
+        let ruling = gate.judge(&request).await.ruling;
+        assert_eq!(
+            ruling.decision,
+            Decision::RequiresConfirmation,
+            "{mode:?} {command}"
+        );
+        assert_eq!(ruling.left_to_agent, left, "{mode:?} {command}: {ruling:?}");
+        assert_eq!(
+            ruling.denied,
+            command.starts_with("rmdir"),
+            "{mode:?} {command}"
+        );
+    }
+    let error = Config::parse("[modes]\nauto = 'sometimes'").unwrap_err();
+    assert!(error.to_string().contains("sometimes"), "{error}");
 }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    AuditStore, Filter, Page, TrailAddress, UserResponse, Verification, export,
+    AuditRecord, AuditStore, Filter, Page, TrailAddress, UserResponse, Verification, export,
 };
 use hooks_guard::classify::Crud;
 use hooks_runtime::display::{escape, shorten};
@@ -244,17 +244,12 @@ async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Fa
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(["id", "time", "class", "answer", "ran", "command"]);
     for record in &listing.records {
-        let answer = match (record.user_response, record.decision_requires_confirmation) {
-            (Some(said), _) => said.as_str(),
-            (None, true) if record.deadline.is_some() => "waits",
-            (None, true) => "agent asks",
-            (None, false) => "allowed",
-        };
+        let answer = answer(record);
         table.add_row([
             record.id.to_string(),
             record.timestamp.strftime("%F %T").to_string(),
             record.classification.to_string(),
-            answer.to_owned(),
+            answer,
             if record.execution_happened { "yes" } else { "" }.to_owned(),
             shorten(&escape(&record.command), 200),
         ]);
@@ -265,6 +260,22 @@ async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Fa
     }
     writeln!(out, "{} of {}", listing.records.len(), listing.total)?;
     Ok(true)
+}
+
+/// The answer to a question, and who gave it.
+fn answer(record: &AuditRecord) -> String {
+    let asks = record.decision_requires_confirmation;
+    match (record.user_response, &record.answered_by) {
+        (Some(UserResponse::Timeout), _) => "TIMEOUT".to_owned(),
+        (Some(response), Some(by)) if record.denied => {
+            format!("{} by rule {}", response.as_str(), escape(by))
+        }
+        (Some(response), Some(by)) => format!("{} by {}", response.as_str(), escape(by)),
+        (Some(response), None) => response.as_str().to_owned(),
+        (None, _) if !asks => "allowed".to_owned(),
+        (None, _) if record.deadline.is_some() => "waits".to_owned(),
+        (None, _) => "left to agent".to_owned(),
+    }
 }
 
 async fn write_all(store: &AuditStore, filter: Filter, format: Format) -> Result<(), Failure> {

@@ -65,7 +65,8 @@ pub struct Report {
     pub backup: Option<PathBuf>,
     /// What the user still has to do, or should know, a sentence each.
     pub to_do: Vec<String>,
-    /// Another file that changed with this one: for Codex, that which says which hooks it trusts.
+    /// Another file that changed with this one: for Codex, its `config.toml`, which says which hooks
+    /// it trusts; for opencode a `.npmrc`, which keeps its first start short.
     pub also: Option<Box<Report>>,
 }
 
@@ -191,13 +192,53 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
         }
         settings.replace(&wanted)?;
     }
-    if agent == Agent::Codex {
-        match trust(&path, &wanted, options)? {
+    match agent {
+        Agent::Codex => match trust(&path, &wanted, options)? {
             Some(trust) => report.also = Some(Box::new(trust)),
             None => report.to_do.push(plan::TRUST_BY_HAND.to_owned()),
-        }
+        },
+        Agent::OpenCode => match shorten_start(&path, options)? {
+            Some(npmrc) => report.also = Some(Box::new(npmrc)),
+            None => report.to_do.push(plan::LONG_START.to_owned()),
+        },
+        _ => {}
     }
     Ok(report)
+}
+
+/// Writes the `.npmrc` beside the settings of opencode; none if there is another one.
+fn shorten_start(plugin: &Path, options: &Options) -> Result<Option<Report>, InstallError> {
+    let Some(path) = plugin::npmrc(plugin) else {
+        return Ok(None);
+    };
+    let settings = Settings::read(&path)?;
+    let change = match settings.text() {
+        None => Change::Created,
+        Some(plugin::NPMRC) => Change::None,
+        Some(text) if text.contains("fetch-retries") => {
+            return Ok(Some(settings.report(Change::None, Some(text))));
+        }
+        Some(_) => return Ok(None),
+    };
+    if change == Change::Created && !options.dry_run {
+        settings.replace(plugin::NPMRC)?;
+    }
+    Ok(Some(settings.report(change, Some(plugin::NPMRC))))
+}
+
+/// Removes that `.npmrc`, unless it was changed.
+fn forget_start(plugin: &Path, options: &Options) -> Result<Option<Report>, InstallError> {
+    let Some(path) = plugin::npmrc(plugin) else {
+        return Ok(None);
+    };
+    let settings = Settings::read(&path)?;
+    if settings.text() != Some(plugin::NPMRC) {
+        return Ok(None);
+    }
+    if !options.dry_run {
+        settings.remove()?;
+    }
+    Ok(Some(settings.report(Change::Removed, None)))
 }
 
 /// Has Codex trust the hook in `hooks`, a file of this text; none if its `config.toml` is not one
@@ -285,9 +326,12 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
         Some(_) => Change::Changed,
     };
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
-    if agent == Agent::Codex {
-        report.also = distrust(&path, text, options)?.map(Box::new);
-    }
+    let also = match agent {
+        Agent::Codex => distrust(&path, text, options)?,
+        Agent::OpenCode => forget_start(&path, options)?,
+        _ => None,
+    };
+    report.also = also.map(Box::new);
     if report.change == Change::None || options.dry_run {
         return Ok(report);
     }

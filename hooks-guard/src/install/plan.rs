@@ -163,6 +163,9 @@ pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
 /// What is left to do if Codex's `config.toml` cannot be changed.
 pub(super) const TRUST_BY_HAND: &str = "Codex skips the hooks, without a message, until you trust them, and its `config.toml` could not be changed: run `/hooks` in Codex and trust the three of hooks-guard. `hooks-guard doctor` says whether they are trusted.";
 
+/// What to know if opencode's folder has a `.npmrc` already.
+pub(super) const LONG_START: &str = "Without a network, opencode waits more than a minute at its first start. To shorten this, add `fetch-retries=0` to the `.npmrc` in the folder of its settings.";
+
 /// Refuses if the hook cannot be run, is killed, or ends with any other status than 0: most agents
 /// run the tool then. Every agent takes status 2 for a refusal.
 const OR_REFUSE: &str = "|| { echo 'hooks-guard failed: refused' >&2; exit 2; }";

@@ -1,4 +1,10 @@
 //! The plugin for opencode: a file of its own, known by a hash in its first line.
+//!
+//! opencode installs a package of its own into the folder of its settings when it starts, and waits
+//! for it before it loads a plugin. The plugin does not need it; a `.npmrc` beside the settings keeps
+//! the wait short if the registry cannot be reached (77 s without it, 10 s with it, opencode 1.18.33).
+
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -9,6 +15,18 @@ use crate::protocol::{Agent, PATIENCE};
 
 const SOURCE: &str = include_str!("opencode.js");
 const MARK: &str = "// Written by hooks-guard, sha256 ";
+
+/// The `.npmrc` in the folder of opencode's settings.
+pub(super) const NPMRC: &str =
+    "# Written by hooks-guard: opencode waits for a package at its first start.
+fetch-retries=0
+fetch-timeout=15000
+";
+
+/// Where it is, for a plugin in this file.
+pub(super) fn npmrc(plugin: &Path) -> Option<PathBuf> {
+    Some(plugin.parent()?.parent()?.join(".npmrc"))
+}
 
 /// The plugin that calls this binary.
 pub(super) fn text(binary: &str, unattended: bool) -> String {

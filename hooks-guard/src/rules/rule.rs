@@ -70,23 +70,34 @@ impl HostPattern {
     /// Reads a pattern; an error is what is wrong with it.
     pub(super) fn new(text: &str) -> Result<Self, &'static str> {
         let name = text.strip_prefix("*.").unwrap_or(text);
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
-        let name = name
-            .strip_prefix('[')
-            .and_then(|name| name.strip_suffix(']'))
-            .unwrap_or(name);
-        match name.is_empty() || !name.chars().all(plain) {
-            true => Err("is not a host"),
-            false => Ok(Self(text.to_ascii_lowercase())),
+        match is_host(name) {
+            true => Ok(Self(text.to_ascii_lowercase())),
+            false => Err("is not a host"),
         }
     }
 
+    /// A text that is not the plain name or address of a host is none that a rule means.
     fn matches(&self, host: &str) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host);
+        if !is_host(host) {
+            return false;
+        }
         match self.0.strip_prefix('*') {
             Some(below) => host.len() > below.len() && host.ends_with(below),
             None => host == self.0,
         }
+    }
+}
+
+/// Whether a text is the plain name or address of a host.
+fn is_host(text: &str) -> bool {
+    let address = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    match address {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => !text.is_empty() && text.chars().all(plain),
     }
 }
 

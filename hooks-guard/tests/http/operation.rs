@@ -610,7 +610,14 @@ fn configuration_on_the_page_has_the_keys_and_defaults_that_there_are() {
     let semantic = serde_json::to_value(semantic.semantic).unwrap();
     let mut expected: BTreeMap<String, Value> = BTreeMap::new();
     for (key, value) in defaults.as_object().unwrap() {
-        expected.insert(key.clone(), value.clone());
+        match value {
+            Value::Object(table) => expected.extend(
+                table
+                    .iter()
+                    .map(|(inner, value)| (format!("{key}.{inner}"), value.clone())),
+            ),
+            value => drop(expected.insert(key.clone(), value.clone())),
+        }
     }
     for key in semantic.as_object().unwrap().keys() {
         expected.insert(format!("semantic.{key}"), Value::Null);

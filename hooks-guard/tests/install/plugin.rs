@@ -121,3 +121,27 @@ fn whatever_is_no_answer_is_a_refusal() {
         (true, "deny undefined")
     );
 }
+
+/// opencode waits for a package at its first start, for a plugin that needs none: the wait is kept
+/// short, and the user's own `.npmrc` stays as it is.
+#[test]
+fn the_first_start_of_opencode_is_kept_short() {
+    let home = Home::new();
+    let npmrc = home.path().join(".config/opencode/.npmrc");
+    home.install(Agent::OpenCode);
+    let text = fs::read_to_string(&npmrc).unwrap();
+    assert!(text.contains("fetch-retries=0"), "{text}");
+    assert_eq!(home.install(Agent::OpenCode).change, Change::None);
+    home.uninstall(Agent::OpenCode);
+    assert!(home.files().is_empty(), "{:?}", home.files());
+    fs::write(&npmrc, "save-exact=true\n").unwrap();
+    let report = home.install(Agent::OpenCode);
+    assert!(
+        report
+            .to_do
+            .iter()
+            .any(|line| line.contains("fetch-retries=0"))
+    );
+    home.uninstall(Agent::OpenCode);
+    assert_eq!(fs::read_to_string(&npmrc).unwrap(), "save-exact=true\n");
+}

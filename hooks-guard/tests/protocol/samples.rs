@@ -26,10 +26,12 @@ enum Is {
     Asks(&'static str),
     /// This command ran, and whether it succeeded.
     Ran(&'static str, Option<bool>),
+    /// The agent itself refused this command.
+    Refused(&'static str),
     Other,
 }
 
-use Is::{Asks, Other, Ran};
+use Is::{Asks, Other, Ran, Refused};
 
 fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
     let text = std::fs::read_to_string(format!(
@@ -54,6 +56,10 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
             assert_eq!(ran.request.command, *command, "{file}");
             assert_eq!(ran.outcome.succeeded, *succeeded, "{file}");
         }
+        (Refused(command), Event::Refused(refused)) => {
+            assert_eq!(refused.request.command, *command, "{file}");
+            assert_eq!(refused.reason, sample["request"]["reason"], "{file}");
+        }
         (Other, Event::Nothing { .. }) => {}
         (_, event) => panic!("{file} is read as {event:?}"),
     }
@@ -68,6 +74,7 @@ fn check(file: &str, agent: Agent, is: &Is, responses: &[(&str, By)]) {
             (Deny(reason), Event::Ask(q)) => answer(q, &Answer::Deny((*reason).into())),
             (Failed(why), _) => failed(agent, None, why),
             (Done, Event::Ran(ran)) => done(ran.hook),
+            (Done, Event::Refused(refused)) => done(refused.hook),
             (Done, Event::Nothing { hook, .. }) => done(*hook),
             (Not(why), _) => {
                 assert!(!why.is_empty());
@@ -134,7 +141,7 @@ fn claude_code_at_other_events() {
     check(
         "claude_code.permission_denied",
         agent,
-        &Other,
+        &Refused("rm -rf /tmp/build"),
         &[
             ("none", Done),
             ("retry", Not("a refusal is not argued with")),

@@ -211,7 +211,7 @@ fn what_changes_files_must_name_them() {
 #[test]
 fn a_tool_that_is_not_known_is_not_decided_about() {
     for tool in ["mcp__files__write_file", "WebFetch", "Task", "Bash2"] {
-        let arguments = json!({"command": "rm -rf /", "file_path": "/a"});
+        let arguments = json!({"query": "rm -rf /", "file_path": "/a", "command": ["rm"]});
         let event = read(
             Agent::ClaudeCode,
             input(tool, &arguments).to_string().as_bytes(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use hooks_guard::rules::{Effect, Rules};
 use serde::Deserialize;
 
-use super::{command, decide, file, places, project, user};
+use super::{command, decide, file, network, places, project, user};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +29,7 @@ struct Case {
     command: Option<String>,
     tool: Option<String>,
     path: Option<String>,
+    host: Option<String>,
     agent: Option<String>,
     cwd: Option<String>,
     expect: Effect,
@@ -72,10 +73,11 @@ fn rules_decide_as_the_cases_say() {
 
 /// What is wrong about a case.
 fn check(rules: &Rules, case: &Case) -> Option<String> {
-    let mut request = match (&case.command, &case.tool, &case.path) {
-        (Some(text), None, None) => command(text),
-        (None, Some(tool), Some(path)) => file(tool, path),
-        _ => panic!("a case is a command, or a tool and a path"),
+    let mut request = match (&case.command, &case.tool, &case.path, &case.host) {
+        (Some(text), None, None, None) => command(text),
+        (None, Some(tool), Some(path), None) => file(tool, path),
+        (None, None, None, Some(target)) => network(target),
+        _ => panic!("a case is a command, a tool and a path, or a host"),
     };
     if let Some(agent) = &case.agent {
         request.agent = Some(agent.clone()).filter(|agent| !agent.is_empty());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hooks_guard::classify::{Classifier, Decision, Judgement};
 use hooks_guard::rules::{Effect, Origin, Protected, Rules, Verdict};
-use hooks_guard::{FileAccess, PermissionRequest};
+use hooks_guard::{FileAccess, NetworkAccess, PermissionRequest};
 
 const HOME: &str = "/srv/u";
 const PROJECT: &str = "/srv/u/project";
@@ -64,10 +64,19 @@ fn file(tool: &str, path: &str) -> PermissionRequest {
     }
 }
 
+fn network(target: &str) -> PermissionRequest {
+    let access = NetworkAccess::of_target(target);
+    PermissionRequest {
+        network: Some(access.clone()),
+        ..command(&access.to_string())
+    }
+}
+
 fn found(request: &PermissionRequest) -> Judgement {
-    match &request.file {
-        Some(file) => Judgement::of_file(file, &request.command),
-        None => Classifier::new()
+    match (&request.file, &request.network) {
+        (Some(file), _) => Judgement::of_file(file, &request.command),
+        (None, Some(access)) => Judgement::of_network(access, &request.command),
+        (None, None) => Classifier::new()
             .judge(&request.command, None)
             .expect("it is a command"),
     }

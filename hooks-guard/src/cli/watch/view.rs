@@ -228,7 +228,7 @@ fn asked(record: &AuditRecord) -> String {
         _ if record.denied => "denied by a rule",
         (false, _) => "allowed",
         (true, Some(_)) => "waits",
-        (true, None) => "its agent asks",
+        (true, None) => "left to its agent",
     }
     .to_owned()
 }
