@@ -269,7 +269,7 @@ fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
     assert_eq!(again.also.unwrap().change, Change::None);
     home.uninstall(Agent::Codex);
     assert_eq!(fs::read_to_string(&config).unwrap(), text, "byte for byte");
-    assert_eq!(home.files(), [config.clone()]);
+    assert_eq!(home.files(), std::slice::from_ref(&config));
 
     let broken = "model = \n";
     fs::write(&config, broken).unwrap();
