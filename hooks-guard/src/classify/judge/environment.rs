@@ -98,6 +98,13 @@ pub(super) const COMPUTED: &[&str] = &[
     "BAUD",
     "FUNCNEST",
     "EPOCHSECONDS",
+    "PPID",
+    "PGRP",
+    "KSHUID",
+    "KSHEUID",
+    "KSHGID",
+    "KSHEGID",
+    "USER_ID",
 ];
 
 /// Variables that the shell itself fills with what it reads and compares.

@@ -29,7 +29,7 @@ impl Judge<'_> {
             }
         }
         let noted = std::mem::take(&mut self.noted);
-        let args: Vec<Arg> = words.iter().flat_map(|word| self.expand(word)).collect();
+        let args = self.expand_all(words);
         // What a substitution printed may be their names.
         let names = self.noted.first().cloned();
         self.noted.extend(noted);
@@ -170,6 +170,8 @@ impl Judge<'_> {
         let Some((base, index)) = name.text.split_once('[') else {
             return;
         };
+        // A key is no expression, but some shells expand it once more.
+        self.computed(&name.with(index));
         if !self.environment.keyed.contains(base) {
             self.computes(&name.with(index));
         }
@@ -206,19 +208,37 @@ impl Judge<'_> {
         let plain = base(name);
         // Of what is appended to, the rest is not known.
         let known = (value.known() && plain == name).then_some(value.text.as_str());
+        let inner = value.text.strip_prefix('(');
+        // An element, or what is appended, is a part of a list.
+        let list = (plain != name || inner.is_some())
+            .then(|| format!("({}", inner.unwrap_or(value.text.as_str())));
         let name = plain;
-        let Some(variable) = self.tables.variable(name, known) else {
+        let found = self.tables.variable(name, known).or_else(|| {
+            self.tables
+                .special_value(name, list.as_deref().unwrap_or(&value.text))
+        });
+        let Some(variable) = found else {
             return;
         };
         let reason = format!("sets `{name}`, {}", variable.why);
         // The value itself may be a command line.
         let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");
+        self.find(Effect::Code, value.span, reason);
         if value_runs && value.known() && !value.text.is_empty() {
-            self.find(Effect::Code, value.span, reason);
-            let text = value.text.trim_start_matches(['|', '-', '!']);
-            self.text(text, Place::Fixed(value.span), &Input::Unknown);
-        } else {
-            self.find(Effect::Code, value.span, reason);
+            let place = Place::Fixed(value.span);
+            let Some(inner) = inner else {
+                let text = value.text.trim_start_matches(['|', '-', '!']);
+                self.text(text, place, &Input::Unknown);
+                return;
+            };
+            // Each word of a list.
+            for (at, part) in inner.trim_end_matches(')').split(['\'', '"']).enumerate() {
+                let quoted = at % 2 == 1;
+                let words = part.split_whitespace().filter(|_| !quoted);
+                for text in words.chain(quoted.then_some(part)) {
+                    self.text(text, place, &Input::Unknown);
+                }
+            }
         }
     }
 

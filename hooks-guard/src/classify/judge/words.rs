@@ -161,41 +161,20 @@ impl Judge<'_> {
         }
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
-        let mut out = Vec::new();
-        let many = cells
-            .all
-            .iter()
-            .filter(|c| c.character == '{' && !c.quoted && !c.value)
-            .count()
-            > BRACES;
-        let words = if many {
-            vec![vec![Cell {
-                character: UNKNOWN,
-                quoted: true,
-                value: true,
-                inert: false,
-                guess: false,
-            }]]
-        } else {
-            braces(&cells.all)
-        };
-        for word in words {
-            for field in fields(&word, cells.quotes) {
-                let glob = field
-                    .iter()
-                    .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
-                out.push(Arg {
-                    text: text(&field),
-                    span,
-                    glob,
-                    maybe: cells.maybe,
-                    many: glob || cells.many,
-                    inert: field.iter().all(|cell| cell.is_inert()),
-                    guess: field.iter().any(|cell| cell.guess),
-                });
-            }
-        }
-        out
+        split(&cells, span)
+    }
+
+    /// The words of an assignment in a declaration: the whole of it first, which is not split, then
+    /// what an older shell would split off.
+    pub(super) fn expand_assignment(&mut self, word: &Word) -> Vec<Arg> {
+        let mut cells = Cells::default();
+        self.cells(word, &mut cells);
+        let mut whole = self.unsplit(&cells, &cells.all, word);
+        whole.glob = false;
+        let words = split(&cells, whole.span);
+        std::iter::once(whole)
+            .chain(words.into_iter().skip(1))
+            .collect()
     }
 
     /// The value of a word that is not split: of an assignment, a redirection.
@@ -393,6 +372,13 @@ impl Judge<'_> {
                 known.as_deref(),
                 self.place.map(inner.span),
             );
+            if operation.starts_with('[')
+                && let Some((_, rest)) = operation.split_once(']')
+                && let Some(value) = rest.trim_start_matches(':').strip_prefix('=')
+            {
+                let value = Arg::new(value, self.place.map(inner.span));
+                self.sets(&format!("{name}["), &value);
+            }
             if list && let Some(words) = changed {
                 out.push(&words, false, true);
                 return;
@@ -494,6 +480,45 @@ impl Judge<'_> {
             None => self.names_variable(&Arg::unknown(span)),
         }
     }
+}
+
+/// The words that the characters of a word become.
+fn split(cells: &Cells, span: Span) -> Vec<Arg> {
+    let mut out = Vec::new();
+    let many = cells
+        .all
+        .iter()
+        .filter(|c| c.character == '{' && !c.quoted && !c.value)
+        .count()
+        > BRACES;
+    let words = if many {
+        vec![vec![Cell {
+            character: UNKNOWN,
+            quoted: true,
+            value: true,
+            inert: false,
+            guess: false,
+        }]]
+    } else {
+        braces(&cells.all)
+    };
+    for word in words {
+        for field in fields(&word, cells.quotes) {
+            let glob = field
+                .iter()
+                .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
+            out.push(Arg {
+                text: text(&field),
+                span,
+                glob,
+                maybe: cells.maybe,
+                many: glob || cells.many,
+                inert: field.iter().all(|cell| cell.is_inert()),
+                guess: field.iter().any(|cell| cell.guess),
+            });
+        }
+    }
+    out
 }
 
 /// Whether a shell's parameter is a number, or flags, of which it is not known which.

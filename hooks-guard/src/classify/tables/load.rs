@@ -65,6 +65,7 @@ struct Raw {
     only_first: bool,
     #[serde(default)]
     options_first: bool,
+    permutes: Option<bool>,
     #[serde(default)]
     lists: bool,
     #[serde(default)]
@@ -86,6 +87,8 @@ struct RawVariable {
     why: String,
     #[serde(default)]
     harmless: Vec<String>,
+    #[serde(default)]
+    only: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -141,6 +144,7 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
             pattern,
             why: raw.why.clone(),
             harmless: raw.harmless.clone(),
+            only: raw.only.clone(),
         })
     };
     Ok(parsed.into_iter().flat_map(one).collect())
@@ -156,7 +160,8 @@ pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     let mut options = HashMap::new();
     for line in &raw.options {
-        for (mut name, option) in option_line(line)? {
+        for (mut name, mut option) in option_line(line)? {
+            option.permutes = raw.permutes.unwrap_or(true);
             if raw.style.as_deref() == Some("slash") {
                 name.make_ascii_lowercase();
             }
@@ -284,6 +289,7 @@ fn role(name: &str) -> Result<Role, String> {
         "endpoint" => Role::Endpoint,
         "host" => Role::Host,
         "config" => Role::Config,
+        "request" => Role::Request,
         "method" => Role::Method,
         other => match other.strip_prefix("script:") {
             Some(name) => Role::Script(language(name)?),
@@ -353,6 +359,7 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
         takes,
         role: Role::Text,
         verb: None,
+        permutes: true,
     };
     if let Some(word) = words.peek()
         && !["raises", "means", "only", "reveals"].contains(word)
