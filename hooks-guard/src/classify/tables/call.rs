@@ -158,7 +158,9 @@ impl Call {
             } else {
                 self.option(&scope, style, arg, &mut next);
             }
-            if !self.operands.is_empty() && self.without_late_exemptions(options) {
+            // The letters of a first word without a dash are followed by its operands.
+            let late = !self.operands.is_empty() || (style == Style::Bundled && at > 1);
+            if late && self.without_late_exemptions(program, options) {
                 self.operands.push(Operand {
                     arg: arg.clone(),
                     after: false,
@@ -199,12 +201,13 @@ impl Call {
 
     /// Removes the options from `first` on that would make the call harmless and that the program
     /// takes for operands behind an operand. Returns true if nothing else is left of the word.
-    fn without_late_exemptions(&mut self, first: usize) -> bool {
+    fn without_late_exemptions(&mut self, program: &Program, first: usize) -> bool {
         let before = self.options.len();
         let mut at = 0;
         self.options.retain(|given| {
             at += 1;
-            at <= first || given.option.permutes || !given.option.exempts()
+            let read = program.permutes && given.option.permutes;
+            at <= first || read || !given.option.exempts()
         });
         before > first && self.options.len() == first
     }

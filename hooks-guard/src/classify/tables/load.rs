@@ -158,10 +158,11 @@ pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
+    let permutes = raw.permutes.unwrap_or(true);
     let mut options = HashMap::new();
     for line in &raw.options {
         for (mut name, mut option) in option_line(line)? {
-            option.permutes = raw.permutes.unwrap_or(true);
+            option.permutes = permutes;
             if raw.style.as_deref() == Some("slash") {
                 name.make_ascii_lowercase();
             }
@@ -213,6 +214,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         shows: raw.shows,
         only_first: raw.only_first,
         options_first: raw.options_first,
+        permutes,
         lists: raw.lists,
         variables: raw.variables,
         harmless_config: raw.harmless_config,

@@ -136,7 +136,7 @@ pub(crate) struct Opt {
     pub(crate) takes: Takes,
     pub(crate) role: Role,
     pub(crate) verb: Option<Verb>,
-    /// Whether the program reads it as an option after an operand, too.
+    /// Whether its program reads it as an option behind an operand, too.
     pub(crate) permutes: bool,
 }
 
@@ -196,6 +196,8 @@ pub(crate) struct Program {
     pub(crate) only_first: bool,
     /// Whether what looks like an option behind an operand is one more operand.
     pub(crate) options_first: bool,
+    /// Whether it reads options behind an operand, too.
+    pub(crate) permutes: bool,
     /// Whether it shows names of files, and not what is in them.
     pub(crate) lists: bool,
     pub(crate) variables: Vec<String>,
