@@ -170,11 +170,8 @@ impl Judge<'_> {
         let Some((base, index)) = name.text.split_once('[') else {
             return;
         };
-        // A key is no expression, but some shells expand it once more.
-        self.computed(&name.with(index));
-        if !self.environment.keyed.contains(base) {
-            self.computes(&name.with(index));
-        }
+        let keyed = self.environment.keyed.contains(base);
+        self.key(&name.with(index), keyed);
     }
 
     /// Whether a name stands for a command of which nothing comes out but what it says.

@@ -326,8 +326,8 @@ impl Judge<'_> {
                 inert: operator.is_inert(),
                 ..Arg::new(operation, self.place.map(inner.span))
             };
-            if operation.text.starts_with('[') && !list && !keyed {
-                self.computes(&operation);
+            if operation.text.starts_with('[') && !list {
+                self.key(&operation, keyed);
             }
             inert = matches!(change, Change::Length(_)) || (list && !keyed);
             let names = list || matches!(operation.text.as_str(), "@" | "*");
@@ -356,16 +356,19 @@ impl Judge<'_> {
                     .and_then(|value| changed(value, &operation)),
             };
             // Indices and offsets are computed.
-            let index = operation.starts_with('[') && !self.environment.keyed.contains(name);
             let offset = operation
                 .strip_prefix(':')
                 .is_some_and(|rest| !rest.starts_with(['+', '?']));
-            if (index || offset) && !list {
-                self.computes(&Arg {
-                    inert: operator.is_inert(),
-                    ..Arg::new(operation.as_str(), self.place.map(inner.span))
-                });
+            let operation = Arg {
+                inert: operator.is_inert(),
+                ..Arg::new(operation, self.place.map(inner.span))
+            };
+            if operation.text.starts_with('[') && !list {
+                self.key(&operation, self.environment.keyed.contains(name));
+            } else if offset {
+                self.computes(&operation);
             }
+            let operation = operation.text;
             self.transformed(
                 name,
                 &operation,
@@ -424,6 +427,16 @@ impl Judge<'_> {
                     None => out.push_unknown(inert || number),
                 }
             }
+        }
+    }
+
+    /// Judges a subscript: of an array with keys it is none to compute, but some shells expand it
+    /// once more, or know no keys.
+    pub(super) fn key(&mut self, subscript: &Arg, keyed: bool) {
+        self.computed(subscript);
+        self.computed_values(subscript.span);
+        if !keyed {
+            self.computes(subscript);
         }
     }
 

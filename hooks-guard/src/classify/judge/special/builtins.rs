@@ -141,6 +141,14 @@ pub(super) fn ulimit(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     Outcome::Table
 }
 
+/// `repeat` computes how often it runs a command.
+pub(super) fn repeat(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    if let Some(count) = call.operands.first() {
+        judge.computes(&count.arg);
+    }
+    Outcome::Table
+}
+
 /// Nothing is changed by a test, but what it computes may run.
 pub(super) fn test(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     // Some shells compute what others take for numbers.

@@ -93,6 +93,7 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("autoload", SpecialFn(builtins::autoload)),
     ("zmodload", SpecialFn(builtins::zmodload)),
     ("zstyle", SpecialFn(builtins::zstyle)),
+    ("repeat", SpecialFn(builtins::repeat)),
     ("ulimit", SpecialFn(builtins::ulimit)),
     ("test", SpecialFn(builtins::test)),
     ("arithmetic", SpecialFn(builtins::arithmetic)),
