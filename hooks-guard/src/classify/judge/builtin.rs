@@ -140,6 +140,9 @@ impl Judge<'_> {
             "unset" => {
                 for arg in rest {
                     self.names_variable(arg);
+                    if arg.text.contains('[') {
+                        self.sets(&arg.text, &Arg::unknown(arg.span));
+                    }
                     // Without it what stands in the folder is found.
                     if arg.text == "PATH" {
                         self.sets(&arg.text, &arg.with(""));

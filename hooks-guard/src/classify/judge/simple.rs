@@ -54,6 +54,7 @@ impl Judge<'_> {
                 self.run(rest, &Input::Unknown);
             }
         }
+        self.behind_brace(words);
         let silent = args.first().is_some_and(|name| self.speaks(&name.text));
         // What is substituted in its words may read before it does.
         let reads = |word: &Word| !word.pieces.iter().all(is_quiet);
@@ -130,6 +131,27 @@ impl Judge<'_> {
             (None, _) => shown,
         });
         sent.out(output)
+    }
+
+    /// Judges the words behind a `}`, which ends a group in some shells: `{ a } always { b; }`.
+    fn behind_brace(&mut self, words: &[Word]) {
+        let is = |word: &Word, text: &str| {
+            matches!(
+                word.pieces.as_slice(),
+                [Piece::Text { text: piece, quoted: false }] if piece == text
+            )
+        };
+        let Some(at) = words.iter().position(|word| is(word, "}")) else {
+            return;
+        };
+        let behind = words[at..].iter();
+        let rest = behind.skip_while(|word| is(word, "}") || is(word, "always") || is(word, "{"));
+        let rest: Vec<Arg> = rest.flat_map(|word| self.expand(word)).collect();
+        if let Some(first) = rest.first() {
+            let span = first.span;
+            self.find(Effect::Unknown, span, "some shells end a group before this");
+            self.run(rest, &Input::Unknown);
+        }
     }
 
     /// Runs a command with variables that are set for it alone, unless the shell `keeps` them.
