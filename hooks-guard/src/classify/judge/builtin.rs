@@ -2,7 +2,6 @@
 
 use super::environment::Contents;
 use super::redirect::shown;
-use super::simple::split_assignment;
 use super::{Arg, Input, Judge, Output, Place, UNKNOWN, Value};
 use crate::classify::shell::Span;
 use crate::classify::tables::Effect;
@@ -17,6 +16,9 @@ impl Judge<'_> {
         input: &Input,
     ) -> Option<Output> {
         let rest = &args[1..];
+        if self.declares(name) {
+            return Some(self.declare(name, args, whole));
+        }
         Some(match name {
             ":" | "true" | "false" => Some(String::new()),
             "break" | "continue" | "return" | "exit" | "shift" => {
@@ -43,6 +45,8 @@ impl Judge<'_> {
                 Some(String::new())
             }
             "eval" => {
+                let ends = rest.first().is_some_and(|first| first.text == "--");
+                let rest = &rest[usize::from(ends)..];
                 let text = rest
                     .iter()
                     .map(|arg| arg.text.as_str())
@@ -79,20 +83,16 @@ impl Judge<'_> {
             }
             "exec" | "command" | "builtin" | "nohup" => self.wrapped(name, rest, whole, input),
             "trap" => {
-                if rest
-                    .iter()
-                    .any(|arg| matches!(arg.text.as_str(), "-p" | "-l" | "-lp" | "-P"))
-                {
+                let call = self.read_builtin(name, args)?;
+                if call.has(&["-l", "-p", "-P"]) {
                     return Some(None);
                 }
-                let Some(action) = rest
-                    .iter()
-                    .find(|arg| !arg.text.starts_with('-') || arg.text == "-")
-                else {
+                let operands: Vec<Arg> = call.operands.into_iter().map(|o| o.arg).collect();
+                let Some(action) = operands.first() else {
                     return Some(None);
                 };
                 self.environment.moved = true;
-                if rest.len() > 1 && action.text != "-" {
+                if operands.len() > 1 && action.text != "-" {
                     // When it runs, and whether it does, is not known.
                     let before = self.environment.clone();
                     self.shell_text(action, &Input::Unknown);
@@ -100,7 +100,32 @@ impl Judge<'_> {
                 }
                 Some(String::new())
             }
+            "emulate" => {
+                // In a cluster, the letter that takes the text ends it.
+                let text = rest
+                    .iter()
+                    .position(|arg| arg.text.starts_with('-') && arg.text.ends_with('c'))
+                    .and_then(|at| rest.get(at + 1));
+                if let Some(text) = text {
+                    let before = self.environment.clone();
+                    self.shell_text(text, &Input::Unknown);
+                    // Other shells have no such command.
+                    self.environment.merge(&before);
+                }
+                None
+            }
             "alias" => {
+                let anywhere =
+                    |arg: &&Arg| arg.text.starts_with('-') && arg.text.contains(['g', 's']);
+                if let Some(arg) = rest.iter().find(anywhere)
+                    && rest.iter().any(|arg| arg.text.contains('='))
+                {
+                    self.find(
+                        Effect::Code,
+                        arg.span,
+                        "an alias that also stands for words behind programs",
+                    );
+                }
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
                     if let Some((alias, value)) = arg.text.split_once('=') {
                         let value = arg.with(value);
@@ -112,80 +137,12 @@ impl Judge<'_> {
                 }
                 None
             }
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                let flag = |letter: char| {
-                    rest.iter()
-                        .any(|arg| arg.text.starts_with('-') && arg.text.contains(letter))
-                };
-                if flag('f') {
-                    if name == "export" || flag('x') {
-                        self.environment.exported.extend(
-                            rest.iter()
-                                .filter(|arg| !arg.text.starts_with('-'))
-                                .map(|arg| arg.text.clone()),
-                        );
-                    }
-                    return Some(if name == "export" || flag('x') {
-                        Some(String::new())
-                    } else {
-                        None
-                    });
-                }
-                // `export` has no types.
-                let typed = name != "export";
-                let declares = matches!(name, "declare" | "typeset");
-                self.environment.integers |= typed && (flag('i') || flag('F') || flag('E'));
-                if typed && "ulcLRZT".chars().any(flag) {
-                    self.find(
-                        Effect::Code,
-                        whole,
-                        "a variable that changes what it is set to",
-                    );
-                }
-                if typed && flag('n') {
-                    self.find(
-                        Effect::Code,
-                        whole,
-                        "a name for another variable, which is then set by it",
-                    );
-                }
-                for arg in rest.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
-                    if self.environment.integers {
-                        self.computes(arg);
-                    }
-                    if typed && name != "readonly" && !flag('g') {
-                        let variable = arg.text.split(['=', '+', '[']).next();
-                        self.own_variable(variable.unwrap_or(""));
-                    }
-                    let variable = arg.text.split('=').next().unwrap_or("");
-                    if typed && flag('A') {
-                        self.environment.keyed.insert(variable.to_owned());
-                    } else if variable.contains('[') {
-                        self.names_variable(arg);
-                    }
-                    if let Some((name, value)) = split_assignment(arg) {
-                        self.sets(&name, &value);
-                        self.assign(&name, &value);
-                        if declares {
-                            // Some shells have no such command.
-                            self.environment.doubt(&name);
-                        }
-                    } else if !arg.known() {
-                        self.find(
-                            Effect::Code,
-                            arg.span,
-                            "which variable is set is only known when it runs",
-                        );
-                    } else if typed && name != "readonly" {
-                        // In a function it is another one, without a value.
-                        self.environment.doubt(&arg.text);
-                    }
-                }
-                Some(String::new())
-            }
             "unset" => {
                 for arg in rest {
                     self.names_variable(arg);
+                    if arg.text.contains('[') {
+                        self.sets(&arg.text, &Arg::unknown(arg.span));
+                    }
                     // Without it what stands in the folder is found.
                     if arg.text == "PATH" {
                         self.sets(&arg.text, &arg.with(""));
@@ -199,13 +156,7 @@ impl Judge<'_> {
             "read" | "mapfile" | "readarray" => {
                 for arg in rest {
                     self.names_variable(arg);
-                    if self.tables.variable(&arg.text, None).is_some() {
-                        self.find(
-                            Effect::Code,
-                            arg.span,
-                            format!("sets `{}` to what is read", arg.text),
-                        );
-                    }
+                    self.sets(&arg.text, &Arg::unknown(arg.span));
                     if arg.text.chars().all(|c| c.is_alphanumeric() || c == '_') {
                         self.environment.set_unknown(&arg.text);
                     }
@@ -240,11 +191,20 @@ impl Judge<'_> {
                     self.environment.set_unknown("MAPFILE");
                 }
                 if name == "mapfile" || name == "readarray" {
-                    return self.callback(rest);
+                    let call = self.read_builtin(name, args)?;
+                    for given in &call.options {
+                        self.option(&call, given, &Input::Unknown);
+                    }
                 }
                 Some(String::new())
             }
             "set" => {
+                if let [option, name, words @ ..] = rest
+                    && matches!(option.text.as_str(), "-A" | "+A")
+                {
+                    self.sets_list(name, words);
+                    return Some(Some(String::new()));
+                }
                 let keyword = |arg: &Arg| {
                     arg.text == "keyword"
                         || (arg.text.starts_with('-')
@@ -303,32 +263,6 @@ impl Judge<'_> {
             (None, _) => {}
             _ => self.environment.given = true,
         }
-    }
-
-    /// Notes that a function has a variable of its own.
-    fn own_variable(&mut self, name: &str) {
-        let before = self.environment.variables.get(name);
-        if let Some(locals) = &mut self.locals {
-            locals
-                .entry(name.to_owned())
-                .or_insert_with(|| before.cloned());
-        }
-    }
-
-    fn callback(&mut self, rest: &[Arg]) -> Option<Output> {
-        for (at, arg) in rest.iter().enumerate() {
-            if let Some(joined) = arg.text.strip_prefix("-C") {
-                let text = if joined.is_empty() {
-                    rest.get(at + 1).cloned()
-                } else {
-                    Some(arg.with(joined))
-                };
-                if let Some(text) = text {
-                    self.shell_text(&text, &Input::Unknown);
-                }
-            }
-        }
-        Some(Some(String::new()))
     }
 
     /// `exec`, `command`, `builtin`, `nohup`: options, then a command.

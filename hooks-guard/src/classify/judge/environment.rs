@@ -98,6 +98,22 @@ pub(super) const COMPUTED: &[&str] = &[
     "BAUD",
     "FUNCNEST",
     "EPOCHSECONDS",
+    "PPID",
+    "BASHPID",
+    "ERRNO",
+    "UID",
+    "EUID",
+    "GID",
+    "EGID",
+    "SHLVL",
+    "LINENO",
+    "TTYIDLE",
+    "PGRP",
+    "KSHUID",
+    "KSHEUID",
+    "KSHGID",
+    "KSHEGID",
+    "USER_ID",
 ];
 
 /// Variables that the shell itself fills with what it reads and compares.

@@ -6,10 +6,12 @@
 //! table says so, by a function on top of it ([`special`]).
 
 mod builtin;
+mod declare;
 pub(crate) mod environment;
 mod numbers;
 mod redirect;
 mod run;
+mod salvage;
 mod simple;
 mod special;
 mod table;
@@ -218,16 +220,19 @@ impl<'t> Judge<'t> {
                     span,
                     "only one of two parsers can read this",
                 );
+                self.salvage(text, place);
                 self.script(&script, input)
             }
             Reading::Disputed(one, other) => {
                 self.agreed = false;
                 self.find(Effect::Unknown, span, "two parsers read this differently");
+                self.salvage(text, place);
                 self.both(&one, &other, input)
             }
             Reading::Unreadable(why) => {
                 self.agreed = false;
                 self.find(Effect::Unknown, span, why);
+                self.salvage(text, place);
                 // It may be another shell's.
                 if self.depth == 1
                     && text

@@ -65,8 +65,17 @@ impl Judge<'_> {
                 self.noted.push(arg.text.clone());
             }
         }
-        if name.text.is_empty() {
+        // To zsh, `-` before a command only changes what programs call it.
+        if name.text.is_empty() || (name.text == "-" && args.len() > 1) {
             return self.run_rest(&args, input);
+        }
+        // To zsh, `=NAME` is where the program is.
+        if let Some(program) = name.text.strip_prefix('=')
+            && self.tables.program(program).is_some()
+        {
+            let mut args = args.clone();
+            args[0] = name.with(program);
+            self.external(program, &args, name.span, input);
         }
         if name.glob && name.known() {
             self.patterned(&args, input);

@@ -29,7 +29,7 @@ impl Judge<'_> {
             }
         }
         let noted = std::mem::take(&mut self.noted);
-        let args: Vec<Arg> = words.iter().flat_map(|word| self.expand(word)).collect();
+        let args = self.expand_all(words);
         // What a substitution printed may be their names.
         let names = self.noted.first().cloned();
         self.noted.extend(noted);
@@ -54,6 +54,7 @@ impl Judge<'_> {
                 self.run(rest, &Input::Unknown);
             }
         }
+        self.behind_brace(words);
         let silent = args.first().is_some_and(|name| self.speaks(&name.text));
         // What is substituted in its words may read before it does.
         let reads = |word: &Word| !word.pieces.iter().all(is_quiet);
@@ -134,6 +135,27 @@ impl Judge<'_> {
         sent.out(output)
     }
 
+    /// Judges the words behind a `}`, which ends a group in some shells: `{ a } always { b; }`.
+    fn behind_brace(&mut self, words: &[Word]) {
+        let is = |word: &Word, text: &str| {
+            matches!(
+                word.pieces.as_slice(),
+                [Piece::Text { text: piece, quoted: false }] if piece == text
+            )
+        };
+        let Some(at) = words.iter().position(|word| is(word, "}")) else {
+            return;
+        };
+        let behind = words[at..].iter();
+        let rest = behind.skip_while(|word| is(word, "}") || is(word, "always") || is(word, "{"));
+        let rest: Vec<Arg> = rest.flat_map(|word| self.expand(word)).collect();
+        if let Some(first) = rest.first() {
+            let span = first.span;
+            self.find(Effect::Unknown, span, "some shells end a group before this");
+            self.run(rest, &Input::Unknown);
+        }
+    }
+
     /// Runs a command with variables that are set for it alone, unless the shell `keeps` them.
     fn with_variables<T>(
         &mut self,
@@ -172,9 +194,8 @@ impl Judge<'_> {
         let Some((base, index)) = name.text.split_once('[') else {
             return;
         };
-        if !self.environment.keyed.contains(base) {
-            self.computes(&name.with(index));
-        }
+        let keyed = self.environment.keyed.contains(base);
+        self.key(&name.with(index), keyed);
     }
 
     /// Whether a name stands for a command of which nothing comes out but what it says.
@@ -208,19 +229,37 @@ impl Judge<'_> {
         let plain = base(name);
         // Of what is appended to, the rest is not known.
         let known = (value.known() && plain == name).then_some(value.text.as_str());
+        let inner = value.text.strip_prefix('(');
+        // An element, or what is appended, is a part of a list.
+        let list = (plain != name || inner.is_some())
+            .then(|| format!("({}", inner.unwrap_or(value.text.as_str())));
         let name = plain;
-        let Some(variable) = self.tables.variable(name, known) else {
+        let found = self.tables.variable(name, known).or_else(|| {
+            self.tables
+                .special_value(name, list.as_deref().unwrap_or(&value.text))
+        });
+        let Some(variable) = found else {
             return;
         };
         let reason = format!("sets `{name}`, {}", variable.why);
         // The value itself may be a command line.
         let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");
+        self.find(Effect::Code, value.span, reason);
         if value_runs && value.known() && !value.text.is_empty() {
-            self.find(Effect::Code, value.span, reason);
-            let text = value.text.trim_start_matches(['|', '-', '!']);
-            self.text(text, Place::Fixed(value.span), &Input::Unknown);
-        } else {
-            self.find(Effect::Code, value.span, reason);
+            let place = Place::Fixed(value.span);
+            let Some(inner) = inner else {
+                let text = value.text.trim_start_matches(['|', '-', '!']);
+                self.text(text, place, &Input::Unknown);
+                return;
+            };
+            // Each word of a list.
+            for (at, part) in inner.trim_end_matches(')').split(['\'', '"']).enumerate() {
+                let quoted = at % 2 == 1;
+                let words = part.split_whitespace().filter(|_| !quoted);
+                for text in words.chain(quoted.then_some(part)) {
+                    self.text(text, place, &Input::Unknown);
+                }
+            }
         }
     }
 

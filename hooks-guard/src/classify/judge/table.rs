@@ -354,18 +354,14 @@ fn withdrawn(call: &Call, at: usize) -> bool {
     let base = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
     let own = base(name);
     let verb = given.option.verb;
-    // An option with the same meaning has another name perhaps.
-    let same = |name: &str| {
-        own == name
-            || call
-                .program
-                .options
-                .get(name)
-                .is_some_and(|option| option.verb == verb)
-    };
     let negated = call.args.iter().any(|arg| {
         arg.text.strip_prefix("--no-").is_some_and(|rest| {
-            own == format!("--{rest}") || own == "--*" || same(&format!("--{rest}"))
+            let positive = format!("--{rest}");
+            // An option with the same meaning has another name perhaps.
+            let mut options = call.program.options.iter();
+            own == "--*"
+                || own.starts_with(&positive)
+                || options.any(|(name, option)| option.verb == verb && name.starts_with(&positive))
         })
     });
     negated

@@ -26,6 +26,28 @@ fn behind(input: &Input) -> Input {
     }
 }
 
+/// Functions that shells call by themselves; in the last lines, those of ksh for a variable.
+const HOOKS: &[&str] = &[
+    "command_not_found_handle",
+    "command_not_found_handler",
+    "precmd",
+    "preexec",
+    "chpwd",
+    "periodic",
+    "zshexit",
+    "zshaddhistory",
+    "zsh_directory_name",
+    "TRAP*",
+    "*.get",
+    "*.getn",
+    "*.set",
+    "*.setn",
+    "*.append",
+    "*.unset",
+    "*.create",
+    ".sh.*",
+];
+
 impl Judge<'_> {
     pub(crate) fn script(&mut self, script: &Script, input: &Input) -> Output {
         let mut all = Some(String::new());
@@ -412,22 +434,8 @@ impl Judge<'_> {
             let odd = !name
                 .chars()
                 .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
-            // Shells call these by themselves.
-            let hook = [
-                "command_not_found_handle",
-                "command_not_found_handler",
-                "precmd",
-                "preexec",
-                "chpwd",
-                "periodic",
-                "zshexit",
-                "zshaddhistory",
-                "TRAPEXIT",
-                "TRAPDEBUG",
-                "TRAPERR",
-                "TRAPINT",
-            ]
-            .contains(&name.as_str());
+            let mut hooks = HOOKS.iter();
+            let hook = hooks.any(|hook| crate::classify::tables::matches(hook, &name));
             let why = if self.environment.exported.contains(&name) || hook {
                 "exports"
             } else if odd || self.tables.program(&name).is_some() {

@@ -161,41 +161,20 @@ impl Judge<'_> {
         }
         let mut cells = Cells::default();
         self.cells(word, &mut cells);
-        let mut out = Vec::new();
-        let many = cells
-            .all
-            .iter()
-            .filter(|c| c.character == '{' && !c.quoted && !c.value)
-            .count()
-            > BRACES;
-        let words = if many {
-            vec![vec![Cell {
-                character: UNKNOWN,
-                quoted: true,
-                value: true,
-                inert: false,
-                guess: false,
-            }]]
-        } else {
-            braces(&cells.all)
-        };
-        for word in words {
-            for field in fields(&word, cells.quotes) {
-                let glob = field
-                    .iter()
-                    .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
-                out.push(Arg {
-                    text: text(&field),
-                    span,
-                    glob,
-                    maybe: cells.maybe,
-                    many: glob || cells.many,
-                    inert: field.iter().all(|cell| cell.is_inert()),
-                    guess: field.iter().any(|cell| cell.guess),
-                });
-            }
-        }
-        out
+        split(&cells, span)
+    }
+
+    /// The words of an assignment in a declaration: the whole of it first, which is not split, then
+    /// what an older shell would split off.
+    pub(super) fn expand_assignment(&mut self, word: &Word) -> Vec<Arg> {
+        let mut cells = Cells::default();
+        self.cells(word, &mut cells);
+        let mut whole = self.unsplit(&cells, &cells.all, word);
+        whole.glob = false;
+        let words = split(&cells, whole.span);
+        std::iter::once(whole)
+            .chain(words.into_iter().skip(1))
+            .collect()
     }
 
     /// The value of a word that is not split: of an assignment, a redirection.
@@ -349,8 +328,8 @@ impl Judge<'_> {
                 inert: operator.is_inert(),
                 ..Arg::new(operation, self.place.map(inner.span))
             };
-            if operation.text.starts_with('[') && !list && !keyed {
-                self.computes(&operation);
+            if operation.text.starts_with('[') && !list {
+                self.key(&operation, keyed);
             }
             inert = matches!(change, Change::Length(_)) || (list && !keyed);
             let names = list || matches!(operation.text.as_str(), "@" | "*");
@@ -379,22 +358,32 @@ impl Judge<'_> {
                     .and_then(|value| changed(value, &operation)),
             };
             // Indices and offsets are computed.
-            let index = operation.starts_with('[') && !self.environment.keyed.contains(name);
             let offset = operation
                 .strip_prefix(':')
                 .is_some_and(|rest| !rest.starts_with(['+', '?']));
-            if (index || offset) && !list {
-                self.computes(&Arg {
-                    inert: operator.is_inert(),
-                    ..Arg::new(operation.as_str(), self.place.map(inner.span))
-                });
+            let operation = Arg {
+                inert: operator.is_inert(),
+                ..Arg::new(operation, self.place.map(inner.span))
+            };
+            if operation.text.starts_with('[') && !list {
+                self.key(&operation, self.environment.keyed.contains(name));
+            } else if offset {
+                self.computes(&operation);
             }
+            let operation = operation.text;
             self.transformed(
                 name,
                 &operation,
                 known.as_deref(),
                 self.place.map(inner.span),
             );
+            if operation.starts_with('[')
+                && let Some((_, rest)) = operation.split_once(']')
+                && let Some(value) = rest.trim_start_matches(':').strip_prefix('=')
+            {
+                let value = Arg::new(value, self.place.map(inner.span));
+                self.sets(&format!("{name}["), &value);
+            }
             if list && let Some(words) = changed {
                 out.push(&words, false, true);
                 return;
@@ -440,6 +429,16 @@ impl Judge<'_> {
                     None => out.push_unknown(inert || number),
                 }
             }
+        }
+    }
+
+    /// Judges a subscript: of an array with keys it is none to compute, but some shells expand it
+    /// once more, or know no keys.
+    pub(super) fn key(&mut self, subscript: &Arg, keyed: bool) {
+        self.computed(subscript);
+        self.computed_values(subscript.span);
+        if !keyed {
+            self.computes(subscript);
         }
     }
 
@@ -496,6 +495,45 @@ impl Judge<'_> {
             None => self.names_variable(&Arg::unknown(span)),
         }
     }
+}
+
+/// The words that the characters of a word become.
+fn split(cells: &Cells, span: Span) -> Vec<Arg> {
+    let mut out = Vec::new();
+    let many = cells
+        .all
+        .iter()
+        .filter(|c| c.character == '{' && !c.quoted && !c.value)
+        .count()
+        > BRACES;
+    let words = if many {
+        vec![vec![Cell {
+            character: UNKNOWN,
+            quoted: true,
+            value: true,
+            inert: false,
+            guess: false,
+        }]]
+    } else {
+        braces(&cells.all)
+    };
+    for word in words {
+        for field in fields(&word, cells.quotes) {
+            let glob = field
+                .iter()
+                .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
+            out.push(Arg {
+                text: text(&field),
+                span,
+                glob,
+                maybe: cells.maybe,
+                many: glob || cells.many,
+                inert: field.iter().all(|cell| cell.is_inert()),
+                guess: field.iter().any(|cell| cell.guess),
+            });
+        }
+    }
+    out
 }
 
 /// Whether a shell's parameter is a number, or flags, of which it is not known which.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Count, Effect, Opt, Program, Role, Style, Takes, Verb};
+use super::request::{Member, members};
+use super::{Count, Opt, Program, Role, Style, Takes, Verb};
 use crate::classify::judge::Arg;
 use crate::classify::shell::Span;
 
@@ -56,6 +57,7 @@ impl Call {
             // Of goals there may be several; a judge of their own reads them.
             if !current.has_commands() || current.judge.as_deref() == Some("goals") {
                 call.split(&current, &parents, rest, false);
+                call.requests(&current, &parents);
                 return call;
             }
             // A name that begins with a dash is a command where it comes first.
@@ -90,6 +92,7 @@ impl Call {
                     call.operands.truncate(before);
                     call.options.clear();
                     call.split(&current, &parents, rest, false);
+                    call.requests(&current, &parents);
                     return call;
                 }
                 _ => {
@@ -149,10 +152,19 @@ impl Call {
                 continue;
             }
             let mut next = Next { args, at };
+            let options = self.options.len();
             if bundled {
                 self.cluster(&scope, arg, text, &mut next);
             } else {
                 self.option(&scope, style, arg, &mut next);
+            }
+            // The letters of a first word without a dash are followed by its operands.
+            let late = !self.operands.is_empty() || (style == Style::Bundled && at > 1);
+            if late && self.without_late_exemptions(program, options) {
+                self.operands.push(Operand {
+                    arg: arg.clone(),
+                    after: false,
+                });
             }
             if let Some(taken) = args.get(at).filter(|_| next.at > at) {
                 self.option_in_disguise(&scope, style, taken);
@@ -160,6 +172,44 @@ impl Call {
             at = next.at;
         }
         at
+    }
+
+    /// Adds the options that the members of whole requests stand for.
+    fn requests(&mut self, program: &Program, parents: &[Arc<Program>]) {
+        let scope = Scope { program, parents };
+        let requests: Vec<Arg> = self
+            .options
+            .iter()
+            .filter(|given| given.option.role == Role::Request)
+            .filter_map(|given| given.value.clone())
+            .collect();
+        let mut nothing = Next { args: &[], at: 0 };
+        for request in requests {
+            for (name, member) in members(&request.text).unwrap_or_default() {
+                let value = match member {
+                    Member::Flag(false) => continue,
+                    Member::Flag(true) => None,
+                    Member::Text(text) => Some(request.with(&text)),
+                };
+                if let Some(option) = scope.exact(&name) {
+                    let value = value.filter(|_| option.takes != Takes::Nothing);
+                    self.give(name, option, value, request.span, &mut nothing);
+                }
+            }
+        }
+    }
+
+    /// Removes the options from `first` on that would make the call harmless and that the program
+    /// takes for operands behind an operand. Returns true if nothing else is left of the word.
+    fn without_late_exemptions(&mut self, program: &Program, first: usize) -> bool {
+        let before = self.options.len();
+        let mut at = 0;
+        self.options.retain(|given| {
+            at += 1;
+            let read = program.permutes && given.option.permutes;
+            at <= first || read || !given.option.exempts()
+        });
+        before > first && self.options.len() == first
     }
 
     /// A word that was taken for the value of an option, and would do more than read as an option:
@@ -176,12 +226,7 @@ impl Call {
         let mut at = 0;
         self.options.retain(|given| {
             at += 1;
-            at <= options
-                || match given.option.verb {
-                    Some(Verb::Raises(_) | Verb::Reveals) => true,
-                    Some(Verb::Means(effect) | Verb::Only(effect)) => effect != Effect::Read,
-                    None => !matches!(given.option.role, Role::Text | Role::Input),
-                }
+            at <= options || (given.option.changes() && !given.option.exempts())
         });
     }
 
@@ -264,10 +309,15 @@ impl Call {
             }
             return;
         }
-        let pattern = if text.starts_with("--") || loose {
-            scope.pattern(text, loose)
-        } else {
-            None
+        let long = text.starts_with("--") && !loose;
+        let mut found = match long {
+            true => scope.abbreviated(name, value),
+            false => Vec::new(),
+        };
+        let pattern = match long || loose {
+            // An option that is named comes before one that stands for all others.
+            true if !found.iter().any(|(_, option)| option.changes()) => scope.pattern(text, loose),
+            _ => None,
         };
         if let Some((pattern, option)) = pattern {
             let value = value.map(|value| arg.with(value));
@@ -282,14 +332,35 @@ impl Call {
             self.unknown(name, arg.span);
             return;
         }
-        if text.starts_with("--") {
-            let found = scope.abbreviated(name);
-            let value = value.map(|value| arg.with(value));
-            if found.is_empty() {
-                self.unknown(name, arg.span);
+        if long {
+            // What it may change counts, and not what it may promise.
+            if found.iter().any(|(_, option)| option.changes()) {
+                found.retain(|(_, option)| option.changes());
             }
+            let takes = found
+                .first()
+                .map(|(_, option)| option.takes == Takes::Value);
+            let alike = |(_, option): &(_, &Opt)| Some(option.takes == Takes::Value) == takes;
+            let alike = found.iter().all(alike);
+            let flag = |(_, option): &(_, &Opt)| option.takes == Takes::Nothing;
+            if found.is_empty() || !alike || (value.is_some() && found.iter().any(flag)) {
+                self.unknown(name, arg.span);
+                // Nothing is promised by what may mean something else.
+                found.retain(|(_, option)| option.changes());
+            }
+            let mut value = value.map(|value| arg.with(value));
+            if value.is_none() && takes == Some(true) {
+                value = match alike {
+                    true => next.take(),
+                    // It stays an operand as well.
+                    false => next.args.get(next.at).cloned(),
+                };
+            }
+            let mut nothing = Next { args: &[], at: 0 };
             for (name, option) in found {
-                self.give(name, option, value.clone(), arg.span, next);
+                let value = value.clone().filter(|_| option.takes != Takes::Nothing);
+                let next = if alike { &mut *next } else { &mut nothing };
+                self.give(name, option, value, arg.span, next);
             }
             return;
         }
@@ -468,27 +539,23 @@ impl<'a> Scope<'a> {
             .find_map(|name| self.exact(name).map(|option| ((*name).to_owned(), option)))
     }
 
-    /// The long options that an abbreviation could be: several may be meant.
-    fn abbreviated(&self, name: &str) -> Vec<(String, &'a Opt)> {
+    /// Returns the long options that an abbreviation fits: several may be meant.
+    fn abbreviated(&self, name: &str, value: Option<&str>) -> Vec<(String, &'a Opt)> {
         if name.len() < 3 {
             return Vec::new();
         }
+        // An option with a value of its own entry (`--dry-run=client`) stands for that value alone.
+        let fits = |long: &str| match long.split_once('=') {
+            Some((long, own)) => long.starts_with(name) && value == Some(own),
+            None => long.starts_with(name) && !long.ends_with('*'),
+        };
         let mut found: Vec<(String, &Opt)> = self
             .all()
             .flat_map(|program| &program.options)
-            .filter(|(long, _)| long.starts_with(name))
+            .filter(|(long, _)| fits(long))
             .map(|(long, option)| (long.clone(), option))
             .collect();
         found.sort_by(|a, b| a.0.cmp(&b.0));
-        // Were the arities to differ, one would take the next word and
-        // another not; none takes it then, so that the word stays an operand.
-        let values = found
-            .iter()
-            .filter(|(_, option)| option.takes == Takes::Value)
-            .count();
-        if found.len() > 1 && values > 0 && values < found.len() {
-            return Vec::new();
-        }
         found
     }
 }

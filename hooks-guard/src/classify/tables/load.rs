@@ -68,6 +68,7 @@ struct Raw {
     only_first: bool,
     #[serde(default)]
     options_first: bool,
+    permutes: Option<bool>,
     #[serde(default)]
     lists: bool,
     terminal: Option<RawTerminal>,
@@ -103,6 +104,8 @@ struct RawVariable {
     why: String,
     #[serde(default)]
     harmless: Vec<String>,
+    #[serde(default)]
+    only: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -167,6 +170,7 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
             pattern,
             why: raw.why.clone(),
             harmless: raw.harmless.clone(),
+            only: raw.only.clone(),
         })
     };
     Ok(parsed.into_iter().flat_map(one).collect())
@@ -180,9 +184,11 @@ pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
+    let permutes = raw.permutes.unwrap_or(true);
     let mut options = HashMap::new();
     for line in &raw.options {
-        for (mut name, option) in option_line(line)? {
+        for (mut name, mut option) in option_line(line)? {
+            option.permutes = permutes;
             if raw.style.as_deref() == Some("slash") {
                 name.make_ascii_lowercase();
             }
@@ -234,6 +240,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         shows: raw.shows,
         only_first: raw.only_first,
         options_first: raw.options_first,
+        permutes,
         lists: raw.lists,
         terminal: None,
         pager: None,
@@ -355,6 +362,7 @@ fn role(name: &str) -> Result<Role, String> {
         "endpoint" => Role::Endpoint,
         "host" => Role::Host,
         "config" => Role::Config,
+        "request" => Role::Request,
         "method" => Role::Method,
         other => match other.strip_prefix("script:") {
             Some(name) => Role::Script(language(name)?),
@@ -424,6 +432,7 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
         takes,
         role: Role::Text,
         verb: None,
+        permutes: true,
     };
     if let Some(word) = words.peek()
         && !["raises", "means", "only", "reveals"].contains(word)

@@ -3,6 +3,7 @@
 
 mod call;
 mod load;
+mod request;
 mod secrets;
 
 mod embedded {
@@ -14,6 +15,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 pub(crate) use call::{Call, Given, Operand};
+pub(crate) use request::members;
 
 use super::Crud;
 
@@ -87,6 +89,8 @@ pub(crate) enum Role {
     /// The name of the machine that is spoken to, which may not be a word of an address.
     Host,
     Config,
+    /// A whole request as JSON or YAML, whose members are options.
+    Request,
     /// The method of a request, as HTTP names them.
     Method,
 }
@@ -132,6 +136,27 @@ pub(crate) struct Opt {
     pub(crate) takes: Takes,
     pub(crate) role: Role,
     pub(crate) verb: Option<Verb>,
+    /// Whether its program reads it as an option behind an operand, too.
+    pub(crate) permutes: bool,
+}
+
+impl Opt {
+    /// Returns true if the option makes a call harmless: `--help`, `--dry-run`.
+    pub(crate) fn exempts(&self) -> bool {
+        matches!(
+            self.verb,
+            Some(Verb::Only(Effect::Read) | Verb::Means(Effect::Read))
+        )
+    }
+
+    /// Returns true if the option does more than read.
+    pub(crate) fn changes(&self) -> bool {
+        match self.verb {
+            Some(Verb::Raises(_) | Verb::Reveals) => true,
+            Some(Verb::Means(effect) | Verb::Only(effect)) if effect != Effect::Read => true,
+            _ => !matches!(self.role, Role::Text | Role::Input),
+        }
+    }
 }
 
 /// How many operands a role takes.
@@ -203,6 +228,8 @@ pub(crate) struct Program {
     pub(crate) only_first: bool,
     /// Whether what looks like an option behind an operand is one more operand.
     pub(crate) options_first: bool,
+    /// Whether it reads options behind an operand, too.
+    pub(crate) permutes: bool,
     /// Whether it shows names of files, and not what is in them.
     pub(crate) lists: bool,
     pub(crate) terminal: Option<Terminal>,
@@ -276,6 +303,8 @@ pub(crate) struct Variable {
     pub(crate) pattern: String,
     pub(crate) why: String,
     pub(crate) harmless: Vec<String>,
+    /// The only values with which it changes anything, if not all do.
+    pub(crate) only: Vec<String>,
 }
 
 /// All tables.
@@ -342,7 +371,8 @@ impl Tables {
     /// Why setting `name` to `value` changes what runs, if it does.
     pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&Variable> {
         self.variables.iter().find(|variable| {
-            matches(&variable.pattern, name)
+            variable.only.is_empty()
+                && matches(&variable.pattern, name)
                 && !value.is_some_and(|value| {
                     variable.harmless.iter().any(|harmless| {
                         // What a `*` stands for is one word.
@@ -354,6 +384,24 @@ impl Tables {
                                 }))
                     })
                 })
+        })
+    }
+
+    /// Returns the variable that changes what runs with values of a kind only, if `value` is one of
+    /// them. A list begins with `(`.
+    pub(crate) fn special_value(&self, name: &str, value: &str) -> Option<&Variable> {
+        let unknown = value.contains(crate::classify::judge::UNKNOWN);
+        let list = value.starts_with('(');
+        self.variables.iter().find(|variable| {
+            let counts = |only: &String| match only.as_str() {
+                "$" => unknown,
+                only if only.starts_with('(') && list && unknown => true,
+                only => matches(only, value),
+            };
+            !variable.only.is_empty()
+                && matches(&variable.pattern, name)
+                && variable.only.iter().any(counts)
+                && !variable.harmless.iter().any(|text| matches(text, value))
         })
     }
 

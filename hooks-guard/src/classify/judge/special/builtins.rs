@@ -1,7 +1,8 @@
 //! Judges of the shell's own commands that tables describe as well.
 
 use super::{Outcome, args};
-use crate::classify::judge::{Arg, Input, Judge, Value};
+use crate::classify::judge::redirect::shown;
+use crate::classify::judge::{Arg, Input, Judge, UNKNOWN, Value};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
 
@@ -21,14 +22,10 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     // Some shells compute what is shown as a number.
     if printf
         && let Some(format) = call.operands.first()
-        && format.arg.text.split('%').skip(1).any(|rest| {
-            let kind =
-                rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));
-            kind.starts_with(|c| "diouxXeEfFgGaA".contains(c))
-        })
+        && formats_numbers(&format.arg.text)
     {
         for operand in &call.operands[1..] {
-            if !operand.arg.inert && !operand.arg.known() {
+            if !operand.arg.inert || operand.arg.known() {
                 judge.computes(&operand.arg);
             }
         }
@@ -45,18 +42,117 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
 
 fn named(judge: &mut Judge<'_>, name: &Arg) {
     judge.names_variable(name);
-    if judge.tables.variable(&name.text, None).is_some() {
-        judge.find(
-            Effect::Code,
-            name.span,
-            format!("sets `{}`, which changes what runs", name.text),
-        );
-    }
+    judge.sets(&name.text, &Arg::unknown(name.span));
     judge.environment.set_unknown(&name.text);
 }
 
+/// `print`: text that is expanded as a prompt (`-P`), computed (`-f`), typed (`-z`) or kept (`-v`).
+pub(super) fn print(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    let text = || call.operands.iter().map(|operand| &operand.arg);
+    for arg in text().filter(|_| call.has(&["-P"])) {
+        judge.computed(arg);
+        if !arg.known() && !arg.inert {
+            let reason = "expands a value as a prompt, and runs what stands in it";
+            judge.find(Effect::Code, arg.span, reason);
+        }
+    }
+    for given in &call.options {
+        match (given.name.as_str(), &given.value) {
+            ("-v", Some(name)) => named(judge, name),
+            ("-f", Some(format)) if formats_numbers(&format.text) => {
+                for arg in text() {
+                    judge.computes(arg);
+                }
+            }
+            ("-z", _) => {
+                judge.find(Effect::Code, whole, "types what the shell then runs");
+                for arg in text() {
+                    judge.shell_text(arg, &Input::Unknown);
+                }
+            }
+            _ => {}
+        }
+    }
+    Outcome::Table
+}
+
+/// `hash NAME=PATH` makes a name mean another program.
+pub(super) fn hash(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for operand in call.operands.iter().filter(|_| !call.has(&["-d"])) {
+        judge.computed(&operand.arg);
+        if operand.arg.text.contains('=') {
+            let reason = "makes a name mean another program";
+            judge.find(Effect::Code, operand.arg.span, reason);
+        }
+    }
+    Outcome::Table
+}
+
+/// `autoload`: a function from a file of the user's, or by the name of a program.
+pub(super) fn autoload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for operand in &call.operands {
+        let name = operand.arg.text.as_str();
+        if name.contains(['/', UNKNOWN]) || judge.tables.program(name).is_some() {
+            let reason = format!("loads a function from a file for `{}`", shown(&operand.arg));
+            judge.find(Effect::Code, operand.arg.span, reason);
+        }
+    }
+    Outcome::Table
+}
+
+/// `zmodload`: a module of the shell's own, or any library.
+pub(super) fn zmodload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    for operand in &call.operands {
+        let name = operand.arg.text.as_str();
+        let path = name.contains('/') && (!name.starts_with("zsh/") || name.contains(".."));
+        if path || !operand.arg.known() {
+            let reason = format!("loads code from `{}`", shown(&operand.arg));
+            judge.find(Effect::Code, operand.arg.span, reason);
+        }
+    }
+    Outcome::Table
+}
+
+/// `zstyle -e PATTERN STYLE TEXT`: the text is run where the style is looked up.
+pub(super) fn zstyle(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    if call.has(&["-e"]) {
+        for operand in call.operands.iter().skip(2) {
+            judge.shell_text(&operand.arg, &Input::Unknown);
+        }
+    }
+    Outcome::Table
+}
+
+/// Returns true if a format shows one of its arguments as a number, which some shells compute.
+fn formats_numbers(format: &str) -> bool {
+    format.split('%').skip(1).any(|rest| {
+        let kind = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " #+-.*'".contains(c));
+        let width = rest.len() > kind.len() && rest[..rest.len() - kind.len()].contains('*');
+        width || kind.starts_with(|c| "diouxXeEfFgGaA".contains(c))
+    })
+}
+
+/// `ulimit` computes its number in some shells.
+pub(super) fn ulimit(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    for arg in call.operands.iter().map(|o| &o.arg).chain(values) {
+        judge.computes(arg);
+    }
+    Outcome::Table
+}
+
+/// `repeat` computes how often it runs a command.
+pub(super) fn repeat(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    if let Some(count) = call.operands.first() {
+        judge.computes(&count.arg);
+    }
+    Outcome::Table
+}
+
 /// Nothing is changed by a test, but what it computes may run.
-pub(super) fn test(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn test(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    // Some shells compute what others take for numbers.
+    judge.computed_values(whole);
     for (at, arg) in call.args.iter().enumerate() {
         judge.computed(arg);
         if matches!(arg.text.as_str(), "-v" | "-t" | "-R")

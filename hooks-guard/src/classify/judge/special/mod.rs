@@ -88,6 +88,13 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("rustfmt", SpecialFn(rust::rustfmt)),
     ("cargo-fmt", SpecialFn(rust::cargo_fmt)),
     ("assign", SpecialFn(builtins::assign)),
+    ("print", SpecialFn(builtins::print)),
+    ("hash", SpecialFn(builtins::hash)),
+    ("autoload", SpecialFn(builtins::autoload)),
+    ("zmodload", SpecialFn(builtins::zmodload)),
+    ("zstyle", SpecialFn(builtins::zstyle)),
+    ("repeat", SpecialFn(builtins::repeat)),
+    ("ulimit", SpecialFn(builtins::ulimit)),
     ("test", SpecialFn(builtins::test)),
     ("arithmetic", SpecialFn(builtins::arithmetic)),
     ("compgen", SpecialFn(builtins::compgen)),
@@ -135,6 +142,7 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     // All abbreviations stand in the table.
     ("ip", SpecialFn(|_, _, _, _| Outcome::Table)),
     // The shell's own: `builtin` deals with them before any table is asked.
+    ("declare", SpecialFn(|_, _, _, _| Outcome::Table)),
     ("set", SpecialFn(|_, _, _, _| Outcome::Table)),
     ("trap", SpecialFn(|_, _, _, _| Outcome::Table)),
     ("command", SpecialFn(|_, _, _, _| Outcome::Table)),

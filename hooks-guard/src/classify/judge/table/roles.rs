@@ -5,7 +5,7 @@ use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
 use crate::classify::judge::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Language, Operand, Role};
+use crate::classify::tables::{Call, Effect, Language, Operand, Role, members};
 use crate::host;
 
 /// Where machines in clouds are told what they are, and given keys.
@@ -209,6 +209,15 @@ impl Judge<'_> {
                             format!("`{path}` shows the user's credentials to `{host}`"),
                         );
                     }
+                }
+            }
+            Role::Request => {
+                for arg in args.iter().filter(|arg| members(&arg.text).is_none()) {
+                    self.find(
+                        Effect::Code,
+                        arg.span,
+                        format!("`{path}` sends a request that is not shown"),
+                    );
                 }
             }
             Role::Config => args.iter().for_each(|arg| self.config(call, arg)),
