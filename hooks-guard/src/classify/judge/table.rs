@@ -1,6 +1,7 @@
 //! Commands as their tables say.
 
 pub(super) mod config;
+mod requests;
 mod roles;
 
 use std::net::IpAddr;
@@ -50,6 +51,7 @@ impl Judge<'_> {
             return None;
         }
         self.files_in_words(call);
+        self.requests(call);
         let outcome = match &program.judge {
             Some(name) => special(name)(self, call, whole, input),
             None => Outcome::Table,

@@ -111,6 +111,7 @@ struct Secrets {
     paths: Vec<String>,
     folders: Vec<String>,
     harmless: Vec<String>,
+    hosts: Vec<String>,
 }
 
 /// Without `off` it starts a pager only where `on` has it do so.
@@ -176,7 +177,13 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
 /// so.
 pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
     let parsed = read::<Secrets>("secrets.toml", text)?;
-    Ok(Paths::new(parsed.paths, parsed.folders, parsed.harmless))
+    let Secrets {
+        paths,
+        folders,
+        harmless,
+        hosts,
+    } = parsed;
+    Ok(Paths::new(paths, folders, harmless, hosts))
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {

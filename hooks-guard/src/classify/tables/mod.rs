@@ -368,6 +368,18 @@ impl Tables {
         self.secrets.within(path)
     }
 
+    /// Whether machines in clouds get their keys from a plain host.
+    pub(crate) fn gives_keys(&self, host: &str) -> bool {
+        self.secrets.hosts.iter().any(|known| known == host)
+    }
+
+    /// The host from which machines in clouds get their keys and which a text in lower case contains.
+    pub(crate) fn names_keys(&self, text: &str) -> Option<&str> {
+        let mut hosts = self.secrets.hosts.iter();
+        let named = |host: &&String| host.contains(['.', ':']) && text.contains(host.as_str());
+        hosts.find(named).map(String::as_str)
+    }
+
     /// Whether every file of a name is known to be none of those that hold secrets.
     pub(crate) fn harmless(&self, name: &str) -> bool {
         self.secrets.harmless(name)

@@ -11,14 +11,22 @@ pub(crate) struct Paths {
     /// Folders in which nearly everything is secret.
     folders: Patterns,
     harmless: Patterns,
+    /// Hosts that give out keys.
+    pub(super) hosts: Vec<String>,
 }
 
 impl Paths {
-    pub(super) fn new(secret: Vec<String>, folders: Vec<String>, harmless: Vec<String>) -> Self {
+    pub(super) fn new(
+        secret: Vec<String>,
+        folders: Vec<String>,
+        harmless: Vec<String>,
+        hosts: Vec<String>,
+    ) -> Self {
         Paths {
             secret: Patterns::new(secret),
             folders: Patterns::new(folders),
             harmless: Patterns::new(harmless),
+            hosts,
         }
     }
 

@@ -6,16 +6,6 @@ use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
 use crate::classify::judge::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Operand, Role};
-use crate::host;
-
-/// Where machines in clouds are told what they are, and given keys.
-const METADATA: &[&str] = &[
-    "169.254.169.254",
-    "169.254.170.2",
-    "metadata.google.internal",
-    "100.100.100.200",
-    "fd00:ec2::254",
-];
 
 impl Judge<'_> {
     /// Notes what happens with words in a role.
@@ -29,7 +19,8 @@ impl Judge<'_> {
         let path = call.path.as_str();
         self.parts.role(role, args);
         match role {
-            Role::Text | Role::Host => {}
+            Role::Text => {}
+            Role::Host => args.iter().for_each(|arg| self.own_keys(arg)),
             Role::Input if call.program.lists => args.iter().for_each(|arg| self.listed(arg)),
             Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Settings => {
@@ -199,6 +190,7 @@ impl Judge<'_> {
             }
             Role::Endpoint => {
                 for arg in args {
+                    self.own_keys(arg);
                     let address = match arg.text.contains("://") {
                         true => arg.clone(),
                         false => as_address(arg),
@@ -226,33 +218,6 @@ impl Judge<'_> {
             }
         }
         None
-    }
-
-    /// Asks about an address from which a machine in a cloud gets its own keys.
-    pub(in crate::classify::judge) fn own_keys(&mut self, address: &Arg) {
-        let text = address.text.to_ascii_lowercase();
-        let rest = text
-            .split_once("://")
-            .map_or(text.as_str(), |(_, rest)| rest);
-        let host = rest.split(['/', '?', '#']).next().unwrap_or("");
-        let host = host.rsplit('@').next().unwrap_or("");
-        let host = match host.strip_prefix('[') {
-            Some(inner) => inner.split(']').next().unwrap_or(""),
-            None => host.split(':').next().unwrap_or(""),
-        };
-        let host = host::plain(host);
-        let numbers = host::address(&host).map(|address| address.to_string());
-        let read = numbers.as_ref().unwrap_or(&host);
-        let mut keys = METADATA.iter();
-        if let Some(host) = keys.find(|keys| text.contains(**keys) || *read == **keys) {
-            let reason = format!("`{host}` gives out the keys of the machine");
-            self.ask(address.span, reason);
-        }
-        // Not everything reads such a host as the same address.
-        let digits = host.len() >= 8 && host.chars().all(|c| c.is_ascii_digit());
-        if digits || host.starts_with("0x") {
-            self.ask(address.span, "the host is written as a number");
-        }
     }
 
     fn unknown_file(&mut self, arg: &Arg) {
