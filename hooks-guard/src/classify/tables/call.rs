@@ -180,7 +180,7 @@ impl Call {
                 || match given.option.verb {
                     Some(Verb::Raises(_) | Verb::Reveals) => true,
                     Some(Verb::Means(effect) | Verb::Only(effect)) => effect != Effect::Read,
-                    None => !matches!(given.option.role, Role::Text | Role::Input),
+                    None => !matches!(given.option.role, Role::Text | Role::Input | Role::Name),
                 }
         });
     }

@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use super::secrets::Paths;
 use super::{
-    Count, Effect, Keyboard, Language, Opt, Pager, Program, Role, Style, Takes, Terminal, Variable,
-    Verb,
+    Contents, Count, Effect, Keyboard, Language, Opt, Pager, Program, Role, Style, Takes, Terminal,
+    Variable, Verb,
 };
 
 /// A mistake in a table.
@@ -68,10 +68,9 @@ struct Raw {
     only_first: bool,
     #[serde(default)]
     options_first: bool,
-    #[serde(default)]
-    lists: bool,
     terminal: Option<RawTerminal>,
     pager: Option<RawPager>,
+    contents: Option<RawContents>,
     #[serde(default)]
     variables: Vec<String>,
     #[serde(default)]
@@ -121,6 +120,16 @@ struct RawPager {
     off: Option<String>,
     #[serde(default)]
     on: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawContents {
+    #[serde(default)]
+    off: String,
+    on: String,
+    #[serde(default)]
+    only_on: Vec<String>,
 }
 
 fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableError> {
@@ -241,9 +250,9 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         shows: raw.shows,
         only_first: raw.only_first,
         options_first: raw.options_first,
-        lists: raw.lists,
         terminal: None,
         pager: None,
+        contents: None,
         variables: raw.variables,
         harmless_config: raw.harmless_config,
     };
@@ -256,7 +265,15 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         }),
         None => parent.and_then(|p| p.pager.clone()),
     };
-    (own.terminal, own.pager) = (terminal, pager);
+    let contents = raw.contents.map(|raw| {
+        Ok::<_, String>(Contents {
+            off: names(&raw.off)?,
+            on: names(&raw.on)?,
+            only_on: raw.only_on,
+        })
+    });
+    let contents = contents.transpose()?;
+    (own.terminal, own.pager, own.contents) = (terminal, pager, contents);
     if let Some(parent) = parent {
         own.variables.extend(parent.variables.iter().cloned());
         own.shows.extend(parent.shows.iter().cloned());
@@ -345,6 +362,7 @@ fn role(name: &str) -> Result<Role, String> {
     Ok(match name {
         "text" => Role::Text,
         "input" => Role::Input,
+        "name" => Role::Name,
         "settings" => Role::Settings,
         "output" => Role::Output,
         "append" => Role::Append,

@@ -63,6 +63,8 @@ pub(crate) enum Style {
 pub(crate) enum Role {
     Text,
     Input,
+    /// A file of which facts are printed, and not its contents.
+    Name,
     /// A file that may name programs, unless it is one of the user's own.
     Settings,
     Output,
@@ -174,6 +176,18 @@ pub(crate) struct Pager {
     pub(crate) on: Vec<String>,
 }
 
+/// When a program prints the contents of its operands with the role `name`, and not only facts about
+/// them.
+#[derive(Clone, Debug)]
+pub(crate) struct Contents {
+    /// Options with which it does not.
+    pub(crate) off: Vec<String>,
+    /// Options with which it does.
+    pub(crate) on: Vec<String>,
+    /// Names of the command that does so only with an option of `on`.
+    pub(crate) only_on: Vec<String>,
+}
+
 /// A program or one of its commands.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -203,10 +217,9 @@ pub(crate) struct Program {
     pub(crate) only_first: bool,
     /// Whether what looks like an option behind an operand is one more operand.
     pub(crate) options_first: bool,
-    /// Whether it shows names of files, and not what is in them.
-    pub(crate) lists: bool,
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
+    pub(crate) contents: Option<Contents>,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
 }

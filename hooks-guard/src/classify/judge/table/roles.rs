@@ -21,8 +21,8 @@ impl Judge<'_> {
         match role {
             Role::Text => {}
             Role::Host => args.iter().for_each(|arg| self.own_keys(arg)),
-            Role::Input if call.program.lists => args.iter().for_each(|arg| self.listed(arg)),
-            Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
+            Role::Name if !prints_contents(call) => {}
+            Role::Input | Role::Name => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Settings => {
                 for arg in args.iter().filter(|arg| !own(arg)) {
                     self.ask(
@@ -227,6 +227,16 @@ impl Judge<'_> {
                 .insert(arg.text.clone(), Contents::Unknown);
         }
     }
+}
+
+/// Whether a call prints the contents of the files that it names.
+fn prints_contents(call: &Call) -> bool {
+    let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
+    call.program.contents.as_ref().is_some_and(|contents| {
+        let name = call.path.rsplit(' ').next().unwrap_or("");
+        let by_itself = !contents.only_on.iter().any(|only| only == name);
+        given(&contents.on) || by_itself && !given(&contents.off)
+    })
 }
 
 /// Whether a file lies where only its user puts files.
