@@ -112,7 +112,9 @@ impl Judge<'_> {
             }
         }
         self.sends(call, whole);
-        if let Some(what) = &program.reveals {
+        let given = program.reveals_given.as_ref();
+        let given = given.filter(|_| !call.operands.is_empty());
+        if let Some(what) = program.reveals.as_ref().or(given) {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
         self.same(call);
@@ -245,8 +247,11 @@ impl Judge<'_> {
                 Some(Verb::Raises(effect)) if stronger(raised, effect) => {
                     raised = Some(entry(effect))
                 }
-                Some(Verb::Reveals) => {
+                Some(verb @ (Verb::Reveals | Verb::MeansSecret)) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name));
+                    if verb == Verb::MeansSecret && stronger(means, Effect::Read) {
+                        means = Some(entry(Effect::Read));
+                    }
                 }
                 _ => {}
             }
@@ -289,7 +294,7 @@ impl Judge<'_> {
                     let reason = format!("`{}` with `{}` {}", call.path, given.name, verb(effect));
                     self.find(effect, given.span, reason);
                 }
-                Some(Verb::Reveals) => {
+                Some(Verb::Reveals | Verb::MeansSecret) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name))
                 }
                 _ => {}

@@ -178,7 +178,7 @@ impl Call {
             at += 1;
             at <= options
                 || match given.option.verb {
-                    Some(Verb::Raises(_) | Verb::Reveals) => true,
+                    Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret) => true,
                     Some(Verb::Means(effect) | Verb::Only(effect)) => effect != Effect::Read,
                     None => !matches!(given.option.role, Role::Text | Role::Input | Role::Name),
                 }
@@ -242,7 +242,10 @@ impl Call {
             match value {
                 Some("false" | "0" | "no") if option.takes == Takes::Nothing => {
                     // The opposite of the flag: what it would promise does not hold.
-                    if matches!(option.verb, Some(Verb::Raises(_) | Verb::Reveals)) {
+                    if matches!(
+                        option.verb,
+                        Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret)
+                    ) {
                         self.give(name, option, None, arg.span, next);
                     } else if option.verb.is_some() {
                         let silent = Opt {

@@ -54,6 +54,7 @@ struct Raw {
     options_anywhere: bool,
     commands_of: Option<String>,
     reveals: Option<String>,
+    reveals_given: Option<String>,
     #[serde(default)]
     sends: bool,
     #[serde(default)]
@@ -244,6 +245,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         commands_of: raw.commands_of,
         options_anywhere: raw.options_anywhere || parent.is_some_and(|p| p.options_anywhere),
         reveals: raw.reveals,
+        reveals_given: raw.reveals_given,
         sends: raw.sends || parent.is_some_and(|p| p.sends),
         offline: raw.offline || parent.is_some_and(|p| p.offline),
         hosts: raw.hosts || parent.is_some_and(|p| p.hosts),
@@ -381,6 +383,7 @@ fn role(name: &str) -> Result<Role, String> {
         "host" => Role::Host,
         "config" => Role::Config,
         "method" => Role::Method,
+        "setting" => Role::Setting,
         other => match other.strip_prefix("script:") {
             Some(name) => Role::Script(language(name)?),
             None => return Err(format!("unknown role `{other}`")),
@@ -457,8 +460,10 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
         words.next();
     }
     if let Some(verb) = words.next() {
+        let secret = verb == "means" && words.next_if_eq(&"secret").is_some();
         let mut what = || effect(words.next().ok_or("a verb without an effect")?);
         option.verb = Some(match verb {
+            _ if secret => Verb::MeansSecret,
             "raises" => Verb::Raises(what()?),
             "means" => Verb::Means(what()?),
             "only" => Verb::Only(what()?),

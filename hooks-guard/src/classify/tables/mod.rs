@@ -89,6 +89,8 @@ pub(crate) enum Role {
     /// The name of the machine that is spoken to, which may not be a word of an address.
     Host,
     Config,
+    /// The name of a setting that is printed.
+    Setting,
     /// The method of a request, as HTTP names them.
     Method,
 }
@@ -127,6 +129,8 @@ pub(crate) enum Verb {
     Means(Effect),
     Only(Effect),
     Reveals,
+    /// As `Means(Read)` and `Reveals`.
+    MeansSecret,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -206,6 +210,8 @@ pub(crate) struct Program {
     pub(crate) commands_of: Option<String>,
     pub(crate) options_anywhere: bool,
     pub(crate) reveals: Option<String>,
+    /// The secret that it prints if it has an operand.
+    pub(crate) reveals_given: Option<String>,
     pub(crate) sends: bool,
     /// Whether addresses among its words are no more than text to it.
     pub(crate) offline: bool,

@@ -110,6 +110,8 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("facts-alone", SpecialFn(builtins::facts_alone)),
     ("flag-values", SpecialFn(builds::flag_values)),
     ("private-keys", SpecialFn(services::private_keys)),
+    ("decrypts", SpecialFn(services::decrypts)),
+    ("state-as-json", SpecialFn(services::state_as_json)),
     ("mypy", SpecialFn(builds::mypy)),
     ("mlr", SpecialFn(documents::mlr)),
     ("at", SpecialFn(given::at)),

@@ -1,5 +1,6 @@
 //! Operands and values of options by the role that they play.
 
+use super::config::private;
 use super::{as_address, elsewhere, leaves};
 use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
@@ -204,6 +205,14 @@ impl Judge<'_> {
                 }
             }
             Role::Config => args.iter().for_each(|arg| self.config(call, arg)),
+            Role::Setting => {
+                for arg in args.iter().filter(|arg| private(&arg.text)) {
+                    self.ask(
+                        arg.span,
+                        format!("prints `{}`, by its name a secret", shown(arg)),
+                    );
+                }
+            }
             Role::Method => {
                 for arg in args {
                     let effect = crate::classify::judge::special::method(&arg.text);
