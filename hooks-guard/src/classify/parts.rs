@@ -447,7 +447,7 @@ impl Recorder {
 
 fn touch(role: Role, args: &[Arg], out: &mut Vec<Touch>) {
     let effect = match role {
-        Role::Input | Role::Settings | Role::ScriptFile => Crud::Read,
+        Role::Input | Role::Name | Role::Settings | Role::ScriptFile => Crud::Read,
         Role::Output => Crud::Create,
         Role::Append | Role::Update => Crud::Update,
         Role::Delete => Crud::Delete,

@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 
 pub(crate) use environment::{Environment, Value};
 use numbers::Shown;
-pub(crate) use run::{fits, plain};
+pub(crate) use run::plain;
 pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
 

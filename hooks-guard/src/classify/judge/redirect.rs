@@ -259,16 +259,6 @@ impl Judge<'_> {
         }
     }
 
-    /// Notes a file or folder of which only the name is looked at.
-    pub(crate) fn listed(&mut self, file: &Arg) {
-        if self.tables.secret(&file.text) {
-            self.ask(
-                file.span,
-                format!("looks at `{}`, which holds secrets", shown(file)),
-            );
-        }
-    }
-
     /// Runs what gets the names that came before it in a pipeline, or that a loop goes through.
     pub(crate) fn with_names<T>(
         &mut self,

@@ -295,7 +295,7 @@ impl Judge<'_> {
 }
 
 /// Whether a name fits a pattern of `*`, `?` and `[…]` (which fits any character here).
-pub(crate) fn fits(pattern: &[u8], name: &[u8]) -> bool {
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     // Where to go on if it does not fit: only the last `*` need take more.
     let mut star = None;

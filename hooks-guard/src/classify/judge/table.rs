@@ -1,6 +1,7 @@
 //! Commands as their tables say.
 
 pub(super) mod config;
+mod requests;
 mod roles;
 
 use std::net::IpAddr;
@@ -50,6 +51,7 @@ impl Judge<'_> {
             return None;
         }
         self.files_in_words(call);
+        self.requests(call);
         let outcome = match &program.judge {
             Some(name) => special(name)(self, call, whole, input),
             None => Outcome::Table,
@@ -110,7 +112,9 @@ impl Judge<'_> {
             }
         }
         self.sends(call, whole);
-        if let Some(what) = &program.reveals {
+        let given = program.reveals_given.as_ref();
+        let given = given.filter(|_| !call.operands.is_empty());
+        if let Some(what) = program.reveals.as_ref().or(given) {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
         self.same(call);
@@ -243,8 +247,11 @@ impl Judge<'_> {
                 Some(Verb::Raises(effect)) if stronger(raised, effect) => {
                     raised = Some(entry(effect))
                 }
-                Some(Verb::Reveals) => {
+                Some(verb @ (Verb::Reveals | Verb::MeansSecret)) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name));
+                    if verb == Verb::MeansSecret && stronger(means, Effect::Read) {
+                        means = Some(entry(Effect::Read));
+                    }
                 }
                 _ => {}
             }
@@ -287,7 +294,7 @@ impl Judge<'_> {
                     let reason = format!("`{}` with `{}` {}", call.path, given.name, verb(effect));
                     self.find(effect, given.span, reason);
                 }
-                Some(Verb::Reveals) => {
+                Some(Verb::Reveals | Verb::MeansSecret) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name))
                 }
                 _ => {}

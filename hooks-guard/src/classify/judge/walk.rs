@@ -100,14 +100,15 @@ impl Judge<'_> {
             let mut output = None;
             let outer = std::mem::take(&mut self.noted);
             let before_all = (self.shown, self.piped);
-            let last = pipeline.commands.len() - 1;
             for (at, command) in pipeline.commands.iter().enumerate() {
                 let before = self.environment.clone();
                 if at > 0 {
                     self.piped = self.shown;
                 }
                 self.shown = Shown::Numbers;
-                output = self.capturing(at < last, |judge| judge.part(command, &current, at > 0));
+                output = self.capturing(at + 1 < pipeline.commands.len(), |judge| {
+                    judge.part(command, &current, at > 0)
+                });
                 // `lastpipe` may keep what the last command sets.
                 let after = self.environment.clone();
                 self.leave(before);

@@ -196,6 +196,14 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                 _ => Effect::Unknown,
             }
         };
+        let printed = |word: &str| {
+            word.contains(['*', '?', '[']) || word.contains("pass") || word.contains("auth")
+        };
+        if (name.as_str(), second.as_str()) == ("CONFIG", "GET")
+            && printed(&line.to_ascii_lowercase())
+        {
+            judge.ask(arg.span, "prints the passwords of the server");
+        }
         judge.find(effect, arg.span, format!("Redis runs `{name}`"));
     }
 }

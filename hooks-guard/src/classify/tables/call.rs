@@ -287,7 +287,10 @@ impl Call {
             match value {
                 Some("false" | "0" | "no") if option.takes == Takes::Nothing => {
                     // The opposite of the flag: what it would promise does not hold.
-                    if matches!(option.verb, Some(Verb::Raises(_) | Verb::Reveals)) {
+                    if matches!(
+                        option.verb,
+                        Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret)
+                    ) {
                         self.give(name, option, None, arg.span, next);
                     } else if option.verb.is_some() {
                         let silent = Opt {

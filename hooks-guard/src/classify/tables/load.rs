@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use super::secrets::Paths;
 use super::{
-    Count, Effect, Keyboard, Language, Opt, Pager, Program, Role, Style, Takes, Terminal, Variable,
-    Verb,
+    Contents, Count, Effect, Keyboard, Language, Opt, Pager, Program, Role, Style, Takes, Terminal,
+    Variable, Verb,
 };
 
 /// A mistake in a table.
@@ -54,6 +54,7 @@ struct Raw {
     options_anywhere: bool,
     commands_of: Option<String>,
     reveals: Option<String>,
+    reveals_given: Option<String>,
     #[serde(default)]
     sends: bool,
     #[serde(default)]
@@ -69,10 +70,9 @@ struct Raw {
     #[serde(default)]
     options_first: bool,
     permutes: Option<bool>,
-    #[serde(default)]
-    lists: bool,
     terminal: Option<RawTerminal>,
     pager: Option<RawPager>,
+    contents: Option<RawContents>,
     #[serde(default)]
     variables: Vec<String>,
     #[serde(default)]
@@ -114,6 +114,7 @@ struct Secrets {
     paths: Vec<String>,
     folders: Vec<String>,
     harmless: Vec<String>,
+    hosts: Vec<String>,
 }
 
 /// Without `off` it starts a pager only where `on` has it do so.
@@ -123,6 +124,16 @@ struct RawPager {
     off: Option<String>,
     #[serde(default)]
     on: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawContents {
+    #[serde(default)]
+    off: String,
+    on: String,
+    #[serde(default)]
+    only_on: Vec<String>,
 }
 
 fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, TableError> {
@@ -180,7 +191,13 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
 /// so.
 pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
     let parsed = read::<Secrets>("secrets.toml", text)?;
-    Ok(Paths::new(parsed.paths, parsed.folders, parsed.harmless))
+    let Secrets {
+        paths,
+        folders,
+        harmless,
+        hosts,
+    } = parsed;
+    Ok(Paths::new(paths, folders, harmless, hosts))
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
@@ -234,6 +251,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         commands_of: raw.commands_of,
         options_anywhere: raw.options_anywhere || parent.is_some_and(|p| p.options_anywhere),
         reveals: raw.reveals,
+        reveals_given: raw.reveals_given,
         sends: raw.sends || parent.is_some_and(|p| p.sends),
         offline: raw.offline || parent.is_some_and(|p| p.offline),
         hosts: raw.hosts || parent.is_some_and(|p| p.hosts),
@@ -241,9 +259,9 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         only_first: raw.only_first,
         options_first: raw.options_first,
         permutes,
-        lists: raw.lists,
         terminal: None,
         pager: None,
+        contents: None,
         variables: raw.variables,
         harmless_config: raw.harmless_config,
     };
@@ -256,7 +274,15 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         }),
         None => parent.and_then(|p| p.pager.clone()),
     };
-    (own.terminal, own.pager) = (terminal, pager);
+    let contents = raw.contents.map(|raw| {
+        Ok::<_, String>(Contents {
+            off: names(&raw.off)?,
+            on: names(&raw.on)?,
+            only_on: raw.only_on,
+        })
+    });
+    let contents = contents.transpose()?;
+    (own.terminal, own.pager, own.contents) = (terminal, pager, contents);
     if let Some(parent) = parent {
         own.variables.extend(parent.variables.iter().cloned());
         own.shows.extend(parent.shows.iter().cloned());
@@ -345,6 +371,7 @@ fn role(name: &str) -> Result<Role, String> {
     Ok(match name {
         "text" => Role::Text,
         "input" => Role::Input,
+        "name" => Role::Name,
         "settings" => Role::Settings,
         "output" => Role::Output,
         "append" => Role::Append,
@@ -364,6 +391,7 @@ fn role(name: &str) -> Result<Role, String> {
         "config" => Role::Config,
         "request" => Role::Request,
         "method" => Role::Method,
+        "setting" => Role::Setting,
         other => match other.strip_prefix("script:") {
             Some(name) => Role::Script(language(name)?),
             None => return Err(format!("unknown role `{other}`")),
@@ -441,8 +469,10 @@ fn option_line(line: &str) -> Result<Vec<(String, Opt)>, String> {
         words.next();
     }
     if let Some(verb) = words.next() {
+        let secret = verb == "means" && words.next_if_eq(&"secret").is_some();
         let mut what = || effect(words.next().ok_or("a verb without an effect")?);
         option.verb = Some(match verb {
+            _ if secret => Verb::MeansSecret,
             "raises" => Verb::Raises(what()?),
             "means" => Verb::Means(what()?),
             "only" => Verb::Only(what()?),

@@ -65,6 +65,8 @@ pub(crate) enum Style {
 pub(crate) enum Role {
     Text,
     Input,
+    /// A file of which facts are printed, and not its contents.
+    Name,
     /// A file that may name programs, unless it is one of the user's own.
     Settings,
     Output,
@@ -91,6 +93,8 @@ pub(crate) enum Role {
     Config,
     /// A whole request as JSON or YAML, whose members are options.
     Request,
+    /// The name of a setting that is printed.
+    Setting,
     /// The method of a request, as HTTP names them.
     Method,
 }
@@ -129,6 +133,8 @@ pub(crate) enum Verb {
     Means(Effect),
     Only(Effect),
     Reveals,
+    /// As `Means(Read)` and `Reveals`.
+    MeansSecret,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -152,7 +158,7 @@ impl Opt {
     /// Returns true if the option does more than read.
     pub(crate) fn changes(&self) -> bool {
         match self.verb {
-            Some(Verb::Raises(_) | Verb::Reveals) => true,
+            Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret) => true,
             Some(Verb::Means(effect) | Verb::Only(effect)) if effect != Effect::Read => true,
             _ => !matches!(self.role, Role::Text | Role::Input),
         }
@@ -199,6 +205,18 @@ pub(crate) struct Pager {
     pub(crate) on: Vec<String>,
 }
 
+/// When a program prints the contents of its operands with the role `name`, and not only facts about
+/// them.
+#[derive(Clone, Debug)]
+pub(crate) struct Contents {
+    /// Options with which it does not.
+    pub(crate) off: Vec<String>,
+    /// Options with which it does.
+    pub(crate) on: Vec<String>,
+    /// Names of the command that does so only with an option of `on`.
+    pub(crate) only_on: Vec<String>,
+}
+
 /// A program or one of its commands.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -217,6 +235,8 @@ pub(crate) struct Program {
     pub(crate) commands_of: Option<String>,
     pub(crate) options_anywhere: bool,
     pub(crate) reveals: Option<String>,
+    /// The secret that it prints if it has an operand.
+    pub(crate) reveals_given: Option<String>,
     pub(crate) sends: bool,
     /// Whether addresses among its words are no more than text to it.
     pub(crate) offline: bool,
@@ -230,10 +250,9 @@ pub(crate) struct Program {
     pub(crate) options_first: bool,
     /// Whether it reads options behind an operand, too.
     pub(crate) permutes: bool,
-    /// Whether it shows names of files, and not what is in them.
-    pub(crate) lists: bool,
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
+    pub(crate) contents: Option<Contents>,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
 }
@@ -414,6 +433,18 @@ impl Tables {
     /// by what is not known of it.
     pub(crate) fn secret_within(&self, path: &str) -> bool {
         self.secrets.within(path)
+    }
+
+    /// Whether machines in clouds get their keys from a plain host.
+    pub(crate) fn gives_keys(&self, host: &str) -> bool {
+        self.secrets.hosts.iter().any(|known| known == host)
+    }
+
+    /// The host from which machines in clouds get their keys and which a text in lower case contains.
+    pub(crate) fn names_keys(&self, text: &str) -> Option<&str> {
+        let mut hosts = self.secrets.hosts.iter();
+        let named = |host: &&String| host.contains(['.', ':']) && text.contains(host.as_str());
+        hosts.find(named).map(String::as_str)
     }
 
     /// Whether every file of a name is known to be none of those that hold secrets.

@@ -11,21 +11,32 @@ pub(crate) struct Paths {
     /// Folders in which nearly everything is secret.
     folders: Patterns,
     harmless: Patterns,
+    /// Hosts that give out keys.
+    pub(super) hosts: Vec<String>,
 }
 
 impl Paths {
-    pub(super) fn new(secret: Vec<String>, folders: Vec<String>, harmless: Vec<String>) -> Self {
+    pub(super) fn new(
+        secret: Vec<String>,
+        folders: Vec<String>,
+        harmless: Vec<String>,
+        hosts: Vec<String>,
+    ) -> Self {
         Paths {
             secret: Patterns::new(secret),
             folders: Patterns::new(folders),
             harmless: Patterns::new(harmless),
+            hosts,
         }
     }
 
     pub(super) fn secret(&self, path: &str) -> bool {
         let is = |path: &str| self.secret.hit(path) && !self.harmless(path);
         // As it stands a folder may end with a `/`.
-        is(relative(path)) || path.contains('/') && is(&plain(path))
+        let as_path = |path: &str| is(relative(path)) || path.contains('/') && is(&plain(path));
+        // `HEAD:.env.local`, `1,5:.env.local`, `host:.env.local`
+        let inner = path.rsplit_once(':').map(|(_, inner)| inner);
+        as_path(path) || inner.is_some_and(as_path)
     }
 
     pub(super) fn harmless(&self, path: &str) -> bool {
@@ -47,18 +58,17 @@ impl Paths {
         if !name.contains(open) {
             return false;
         }
-        // Something in such a folder, or a pattern that fits one of the names that are known.
-        let stem = name.find(open).unwrap_or(0);
-        let may_be = |(above, last): (&str, &str)| {
-            // So little of a name fits much else.
-            let least = if above.is_empty() && !last.starts_with('.') {
-                4
-            } else {
-                1
-            };
-            stem >= least && fits(name, last) && parent.ends_with(above.trim_start_matches('/'))
-        };
-        self.folders.hit(parent) || self.secret.known().any(may_be)
+        let mut above = parent;
+        loop {
+            if self.folders.hit(above) {
+                return true;
+            }
+            match above.rsplit_once('/') {
+                Some((rest, _)) => above = rest,
+                None => break,
+            }
+        }
+        self.secret.may_be(parent, name)
     }
 }
 
@@ -114,11 +124,20 @@ impl Patterns {
                 || self.paths.iter().flatten().any(|glob| matches(glob, path)))
     }
 
-    /// The names that are no patterns, each with the folders above it.
-    fn known(&self) -> impl Iterator<Item = (&str, &str)> {
-        let names = self.names.iter().map(|name| ("", name.as_str()));
+    /// Whether a pattern of the shell, or a name of which some is not known, may be one of these names.
+    fn may_be(&self, parent: &str, name: &str) -> bool {
+        let word = name.replace(crate::classify::judge::UNKNOWN, "*");
+        let names = self.names.iter().chain(&self.globs);
+        let names = names.map(|name| ("", name.as_str()));
         let ends = self.ends.values().flatten();
-        names.chain(ends.filter_map(|end| end.rsplit_once('/')))
+        let ends = ends.chain(self.paths.iter().map(|[pattern, _]| pattern));
+        let paths = ends.filter_map(|end| end.rsplit_once('/'));
+        names
+            .chain(paths)
+            .filter(|(above, _)| parent.ends_with(above.trim_start_matches('/')))
+            .any(|(above, last)| {
+                is_specific(&word, above, last) && overlap(word.as_bytes(), last.as_bytes())
+            })
     }
 }
 
@@ -127,10 +146,67 @@ fn open(c: char) -> bool {
     matches!(c, '*' | '?' | '[') || c == crate::classify::judge::UNKNOWN
 }
 
-/// Whether a name fits a pattern of the shell.
-fn fits(pattern: &str, name: &str) -> bool {
-    let pattern = pattern.replace(crate::classify::judge::UNKNOWN, "*");
-    crate::classify::judge::fits(pattern.as_bytes(), name.as_bytes())
+/// Whether a pattern of the shell has enough of a name in it that it is likely meant: little of a
+/// name fits much else.
+fn is_specific(word: &str, above: &str, last: &str) -> bool {
+    let chunks: Vec<&str> = word.split(open).collect();
+    let head = last.split('*').next().unwrap_or("");
+    if !head.is_empty() {
+        let stem = chunks[0];
+        let known = stem.len().min(head.len());
+        let least = if above.is_empty() && !last.starts_with('.') {
+            4
+        } else {
+            1
+        };
+        return known >= least && stem.starts_with(&head[..known]);
+    }
+    let tail = last.rsplit('*').next().unwrap_or("");
+    // `*.json` is not `*.tfvars.json`.
+    let most = |end: &&&str| end.len() >= 3 && end.len() > tail.len() / 2;
+    let ends = chunks
+        .last()
+        .filter(most)
+        .is_some_and(|end| tail.ends_with(end));
+    ends || chunks.iter().any(|chunk| {
+        let begins =
+            |length: usize| tail.is_char_boundary(length) && chunk.ends_with(&tail[..length]);
+        !tail.is_empty() && (chunk.contains(tail) || (3..tail.len()).any(begins))
+    })
+}
+
+/// Whether some name fits both a pattern of the shell and a pattern in which `*` stands for anything.
+fn overlap(mut word: &[u8], pattern: &[u8]) -> bool {
+    // The places in the pattern that a beginning of the word may have reached.
+    let mut reached = vec![false; pattern.len() + 1];
+    reached[0] = true;
+    loop {
+        for at in 0..pattern.len() {
+            reached[at + 1] |= reached[at] && pattern[at] == b'*';
+        }
+        let [byte, rest @ ..] = word else {
+            return reached[pattern.len()];
+        };
+        word = rest;
+        if *byte == b'*' {
+            let first = reached.iter().position(|is| *is);
+            reached[first.unwrap_or(pattern.len() + 1).min(pattern.len())..].fill(first.is_some());
+            continue;
+        }
+        let any = matches!(byte, b'?' | b'[');
+        if *byte == b'['
+            && let Some(end) = word.iter().position(|byte| *byte == b']')
+        {
+            word = &word[end + 1..];
+        }
+        let mut next = vec![false; pattern.len() + 1];
+        for (at, other) in pattern.iter().enumerate().filter(|(at, _)| reached[*at]) {
+            let star = *other == b'*';
+            next[at] |= star;
+            next[at + 1] |= !star && (any || byte == other);
+        }
+        reached = next;
+    }
 }
 
 /// A path without its home.

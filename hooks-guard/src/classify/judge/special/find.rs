@@ -113,7 +113,6 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         .iter()
         .any(|arg| matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
     for folder in &folders {
-        judge.listed(folder);
         // What is found is read where a command is run on it.
         for name in names.iter().filter(|_| runs) {
             judge.input_file(&folder.with(&format!(

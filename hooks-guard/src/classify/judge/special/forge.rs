@@ -16,9 +16,6 @@ pub(super) fn api(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
         let text = value.text.as_str();
         match given.name.as_str() {
             "-X" | "--method" => method = Some(text.to_ascii_uppercase()),
-            "-H" | "--header" if text.to_ascii_lowercase().contains("method-override") => {
-                judge.find(Effect::Unknown, value.span, "a header changes the method");
-            }
             "--hostname" if !value.known() => {
                 judge.ask(value.span, "an expansion decides where the words go")
             }

@@ -496,3 +496,36 @@ pub(super) fn private_keys(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &
     }
     Outcome::Table
 }
+
+/// With a cipher or a key, `-d` decrypts; without one it decodes.
+pub(super) fn decrypts(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    let keyed = |name: &str| {
+        let name = name.trim_start_matches('-');
+        let ciphers = [
+            "aes", "des", "chacha", "camellia", "aria", "sm4", "rc", "bf", "cast", "seed",
+        ];
+        matches!(name, "k" | "K" | "pass" | "kfile" | "pbkdf2" | "iv")
+            || ciphers.iter().any(|cipher| name.starts_with(cipher))
+    };
+    let command = call.path.rsplit(' ').next().unwrap_or("");
+    let named = keyed(command)
+        || call
+            .args
+            .iter()
+            .any(|arg| arg.text.starts_with('-') && keyed(&arg.text));
+    if named && call.has(&["-d"]) {
+        judge.ask(whole, format!("`{}` prints what was encrypted", call.path));
+    }
+    Outcome::Table
+}
+
+/// The state as JSON has the secrets that the text leaves out; a plan is a file that is named.
+pub(super) fn state_as_json(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    if call.has(&["-json"]) && call.operands.is_empty() {
+        judge.ask(
+            whole,
+            format!("`{}` prints the secrets of the state", call.path),
+        );
+    }
+    Outcome::Table
+}

@@ -4,7 +4,7 @@ use super::{Outcome, args};
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::language::powershell;
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Language, Verb};
+use crate::classify::tables::{Call, Effect, Given, Language, Verb};
 
 pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let sets = call
@@ -516,6 +516,85 @@ pub(super) fn rpm(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) ->
     if plain && call.options.len() == 1 && call.operands.is_empty() && call.strange.is_empty() {
         judge.find(Effect::Read, whole, "`rpm` prints what a macro stands for");
         return Outcome::Done(None);
+    }
+    Outcome::Table
+}
+
+/// Captures packets: those of the loopback interface hold what programs of this machine say to each
+/// other.
+pub(super) fn capture(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    let contents = [
+        "-A", "-x", "-xx", "-X", "-XX", "-w", "-v", "-vv", "-vvv", "-V", "-O", "-T", "-z",
+    ];
+    capture_with(judge, call, whole, call.has(&contents))
+}
+
+/// As [`capture`], for programs that always show the contents of packets.
+pub(super) fn capture_contents(
+    judge: &mut Judge<'_>,
+    call: &Call,
+    whole: Span,
+    _: &Input,
+) -> Outcome {
+    capture_with(judge, call, whole, true)
+}
+
+fn capture_with(judge: &mut Judge<'_>, call: &Call, whole: Span, shows_contents: bool) -> Outcome {
+    let value = |names: &'static [&'static str]| {
+        let options = call.options.iter();
+        let options = options.filter(|given| names.contains(&given.name.as_str()));
+        options.filter_map(|given| given.value.as_ref())
+    };
+    let prints = |given: &Given| {
+        given.option.verb == Some(Verb::Only(Effect::Read))
+            || ["-D", "--list-interfaces", "-L", "-G"].contains(&given.name.as_str())
+    };
+    // `-I` of some is a file, and of others a flag.
+    let from_file = value(&["-r", "-I"]).next().is_some();
+    if from_file || call.options.iter().any(prints) {
+        return Outcome::Table;
+    }
+    let own = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.starts_with("lo")
+            || ["any", "all", "pktap", "nflog", "loopback", "dbus"]
+                .iter()
+                .any(|word| name.contains(word))
+            || name.parse::<u32>().is_ok()
+            || name.contains(UNKNOWN)
+    };
+    let mut interfaces = value(&["-i", "--interface", "-d"]).peekable();
+    let asked = match interfaces.peek() {
+        Some(_) => interfaces.any(|interface| own(&interface.text)),
+        None => shows_contents,
+    };
+    if asked {
+        let reason = format!("`{}` shows what programs of this machine send", call.path);
+        judge.ask(whole, reason);
+    }
+    Outcome::Table
+}
+
+/// Prints the environment of processes, which holds their secrets, with `e` as BSD writes it.
+pub(super) fn ps(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let mut value = false;
+    for arg in &call.args {
+        let text = arg.text.as_str();
+        let is_value = std::mem::take(&mut value);
+        let dashed = text.starts_with('-');
+        let letters = text.trim_start_matches('-');
+        if is_value || text.starts_with("--") || !letters.chars().all(|c| c.is_ascii_alphabetic()) {
+            continue;
+        }
+        let own = match dashed {
+            true => "oOkpqtUCGgsun",
+            false => "oOkpqtU",
+        };
+        let flags = letters.split(|c| own.contains(c)).next().unwrap_or("");
+        value = letters.ends_with(|c| own.contains(c));
+        if flags.contains(if dashed { 'E' } else { 'e' }) {
+            judge.ask(arg.span, "`ps` prints the environment of processes");
+        }
     }
     Outcome::Table
 }

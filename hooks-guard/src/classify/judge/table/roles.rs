@@ -1,21 +1,12 @@
 //! Operands and values of options by the role that they play.
 
+use super::config::private;
 use super::{as_address, elsewhere, leaves};
 use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
 use crate::classify::judge::{Arg, Input, Judge, Output};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Operand, Role, members};
-use crate::host;
-
-/// Where machines in clouds are told what they are, and given keys.
-const METADATA: &[&str] = &[
-    "169.254.169.254",
-    "169.254.170.2",
-    "metadata.google.internal",
-    "100.100.100.200",
-    "fd00:ec2::254",
-];
 
 impl Judge<'_> {
     /// Notes what happens with words in a role.
@@ -29,9 +20,10 @@ impl Judge<'_> {
         let path = call.path.as_str();
         self.parts.role(role, args);
         match role {
-            Role::Text | Role::Host => {}
-            Role::Input if call.program.lists => args.iter().for_each(|arg| self.listed(arg)),
-            Role::Input => args.iter().for_each(|arg| self.input_file(arg)),
+            Role::Text => {}
+            Role::Host => args.iter().for_each(|arg| self.own_keys(arg)),
+            Role::Name if !prints_contents(call) => {}
+            Role::Input | Role::Name => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Settings => {
                 for arg in args.iter().filter(|arg| !own(arg)) {
                     self.ask(
@@ -199,6 +191,7 @@ impl Judge<'_> {
             }
             Role::Endpoint => {
                 for arg in args {
+                    self.own_keys(arg);
                     let address = match arg.text.contains("://") {
                         true => arg.clone(),
                         false => as_address(arg),
@@ -221,6 +214,14 @@ impl Judge<'_> {
                 }
             }
             Role::Config => args.iter().for_each(|arg| self.config(call, arg)),
+            Role::Setting => {
+                for arg in args.iter().filter(|arg| private(&arg.text)) {
+                    self.ask(
+                        arg.span,
+                        format!("prints `{}`, by its name a secret", shown(arg)),
+                    );
+                }
+            }
             Role::Method => {
                 for arg in args {
                     let effect = crate::classify::judge::special::method(&arg.text);
@@ -237,33 +238,6 @@ impl Judge<'_> {
         None
     }
 
-    /// Asks about an address from which a machine in a cloud gets its own keys.
-    pub(in crate::classify::judge) fn own_keys(&mut self, address: &Arg) {
-        let text = address.text.to_ascii_lowercase();
-        let rest = text
-            .split_once("://")
-            .map_or(text.as_str(), |(_, rest)| rest);
-        let host = rest.split(['/', '?', '#']).next().unwrap_or("");
-        let host = host.rsplit('@').next().unwrap_or("");
-        let host = match host.strip_prefix('[') {
-            Some(inner) => inner.split(']').next().unwrap_or(""),
-            None => host.split(':').next().unwrap_or(""),
-        };
-        let host = host::plain(host);
-        let numbers = host::address(&host).map(|address| address.to_string());
-        let read = numbers.as_ref().unwrap_or(&host);
-        let mut keys = METADATA.iter();
-        if let Some(host) = keys.find(|keys| text.contains(**keys) || *read == **keys) {
-            let reason = format!("`{host}` gives out the keys of the machine");
-            self.ask(address.span, reason);
-        }
-        // Not everything reads such a host as the same address.
-        let digits = host.len() >= 8 && host.chars().all(|c| c.is_ascii_digit());
-        if digits || host.starts_with("0x") {
-            self.ask(address.span, "the host is written as a number");
-        }
-    }
-
     fn unknown_file(&mut self, arg: &Arg) {
         if arg.known() {
             self.environment
@@ -271,6 +245,16 @@ impl Judge<'_> {
                 .insert(arg.text.clone(), Contents::Unknown);
         }
     }
+}
+
+/// Whether a call prints the contents of the files that it names.
+fn prints_contents(call: &Call) -> bool {
+    let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
+    call.program.contents.as_ref().is_some_and(|contents| {
+        let name = call.path.rsplit(' ').next().unwrap_or("");
+        let by_itself = !contents.only_on.iter().any(|only| only == name);
+        given(&contents.on) || by_itself && !given(&contents.off)
+    })
 }
 
 /// Whether a file lies where only its user puts files.

@@ -1,0 +1,107 @@
+"""Lists operations of AWS that print credentials and that `hooks-guard` allows without asking.
+
+The models of `botocore` name the members of every output and mark sensitive ones. A mark alone says little, because personal data has
+it, too: a member counts by its name, or by a vaguer name and the mark.
+
+    pip install botocore
+    python3 aws_credentials.py path/to/hooks-guard
+"""
+
+import json
+import re
+import subprocess
+import sys
+
+import botocore.loaders
+from botocore import xform_name
+from botocore.model import ServiceModel
+
+# Services that the command line spells differently from their models.
+NAMES = {"config": "configservice", "codedeploy": "deploy"}
+
+# Members that are credentials by their names.
+NAMED = re.compile(
+    r"(?i)^((.*(password|passphrase|passwd|privatekey|keymaterial|secretstring|secretbinary|secretvalue|secretkey|secretaccesskey|clientsecret"
+    r"|clientsecretvalue|sharedsecret|secrettoken|sessiontoken|authtoken|accesstoken|refreshtoken|idtoken|bearertoken|oauthtoken|jointoken"
+    r"|securitytoken|authorizationtoken|authenticationtoken|presignedurl|signedurl|signinurl|loginurl|presharedkey|identifiersecret"
+    r"|customergatewayconfiguration))|secret|accesskey|apikey|credential|token)$"
+)
+# Members that are credentials if they are marked as sensitive.
+MARKED = re.compile(r"(?i)(token|credentials?|secret|password|key|jwt|(download|upload|embed|access|session|authorization|stream|ingest)url|connectionstring|plaintext)$")
+# What has such a name and holds none: masked values, references to a secret, marks of a place in a list.
+HARMLESS = re.compile(
+    r"(?i)(pendingmodifiedvalues|registrycredential|credentialsparameter|(next|client|request|continuation|pagination|marker|idempotency|task|scroll|sync)token$"
+    r"|(^|\.)tags?\.|publickey|partitionkey|sortkey|objectkey|s3key|(^|\.)key\.|encryptionkey|kmskey|metadatakey|filterkey|valuefrom|syncsessiontoken$|authenticateoidcconfig|^findings\.|latestexecution\.token|tokenbalance|metadata\.key$|sessiondata\.key$|verificationdetails|tls\.certificate\.file"
+    r"|^token$)"
+)
+READS = re.compile(r"^(get|list|describe|batch-get|batch-describe|search|query|select|lookup|head|check|test|validate|view|preview|retrieve|export|scan|discover)")
+
+
+def members(shape, path=(), seen=()):
+    """Yields the path of every member below a shape, with its shape."""
+    if shape.name in seen:
+        return
+    seen = (*seen, shape.name)
+    if shape.type_name == "structure":
+        for name, member in shape.members.items():
+            yield (*path, name), member
+            yield from members(member, (*path, name), seen)
+    elif shape.type_name == "list":
+        yield from members(shape.member, path, seen)
+    elif shape.type_name == "map":
+        yield from members(shape.value, path, seen)
+
+
+def is_text(shape):
+    if shape.type_name == "list":
+        return is_text(shape.member)
+    return shape.type_name in ("string", "blob", "map")
+
+
+def sensitive(shape):
+    if shape.metadata.get("sensitive"):
+        return True
+    return shape.type_name == "list" and sensitive(shape.member)
+
+
+def credentials(operation):
+    """Returns the members of the output that hold credentials."""
+    if operation.output_shape is None:
+        return []
+    found = []
+    for path, shape in members(operation.output_shape):
+        name = path[-1]
+        whole = ".".join(path)
+        if not is_text(shape) or HARMLESS.search(whole):
+            continue
+        if NAMED.search(name) or MARKED.search(name) and sensitive(shape):
+            found.append(whole)
+    return found
+
+
+def operations():
+    loader = botocore.loaders.create_loader()
+    for service in loader.list_available_services("service-2"):
+        model = ServiceModel(loader.load_service_model(service, "service-2"), service)
+        for name in model.operation_names:
+            command = xform_name(name, "-")
+            found = credentials(model.operation_model(name)) if READS.search(command) else []
+            if found:
+                yield f"aws {NAMES.get(service, service)} {command}", found
+
+
+def main():
+    rows = list(operations())
+    commands = "\n".join(command for command, _ in rows)
+    run = subprocess.run([sys.argv[1], "check", "--json"], input=commands, capture_output=True, text=True)
+    decisions = [json.loads(line)["decision"] for line in run.stdout.splitlines()]
+    assert len(decisions) == len(rows), run.stderr
+    allowed = [row for row, decision in zip(rows, decisions) if decision == "AUTO_ALLOWED"]
+    for command, found in allowed:
+        print(command, "#", ", ".join(found[:6]))
+    print(f"{len(allowed)} of {len(rows)} operations that print credentials are allowed", file=sys.stderr)
+    return 1 if allowed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
