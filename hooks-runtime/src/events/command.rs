@@ -25,7 +25,7 @@ use group::Group;
 use super::emit::policy;
 use super::event::Event;
 use super::handler::{EventHook, Handler, IntoHandler, Now, form};
-use super::result::{Action, HookResult, Members, Twice};
+use super::result::{Action, HookResult, Members, Twice, check_recognised};
 use crate::{HookError, Map};
 
 pub(crate) mod group;
@@ -42,6 +42,10 @@ pub(crate) mod group;
 /// | 0 | anything else | a [fault](Fault::Invalid) |
 /// | 2 | | `deny`, with standard error as the reason |
 /// | another, or a signal | | a [fault](Fault::Error) |
+///
+/// A JSON object without `action` is a [`HookResult`] only if all its fields are those of one: an
+/// object with another field, such as `decision`, is an answer in another format, and a fault.
+/// Beside an `action`, other fields are kept. `{}` is `continue`.
 ///
 /// An answer that denies or asks stands, with the defaults for the rest, also where another
 /// field of it does not hold, or cannot be read.
@@ -330,6 +334,11 @@ fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> 
             Err(CommandError::LeftOpen.into())
         }
         Ok(Said::Json(Value::Object(map))) => {
+            if let Err(why) = check_recognised(&map) {
+                return invalid(format!(
+                    "in the JSON object on its standard output {why}"
+                ));
+            }
             let no = held_back(&map);
             match (HookResult::from_map(map), no) {
                 (Ok(result), _) => Ok(result),
