@@ -156,15 +156,25 @@ async fn e_90_an_answer_of_known_fields_alone_needs_no_action() {
     ] {
         let emission = emit_with(FailurePolicy::FailClosed, script).await;
         assert_eq!(emission.action, Action::Continue, "{script}");
-        assert!(emission.faults.is_empty(), "{script}: {:?}", emission.faults);
+        assert!(
+            emission.faults.is_empty(),
+            "{script}: {:?}",
+            emission.faults
+        );
     }
 }
 
 #[tokio::test]
 async fn e_96_unknown_fields_beside_an_action_do_not_fail() {
     for (said, action) in [
-        (r#"{"action": "continue", "decision": "approve"}"#, Action::Continue),
-        (r#"{"trace": [1], "action": "deny", "reason": "no"}"#, Action::Deny),
+        (
+            r#"{"action": "continue", "decision": "approve"}"#,
+            Action::Continue,
+        ),
+        (
+            r#"{"trace": [1], "action": "deny", "reason": "no"}"#,
+            Action::Deny,
+        ),
         (
             r#"{"action": "modify", "data": {"a": 1}, "version": 2}"#,
             Action::Modify,

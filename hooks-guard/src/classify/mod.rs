@@ -29,7 +29,7 @@ pub use verdict::{Classification, Crud, Decision, Finding, Method};
 use judge::Judge;
 use parts::Recorder;
 use semantic::Stage;
-use tables::Tables;
+pub(crate) use tables::Tables;
 use thiserror::Error;
 use tokio::time::Instant;
 

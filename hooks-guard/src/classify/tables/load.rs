@@ -71,6 +71,8 @@ struct Raw {
     variables: Vec<String>,
     #[serde(default)]
     harmless_config: Vec<String>,
+    #[serde(default)]
+    runs_input: bool,
 }
 
 #[derive(Deserialize)]
@@ -211,6 +213,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         lists: raw.lists,
         variables: raw.variables,
         harmless_config: raw.harmless_config,
+        runs_input: raw.runs_input || parent.is_some_and(|p| p.runs_input),
     };
     if let Some(parent) = parent {
         own.variables.extend(parent.variables.iter().cloned());

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::HookResult;
 use crate::Map;
-use crate::display::shorten;
 use crate::events::data::type_name;
 
 /// A field of a [`HookResult`] does not hold (`E-93`).
@@ -26,7 +25,7 @@ pub struct InvalidResult {
 }
 
 /// The names of the fields.
-const FIELDS: [&str; 15] = [
+pub(crate) const FIELDS: [&str; 15] = [
     "action",
     "data",
     "reason",
@@ -44,37 +43,8 @@ const FIELDS: [&str; 15] = [
     "changes",
 ];
 
-/// How much of an unknown field's name a message quotes, in characters.
-const MAX_FIELD_CHARS: usize = 40;
-
 const OPTIONAL_TEXT: &str = "a string or null";
 const SWITCH: &str = "`true` or `false`";
-
-/// A JSON object is no [`HookResult`]: it has no `action`, and a field that a result does not have.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no `action`, and `{field}` is no field of a result; give an `action`, such as `deny`, or print nothing to continue"
-)]
-pub(crate) struct Unrecognised {
-    field: String,
-}
-
-/// Returns an error if an object without `action` has a field that a [`HookResult`] does not have.
-///
-/// Such an object is an answer in another format, a misspelt one or an echo of the input. Its
-/// defaults would read as `continue`. Beside an `action`, and in an object that is not the output
-/// of a program, unknown fields are kept.
-pub(crate) fn check_recognised(map: &Map) -> Result<(), Unrecognised> {
-    if map.contains_key("action") {
-        return Ok(());
-    }
-    match map.keys().find(|field| !FIELDS.contains(&field.as_str())) {
-        None => Ok(()),
-        Some(field) => Err(Unrecognised {
-            field: shorten(field, MAX_FIELD_CHARS),
-        }),
-    }
-}
 
 impl HookResult {
     /// Reads the JSON form; fields that are missing have their defaults.

@@ -16,9 +16,11 @@ use tokio::time::{Instant, sleep, timeout};
 use super::trial::Trial;
 use super::{ContractCase, Finding, contract_case, payloads};
 use crate::events::command::group::Group;
-use crate::events::command::{CommandError, DENIES, GRACE, capture, feed, input, keep};
+use crate::events::command::{
+    CommandError, DENIES, GRACE, capture, check_recognised, feed, input, keep,
+};
 use crate::events::data::type_name;
-use crate::events::result::{Members, check_recognised};
+use crate::events::result::Members;
 use crate::testing::shown;
 use crate::{Action, CommandHook, HookResult, Map};
 
