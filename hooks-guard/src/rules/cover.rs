@@ -332,10 +332,9 @@ mod tests {
             let found = Classifier::new().judge(&command, None);
             let found = found.expect("it is a command");
             let reason = &found.classification.reasoning;
-            if reason.contains("runs what") || reason.contains("runs code") {
-                if covers(name, &command) {
-                    wrong.push(format!("{command}: {reason}"));
-                }
+            let runs = reason.contains("runs what") || reason.contains("runs code");
+            if runs && covers(name, &command) {
+                wrong.push(format!("{command}: {reason}"));
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));

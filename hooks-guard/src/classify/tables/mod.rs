@@ -273,6 +273,12 @@ impl Program {
         }
     }
 
+    /// Returns whether its words may be text of a shell: the judge of its table reads them so.
+    pub(crate) fn is_shell(&self) -> bool {
+        let judge = self.judge.as_deref();
+        matches!(judge, Some("shell" | "fish" | "eval" | "source"))
+    }
+
     /// Whether every call has the one effect.
     pub(crate) fn single(&self) -> bool {
         !self.has_commands()
