@@ -95,6 +95,97 @@ async fn e_38_output_that_is_no_answer_is_a_fault() {
     assert!(fault(&emit("echo '[1]'").await).contains("not an object"));
 }
 
+/// Outputs that name no `action` of a `HookResult`, most of them in the format of another hook
+/// system.
+const OTHER_FORMATS: &[&str] = &[
+    r#"{"decision": "block"}"#,
+    r#"{"decision": "block", "reason": "not today"}"#,
+    r#"{"decision": "approve", "suppress_output": true}"#,
+    r#"{"continue": false, "stopReason": "no"}"#,
+    r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny"}}"#,
+    r#"{"permission": "deny", "user_message": "no"}"#,
+    r#"{"permissionDecision": "deny", "permissionDecisionReason": "no"}"#,
+    r#"{"acton": "deny"}"#,
+    r#"{"Action": "deny"}"#,
+    r#"{"action ": "deny", "reason": "no"}"#,
+    r#"{"result": {"action": "deny"}}"#,
+    r#"{"error": "cannot read the policy", "data": null}"#,
+    r#"{"": 1}"#,
+];
+
+async fn emit_with(policy: FailurePolicy, script: &str) -> Emission {
+    emit_to(shell(script), RegisterOptions::new().on_failure(policy)).await
+}
+
+#[tokio::test]
+async fn e_38_an_answer_in_another_format_is_a_failure() {
+    let mut scripts: Vec<String> = OTHER_FORMATS
+        .iter()
+        .map(|said| format!("cat >/dev/null; echo looking; printf '%s' '{said}'"))
+        .collect();
+    // What it was given, at once and on several lines.
+    scripts.push("cat".to_owned());
+    scripts.push("sed 's/,/,\\n/'".to_owned());
+    scripts.push("printf '{\"decision\":\\n  \"block\"\\n}\\n'".to_owned());
+    for script in &scripts {
+        let closed = emit_with(FailurePolicy::FailClosed, script).await;
+        assert_eq!(closed.action, Action::Deny, "{script}");
+        let said = fault(&closed);
+        assert!(said.contains("there is no `action`"), "{script}: {said}");
+        let open = emit_with(FailurePolicy::Isolate, script).await;
+        assert_eq!(open.action, Action::Continue, "{script}");
+        assert!(fault(&open).contains("there is no `action`"), "{script}");
+        let hooks = HookRegistry::new();
+        let options = RegisterOptions::new().on_failure(FailurePolicy::Propagate);
+        hooks.register("tool:pre", shell(script), options);
+        let error = hooks.emit("tool:pre", ()).await.unwrap_err().to_string();
+        assert!(error.contains("there is no `action`"), "{script}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn e_90_an_answer_of_known_fields_alone_needs_no_action() {
+    for script in [
+        "exit 0",
+        "printf '\\n \\n'",
+        "echo '{}'",
+        r#"echo '{"reason": "fine"}'"#,
+        r#"echo '{"data": {"a": 1}, "user_message": "hello"}'"#,
+        r#"echo '{"suppress_output": true, "approval_prompt": null}'"#,
+        r#"echo '{"changes": {}}'"#,
+    ] {
+        let emission = emit_with(FailurePolicy::FailClosed, script).await;
+        assert_eq!(emission.action, Action::Continue, "{script}");
+        assert!(
+            emission.faults.is_empty(),
+            "{script}: {:?}",
+            emission.faults
+        );
+    }
+}
+
+#[tokio::test]
+async fn e_96_unknown_fields_beside_an_action_do_not_fail() {
+    for (said, action) in [
+        (
+            r#"{"action": "continue", "decision": "approve"}"#,
+            Action::Continue,
+        ),
+        (
+            r#"{"trace": [1], "action": "deny", "reason": "no"}"#,
+            Action::Deny,
+        ),
+        (
+            r#"{"action": "modify", "data": {"a": 1}, "version": 2}"#,
+            Action::Modify,
+        ),
+    ] {
+        let emission = emit_with(FailurePolicy::FailClosed, &format!("echo '{said}'")).await;
+        assert_eq!(emission.action, action, "{said}");
+        assert!(emission.faults.is_empty(), "{said}: {:?}", emission.faults);
+    }
+}
+
 #[tokio::test]
 async fn e_93_an_answer_that_does_not_hold_is_a_fault_that_names_the_field() {
     let emission = emit(r#"echo '{"action": "allow"}'"#).await;

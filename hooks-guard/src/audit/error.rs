@@ -46,6 +46,14 @@ pub enum AuditError {
         /// The schema that it has.
         version: i64,
     },
+    /// The file was deleted, moved or replaced while it was open: what is written to it is lost.
+    #[error(
+        "`{path}` was deleted or replaced while it was in use; put the file back, or restart the service"
+    )]
+    Replaced {
+        /// The file.
+        path: String,
+    },
     /// Somebody else writes, and does not end.
     #[error("the database is locked by another process; end that process, or try again")]
     Locked,

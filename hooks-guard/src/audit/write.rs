@@ -209,6 +209,8 @@ async fn transaction(backend: &Backend, jobs: &mut [Box<dyn Job>]) -> Result<i64
     }
     let seq = batch.head.seq;
     batch.commit().await?;
+    // A record in a file that has no name any more is none.
+    backend.check()?;
     Ok(seq)
 }
 

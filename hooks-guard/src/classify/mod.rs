@@ -29,7 +29,7 @@ pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput
 use judge::Judge;
 use parts::Recorder;
 use semantic::Stage;
-use tables::Tables;
+pub(crate) use tables::Tables;
 use thiserror::Error;
 use tokio::time::Instant;
 
@@ -207,12 +207,12 @@ impl Classifier {
         self.tables.secret(path)
     }
 
-    fn by_tables(
-        &self,
-        command: &str,
-        context: Option<&str>,
-        parts: Recorder,
-    ) -> Result<ByTables, InputError> {
+    /// Checks that a text is a command with a context that can be classified.
+    ///
+    /// # Errors
+    /// If the command is empty, has a NUL or is longer than [`MOST_CHARACTERS`], or the context is
+    /// longer than [`MOST_CONTEXT`].
+    pub fn check_input(command: &str, context: Option<&str>) -> Result<(), InputError> {
         check(command)?;
         let length = context.map_or(0, |context| context.chars().count());
         if length > MOST_CONTEXT {
@@ -222,6 +222,16 @@ impl Classifier {
                 most: MOST_CONTEXT,
             });
         }
+        Ok(())
+    }
+
+    fn by_tables(
+        &self,
+        command: &str,
+        context: Option<&str>,
+        parts: Recorder,
+    ) -> Result<ByTables, InputError> {
+        Self::check_input(command, context)?;
         let judged = self.judged(command, parts);
         let mut verdict = match &judged {
             Some(judged) => Classification {

@@ -7,7 +7,7 @@
 
 use super::judge::{Arg, Input, UNKNOWN as MARK, plain};
 use super::shell::Span;
-use super::tables::{Call, Role};
+use super::tables::{Call, Role, RunsInput};
 use super::{Classification, Crud};
 
 /// Stands in the text of a [`Word`] for what is only known when the command runs (P-09).
@@ -102,6 +102,9 @@ pub struct Part {
     pub ask: bool,
     /// Whether it runs code that the command does not show, or is not understood.
     pub code: bool,
+    /// Whether code in what it reads may run: it is an interpreter, a client of one, or a wrapper
+    /// that may start a shell.
+    pub runs_input: bool,
 }
 
 /// A word after quotes and expansions, as far as these are known (P-09).
@@ -174,6 +177,7 @@ impl Part {
             effect_in_all: Crud::Read,
             ask: false,
             code: false,
+            runs_input: false,
         }
     }
 
@@ -265,6 +269,8 @@ pub(crate) struct Recorder {
     waits: bool,
     bytes: usize,
     full: bool,
+    /// The parts that are wrappers.
+    wrappers: Vec<usize>,
 }
 
 impl Recorder {
@@ -282,6 +288,11 @@ impl Recorder {
         for word in self.parts.all.iter_mut().flat_map(Part::every_word) {
             let place = Span::new(word.start, word.end).within(command);
             (word.start, word.end) = (place.start, place.end);
+        }
+        for at in self.wrappers {
+            let runs_command = |part: &Part| part.within == Some(at) && !part.words.is_empty();
+            let is_alone = !self.parts.all.iter().skip(at + 1).any(runs_command);
+            self.parts.all[at].runs_input |= is_alone;
         }
         // What a part runs comes after it.
         for at in (0..self.parts.all.len()).rev() {
@@ -380,7 +391,12 @@ impl Recorder {
         for given in &call.options {
             touch(given.option.role, given.value.as_slice(), &mut touches);
         }
+        let runs_input = call.runs_input();
+        if runs_input == RunsInput::ByCommand {
+            self.wrappers.extend(self.open.last().copied());
+        }
         if let Some(part) = self.current() {
+            part.runs_input |= runs_input == RunsInput::Yes;
             part.calls.push(read);
             part.touches.append(&mut touches);
         }

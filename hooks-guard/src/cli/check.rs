@@ -1,15 +1,20 @@
 //! `check` and `explain`.
 
 use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::{ContentArrangement, Table, presets};
-use hooks_guard::classify::{Classification, Classifier, Crud, Decision, InputError, Method};
+use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
+use hooks_guard::config::SemanticConfig;
+use hooks_guard::gate::{Gate, Policy};
+use hooks_guard::{PermissionRequest, Ruling};
 use hooks_runtime::display::{escape, shorten};
 use serde::{Deserialize, Serialize};
+use tokio::runtime::Runtime;
 
-use super::Failure;
-use super::semantic::{self, Judge};
+use super::setup::{Setup, gate, runtime};
+use super::{Failure, semantic};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -22,7 +27,27 @@ pub(crate) struct Options {
     #[arg(long)]
     context: Option<String>,
     #[command(flatten)]
+    judges: Judges,
+    #[command(flatten)]
     semantic: semantic::Options,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainOptions {
+    /// The command, as a single argument.
+    command: String,
+    #[command(flatten)]
+    judges: Judges,
+}
+
+/// Which decision is reported.
+#[derive(Debug, Args)]
+struct Judges {
+    /// Reports what the tables say, without rules and configuration.
+    #[arg(long)]
+    tables_only: bool,
+    #[command(flatten)]
+    setup: Setup,
 }
 
 /// What a table shows of a command, in characters.
@@ -36,6 +61,16 @@ struct Row<'a> {
     confidence: f64,
     method: Method,
     reasoning: &'a str,
+    /// The rule that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_false")]
+    denied: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 #[derive(Debug, Deserialize)]
@@ -50,9 +85,10 @@ pub(crate) fn check(options: Options) -> Result<bool, Failure> {
         commands,
         json,
         context,
+        judges,
         semantic,
     } = options;
-    let judge = &Judge::new(semantic)?;
+    let judge = &Judge::new(judges, semantic.stage())?;
     let context = context.as_deref();
     let mut output = Output::new(json);
     let mut all = true;
@@ -62,8 +98,8 @@ pub(crate) fn check(options: Options) -> Result<bool, Failure> {
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            let (command, verdict) = judge_line(judge, &line, context);
-            all &= output.add(&command, verdict)?;
+            let (command, ruling) = judge_line(judge, &line, context);
+            all &= output.add(&command, ruling)?;
         }
     }
     for command in &commands {
@@ -97,7 +133,62 @@ impl<R: BufRead> Iterator for Lines<R> {
     }
 }
 
-type Verdict = Result<Classification, InputError>;
+/// Decides about commands as the service would, in the current directory and for no agent.
+struct Judge {
+    gate: Gate,
+    runtime: Runtime,
+    directory: Option<PathBuf>,
+    /// Whether the configuration has the guard decide at all.
+    is_enabled: bool,
+}
+
+impl Judge {
+    /// A judge with the second stage of the options, or else that of the configuration.
+    fn new(judges: Judges, stage: Option<SemanticConfig>) -> Result<Self, Failure> {
+        let (gate, is_enabled) = match judges.tables_only {
+            true => {
+                let classifier = match stage {
+                    Some(stage) => semantic::classifier(stage)?,
+                    None => Classifier::new(),
+                };
+                (Gate::new(classifier, Policy::default()), true)
+            }
+            false => {
+                let mut config = judges.setup.config()?;
+                config.semantic = stage.or(config.semantic);
+                (gate(&config, None)?, config.enabled)
+            }
+        };
+        Ok(Self {
+            gate,
+            runtime: runtime()?,
+            directory: std::env::current_dir().ok(),
+            is_enabled,
+        })
+    }
+
+    /// Returns the decision, without an id.
+    fn judge(&self, command: &str, context: Option<&str>) -> Verdict {
+        // The service refuses such a request before the gate sees it.
+        Classifier::check_input(command, context)?;
+        let request = PermissionRequest {
+            context: context.map(str::to_owned),
+            cwd: self.directory.clone(),
+            ..PermissionRequest::new(command)
+        };
+        let mut ruling = self.runtime.block_on(self.gate.judge(&request)).ruling;
+        if !self.is_enabled {
+            ruling.decision = Decision::RequiresConfirmation;
+            ruling.reasoning = format!(
+                "no decision is made: `enabled` is false in the configuration; {}",
+                ruling.reasoning
+            );
+        }
+        Ok(ruling)
+    }
+}
+
+type Verdict = Result<Ruling, InputError>;
 
 fn judge_line(judge: &Judge, line: &[u8], context: Option<&str>) -> (String, Verdict) {
     let Ok(text) = std::str::from_utf8(line) else {
@@ -133,41 +224,46 @@ impl Output {
 
     /// Shows one answer; says whether the command may run.
     fn add(&mut self, command: &str, verdict: Verdict) -> io::Result<bool> {
-        let (crud, decision, confidence, method, reasoning) = match verdict {
-            Ok(v) => (v.crud, v.decision, v.confidence, v.method, v.reasoning),
-            Err(error) => (
-                Crud::Create,
-                Decision::RequiresConfirmation,
-                0.0,
-                Method::Fallback,
-                error.to_string(),
-            ),
+        let why;
+        let row = match &verdict {
+            Ok(ruling) => Row {
+                command,
+                classification: ruling.classification,
+                decision: ruling.decision,
+                confidence: ruling.confidence,
+                method: ruling.classification_method,
+                reasoning: &ruling.reasoning,
+                rule: ruling.rule.as_deref(),
+                denied: ruling.denied,
+            },
+            Err(error) => {
+                why = error.to_string();
+                Row {
+                    command,
+                    classification: Crud::Create,
+                    decision: Decision::RequiresConfirmation,
+                    confidence: 0.0,
+                    method: Method::Fallback,
+                    reasoning: &why,
+                    rule: None,
+                    denied: false,
+                }
+            }
         };
         if self.json {
-            let reasoning = reasoning.as_str();
-            let row = Row {
-                command,
-                classification: crud,
-                decision,
-                confidence,
-                method,
-                reasoning,
-            };
             let mut out = io::stdout().lock();
             serde_json::to_writer(&mut out, &row)?;
             writeln!(out)?;
         } else {
-            let short = shorten(&escape(command), MOST_SHOWN);
-            let sure = format!("{confidence:.2}");
             self.table.add_row([
-                crud.to_string(),
-                decision.to_string(),
-                sure,
-                short,
-                escape(&reasoning),
+                row.classification.to_string(),
+                shown_decision(row.decision, row.denied),
+                format!("{:.2}", row.confidence),
+                shorten(&escape(command), MOST_SHOWN),
+                escape(row.reasoning),
             ]);
         }
-        Ok(decision == Decision::AutoAllowed)
+        Ok(row.decision == Decision::AutoAllowed)
     }
 
     fn finish(self) -> io::Result<()> {
@@ -178,16 +274,33 @@ impl Output {
     }
 }
 
-/// Whether the command may run.
-pub(crate) fn explain(command: &str) -> Result<bool, Failure> {
-    match Classifier::new().explain(command) {
-        Ok(explanation) => {
-            writeln!(io::stdout().lock(), "{explanation}")?;
-            Ok(explanation.classification().decision == Decision::AutoAllowed)
-        }
-        Err(error) => {
-            eprintln!("hooks-guard: {error}");
-            Ok(false)
-        }
+/// A decision for people, who are told that nobody can approve a denied command.
+fn shown_decision(decision: Decision, denied: bool) -> String {
+    match denied {
+        true => "DENIED".to_owned(),
+        false => decision.to_string(),
     }
+}
+
+/// Draws what the tables make of a command, then the decision where rules or the configuration
+/// change it. Returns whether the command may run.
+pub(crate) fn explain(options: ExplainOptions) -> Result<bool, Failure> {
+    let ExplainOptions { command, judges } = options;
+    let judge = Judge::new(judges, None)?;
+    let explained = Classifier::new().explain(&command);
+    let (explanation, ruling) = match (explained, judge.judge(&command, None)) {
+        (Ok(explanation), Ok(ruling)) => (explanation, ruling),
+        (Err(error), _) | (_, Err(error)) => {
+            eprintln!("hooks-guard: {error}");
+            return Ok(false);
+        }
+    };
+    let mut out = io::stdout().lock();
+    writeln!(out, "{explanation}")?;
+    let decision = ruling.decision;
+    if ruling.rule.is_some() || decision != explanation.classification().decision {
+        let decision = shown_decision(decision, ruling.denied);
+        writeln!(out, "decision {decision}: {}", escape(&ruling.reasoning))?;
+    }
+    Ok(decision == Decision::AutoAllowed)
 }

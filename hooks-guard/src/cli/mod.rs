@@ -42,21 +42,24 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Judges commands: the arguments, or lines of the standard input.
+    /// Judges commands as the service would: the arguments, or lines of the standard input.
     ///
-    /// A line is a command, or a JSON object with `command` and optionally
+    /// The configuration, the user's rules and those of the current directory's project count.
+    /// Nothing is recorded, and no earlier approval is used. A line is a command, or a JSON object with `command` and optionally
     /// `context`. A line that is no command is reported as one to confirm, and
     /// the others are judged all the same.
     ///
-    /// Exit status: 0 if every command may run, 1 if one must be confirmed or
-    /// was no command, 2 for a mistake in the options, 3 if the input could not
+    /// Exit status: 0 if every command may run, 1 if one must be confirmed, is
+    /// denied or was no command, 2 for a mistake in the options, 3 if the input could not
     /// be read or the output not written.
     Check(check::Options),
     /// Draws what a command would run, with effects and reasons.
-    Explain {
-        /// The command, as a single argument.
-        command: String,
-    },
+    ///
+    /// A last line has the decision, if a rule or the configuration makes another one than the
+    /// tables, or a rule confirms it.
+    ///
+    /// Exit status: as that of `check`.
+    Explain(check::ExplainOptions),
     /// Runs the permission service until it is interrupted.
     Serve(serve::Options),
     /// Answers the questions of a service that runs; asks for the operator's token.
@@ -125,7 +128,7 @@ pub(crate) enum Failure {
 pub(crate) fn run() -> ExitCode {
     let done = match Arguments::parse().command {
         Action::Check(options) => check::check(options),
-        Action::Explain { command } => check::explain(&command),
+        Action::Explain(options) => check::explain(options),
         Action::Serve(options) => serve::serve(options),
         Action::Approve(options) => approve::approve(options),
         Action::Watch(options) => watch::watch(options),
@@ -143,7 +146,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(3),
-        Err(Failure::Stage(error)) if !error.is_of_this_machine() => Arguments::command()
+        Err(Failure::Stage(error)) => Arguments::command()
             .error(ErrorKind::ValueValidation, error)
             .exit(),
         Err(error) => {

@@ -1,21 +1,20 @@
 //! What the command line says about the semantic stage.
 
+use std::env;
 use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use std::{env, io};
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use hooks_guard::classify::{
-    Answer, Classification, Classifier, EndpointError, InputError, MOST_TIME, OpenAiCompatible,
-    Question, Semantic, SemanticError,
+    Answer, Classifier, EndpointError, MOST_TIME, OpenAiCompatible, Question, Semantic,
+    SemanticError,
 };
 use hooks_guard::config::SemanticConfig;
 use hooks_runtime::display::escape;
 use thiserror::Error;
-use tokio::runtime::{Builder, Runtime};
 
 /// A key on a command line could be read by every process of the machine.
 const KEY: &str = "HOOKS_GUARD_SEMANTIC_KEY";
@@ -63,22 +62,6 @@ pub(crate) enum StageError {
     Key,
     #[error(transparent)]
     Endpoint(EndpointError),
-    #[error("the runtime of the second stage cannot be made: {0}")]
-    Runtime(#[source] io::Error),
-}
-
-/// A classifier with the stages that were asked for.
-pub(crate) struct Judge {
-    classifier: Classifier,
-    /// None without a second stage, which alone has to wait.
-    runtime: Option<Runtime>,
-}
-
-impl StageError {
-    /// Whether it is no mistake in the options.
-    pub(crate) fn is_of_this_machine(&self) -> bool {
-        matches!(self, Self::Runtime(_))
-    }
 }
 
 impl Args for Options {
@@ -151,34 +134,6 @@ pub(crate) fn classifier(stage: SemanticConfig) -> Result<Classifier, StageError
         drop(Question::new("true", &verdict));
     }
     Ok(classifier.with_semantic(Reported::new(endpoint)))
-}
-
-impl Judge {
-    pub(crate) fn new(options: Options) -> Result<Self, StageError> {
-        let Some(stage) = options.stage() else {
-            return Ok(Self {
-                classifier: Classifier::new(),
-                runtime: None,
-            });
-        };
-        let classifier = classifier(stage)?;
-        let runtime = Builder::new_current_thread().enable_all().build();
-        Ok(Self {
-            classifier,
-            runtime: Some(runtime.map_err(StageError::Runtime)?),
-        })
-    }
-
-    pub(crate) fn judge(
-        &self,
-        command: &str,
-        context: Option<&str>,
-    ) -> Result<Classification, InputError> {
-        match &self.runtime {
-            Some(runtime) => runtime.block_on(self.classifier.classify_fully(command, context)),
-            None => self.classifier.classify_in(command, context),
-        }
-    }
 }
 
 /// Says once that there are no answers: the classes of the tables look the same with and without.

@@ -1,17 +1,23 @@
 //! The program `hooks-guard`, as a shell would start it.
 
 mod endpoint;
+mod rules;
 mod second_stage;
 mod shown;
 
 use std::process::{Command, Output};
 
-/// The program, without what the environment of the test may set.
+/// The program, without what the environment of the test may set, and of a user who has neither a
+/// configuration nor rules.
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
-    for variable in ["URL", "MODEL", "KEY"] {
-        command.env_remove(format!("HOOKS_GUARD_SEMANTIC_{variable}"));
+    for (variable, _) in std::env::vars_os() {
+        let name = variable.to_string_lossy();
+        if name.starts_with("HOOKS_GUARD_") || name.starts_with("XDG_") {
+            command.env_remove(&variable);
+        }
     }
+    command.env("HOME", "/nonexistent").current_dir("/");
     command
 }
 

@@ -20,6 +20,7 @@ mod openapi;
 mod operation;
 mod own;
 mod rate;
+mod replaced;
 mod request;
 mod seed_clients;
 mod semantic;

@@ -25,7 +25,8 @@ use group::Group;
 use super::emit::policy;
 use super::event::Event;
 use super::handler::{EventHook, Handler, IntoHandler, Now, form};
-use super::result::{Action, HookResult, Members, Twice};
+use super::result::{Action, FIELDS, HookResult, Members, Twice};
+use crate::display::shorten;
 use crate::{HookError, Map};
 
 pub(crate) mod group;
@@ -42,6 +43,10 @@ pub(crate) mod group;
 /// | 0 | anything else | a [fault](Fault::Invalid) |
 /// | 2 | | `deny`, with standard error as the reason |
 /// | another, or a signal | | a [fault](Fault::Error) |
+///
+/// A JSON object without `action` is a [`HookResult`] only if all its fields are those of one: an
+/// object with another field, such as `decision`, is an answer in another format, and a fault.
+/// Beside an `action`, other fields are kept. `{}` is `continue`.
 ///
 /// An answer that denies or asks stands, with the defaults for the rest, also where another
 /// field of it does not hold, or cannot be read.
@@ -330,6 +335,9 @@ fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> 
             Err(CommandError::LeftOpen.into())
         }
         Ok(Said::Json(Value::Object(map))) => {
+            if let Err(why) = check_recognised(&map) {
+                return invalid(format!("in the JSON object on its standard output {why}"));
+            }
             let no = held_back(&map);
             match (HookResult::from_map(map), no) {
                 (Ok(result), _) => Ok(result),
@@ -340,6 +348,35 @@ fn answer(event: Event<'_>, written: &Written) -> Result<HookResult, HookError> 
         Ok(Said::Json(_)) => invalid("its standard output is JSON, but not an object".to_owned()),
         Ok(Said::No(no, why)) => alone(*no, &why),
         Err(why) => invalid(why.to_string()),
+    }
+}
+
+/// How much of an unknown field's name a message quotes, in characters.
+const MAX_FIELD_CHARS: usize = 40;
+
+/// A JSON object is no [`HookResult`]: it has no `action`, and a field that a result does not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no `action`, and `{field}` is no field of a result; give an `action`, such as `deny`, or print nothing to continue"
+)]
+pub(crate) struct Unrecognised {
+    field: String,
+}
+
+/// Returns an error if an object without `action` has a field that a [`HookResult`] does not have.
+///
+/// Such an object is an answer in another format, a misspelt one or an echo of the input. Its
+/// defaults would read as `continue`. Beside an `action`, and in an object that is not the output
+/// of a program, unknown fields are kept.
+pub(crate) fn check_recognised(map: &Map) -> Result<(), Unrecognised> {
+    if map.contains_key("action") {
+        return Ok(());
+    }
+    match map.keys().find(|field| !FIELDS.contains(&field.as_str())) {
+        None => Ok(()),
+        Some(field) => Err(Unrecognised {
+            field: shorten(field, MAX_FIELD_CHARS),
+        }),
     }
 }
 

@@ -14,7 +14,7 @@ mod json;
 
 pub use json::InvalidResult;
 #[cfg(feature = "command")]
-pub(crate) use json::{Members, Twice};
+pub(crate) use json::{FIELDS, Members, Twice};
 
 /// What an event hook answers: an [`Action`], and what belongs to it.
 ///

@@ -92,6 +92,20 @@ impl Backend {
         }
     }
 
+    /// Checks that the database is still the one that was opened.
+    ///
+    /// # Errors
+    /// If its file was deleted or replaced: what is written to the open file is lost.
+    pub(super) fn check(&self) -> Result<(), AuditError> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(database) => database.check(),
+            // A server keeps its files itself.
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
     /// The right to have several transactions read at the same time; none where that makes nothing
     /// faster, or somebody has it.
     pub(super) fn beside(&self) -> Option<Beside> {

@@ -62,8 +62,69 @@ pub(in crate::audit) struct Sqlite {
     /// For copies: the readers may write to nothing, also not to a copy, and records do not wait
     /// for one. In memory the writer's as well.
     copier: SqlitePool,
-    memory: bool,
+    /// The files, by which a deleted or replaced database is noticed; `None` in memory.
+    files: Option<Arc<OpenFiles>>,
     beside: Arc<Semaphore>,
+}
+
+/// The files of an open database, as they were when it was opened.
+#[derive(Debug)]
+struct OpenFiles {
+    path: PathBuf,
+    database: FileId,
+    /// The log beside it, which is there as long as the database is open.
+    log: Option<(PathBuf, FileId)>,
+    /// Whether something stood in it: an emptied file is no database.
+    has_pages: bool,
+}
+
+fn replaced(path: &Path) -> AuditError {
+    AuditError::Replaced {
+        path: path.display().to_string(),
+    }
+}
+
+/// The device and the inode of a file. While the file is open, no other file has the same.
+type FileId = (u64, u64);
+
+fn file_id(path: &Path) -> io::Result<FileId> {
+    let file = fs::metadata(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Ok((file.dev(), file.ino()))
+    }
+    // Windows does not delete or replace a file that is open.
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok((0, 0))
+    }
+}
+
+impl OpenFiles {
+    /// The log of a database that is open by now.
+    fn with_log(mut self) -> Self {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        let log = PathBuf::from(log);
+        self.log = file_id(&log).ok().map(|id| (log, id));
+        self.has_pages = fs::metadata(&self.path).is_ok_and(|file| file.len() > 0);
+        self
+    }
+
+    /// Checks that the files are still those that are open.
+    fn check(&self) -> Result<(), AuditError> {
+        let log = self.log.as_ref().map(|(path, id)| (path, *id));
+        let mut files = std::iter::once((&self.path, self.database)).chain(log);
+        let other = files.find(|(path, id)| !file_id(path).is_ok_and(|now| now == *id));
+        let emptied = || fs::metadata(&self.path).is_ok_and(|file| file.len() == 0);
+        match other {
+            None if self.has_pages && emptied() => Err(replaced(&self.path)),
+            None => Ok(()),
+            Some((path, _)) => Err(replaced(path)),
+        }
+    }
 }
 
 impl Sqlite {
@@ -72,8 +133,20 @@ impl Sqlite {
         let options = SqliteConnectOptions::new()
             .foreign_keys(false)
             .busy_timeout(BUSY);
+        let mut files = None;
         let (options, writing) = if let Some(path) = path {
-            let options = options.filename(prepare(path)?);
+            let path = prepare(path)?;
+            let unreadable = |source| AuditError::Create {
+                path: path.display().to_string(),
+                source: Arc::new(source),
+            };
+            files = Some(OpenFiles {
+                database: file_id(&path).map_err(unreadable)?,
+                path: path.clone(),
+                log: None,
+                has_pages: false,
+            });
+            let options = options.filename(path);
             // What these say of the file is asked of the writer alone: it needs a lock.
             let writing = options
                 .clone()
@@ -121,7 +194,8 @@ impl Sqlite {
             }
             tokio::time::sleep(AGAIN).await;
         }
-        let (readers, copier) = if path.is_none() {
+        let files = files.map(|files| Arc::new(files.with_log()));
+        let (readers, copier) = if files.is_none() {
             (writer.clone(), writer.clone())
         } else {
             let copier = SqlitePoolOptions::new()
@@ -137,24 +211,34 @@ impl Sqlite {
                 .await?;
             (readers, copier)
         };
-        Ok(Self {
+        let opened = Self {
             writer,
             readers,
             copier,
-            memory: path.is_none(),
+            files,
             beside: Arc::new(Semaphore::new(1)),
-        })
+        };
+        // The file may have been replaced before the connections were made.
+        opened.check()?;
+        Ok(opened)
+    }
+
+    pub(super) fn check(&self) -> Result<(), AuditError> {
+        self.files.as_ref().map_or(Ok(()), |files| files.check())
     }
 
     pub(super) async fn read(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+        self.check()?;
         begun(&self.readers, "BEGIN").await
     }
 
     pub(super) async fn glance(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+        self.check()?;
         Ok(self.readers.acquire().await?)
     }
 
     pub(super) async fn write(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
+        self.check()?;
         // Not `BEGIN`, which would fail at the first change if somebody wrote since the first
         // look, however long it might wait.
         begun(&self.writer, "BEGIN IMMEDIATE").await
@@ -163,7 +247,7 @@ impl Sqlite {
     pub(super) fn beside(&self) -> Option<Beside> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let more = cores.min(BESIDE) - 1;
-        let turn = match self.memory || more == 0 {
+        let turn = match self.files.is_none() || more == 0 {
             true => None,
             false => Arc::clone(&self.beside).try_acquire_owned().ok(),
         };
@@ -185,9 +269,9 @@ impl Sqlite {
     pub(in crate::audit) async fn watcher(
         &self,
     ) -> Result<Option<PoolConnection<sqlx::Sqlite>>, AuditError> {
-        Ok(match self.memory {
-            true => None,
-            false => Some(self.readers.acquire().await?),
+        Ok(match self.files {
+            None => None,
+            Some(_) => Some(self.readers.acquire().await?),
         })
     }
 
@@ -211,6 +295,7 @@ impl Sqlite {
 
     /// Copies what is there at one moment; writers go on meanwhile.
     pub(super) async fn backup(&self, path: &Path) -> Result<(), AuditError> {
+        self.check()?;
         let failed = |source| AuditError::Create {
             path: path.display().to_string(),
             source: Arc::new(source),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::request::{Member, members};
-use super::{Count, Opt, Program, Role, Style, Takes, Verb};
+use super::{Count, Opt, Program, Role, RunsInput, Style, Takes, Verb};
 use crate::classify::judge::Arg;
 use crate::classify::shell::Span;
 
@@ -39,7 +39,30 @@ pub(crate) struct Operand {
     pub(crate) after: bool,
 }
 
+/// Returns whether a file is the standard input by another name.
+fn is_stdin(file: &str) -> bool {
+    file == "-"
+        || file.starts_with("/dev/")
+        || file.starts_with("/proc/") && file.ends_with("/fd/0")
+}
+
 impl Call {
+    /// Returns how the call may run its standard input, which an option may name as a file of
+    /// code.
+    pub(crate) fn runs_input(&self) -> RunsInput {
+        let named = self.options.iter().any(|given| {
+            given.option.role == Role::ScriptFile
+                && given
+                    .value
+                    .as_ref()
+                    .is_some_and(|value| is_stdin(&value.text))
+        });
+        match named {
+            true => RunsInput::Yes,
+            false => self.program.runs_input(),
+        }
+    }
+
     /// Reads `args`, the words after the program's name.
     pub(crate) fn read(name: &str, program: &Arc<Program>, args: &[Arg]) -> Self {
         let mut call = Self {

@@ -77,6 +77,8 @@ struct Raw {
     variables: Vec<String>,
     #[serde(default)]
     harmless_config: Vec<String>,
+    #[serde(default)]
+    runs_input: bool,
 }
 
 /// Options are separated by blanks.
@@ -264,6 +266,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         contents: None,
         variables: raw.variables,
         harmless_config: raw.harmless_config,
+        runs_input: raw.runs_input || parent.is_some_and(|p| p.runs_input),
     };
     let names = |names: &str| option_names(names, &own, parent);
     let terminal = raw.terminal.map(|raw| terminal(&raw, names)).transpose()?;

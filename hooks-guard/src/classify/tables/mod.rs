@@ -119,6 +119,14 @@ pub(crate) enum Language {
     Code,
 }
 
+impl Language {
+    /// Returns whether programs of the language read data from their standard input: the script
+    /// of `sed`, `awk` and `jq` is one of their words or a file.
+    fn filters(self) -> bool {
+        matches!(self, Self::Sed | Self::Awk | Self::Jq)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Takes {
     Nothing,
@@ -255,9 +263,47 @@ pub(crate) struct Program {
     pub(crate) contents: Option<Contents>,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
+    /// `runs_input` of the table, or of the table of the program that it is a command of.
+    pub(crate) runs_input: bool,
+}
+
+/// How a program may run code from its standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunsInput {
+    /// The standard input is data, as far as the table tells.
+    No,
+    /// The program is a wrapper: it hands its standard input to the command among its words, and
+    /// may start a shell where there is none.
+    ByCommand,
+    /// The standard input may hold code or commands.
+    Yes,
 }
 
 impl Program {
+    /// Returns how the program may run its standard input, derived from what its table says it
+    /// does with code: an interpreter takes a script, a client statements, a wrapper a command.
+    pub(crate) fn runs_input(&self) -> RunsInput {
+        let takes = |role: Role| match role {
+            Role::Script(language) => !language.filters(),
+            Role::Shell | Role::ScriptFile | Role::Argv { more: true } => true,
+            _ => false,
+        };
+        // A file of code that an option names is often a setting of a program that is none.
+        let option = |option: &Opt| matches!(option.role, Role::Script(_)) && takes(option.role);
+        if self.runs_input
+            || self.effect == Effect::Code
+            || self.operands.iter().any(|(role, _)| takes(*role))
+            || self.options.values().any(option)
+        {
+            return RunsInput::Yes;
+        }
+        let command = |role: Role| matches!(role, Role::Argv { more: false });
+        match self.operands.iter().any(|(role, _)| command(*role)) {
+            true => RunsInput::ByCommand,
+            false => RunsInput::No,
+        }
+    }
+
     /// The command that a word names: by name, then by pattern, then among
     /// those of the command that `commands_of` names.
     pub(crate) fn command<'a>(&'a self, root: &'a Self, word: &str) -> Option<&'a Arc<Self>> {
@@ -305,6 +351,12 @@ impl Program {
         for command in self.commands.values().chain(patterns) {
             command.missing_judges(missing);
         }
+    }
+
+    /// Returns whether its words may be text of a shell: the judge of its table reads them so.
+    pub(crate) fn is_shell(&self) -> bool {
+        let judge = self.judge.as_deref();
+        matches!(judge, Some("shell" | "fish" | "eval" | "source"))
     }
 
     /// Whether every call has the one effect.
@@ -367,6 +419,18 @@ impl Tables {
         self.programs[section]
             .get_or_init(|| read(section).ok().map(Arc::new))
             .as_ref()
+    }
+
+    /// Returns whether a program that may run its standard input has this name, or this name without
+    /// a version: `python3.99` is a `python`. For programs of which no table read the words.
+    pub(crate) fn names_an_interpreter(&self, name: &str) -> bool {
+        let runs = |name: &str| {
+            let program = self.program(name);
+            program.is_some_and(|program| program.runs_input() != RunsInput::No)
+        };
+        let digit = name.find(|c: char| c.is_ascii_digit());
+        let stem = digit.map(|at| name[..at].trim_end_matches(['-', '.', '_']));
+        runs(name) || stem.is_some_and(runs)
     }
 
     /// What is wrong in the embedded tables.

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use super::scene::{Scene, base_name};
 use super::{Effect, Verdict, changes};
-use crate::classify::{Crud, Part, UNKNOWN};
+use crate::classify::{Crud, Part, Tables, UNKNOWN};
 use files::Files;
 
 /// The places that the guard itself needs, and those of the agents (P-06).
@@ -176,10 +176,9 @@ fn unseen(part: &Part) -> bool {
         .filter(|touch| touch.effect > Crud::Read)
         .any(|touch| unknown(&touch.path.text));
     let name = part.words.first().map_or("", |word| base_name(&word.text));
-    const SHELLS: &[&str] = &[
-        "sh", "bash", "dash", "zsh", "ksh", "fish", "eval", "source", ".",
-    ];
-    let text = SHELLS.contains(&name) && part.words.iter().any(|word| unknown(&word.text));
+    let shell = Tables::embedded().program(name);
+    let text = shell.is_some_and(|program| program.is_shell())
+        && part.words.iter().any(|word| unknown(&word.text));
     let program = part.words.first().is_some_and(|word| !word.known);
     active(part) && (written || text || program)
 }

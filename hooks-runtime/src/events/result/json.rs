@@ -25,7 +25,7 @@ pub struct InvalidResult {
 }
 
 /// The names of the fields.
-const FIELDS: [&str; 15] = [
+pub(crate) const FIELDS: [&str; 15] = [
     "action",
     "data",
     "reason",

@@ -16,7 +16,9 @@ use tokio::time::{Instant, sleep, timeout};
 use super::trial::Trial;
 use super::{ContractCase, Finding, contract_case, payloads};
 use crate::events::command::group::Group;
-use crate::events::command::{CommandError, DENIES, GRACE, capture, feed, input, keep};
+use crate::events::command::{
+    CommandError, DENIES, GRACE, capture, check_recognised, feed, input, keep,
+};
 use crate::events::data::type_name;
 use crate::events::result::Members;
 use crate::testing::shown;
@@ -137,6 +139,7 @@ fn read(output: &[u8]) -> Result<Option<HookResult>, String> {
     let holds = |text| -> Result<HookResult, Box<dyn Error>> {
         let members: Members = serde_json::from_str(text)?;
         let map = members.into_map().map_err(|(_, twice)| twice)?;
+        check_recognised(&map)?;
         Ok(HookResult::from_map(map)?)
     };
     match serde_json::from_str::<Value>(text) {

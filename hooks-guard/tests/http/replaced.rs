@@ -1,0 +1,175 @@
+//! A database file that is deleted or replaced while the daemon has it open: without a record there
+//! is no yes.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::daemon::{Daemon, Setup};
+
+/// No request gets a decision, and the health says why a client gets none.
+#[track_caller]
+fn assert_refuses(daemon: &mut Daemon, how: &str) {
+    for command in ["ls", "ls again", "mkdir x"] {
+        let answer = daemon.post(&json!({ "command": command }));
+        assert_eq!(answer.status, 500, "{how}: {}", answer.text());
+        assert!(!answer.text().contains("AUTO_ALLOWED"), "{how}");
+        answer.refusal(500);
+    }
+    let health = daemon.get("/health");
+    assert_eq!(health.status, 503, "{how}: {}", health.text());
+    assert!(
+        health.text().contains("degraded"),
+        "{how}: {}",
+        health.text()
+    );
+    for target in [
+        "/api/hooks/decisions",
+        "/api/hooks/pending",
+        "/api/hooks/stats",
+    ] {
+        assert_eq!(daemon.get(target).status, 500, "{how}: {target}");
+    }
+    assert!(daemon.runs(), "{how}");
+    let said = daemon.said();
+    assert!(said.contains("deleted or replaced"), "{how}: {said}");
+    assert!(!said.contains("panicked"), "{how}: {said}");
+}
+
+/// A database of the same schema with nothing in it, as another service would make.
+fn another_database(at: &Path) {
+    let mut other = Daemon::plain();
+    other.ask("ls");
+    // It leaves one file without a log.
+    assert!(other.terminate().success());
+    fs::copy(other.setup().database_file(), at).unwrap();
+}
+
+fn remove_log(database: &Path) {
+    for end in ["-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{end}", database.display()));
+    }
+}
+
+type Change = fn(&Path);
+
+/// What may happen to the file.
+const CHANGES: &[(&str, Change)] = &[
+    ("deleted", |file| fs::remove_file(file).unwrap()),
+    ("deleted with its log", |file| {
+        fs::remove_file(file).unwrap();
+        remove_log(file);
+    }),
+    ("its log deleted", remove_log),
+    ("moved away", |file| {
+        fs::rename(file, file.with_extension("old")).unwrap();
+    }),
+    ("replaced by an empty file", |file| {
+        fs::remove_file(file).unwrap();
+        fs::write(file, "").unwrap();
+    }),
+    ("emptied in its place", |file| fs::write(file, "").unwrap()),
+    ("replaced by a copy of itself", |file| {
+        let copy = file.with_extension("copy");
+        fs::copy(file, &copy).unwrap();
+        fs::rename(copy, file).unwrap();
+    }),
+    ("replaced by another database", |file| {
+        let other = file.with_extension("other");
+        another_database(&other);
+        fs::rename(other, file).unwrap();
+    }),
+    ("replaced by a folder", |file| {
+        fs::remove_file(file).unwrap();
+        fs::create_dir(file).unwrap();
+    }),
+    ("its folder moved away", |file| {
+        let folder = file.parent().unwrap();
+        fs::rename(folder, folder.with_extension("old")).unwrap();
+    }),
+];
+
+#[test]
+fn p_15_a_database_that_is_not_the_open_one_any_more_allows_nothing() {
+    for (how, change) in CHANGES {
+        let mut daemon = Daemon::plain();
+        let pending = daemon.ask("mkdir before")["id"].clone();
+        assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
+        let file = daemon.setup().database_file();
+        change(&file);
+        assert_refuses(&mut daemon, how);
+        assert_eq!(daemon.respond(&pending, "APPROVED").status, 500, "{how}");
+        // A new service makes a new file where there is none.
+        if file.is_dir() {
+            fs::remove_dir(&file).unwrap();
+        }
+        let mut again = daemon.again(|setup| setup);
+        assert_eq!(again.ask("ls")["decision"], "AUTO_ALLOWED", "{how}");
+        again.assert_well();
+    }
+}
+
+#[test]
+fn p_15_a_database_that_is_put_back_serves_again() {
+    let mut daemon = Daemon::plain();
+    let id = daemon.ask("ls first")["id"].clone();
+    let file = daemon.setup().database_file();
+    let aside = file.with_extension("aside");
+    fs::rename(&file, &aside).unwrap();
+    assert_refuses(&mut daemon, "moved away");
+    fs::rename(&aside, &file).unwrap();
+    assert_eq!(daemon.ask("ls second")["decision"], "AUTO_ALLOWED");
+    assert_eq!(daemon.record(&id)["command"], "ls first");
+    daemon.assert_well();
+}
+
+#[test]
+fn p_15_a_link_that_leads_to_another_database_allows_nothing() {
+    let setup = Setup::new();
+    let folder = setup.folder().to_owned();
+    let (link, first, second) = (
+        folder.join("link.db"),
+        folder.join("first.db"),
+        folder.join("second.db"),
+    );
+    fs::write(&first, "").unwrap();
+    std::os::unix::fs::symlink(&first, &link).unwrap();
+    let url = format!("sqlite:{}", link.display());
+    let mut daemon = setup.database(&url).start();
+    assert_eq!(daemon.ask("ls")["decision"], "AUTO_ALLOWED");
+    another_database(&second);
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&second, &link).unwrap();
+    assert_refuses(&mut daemon, "a link that leads elsewhere");
+}
+
+#[test]
+fn p_15_other_processes_that_use_and_copy_the_file_disturb_nothing() {
+    let daemon = Daemon::plain();
+    daemon.ask("ls");
+    let file = daemon.setup().database_file();
+    let audit = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
+            .arg("audit")
+            .args(arguments)
+            .args(["--database", &format!("sqlite:{}", file.display())])
+            .env("HOME", daemon.setup().home())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {said}");
+    };
+    audit(&["verify"]);
+    let copy = file.with_extension("copy");
+    audit(&["backup", copy.to_str().unwrap()]);
+    audit(&["cleanup", "--days", "1"]);
+    for number in 0..50 {
+        let decision = daemon.ask(&format!("ls {number}"));
+        assert_eq!(decision["decision"], "AUTO_ALLOWED");
+    }
+    daemon.get("/health").ok();
+    let pending = daemon.ask("mkdir x");
+    assert_eq!(daemon.respond(&pending["id"], "APPROVED").status, 200);
+}
