@@ -3,6 +3,7 @@
 // A client has
 //   agent      name of the agent for `hooks-guard`
 //   packages   npm packages with exact versions; the first one is the client
+//   command    name under which users and `hooks-guard` find it
 //   program    command line of the program, relative to the folder of the packages
 //   env        environment that points it at the stand-in model
 //   files      settings in its home, by path
@@ -13,7 +14,8 @@
 //   tools      its own calls for `shell`, `write` and `read`
 
 export const PORT = 18080;
-export const PROJECT = '/home/dev/project';
+export const HOME = '/home/dev';
+export const PROJECT = `${HOME}/project`;
 const PROMPT = 'do it';
 const arch = process.arch;
 const root = `http://127.0.0.1:${PORT}`;
@@ -28,6 +30,7 @@ export const node = {
 
 const claude = {
   id: 'claude',
+  command: 'claude',
   agent: 'claude-code',
   packages: [`@anthropic-ai/claude-code-linux-${arch}@2.1.332`],
   program: [`node_modules/@anthropic-ai/claude-code-linux-${arch}/claude`],
@@ -58,6 +61,7 @@ const codexTarget = { x64: 'x86_64-unknown-linux-musl', arm64: 'aarch64-unknown-
 const patch = (path, text) => `*** Begin Patch\n*** Add File: ${path}\n+${text}\n*** End Patch`;
 const codex = {
   id: 'codex',
+  command: 'codex',
   agent: 'codex',
   packages: ['@openai/codex@0.169.0'],
   program: [`node_modules/@openai/codex-linux-${arch}/vendor/${codexTarget}/bin/codex`],
@@ -92,6 +96,7 @@ const codex = {
 
 const gemini = {
   id: 'gemini',
+  command: 'gemini',
   agent: 'gemini',
   packages: ['@google/gemini-cli@0.61.0'],
   program: ['node', 'node_modules/.bin/gemini'],
@@ -119,6 +124,7 @@ const gemini = {
 
 const copilot = {
   id: 'copilot',
+  command: 'copilot',
   agent: 'copilot',
   packages: ['@github/copilot@1.0.102'],
   program: [`node_modules/@github/copilot-linux-${arch}/copilot`],
@@ -143,6 +149,7 @@ const copilot = {
 
 const opencode = {
   id: 'opencode',
+  command: 'opencode',
   agent: 'opencode',
   packages: ['opencode-ai@1.18.33'],
   program: [`node_modules/opencode-linux-${arch}/bin/opencode`],

@@ -27,6 +27,7 @@ case $(cat /proc/self/uid_map) in
 *4294967295) become='setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs' ;;
 *) become='unshare --user --map-user=1000 --map-group=1000' ;;
 esac
-cd /home/dev
-exec $become env -i HOME=/home/dev USER=dev LOGNAME=dev SHELL=/bin/bash TERM=xterm-256color LANG=C.UTF-8 \
-    PATH=/home/dev/.cargo/bin:/home/dev/bin:/usr/local/bin:/usr/bin:/bin "$@"
+HOME=/home/dev
+cd "$HOME"
+exec $become env -i HOME="$HOME" USER=dev LOGNAME=dev SHELL=/bin/bash TERM=xterm-256color LANG=C.UTF-8 \
+    PATH="$HOME/.cargo/bin:$HOME/bin:/usr/local/bin:/usr/bin:/bin" "$@"
