@@ -154,7 +154,7 @@ const service = [
     quick: true,
     service: 'DENIED',
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('the operator denies: it does not run', all(asked(DELETE), buildStays))],
+    expect: [prevents('the operator denies: it does not run', all(buildStays, asked(DELETE)))],
   },
   {
     name: 'no-answer',
@@ -162,7 +162,7 @@ const service = [
     service: 'nothing',
     timeouts: 8,
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('the operator does not answer: it does not run', all(asked(DELETE), buildStays))],
+    expect: [prevents('the operator does not answer: it does not run', all(buildStays, asked(DELETE)))],
   },
   {
     name: 'installed-unattended',
@@ -340,6 +340,7 @@ const rest = [
   {
     name: 'start',
     clients: ['opencode'],
+    quick: true,
     script: (tools) => [tools.shell(READ)],
     expect: [does('the plugin needs no package: it starts without a network', all(reached, quickerThan(45)))],
   },
