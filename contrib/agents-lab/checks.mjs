@@ -15,6 +15,7 @@
 //   files      files of the home, or a function of the client that returns them
 //   timeouts   seconds that the settings give the hook
 //   keys       a session in a terminal; thenHeadless adds a run without one
+//   trust      what becomes of Codex's trust after `install`: missing or stale
 //   doctor     whether `hooks-guard doctor` is run at the end
 
 import { clients, HOME, PROJECT } from './clients.mjs';
@@ -238,13 +239,32 @@ const claude = [
   },
 ];
 
+// A user at the keyboard, who does not answer; without the guard these flags let the command run.
+
+const terminal = (id, ready, prompt, flags = []) => ({
+  name: 'terminal',
+  clients: [id],
+  flags,
+  script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+  keys: [{ see: ready }, { type: 'do it' }, { key: 'Enter' }, { see: prompt, orTold: 2 }],
+  expect: [
+    prevents('in a terminal: a deletion does not run unasked', buildStays),
+    does('in a terminal: the user or the model sees why', (o) => (/DELETE/.test(o.screen) ? '' : told(1, /DELETE/)(o))),
+  ],
+});
+const terminals = [
+  terminal('claude', '❯', 'Do you want to', ['--permission-mode', 'acceptEdits']),
+  terminal('gemini', 'Type your message', 'Allow', ['--approval-mode', 'yolo']),
+  terminal('copilot', '/ commands', 'Do you want', ['--allow-all-tools']),
+  terminal('opencode', 'Ask anything', 'All done'),
+];
+
 // Codex.
 
 // With newer models a terminal starts with an offer of another model.
 const TERMINAL_MODEL = 'gpt-5.4';
 const SANDBOX = ['--sandbox', 'workspace-write'];
 const ASKING = ['--model', TERMINAL_MODEL, ...SANDBOX, '--ask-for-approval', 'on-request', '--dangerously-bypass-hook-trust'];
-const EVENTS = ['pre_tool_use', 'permission_request', 'post_tool_use'];
 const codex = [
   {
     name: 'terminal',
@@ -269,47 +289,45 @@ const codex = [
     expect: [prevents('a command typed into a pager does not run', buildStays)],
   },
   {
-    name: 'untrusted',
+    name: 'trust',
     clients: ['codex'],
     quick: true,
     flags: SANDBOX,
     script: (tools) => [tools.shell(DELETE)],
     doctor: true,
     expect: [
-      open('hooks that are not trusted: a deletion runs, by the rules of the client', buildGone),
-      does('hooks that are not trusted: `doctor` says so', doctorSays(/codex[^\n]*not trusted/)),
+      prevents('right after `install`: a deletion does not run', buildStays),
+      does('right after `install`: `doctor` says ok', all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*trusted)/))),
     ],
   },
-  {
-    name: 'trust-of-another',
+  ...[
+    ['missing', 'not trusted'],
+    ['stale', 'changed since they were trusted'],
+  ].map(([trust, says]) => ({
+    name: `trust-${trust}`,
     clients: ['codex'],
+    quick: true,
     flags: SANDBOX,
-    files: (client) => ({
-      '.codex/config.toml': EVENTS.reduce(
-        (text, event) =>
-          `${text}[hooks.state."${HOME}/.codex/hooks.json:${event}:0:0"]\ntrusted_hash = "sha256:${'0'.repeat(64)}"\n`,
-        client.files['.codex/config.toml'],
-      ),
-    }),
+    trust,
     script: (tools) => [tools.shell(DELETE)],
     doctor: true,
     expect: [
-      open('hooks that changed since they were trusted: a deletion runs, by the rules of the client', buildGone),
-      does('hooks that changed since they were trusted: `doctor` says so', doctorSays(/codex[^\n]*not trusted/)),
+      open(`hooks that are ${says}: a deletion runs, by the rules of the client`, buildGone),
+      does(`hooks that are ${says}: \`doctor\` says so`, doctorSays(/codex[^\n]*trusted/)),
     ],
-  },
+  })),
   {
-    name: 'trusted',
+    name: 'trust-by-the-user',
     clients: ['codex'],
-    quick: true,
     flags: ['--model', TERMINAL_MODEL, ...SANDBOX],
+    trust: 'missing',
     script: (tools) => [tools.shell(DELETE)],
     keys: [{ see: '2. Trust all' }, { key: 'Down' }, { see: '› 2' }, { key: 'Enter' }, { see: 'for shortcuts' }],
     thenHeadless: true,
     doctor: true,
     expect: [
-      prevents('hooks that the user trusted: a deletion does not run', buildStays),
-      does('hooks that the user trusted: `doctor` says ok', all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*not trusted)/))),
+      prevents('hooks that the user trusted in Codex: a deletion does not run', buildStays),
+      does('hooks that the user trusted in Codex: `doctor` says ok', all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*trusted)/))),
     ],
   },
   {
@@ -346,7 +364,7 @@ const rest = [
   },
 ];
 
-export const checks = [...commands, ...failures, ...service, ...claude, ...codex, ...rest];
+export const checks = [...commands, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest];
 
 /** Returns the scenario of a check for a client, as inside.mjs reads it. */
 export function scenario(check, client, guard) {
@@ -355,11 +373,12 @@ export function scenario(check, client, guard) {
     guard: guard ?? check.guard ?? 'fine',
     flags: check.flags ?? client.free,
     install: check.install ?? [],
-    env: { ...client.unattended, ...check.env },
+    env: { ...(check.keys ? {} : client.unattended), ...check.env },
     files: typeof check.files === 'function' ? check.files(client) : (check.files ?? {}),
     service: guard === 'none' ? undefined : check.service,
     timeouts: guard === 'none' ? undefined : check.timeouts,
     script: check.script(client.tools),
+    trust: guard === 'none' ? undefined : check.trust,
     keys: check.keys,
     thenHeadless: check.thenHeadless,
     doctor: check.doctor,

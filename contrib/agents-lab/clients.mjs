@@ -40,8 +40,17 @@ const claude = {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
   },
-  files: {},
+  files: {
+    // Otherwise a terminal starts with a tour and with questions.
+    '.claude.json': json({
+      hasCompletedOnboarding: true,
+      theme: 'dark',
+      customApiKeyResponses: { approved: ['test'], rejected: [] },
+      projects: { [PROJECT]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    }),
+  },
   headless: (flags) => [...flags, '-p', PROMPT],
+  terminal: (flags) => flags,
   free: ['--dangerously-skip-permissions'],
   tools: {
     shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
@@ -112,6 +121,7 @@ const gemini = {
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     }),
   },
+  terminal: (flags) => ['--skip-trust', ...flags, '-m', 'gemini-2.5-flash'],
   headless: (flags) => ['--skip-trust', ...flags, '-m', 'gemini-2.5-flash', '-p', PROMPT],
   free: ['--approval-mode', 'yolo'],
   unattended: { HOOKS_GUARD_UNATTENDED: '1' },
@@ -136,7 +146,8 @@ const copilot = {
     COPILOT_OFFLINE: 'true',
     COPILOT_AUTO_UPDATE: 'false',
   },
-  files: {},
+  files: { '.copilot/config.json': json({ trusted_folders: [PROJECT] }) },
+  terminal: (flags) => ['--disable-client-telemetry', ...flags],
   headless: (flags) => ['--disable-client-telemetry', ...flags, '-p', PROMPT],
   free: ['--allow-all-tools'],
   unattended: { HOOKS_GUARD_UNATTENDED: '1' },
@@ -173,6 +184,7 @@ const opencode = {
       },
     }),
   },
+  terminal: (flags) => flags,
   headless: (flags) => ['run', ...flags, PROMPT],
   free: [],
   tools: {

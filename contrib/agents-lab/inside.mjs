@@ -68,6 +68,14 @@ function installGuard() {
   renameSync(double, INSTALLED);
 }
 
+/** Takes away the trust in the hooks that `install` gave in the name of the user, or makes it that of other hooks. */
+function breakTrust(how) {
+  const path = join(HOME, '.codex/config.toml');
+  const text = readFileSync(path, 'utf8');
+  const missing = text.replace(/^\[hooks\.state[^]*?(?=^\[(?!hooks\.state)|$(?![^]))/gm, '');
+  put(path, how === 'stale' ? text.replace(/sha256:\w+/g, `sha256:${'0'.repeat(64)}`) : missing);
+}
+
 /** Shortens the ten minutes that `install` writes to so many seconds, wherever they are. */
 function shortenTimeouts(seconds) {
   const shorter = (text) =>
@@ -166,6 +174,7 @@ makeProject();
 putProgram();
 for (const [path, text] of Object.entries({ ...client.files, ...scenario.files })) put(join(HOME, path), text);
 if (scenario.guard !== 'none') installGuard();
+if (scenario.trust) breakTrust(scenario.trust);
 if (scenario.timeouts) shortenTimeouts(scenario.timeouts);
 if (scenario.service) await serve(scenario.service);
 outcome.model = await serveModel(PORT, scenario.script);
