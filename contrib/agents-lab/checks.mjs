@@ -8,15 +8,17 @@
 //   quick      whether `--quick` runs it; a list names the clients for which it does
 // and, where it differs from the default in `scenario` below:
 //   flags      flags of the client; default: those under which it refuses nothing by itself
-//   guard      state of the guard: fine, or a way to fail
+//   guard      state of the guard: fine, or a way to fail of guard-double.sh
 //   service    answer of the operator of a running service: APPROVED, DENIED or `nothing`
 //   install    arguments of `hooks-guard install`
-//   env, files environment and files of the home
+//   env        environment
+//   files      files of the home, or a function of the client that returns them
 //   timeouts   seconds that the settings give the hook
 //   keys       a session in a terminal; thenHeadless adds a run without one
+//   trust      what becomes of Codex's trust after `install`: missing or stale
 //   doctor     whether `hooks-guard doctor` is run at the end
 
-import { clients, PROJECT } from './clients.mjs';
+import { clients, HOME, PROJECT } from './clients.mjs';
 
 const READ = 'git status --short';
 // Codex refuses `rm -rf` by itself.
@@ -33,7 +35,7 @@ const others = (...left) => everyone.filter((id) => !left.includes(id));
 const does = (says, test) => ({ says, test });
 /** What the guard prevents: without the guard, `test` must not pass. */
 const prevents = (says, test) => ({ says, test, prevents: true });
-/** What the guard cannot prevent, by the rules of the client: nothing to fix here. */
+/** What the guard cannot prevent, by the rules of the client; it is better if `test` does not pass. */
 const open = (says, test) => ({ says, test, open: true });
 
 /** The client went as far as the last call of the script, and the call came to an end. */
@@ -57,6 +59,10 @@ const quickerThan = (seconds) => (o) =>
   o.elapsed < seconds * 1_000 ? '' : `it took ${Math.round(o.elapsed / 1_000)} s`;
 const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
 
+const conversation = (pattern) => (o) =>
+  reached(o) || (pattern.test(o.model.conversation) ? '' : `the model does not receive ${pattern}`);
+const installs = (o) => (o.notes.some((note) => note.startsWith('install:')) ? 'install fails' : '');
+const NO_POSITIONS = /^(?![^]*\(characters \d)[^]*(CREATE|UPDATE)/;
 const NO_APPROVAL = /approv[^]*hooks-guard serve/i;
 
 const commands = [
@@ -77,13 +83,16 @@ const commands = [
     clients: everyone,
     quick: true,
     script: (tools) => [tools.write(`${PROJECT}/new.txt`, 'hello')],
-    expect: [prevents('no file is written in the project', noFile)],
+    expect: [
+      prevents('no file is written in the project', noFile),
+      does('the reason about a file has no character positions', told(0, NO_POSITIONS)),
+    ],
   },
   {
     name: 'home',
     clients: everyone,
     // Gemini's file tool does not leave the project, guard or no guard.
-    script: (tools) => [tools.write('/home/dev/.bashrc', 'evil')],
+    script: (tools) => [tools.write(`${HOME}/.bashrc`, 'evil')],
     expect: [does('no file is written in the home', homeStays)],
   },
   {
@@ -94,15 +103,10 @@ const commands = [
     script: (tools) => [tools.shell(READ)],
     expect: [prevents('the reason of a rule reaches the model', told(0, /not on a Friday/))],
   },
-  {
-    name: 'start',
-    clients: ['opencode'],
-    script: (tools) => [tools.shell(READ)],
-    expect: [does('the plugin needs no package: the client starts without a network', quickerThan(45))],
-  },
 ];
 
-// Failures of the guard.
+// Failures of the guard. The installed command sees the exit status only: output that is garbage
+// with status 0 is for the client to refuse.
 
 const failing = (guard, says, quick) => ({
   name: guard,
@@ -112,32 +116,26 @@ const failing = (guard, says, quick) => ({
   script: (tools) => [tools.shell(DELETE)],
   expect: [prevents(`${says}: refused`, buildStays)],
 });
+const opens = (ids, guard, says, more) => ({
+  ...failing(guard, says, false),
+  ...more,
+  clients: ids,
+  expect: [open(`${says}: runs, by the rules of the client`, buildGone)],
+});
 const LATE_IS_OPEN = ['codex', 'gemini', 'copilot', 'claude-2.1.197'];
-const late = {
-  name: 'late',
-  guard: 'late',
-  timeouts: 4,
-  script: (tools) => [tools.shell(DELETE)],
-};
+const GARBAGE_IS_OPEN = ['claude', 'claude-2.1.197', 'codex', 'gemini', 'copilot'];
 
 const failures = [
   failing('exit-1', 'the guard exits with 1', ['codex', 'gemini', 'claude-2.1.197']),
   failing('exit-101', 'the guard exits with 101'),
   failing('killed', 'the guard is killed', everyone),
   failing('missing', 'the guard is missing', ['codex', 'gemini', 'claude']),
-  failing('garbage', 'the guard prints garbage', ['codex']),
-  failing('output-full', 'the guard cannot print', ['codex']),
-  {
-    ...late,
-    clients: others(...LATE_IS_OPEN),
-    quick: true,
-    expect: [prevents('the guard is late: refused', buildStays)],
-  },
-  {
-    ...late,
-    clients: LATE_IS_OPEN,
-    expect: [open('the guard is late: runs, by the rules of the client', buildGone)],
-  },
+  failing('cut-short', 'the guard is killed while it prints', ['codex']),
+  failing('output-full', 'the guard cannot print', ['codex', 'gemini']),
+  { ...failing('garbage', 'the guard prints garbage', true), clients: ['opencode'] },
+  { ...failing('late', 'the guard is late', true), clients: ['claude', 'opencode'], timeouts: 4 },
+  opens(GARBAGE_IS_OPEN, 'garbage', 'the guard prints garbage'),
+  opens(LATE_IS_OPEN, 'late', 'the guard is late', { timeouts: 4 }),
 ];
 
 // Somebody answers over the API.
@@ -157,7 +155,7 @@ const service = [
     quick: true,
     service: 'DENIED',
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('the operator denies: it does not run', all(asked(DELETE), buildStays))],
+    expect: [prevents('the operator denies: it does not run', all(buildStays, asked(DELETE)))],
   },
   {
     name: 'no-answer',
@@ -165,7 +163,7 @@ const service = [
     service: 'nothing',
     timeouts: 8,
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('the operator does not answer: it does not run', all(asked(DELETE), buildStays))],
+    expect: [prevents('the operator does not answer: it does not run', all(buildStays, asked(DELETE)))],
   },
   {
     name: 'installed-unattended',
@@ -224,7 +222,7 @@ const claude = [
     clients: ['claude'],
     files: { 'project/.claude/skills/look/SKILL.md': `---\nname: look\ndescription: Looks.\n---\n!\`${READ}\`\n` },
     script: () => [{ tool: 'Skill', arguments: { skill: 'look' } }],
-    expect: [does('a command in a skill that reads runs', reached)],
+    expect: [does('a command in a skill that reads runs', conversation(/ M a\.txt/))],
   },
   {
     name: 'monitor',
@@ -241,9 +239,32 @@ const claude = [
   },
 ];
 
+// A user at the keyboard, who does not answer; without the guard these flags let the command run.
+
+const terminal = (id, ready, prompt, flags = []) => ({
+  name: 'terminal',
+  clients: [id],
+  flags,
+  script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
+  keys: [{ see: ready }, { type: 'do it' }, { key: 'Enter' }, { see: prompt, orTold: 2 }],
+  expect: [
+    prevents('in a terminal: a deletion does not run unasked', buildStays),
+    does('in a terminal: the user or the model sees why', (o) => (/DELETE/.test(o.screen) ? '' : told(1, /DELETE/)(o))),
+  ],
+});
+const terminals = [
+  terminal('claude', '❯', 'Do you want to', ['--permission-mode', 'acceptEdits']),
+  terminal('gemini', 'Type your message', 'Allow', ['--approval-mode', 'yolo']),
+  terminal('copilot', '/ commands', 'Do you want', ['--allow-all-tools']),
+  terminal('opencode', 'Ask anything', 'All done'),
+];
+
 // Codex.
 
-const ASKING = ['--dangerously-bypass-hook-trust', '--ask-for-approval', 'on-request', '--sandbox', 'workspace-write'];
+// With newer models a terminal starts with an offer of another model.
+const TERMINAL_MODEL = 'gpt-5.4';
+const SANDBOX = ['--sandbox', 'workspace-write'];
+const ASKING = ['--model', TERMINAL_MODEL, ...SANDBOX, '--ask-for-approval', 'on-request', '--dangerously-bypass-hook-trust'];
 const codex = [
   {
     name: 'terminal',
@@ -268,20 +289,82 @@ const codex = [
     expect: [prevents('a command typed into a pager does not run', buildStays)],
   },
   {
-    name: 'untrusted',
+    name: 'trust',
     clients: ['codex'],
     quick: true,
-    flags: ['--sandbox', 'workspace-write'],
+    flags: SANDBOX,
     script: (tools) => [tools.shell(DELETE)],
     doctor: true,
     expect: [
-      open('hooks that are not trusted: a deletion runs, by the rules of the client', buildGone),
-      does('hooks that are not trusted: `doctor` says so', doctorSays(/not trusted/)),
+      prevents('right after `install`: a deletion does not run', buildStays),
+      does('right after `install`: `doctor` says ok', all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*trusted)/))),
+    ],
+  },
+  ...[
+    ['missing', 'not trusted'],
+    ['stale', 'changed since they were trusted'],
+  ].map(([trust, says]) => ({
+    name: `trust-${trust}`,
+    clients: ['codex'],
+    quick: true,
+    flags: SANDBOX,
+    trust,
+    script: (tools) => [tools.shell(DELETE)],
+    doctor: true,
+    expect: [
+      open(`hooks that are ${says}: a deletion runs, by the rules of the client`, buildGone),
+      does(`hooks that are ${says}: \`doctor\` says so`, doctorSays(/codex[^\n]*trusted/)),
+    ],
+  })),
+  {
+    name: 'trust-by-the-user',
+    clients: ['codex'],
+    flags: ['--model', TERMINAL_MODEL, ...SANDBOX],
+    trust: 'missing',
+    script: (tools) => [tools.shell(DELETE)],
+    keys: [{ see: '2. Trust all' }, { key: 'Down' }, { see: '› 2' }, { key: 'Enter' }, { see: 'for shortcuts' }],
+    thenHeadless: true,
+    doctor: true,
+    expect: [
+      prevents('hooks that the user trusted in Codex: a deletion does not run', buildStays),
+      does('hooks that the user trusted in Codex: `doctor` says ok', all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*trusted)/))),
+    ],
+  },
+  {
+    name: 'policy',
+    clients: ['codex'],
+    files: (client) => ({ '.codex/config.toml': `approval_policy = "untrusted"\n${client.files['.codex/config.toml']}` }),
+    script: (tools) => [tools.shell(READ)],
+    doctor: true,
+    expect: [
+      does('`install` does not recommend the policy with which Codex does not start', (o) =>
+        /approval_policy *= *"untrusted"/.test(o.install) ? o.install : ''),
+      does('`doctor` warns of the policy with which Codex does not start', doctorSays(/(warn|BAD)[^\n]*untrusted/)),
     ],
   },
 ];
 
-export const checks = [...commands, ...failures, ...service, ...claude, ...codex];
+// Copilot CLI and opencode.
+
+const rest = [
+  {
+    name: 'moved-home',
+    clients: ['copilot'],
+    quick: true,
+    env: { COPILOT_HOME: `${HOME}/moved` },
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [prevents('`COPILOT_HOME`: a command that deletes does not run', all(installs, buildStays))],
+  },
+  {
+    name: 'start',
+    clients: ['opencode'],
+    quick: true,
+    script: (tools) => [tools.shell(READ)],
+    expect: [does('the plugin needs no package: it starts without a network', all(reached, quickerThan(45)))],
+  },
+];
+
+export const checks = [...commands, ...failures, ...service, ...claude, ...terminals, ...codex, ...rest];
 
 /** Returns the scenario of a check for a client, as inside.mjs reads it. */
 export function scenario(check, client, guard) {
@@ -290,11 +373,12 @@ export function scenario(check, client, guard) {
     guard: guard ?? check.guard ?? 'fine',
     flags: check.flags ?? client.free,
     install: check.install ?? [],
-    env: { ...client.unattended, ...check.env },
-    files: check.files ?? {},
+    env: { ...(check.keys ? {} : client.unattended), ...check.env },
+    files: typeof check.files === 'function' ? check.files(client) : (check.files ?? {}),
     service: guard === 'none' ? undefined : check.service,
     timeouts: guard === 'none' ? undefined : check.timeouts,
     script: check.script(client.tools),
+    trust: guard === 'none' ? undefined : check.trust,
     keys: check.keys,
     thenHeadless: check.thenHeadless,
     doctor: check.doctor,

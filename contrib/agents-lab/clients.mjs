@@ -3,6 +3,7 @@
 // A client has
 //   agent      name of the agent for `hooks-guard`
 //   packages   npm packages with exact versions; the first one is the client
+//   command    name under which users and `hooks-guard` find it
 //   program    command line of the program, relative to the folder of the packages
 //   env        environment that points it at the stand-in model
 //   files      settings in its home, by path
@@ -13,7 +14,8 @@
 //   tools      its own calls for `shell`, `write` and `read`
 
 export const PORT = 18080;
-export const PROJECT = '/home/dev/project';
+export const HOME = '/home/dev';
+export const PROJECT = `${HOME}/project`;
 const PROMPT = 'do it';
 const arch = process.arch;
 const root = `http://127.0.0.1:${PORT}`;
@@ -28,6 +30,7 @@ export const node = {
 
 const claude = {
   id: 'claude',
+  command: 'claude',
   agent: 'claude-code',
   packages: [`@anthropic-ai/claude-code-linux-${arch}@2.1.332`],
   program: [`node_modules/@anthropic-ai/claude-code-linux-${arch}/claude`],
@@ -37,8 +40,17 @@ const claude = {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
   },
-  files: {},
+  files: {
+    // Otherwise a terminal starts with a tour and with questions.
+    '.claude.json': json({
+      hasCompletedOnboarding: true,
+      theme: 'dark',
+      customApiKeyResponses: { approved: ['test'], rejected: [] },
+      projects: { [PROJECT]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    }),
+  },
   headless: (flags) => [...flags, '-p', PROMPT],
+  terminal: (flags) => flags,
   free: ['--dangerously-skip-permissions'],
   tools: {
     shell: (command) => ({ tool: 'Bash', arguments: { command, description: 'x' } }),
@@ -58,6 +70,7 @@ const codexTarget = { x64: 'x86_64-unknown-linux-musl', arm64: 'aarch64-unknown-
 const patch = (path, text) => `*** Begin Patch\n*** Add File: ${path}\n+${text}\n*** End Patch`;
 const codex = {
   id: 'codex',
+  command: 'codex',
   agent: 'codex',
   packages: ['@openai/codex@0.169.0'],
   program: [`node_modules/@openai/codex-linux-${arch}/vendor/${codexTarget}/bin/codex`],
@@ -92,6 +105,7 @@ const codex = {
 
 const gemini = {
   id: 'gemini',
+  command: 'gemini',
   agent: 'gemini',
   packages: ['@google/gemini-cli@0.61.0'],
   program: ['node', 'node_modules/.bin/gemini'],
@@ -107,6 +121,7 @@ const gemini = {
       general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
     }),
   },
+  terminal: (flags) => ['--skip-trust', ...flags, '-m', 'gemini-2.5-flash'],
   headless: (flags) => ['--skip-trust', ...flags, '-m', 'gemini-2.5-flash', '-p', PROMPT],
   free: ['--approval-mode', 'yolo'],
   unattended: { HOOKS_GUARD_UNATTENDED: '1' },
@@ -119,6 +134,7 @@ const gemini = {
 
 const copilot = {
   id: 'copilot',
+  command: 'copilot',
   agent: 'copilot',
   packages: ['@github/copilot@1.0.102'],
   program: [`node_modules/@github/copilot-linux-${arch}/copilot`],
@@ -130,7 +146,8 @@ const copilot = {
     COPILOT_OFFLINE: 'true',
     COPILOT_AUTO_UPDATE: 'false',
   },
-  files: {},
+  files: { '.copilot/config.json': json({ trusted_folders: [PROJECT] }) },
+  terminal: (flags) => ['--disable-client-telemetry', ...flags],
   headless: (flags) => ['--disable-client-telemetry', ...flags, '-p', PROMPT],
   free: ['--allow-all-tools'],
   unattended: { HOOKS_GUARD_UNATTENDED: '1' },
@@ -143,6 +160,7 @@ const copilot = {
 
 const opencode = {
   id: 'opencode',
+  command: 'opencode',
   agent: 'opencode',
   packages: ['opencode-ai@1.18.33'],
   program: [`node_modules/opencode-linux-${arch}/bin/opencode`],
@@ -166,6 +184,7 @@ const opencode = {
       },
     }),
   },
+  terminal: (flags) => flags,
   headless: (flags) => ['run', ...flags, PROMPT],
   free: [],
   tools: {

@@ -11,6 +11,10 @@ exit-101)
     ;;
 killed) kill -KILL $$ ;;
 late) exec sleep 1000 ;;
+cut-short)
+    printf '{"hookSpecificOutput":'
+    kill -KILL $$
+    ;;
 garbage)
     echo '{"hookSpecificOutput":'
     exit 0

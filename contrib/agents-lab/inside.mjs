@@ -9,10 +9,9 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { clients, node, PORT, PROJECT } from './clients.mjs';
+import { clients, HOME, node, PORT, PROJECT } from './clients.mjs';
 import { serveModel } from './model.mjs';
 
-const HOME = '/home/dev';
 const GUARD = join(HOME, 'guard/hooks-guard');
 const INSTALLED = join(HOME, '.cargo/bin/hooks-guard');
 const SERVICE = 'http://127.0.0.1:3000/api/hooks';
@@ -45,21 +44,18 @@ function makeProject() {
   put(join(PROJECT, 'a.txt'), 'first\nchanged\n');
 }
 
-/** Puts a client on the path, under its plain name. */
-function putProgram(name, owner) {
-  const paths = owner.program.map((word) => (word === 'node' ? command(node) : join('/mnt/clients', owner.id, word)));
-  put(join(HOME, 'bin', name), `#!/bin/sh\nexec ${paths.join(' ')} "$@"\n`, 0o755);
-}
-
-function command(owner) {
-  return join('/mnt/clients', owner.id, owner.program.at(-1));
+/** Puts the client on the path, under the name by which users start it. */
+function putProgram() {
+  const program = (owner) => join('/mnt/clients', owner.id, owner.program.at(-1));
+  const words = client.program.length > 1 ? [program(node), program(client)] : [program(client)];
+  put(join(HOME, 'bin', client.command), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755);
 }
 
 /** Installs the guard as a user does, then puts the double in the place of its binary. */
 function installGuard() {
   mkdirSync(dirname(INSTALLED), { recursive: true });
   mkdirSync(join(HOME, 'calls'));
-  copyFileSync(join(HOME, 'guard/hooks-guard'), INSTALLED);
+  copyFileSync(GUARD, INSTALLED);
   chmodSync(INSTALLED, 0o755);
   const { text, status } = run(INSTALLED, ['install', client.agent, ...scenario.install]);
   outcome.install = text;
@@ -70,6 +66,14 @@ function installGuard() {
   copyFileSync(join(import.meta.dirname, 'guard-double.sh'), double);
   chmodSync(double, 0o755);
   renameSync(double, INSTALLED);
+}
+
+/** Takes away the trust in the hooks that `install` gave in the name of the user, or makes it that of other hooks. */
+function breakTrust(how) {
+  const path = join(HOME, '.codex/config.toml');
+  const text = readFileSync(path, 'utf8');
+  const missing = text.replace(/^\[hooks\.state[^]*?(?=^\[(?!hooks\.state)|$(?![^]))/gm, '');
+  put(path, how === 'stale' ? text.replace(/sha256:\w+/g, `sha256:${'0'.repeat(64)}`) : missing);
 }
 
 /** Shortens the ten minutes that `install` writes to so many seconds, wherever they are. */
@@ -119,7 +123,7 @@ async function serve(answer) {
 async function runHeadless(seconds) {
   const said = openSync(join(HOME, 'client.log'), 'w');
   const args = client.headless(scenario.flags);
-  const child = spawn(client.id, args, { cwd: PROJECT, env, stdio: ['ignore', said, said] });
+  const child = spawn(client.command, args, { cwd: PROJECT, env, stdio: ['ignore', said, said] });
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000);
   outcome.status = await new Promise((resolve) => {
     child.on('error', (error) => resolve(String(error)));
@@ -132,7 +136,7 @@ async function runHeadless(seconds) {
 /** Runs the client in a terminal: `{see}` waits for a pattern, `{type}` and `{key}` send keys. */
 async function runInTerminal(keys) {
   const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT });
-  const line = [client.id, ...client.terminal(scenario.flags)].map((word) => `'${word}'`).join(' ');
+  const line = [client.command, ...client.terminal(scenario.flags)].map((word) => `'${word}'`).join(' ');
   tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${line}; echo ENDED; sleep 1000`);
   const screen = () => tmux('capture-pane', '-p', '-t', 'lab').text;
   for (const key of keys) {
@@ -167,9 +171,10 @@ function readCalls() {
 
 mkdirSync(env.TMPDIR, { recursive: true });
 makeProject();
-putProgram(client.id, client);
+putProgram();
 for (const [path, text] of Object.entries({ ...client.files, ...scenario.files })) put(join(HOME, path), text);
 if (scenario.guard !== 'none') installGuard();
+if (scenario.trust) breakTrust(scenario.trust);
 if (scenario.timeouts) shortenTimeouts(scenario.timeouts);
 if (scenario.service) await serve(scenario.service);
 outcome.model = await serveModel(PORT, scenario.script);
@@ -183,7 +188,10 @@ outcome.written = existsSync(join(PROJECT, 'new.txt'));
 outcome.bashrc = readFileSync(join(HOME, '.bashrc'), 'utf8');
 if (scenario.guard !== 'none') {
   outcome.trail = guard('audit', 'list');
-  if (scenario.doctor) outcome.doctor = guard('doctor');
+  if (scenario.doctor) {
+    copyFileSync(GUARD, INSTALLED);
+    outcome.doctor = run(INSTALLED, ['doctor']).text;
+  }
 }
 outcome.said = existsSync(join(HOME, 'client.log')) ? readFileSync(join(HOME, 'client.log'), 'utf8').slice(-4_000) : '';
 writeFileSync(join(HOME, 'outcome.json'), JSON.stringify(outcome, null, 1));

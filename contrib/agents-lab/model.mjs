@@ -166,13 +166,13 @@ function inSession(call, told) {
 /**
  * Serves the script on a port of the loopback interface.
  *
- * Returns the record of the conversation: `requested` holds the calls that the client received, `told`
- * the text of each result that the client returned, `offered` the names of the tools, `unknown` the
- * requests that no format covers. A step is chosen by the number of results in the request, so that a
+ * Returns the record: `requested` holds the calls that the client received, `told` the text of each
+ * result that the client returned, `conversation` what it sent last, `offered` the names of the tools,
+ * `unknown` the requests that no format covers. A step is chosen by the number of results in the request, so that a
  * request without tools (a title, a summary) does not consume a step.
  */
 export async function serveModel(port, script) {
-  const record = { requested: [], told: [], offered: [], unknown: [] };
+  const record = { requested: [], told: [], conversation: '', offered: [], unknown: [] };
   let number = 0;
 
   function answer(url, body) {
@@ -187,6 +187,7 @@ export async function serveModel(port, script) {
     const offered = format.offered(body);
     const told = format.results(body).map(textOf);
     if (told.length >= record.told.length) record.told = told;
+    if (offered.length > 0) record.conversation = JSON.stringify(body.messages ?? body.input ?? body.contents);
     for (const name of offered) if (!record.offered.includes(name)) record.offered.push(name);
     let call = offered.length > 0 ? script[told.length] : undefined;
     if (call && !call.unlisted && !offered.includes(call.tool)) call = undefined;

@@ -16,17 +16,18 @@ mount --bind "$lab" /mnt/lab
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 mount -t tmpfs tmpfs /home
 mkdir /home/dev
-mount --move /mnt/home /home/dev
+mount --bind /mnt/home /home/dev
 printf 'root:x:0:0:root:/root:/bin/sh\ndev:x:1000:1000:dev:/home/dev:/bin/bash\n' >/mnt/passwd
 printf 'root:x:0:\ndev:x:1000:\n' >/mnt/group
 mount --bind /mnt/passwd /etc/passwd
 mount --bind /mnt/group /etc/group
 
-# In a user namespace only one identity is mapped; a second namespace gives it another number.
+# Without root on the machine only one user is mapped; another namespace gives it another number.
 case $(cat /proc/self/uid_map) in
-*4294967295) become='setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs' ;;
-*) become='unshare --user --map-user=1000 --map-group=1000' ;;
+*[!0-9]1) become='unshare --user --map-user=1000 --map-group=1000' ;;
+*) become='setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs' ;;
 esac
-cd /home/dev
-exec $become env -i HOME=/home/dev USER=dev LOGNAME=dev SHELL=/bin/bash TERM=xterm-256color LANG=C.UTF-8 \
-    PATH=/home/dev/.cargo/bin:/home/dev/bin:/usr/local/bin:/usr/bin:/bin "$@"
+HOME=/home/dev
+cd "$HOME"
+exec $become env -i HOME="$HOME" USER=dev LOGNAME=dev SHELL=/bin/bash TERM=xterm-256color LANG=C.UTF-8 \
+    PATH="$HOME/.cargo/bin:$HOME/bin:/usr/local/bin:/usr/bin:/bin" "$@"
