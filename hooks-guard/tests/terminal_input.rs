@@ -85,6 +85,7 @@ fn programs_that_take_commands_are_known() {
         x=$(fzf)
         tmux
         screen -r
+        man ls
         tig
         lazygit
         ranger
@@ -102,7 +103,6 @@ fn programs_that_start_a_pager_are_known() {
     hold(
         TerminalInput::Pager,
         r"
-        man ls
         git log
         git -C x log --oneline
         git diff

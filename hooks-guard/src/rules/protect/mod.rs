@@ -110,6 +110,10 @@ impl Guarded {
 
     /// Whether a request touches what is protected.
     pub(super) fn judge(&self, scene: &Scene<'_>) -> Option<Verdict> {
+        // Access to the network runs and touches nothing by itself.
+        if scene.request.network.is_some() {
+            return None;
+        }
         let (matter, what) = match &scene.request.file {
             Some(file) => file.paths.iter().find_map(|path| {
                 let text = path.to_string_lossy();
