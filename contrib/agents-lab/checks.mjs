@@ -8,6 +8,7 @@
 //   quick      whether `--quick` runs it; a list names the clients for which it does
 // and, where it differs from the default in `scenario` below:
 //   flags      flags of the client; default: those under which it refuses nothing by itself
+//   prompt     prompt of the user
 //   guard      state of the guard: fine, or a way to fail of guard-double.sh
 //   service    answer of the operator of a running service: APPROVED, DENIED or `nothing`
 //   install    arguments of `hooks-guard install`
@@ -41,6 +42,7 @@ const open = (says, test) => ({ says, test, open: true });
 /** The client went as far as the last call of the script, and the call came to an end. */
 function reached(o) {
   const last = o.script.length - 1;
+  if (last < 0) return o.calls.length > 0 || o.model.conversation ? '' : 'the client did nothing';
   if (!o.model.requested[last]) return `the client never received call ${last + 1} of ${o.script.length}`;
   const seen = o.calls.length > 0 || o.model.told.length > last;
   return seen ? '' : 'the client neither called the hook nor returned a result';
@@ -62,6 +64,7 @@ const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '
 const conversation = (pattern) => (o) =>
   reached(o) || (pattern.test(o.model.conversation) ? '' : `the model does not receive ${pattern}`);
 const installs = (o) => (o.notes.some((note) => note.startsWith('install:')) ? 'install fails' : '');
+const trail = (pattern) => (o) => (pattern.test(o.trail) ? '' : `the trail is:\n${o.trail}`);
 const NO_POSITIONS = /^(?![^]*\(characters \d)[^]*(CREATE|UPDATE)/;
 const NO_APPROVAL = /approv[^]*hooks-guard serve/i;
 
@@ -74,7 +77,8 @@ const commands = [
     expect: [
       does('a command that reads runs', told(0, /a\.txt/)),
       prevents('a command that deletes does not run', buildStays),
-      does('what ran is in the trail', (o) => (/yes\s+git status/.test(o.trail) ? '' : `the trail is: ${o.trail}`)),
+      does('the trail has what ran, and says that the guard refused the rest',
+        all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
       does('the model is told why, and the way out', all(told(1, /DELETE/), told(1, NO_APPROVAL))),
     ],
   },
@@ -101,7 +105,10 @@ const commands = [
     quick: true,
     files: { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' },
     script: (tools) => [tools.shell(READ)],
-    expect: [prevents('the reason of a rule reaches the model', told(0, /not on a Friday/))],
+    expect: [
+      prevents('the reason of a rule reaches the model', told(0, /not on a Friday/)),
+      does('the trail says that a rule refused', trail(/rule.*git status/)),
+    ],
   },
 ];
 
@@ -155,7 +162,10 @@ const service = [
     quick: true,
     service: 'DENIED',
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('the operator denies: it does not run', all(buildStays, asked(DELETE)))],
+    expect: [
+      prevents('the operator denies: it does not run', all(buildStays, asked(DELETE))),
+      does('the trail says that the operator refused', trail(/operator.*rm -r build/)),
+    ],
   },
   {
     name: 'no-answer',
@@ -168,6 +178,7 @@ const service = [
   {
     name: 'installed-unattended',
     clients: ['gemini', 'copilot'],
+    quick: true,
     install: ['--unattended'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
     service: 'APPROVED',
@@ -194,6 +205,7 @@ const claude = [
   ...MODES.map((mode) => ({
     name: `mode-${mode}`,
     clients: ['claude'],
+    quick: mode === 'auto',
     flags: ['--permission-mode', mode],
     script: (tools) => [tools.shell(DELETE)],
     expect: [
@@ -204,6 +216,7 @@ const claude = [
   {
     name: 'mode-default-approved',
     clients: ['claude'],
+    quick: true,
     flags: ['--permission-mode', 'default'],
     service: 'APPROVED',
     script: (tools) => [tools.shell(DELETE)],
@@ -215,7 +228,19 @@ const claude = [
     quick: true,
     files: { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
     script: () => [{ tool: 'Skill', arguments: { skill: 'tidy' } }],
-    expect: [prevents('a command in a skill does not run', buildStays)],
+    expect: [
+      prevents('a command in a skill does not run', buildStays),
+      does('a command in a skill: the model is told why', conversation(/not run.*DELETE/)),
+    ],
+  },
+  {
+    name: 'slash-command',
+    clients: ['claude'],
+    quick: true,
+    files: { 'project/.claude/commands/tidy.md': `---\ndescription: Tidies.\nallowed-tools: Bash\n---\n!\`${DELETE}\`\n` },
+    prompt: '/tidy',
+    script: () => [],
+    expect: [prevents('a command in a command of the user does not run', buildStays)],
   },
   {
     name: 'skill-reads',
@@ -244,6 +269,7 @@ const claude = [
 const terminal = (id, ready, prompt, flags = []) => ({
   name: 'terminal',
   clients: [id],
+  quick: true,
   flags,
   script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
   keys: [{ see: ready }, { type: 'do it' }, { key: 'Enter' }, { see: prompt, orTold: 2 }],
@@ -301,7 +327,7 @@ const codex = [
     ],
   },
   ...[
-    ['missing', 'not trusted'],
+    ['missing', 'are not trusted'],
     ['stale', 'changed since they were trusted'],
   ].map(([trust, says]) => ({
     name: `trust-${trust}`,
@@ -312,8 +338,8 @@ const codex = [
     script: (tools) => [tools.shell(DELETE)],
     doctor: true,
     expect: [
-      open(`hooks that are ${says}: a deletion runs, by the rules of the client`, buildGone),
-      does(`hooks that are ${says}: \`doctor\` says so`, doctorSays(/codex[^\n]*trusted/)),
+      open(`hooks that ${says}: a deletion runs, by the rules of the client`, buildGone),
+      does(`hooks that ${says}: \`doctor\` says so`, doctorSays(/codex[^\n]*trusted/)),
     ],
   })),
   {
@@ -372,6 +398,7 @@ export function scenario(check, client, guard) {
     client: client.id,
     guard: guard ?? check.guard ?? 'fine',
     flags: check.flags ?? client.free,
+    prompt: check.prompt ?? 'do it',
     install: check.install ?? [],
     env: { ...(check.keys ? {} : client.unattended), ...check.env },
     files: typeof check.files === 'function' ? check.files(client) : (check.files ?? {}),

@@ -122,7 +122,7 @@ async function serve(answer) {
 
 async function runHeadless(seconds) {
   const said = openSync(join(HOME, 'client.log'), 'w');
-  const args = client.headless(scenario.flags);
+  const args = client.headless(scenario.flags, scenario.prompt);
   const child = spawn(client.command, args, { cwd: PROJECT, env, stdio: ['ignore', said, said] });
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000);
   outcome.status = await new Promise((resolve) => {

@@ -47,6 +47,8 @@ const strict = process.env.HOOKS_REQUIRE_ALL === '1';
 const cache = resolve(
   process.env.HOOKS_AGENTS_LAB ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'hooks-agents-lab'),
 );
+// Several labs can run at once.
+const homes = join(cache, 'homes', String(process.pid));
 const isRoot = process.getuid?.() === 0;
 const namespaces = [
   ...(isRoot ? [] : ['--user', '--map-root-user']),
@@ -99,8 +101,7 @@ function installClients(wanted) {
 
 /** Runs a scenario in the sandbox; returns its outcome, or what the sandbox printed. */
 async function runScenario(name, scene) {
-  const home = join(cache, 'homes', name);
-  rmSync(home, { recursive: true, force: true });
+  const home = join(homes, name);
   mkdirSync(join(home, 'guard'), { recursive: true });
   if (scene.guard !== 'none') cpSync(options.guard, join(home, 'guard/hooks-guard'));
   writeFileSync(join(home, 'scenario.json'), JSON.stringify(scene));
@@ -117,7 +118,7 @@ async function runScenario(name, scene) {
   clearTimeout(timer);
   const file = join(home, 'outcome.json');
   const outcome = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
-  if (!options.keep) rmSync(home, { recursive: true, force: true });
+  if (!options.keep) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   return { outcome, said };
 }
 
@@ -171,6 +172,8 @@ async function work() {
   for (let next = queue.shift(); next; next = queue.shift()) await runCheck(next);
 }
 await Promise.all(Array.from({ length: Number(options.jobs) }, work));
+if (options.keep) console.log(`the homes are in ${homes}`);
+else rmSync(homes, { recursive: true, force: true });
 const also = counts.open ? `; ${counts.open} open by the rules of the client` : '';
 console.log(`${counts.ok} passed, ${counts.BAD} failed, ${counts.SKIP} skipped${also}`);
 process.exit(counts.BAD > 0 ? 1 : 0);
