@@ -133,25 +133,36 @@ async function runHeadless(seconds) {
   closeSync(said);
 }
 
-/** Runs the client in a terminal: `{see}` waits for a pattern, `{type}` and `{key}` send keys. */
+/**
+ * Runs the client in a terminal. `{see}` waits for a pattern, or until the model received `orTold`
+ * results; `{submit}` types a prompt; `{key}` presses a key.
+ */
 async function runInTerminal(keys) {
-  const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT });
-  const line = [client.command, ...client.terminal(scenario.flags)].map((word) => `'${word}'`).join(' ');
-  tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${line}; echo ENDED; sleep 1000`);
-  const screen = () => tmux('capture-pane', '-p', '-t', 'lab').text;
-  for (const key of keys) {
-    if (key.type) tmux('send-keys', '-t', 'lab', '-l', key.type);
-    if (key.key) tmux('send-keys', '-t', 'lab', key.key);
-    if (!key.see) {
+  const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT }).text;
+  const words = [client.command, ...client.terminal(scenario.flags)].map((word) => `'${word}'`);
+  tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${words.join(' ')}; echo ENDED; sleep 1000`);
+  const screen = () => tmux('capture-pane', '-p', '-t', 'lab').replace(/(\s*\n)+/g, '\n');
+  const waitFor = async (seconds, done) => {
+    for (const end = Date.now() + seconds * 1_000; !done(); await sleep(200)) if (Date.now() > end) return false;
+    return true;
+  };
+  for (const { see, orTold = Infinity, submit, key } of keys) {
+    if (key) {
+      tmux('send-keys', '-t', 'lab', key);
       await sleep(400);
-      continue;
     }
-    let seen = false;
-    for (let i = 0; i < 150 && !seen; i += 1) {
-      seen = new RegExp(key.see).test(screen()) || outcome.model.told.length >= (key.orTold ?? Infinity);
-      if (!seen) await sleep(200);
+    if (submit) {
+      tmux('send-keys', '-t', 'lab', '-l', submit);
+      await waitFor(10, () => screen().includes(submit));
+      // A busy client ignores the key. Pressed after the request, it could answer a prompt.
+      const requested = () => outcome.model.conversation !== '';
+      for (let tries = 0; tries < 8 && !requested(); tries += 1) {
+        tmux('send-keys', '-t', 'lab', 'Enter');
+        await waitFor(4, requested);
+      }
     }
-    if (!seen) outcome.notes.push(`the terminal did not show ${key.see}:\n${screen()}`);
+    const seen = () => new RegExp(see).test(screen()) || outcome.model.told.length >= orTold;
+    if (see && !(await waitFor(40, seen))) outcome.notes.push(`the terminal did not show ${see}`);
   }
   outcome.screen = screen();
   tmux('kill-server');

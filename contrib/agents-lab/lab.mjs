@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { scenario, selected } from './checks.mjs';
+import { reached, scenario, selected } from './checks.mjs';
 import { node } from './clients.mjs';
 import { install } from './install.mjs';
 
@@ -122,7 +122,7 @@ async function runScenario(name, scene) {
   return { outcome, said };
 }
 
-/** What helps to find out why an expectation is not met. */
+/** Returns notes, calls of the hook and the end of the client's output, to explain a failure. */
 function details(outcome) {
   const calls = outcome.calls.map(({ output, error, status }) => `hook: status ${status} ${output}${error}`.trim());
   const last = outcome.said.trim().split('\n').slice(-4);
@@ -138,9 +138,13 @@ async function runCheck({ check, client }) {
       report('BAD', client.id, says, `the sandbox ended without an outcome: ${said}`);
       continue;
     }
-    const why = test({ ...outcome, script: scene.script });
+    const o = { ...outcome, script: scene.script };
+    const why = test(o);
     if (options.unguarded) {
-      report(why ? 'ok' : 'BAD', client.id, `${says}${why ? `: fails without the guard (${why})` : ': passes without the guard'}`);
+      const idle = reached(o);
+      if (idle) report('BAD', client.id, says, `inconclusive without the guard: ${idle}`);
+      else if (!why) report('BAD', client.id, says, 'passes without the guard');
+      else report('ok', client.id, `${says}: fails without the guard (${why})`);
     } else if (open) {
       report(why ? 'ok' : 'open', client.id, says, why && `better than its rules say: ${why}`);
     } else {
