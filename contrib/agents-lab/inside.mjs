@@ -1,4 +1,4 @@
-// Runs one scenario inside the sandbox: reads ~/scenario.json, writes ~/outcome.json.
+// Runs one scenario inside the sandbox: reads ~/scenario.json, prints the outcome as JSON.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,10 +29,6 @@ function put(path, text, mode = 0o644) {
 function run(program, args, options = {}) {
   const { stdout, stderr, status } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 30_000, ...options });
   return { text: `${stdout ?? ''}${stderr ?? ''}`, status };
-}
-
-function guard(...args) {
-  return run(GUARD, args).text;
 }
 
 function makeProject() {
@@ -68,7 +64,7 @@ function installGuard() {
   renameSync(double, INSTALLED);
 }
 
-/** Takes away the trust in the hooks that `install` gave in the name of the user, or makes it that of other hooks. */
+/** Removes the trust that `install` gave to the hooks, or replaces it by the trust in other hooks. */
 function breakTrust(how) {
   const path = join(HOME, '.codex/config.toml');
   const text = readFileSync(path, 'utf8');
@@ -76,7 +72,7 @@ function breakTrust(how) {
   put(path, how === 'stale' ? text.replace(/sha256:\w+/g, `sha256:${'0'.repeat(64)}`) : missing);
 }
 
-/** Shortens the ten minutes that `install` writes to so many seconds, wherever they are. */
+/** Shortens each timeout of the hook that `install` wrote. */
 function shortenTimeouts(seconds) {
   const shorter = (text) =>
     text
@@ -96,7 +92,7 @@ function shortenTimeouts(seconds) {
   if (!changed) outcome.notes.push('no timeout was found in the settings');
 }
 
-/** Runs the service, and answers each question with `APPROVED` or `DENIED`, or not at all. */
+/** Runs the service and answers each question with `APPROVED` or `DENIED`; `nothing` leaves it pending. */
 async function serve(answer) {
   const token = randomBytes(32).toString('hex');
   put(join(HOME, 'token'), token, 0o600);
@@ -198,12 +194,13 @@ outcome.buildStays = existsSync(join(PROJECT, 'build/out.o'));
 outcome.written = existsSync(join(PROJECT, 'new.txt'));
 outcome.bashrc = readFileSync(join(HOME, '.bashrc'), 'utf8');
 if (scenario.guard !== 'none') {
-  outcome.trail = guard('audit', 'list');
+  outcome.trail = run(GUARD, ['audit', 'list']).text;
   if (scenario.doctor) {
     copyFileSync(GUARD, INSTALLED);
     outcome.doctor = run(INSTALLED, ['doctor']).text;
   }
 }
 outcome.said = existsSync(join(HOME, 'client.log')) ? readFileSync(join(HOME, 'client.log'), 'utf8').slice(-4_000) : '';
-writeFileSync(join(HOME, 'outcome.json'), JSON.stringify(outcome, null, 1));
-process.exit();
+const text = JSON.stringify(outcome, null, 1);
+writeFileSync(join(HOME, 'outcome.json'), text);
+process.stdout.write(text, () => process.exit());

@@ -3,7 +3,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
-  accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync,
+  accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, rmSync, writeFileSync,
 } from 'node:fs';
 import { homedir, platform } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -111,13 +111,15 @@ async function runScenario(name, scene) {
   const inside = ['sh', join(LAB, 'sandbox.sh'), home, join(cache, 'clients'), LAB];
   const program = [join('/mnt/clients', node.id, node.program[0]), '/mnt/lab/inside.mjs'];
   const child = spawn('unshare', [...namespaces, ...inside, ...program], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let printed = '';
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data));
+  child.stdout.setEncoding('utf8').on('data', (data) => (printed += data));
+  child.stderr.setEncoding('utf8').on('data', (data) => (said += data));
   const timer = setTimeout(() => child.kill('SIGKILL'), (scene.seconds + 90) * 1_000);
   await new Promise((resolve) => child.on('close', resolve));
   clearTimeout(timer);
-  const file = join(home, 'outcome.json');
-  const outcome = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  // The home belongs to the client: nothing in it is read.
+  const outcome = printed === '' ? undefined : JSON.parse(printed);
   if (!options.keep) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   return { outcome, said };
 }
