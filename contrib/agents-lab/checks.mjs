@@ -221,6 +221,15 @@ const claude = [
     ],
   })),
   {
+    name: 'refused-by-auto-mode',
+    clients: ['claude'],
+    quick: true,
+    flags: ['--permission-mode', 'auto'],
+    // The safety check of the mode runs on a server that is out of reach here: it refuses.
+    script: (tools) => [tools.shell('npm install')],
+    expect: [does('mode auto: the trail says that the agent refused', all(reached, trail(/agent.*npm install/)))],
+  },
+  {
     name: 'mode-default-approved',
     clients: ['claude'],
     quick: true,
