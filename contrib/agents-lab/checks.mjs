@@ -1,69 +1,73 @@
-// The checks. Each runs one scenario with one client, and states what has to come of it.
+// The checks. Each runs one scenario with one client and compares the outcome with its expectations.
 //
 // A check has
 //   name       short name, for `--only`
-//   clients    clients it applies to
-//   script     tool calls that the model requests, made with the client's own tools
-//   expect     expectations, a line of the report each
-//   quick      whether `--quick` runs it; a list names the clients for which it does
-// and, where it differs from the default in `scenario` below:
-//   flags      flags of the client; default: those under which it refuses nothing by itself
-//   guard      state of the guard: fine, or a way to fail of guard-double.sh
-//   service    answer of the operator of a running service: APPROVED, DENIED or `nothing`
+//   clients    clients that it applies to
+//   script     returns the tool calls that the model requests; the argument has the client's own tools
+//   expect     expectations, one line of the report each
+//   quick      true if `--quick` runs it, or a list of the clients for which `--quick` does
+// and, if it differs from the default in `scenario` below:
+//   flags      flags of the client; default: flags with which the client itself refuses nothing
+//   prompt     prompt of the user
+//   guard      state of the guard: `fine`, or a failure in guard-double.sh, or `missing`
+//   service    answer of the operator while `hooks-guard serve` runs: APPROVED, DENIED or `nothing`
 //   install    arguments of `hooks-guard install`
 //   env        environment
 //   files      files of the home, or a function of the client that returns them
-//   timeouts   seconds that the settings give the hook
-//   keys       a session in a terminal; thenHeadless adds a run without one
-//   trust      what becomes of Codex's trust after `install`: missing or stale
-//   doctor     whether `hooks-guard doctor` is run at the end
+//   timeouts   timeout of the hook in seconds, in place of the one that `install` writes
+//   trust      state of Codex's trust in the hooks after `install`: missing or stale
+//   keys       keys of a session in a terminal; `thenHeadless` adds a run without a terminal
+//   doctor     true if `hooks-guard doctor` runs at the end
 
 import { clients, HOME, PROJECT } from './clients.mjs';
 
 const READ = 'git status --short';
-// Codex refuses `rm -rf` by itself.
+// Codex refuses `rm -rf` itself.
 const DELETE = 'rm -r build';
-
 const RULES = '.config/hooks-guard/rules.toml';
-
 const everyone = ['claude', 'codex', 'gemini', 'copilot', 'opencode'];
-const others = (...left) => everyone.filter((id) => !left.includes(id));
 
-// Expectations. `test` returns why the outcome is wrong, or nothing.
+// Kinds of expectations. `test` returns the reason why an outcome is wrong, or an empty text.
 
-/** What the guard makes possible. */
+/** An outcome that the guard permits. */
 const does = (says, test) => ({ says, test });
-/** What the guard prevents: without the guard, `test` must not pass. */
+/** An outcome that only the guard causes: without the guard, `test` must fail. */
 const prevents = (says, test) => ({ says, test, prevents: true });
-/** What the guard cannot prevent, by the rules of the client; it is better if `test` does not pass. */
+/** An outcome of the client's own rules, which the guard cannot change. */
 const open = (says, test) => ({ says, test, open: true });
 
-/** The client went as far as the last call of the script, and the call came to an end. */
-function reached(o) {
+// Tests of an outcome `o`.
+
+/** Fails unless the client received the last call of the script and the call came to an end. */
+export function reached(o) {
   const last = o.script.length - 1;
+  if (last < 0) return o.calls.length > 0 || o.model.conversation ? '' : 'the client did nothing';
   if (!o.model.requested[last]) return `the client never received call ${last + 1} of ${o.script.length}`;
-  const seen = o.calls.length > 0 || o.model.told.length > last;
-  return seen ? '' : 'the client neither called the hook nor returned a result';
+  const ended = o.calls.length > 0 || o.model.told.length > last;
+  return ended ? '' : 'the client neither called the hook nor returned a result';
 }
 
+const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
 const buildStays = (o) => reached(o) || (o.buildStays ? '' : '`build` is gone');
 const buildGone = (o) => reached(o) || (o.buildStays ? '`build` stays' : '');
 const noFile = (o) => reached(o) || (o.written ? '`new.txt` is written' : '');
 const homeStays = (o) => reached(o) || (o.bashrc.includes('evil') ? '`~/.bashrc` is overwritten' : '');
-const told = (step, pattern) => (o) =>
-  pattern.test(o.model.told[step] ?? '') ? '' : `the model is told ${JSON.stringify(o.model.told[step])?.slice(0, 400)}`;
 const asked = (command) => (o) => (o.answers.includes(command) ? '' : 'the operator was not asked');
-const notAsked = (o) => (o.answers.length === 0 ? '' : `the operator was asked about ${o.answers}`);
+const trail = (pattern) => (o) => (pattern.test(o.trail) ? '' : `the trail is:\n${o.trail}`);
 const doctorSays = (pattern) => (o) => (pattern.test(o.doctor) ? '' : `doctor says: ${o.doctor}`);
+const installs = (o) => o.notes.find((note) => note.startsWith('install:')) ?? '';
 const quickerThan = (seconds) => (o) =>
   o.elapsed < seconds * 1_000 ? '' : `it took ${Math.round(o.elapsed / 1_000)} s`;
-const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
-
+/** Fails unless the model received the pattern as the result of a step. */
+const told = (step, pattern) => (o) =>
+  pattern.test(o.model.told[step] ?? '') ? '' : `the model received: ${o.model.told[step]?.slice(0, 400)}`;
+/** Fails unless the model received the pattern anywhere. */
 const conversation = (pattern) => (o) =>
-  reached(o) || (pattern.test(o.model.conversation) ? '' : `the model does not receive ${pattern}`);
-const installs = (o) => (o.notes.some((note) => note.startsWith('install:')) ? 'install fails' : '');
-const NO_POSITIONS = /^(?![^]*\(characters \d)[^]*(CREATE|UPDATE)/;
+  reached(o) || (pattern.test(o.model.conversation) ? '' : `the model did not receive ${pattern}`);
+
 const NO_APPROVAL = /approv[^]*hooks-guard serve/i;
+const NO_POSITIONS = /^(?![^]*\(characters \d)[^]*(CREATE|UPDATE)/;
+const DOCTOR_OK = all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*trusted)/));
 
 const commands = [
   {
@@ -74,7 +78,7 @@ const commands = [
     expect: [
       does('a command that reads runs', told(0, /a\.txt/)),
       prevents('a command that deletes does not run', buildStays),
-      does('what ran is in the trail', (o) => (/yes\s+git status/.test(o.trail) ? '' : `the trail is: ${o.trail}`)),
+      does('the trail has both, and who refused', all(trail(/yes\s+git status/), trail(/guard.*rm -r build/))),
       does('the model is told why, and the way out', all(told(1, /DELETE/), told(1, NO_APPROVAL))),
     ],
   },
@@ -90,10 +94,10 @@ const commands = [
   },
   {
     name: 'home',
-    clients: everyone,
-    // Gemini's file tool does not leave the project, guard or no guard.
+    // The others refuse files outside of the project themselves.
+    clients: ['claude'],
     script: (tools) => [tools.write(`${HOME}/.bashrc`, 'evil')],
-    expect: [does('no file is written in the home', homeStays)],
+    expect: [prevents('no file is written in the home', homeStays)],
   },
   {
     name: 'rule',
@@ -101,12 +105,14 @@ const commands = [
     quick: true,
     files: { [RULES]: '[[rule]]\neffect = "deny"\nprogram = "git"\nreason = "not on a Friday"\n' },
     script: (tools) => [tools.shell(READ)],
-    expect: [prevents('the reason of a rule reaches the model', told(0, /not on a Friday/))],
+    expect: [
+      prevents('the reason of a rule reaches the model', told(0, /not on a Friday/)),
+      does('the trail says that a rule refused', trail(/rule.*git status/)),
+    ],
   },
 ];
 
-// Failures of the guard. The installed command sees the exit status only: output that is garbage
-// with status 0 is for the client to refuse.
+// Failures of the guard. The installed command sees the exit status, not the output.
 
 const failing = (guard, says, quick) => ({
   name: guard,
@@ -116,7 +122,8 @@ const failing = (guard, says, quick) => ({
   script: (tools) => [tools.shell(DELETE)],
   expect: [prevents(`${says}: refused`, buildStays)],
 });
-const opens = (ids, guard, says, more) => ({
+/** The same failure with clients that run the command nevertheless. */
+const stillOpen = (ids, guard, says, more) => ({
   ...failing(guard, says, false),
   ...more,
   clients: ids,
@@ -134,11 +141,11 @@ const failures = [
   failing('output-full', 'the guard cannot print', ['codex', 'gemini']),
   { ...failing('garbage', 'the guard prints garbage', true), clients: ['opencode'] },
   { ...failing('late', 'the guard is late', true), clients: ['claude', 'opencode'], timeouts: 4 },
-  opens(GARBAGE_IS_OPEN, 'garbage', 'the guard prints garbage'),
-  opens(LATE_IS_OPEN, 'late', 'the guard is late', { timeouts: 4 }),
+  stillOpen(GARBAGE_IS_OPEN, 'garbage', 'the guard prints garbage'),
+  stillOpen(LATE_IS_OPEN, 'late', 'the guard is late', { timeouts: 4 }),
 ];
 
-// Somebody answers over the API.
+// An operator, who answers over the API.
 
 const service = [
   {
@@ -155,7 +162,10 @@ const service = [
     quick: true,
     service: 'DENIED',
     script: (tools) => [tools.shell(DELETE)],
-    expect: [prevents('the operator denies: it does not run', all(buildStays, asked(DELETE)))],
+    expect: [
+      prevents('the operator denies: it does not run', all(buildStays, asked(DELETE))),
+      does('the trail says that the operator refused', trail(/operator.*rm -r build/)),
+    ],
   },
   {
     name: 'no-answer',
@@ -166,8 +176,16 @@ const service = [
     expect: [prevents('the operator does not answer: it does not run', all(buildStays, asked(DELETE)))],
   },
   {
+    name: 'attended',
+    clients: ['gemini', 'copilot'],
+    env: { HOOKS_GUARD_UNATTENDED: '' },
+    script: (tools) => [tools.shell(DELETE)],
+    expect: [prevents('without a terminal, and not told to the guard: a deletion does not run', buildStays)],
+  },
+  {
     name: 'installed-unattended',
     clients: ['gemini', 'copilot'],
+    quick: true,
     install: ['--unattended'],
     env: { HOOKS_GUARD_UNATTENDED: '' },
     service: 'APPROVED',
@@ -194,6 +212,7 @@ const claude = [
   ...MODES.map((mode) => ({
     name: `mode-${mode}`,
     clients: ['claude'],
+    quick: mode === 'auto',
     flags: ['--permission-mode', mode],
     script: (tools) => [tools.shell(DELETE)],
     expect: [
@@ -202,8 +221,18 @@ const claude = [
     ],
   })),
   {
+    name: 'refused-by-auto-mode',
+    clients: ['claude'],
+    quick: true,
+    flags: ['--permission-mode', 'auto'],
+    // The safety check of the mode runs on a server that is out of reach here: it refuses.
+    script: (tools) => [tools.shell('npm install')],
+    expect: [does('mode auto: the trail says that the agent refused', all(reached, trail(/agent.*npm install/)))],
+  },
+  {
     name: 'mode-default-approved',
     clients: ['claude'],
+    quick: true,
     flags: ['--permission-mode', 'default'],
     service: 'APPROVED',
     script: (tools) => [tools.shell(DELETE)],
@@ -215,7 +244,19 @@ const claude = [
     quick: true,
     files: { 'project/.claude/skills/tidy/SKILL.md': `---\nname: tidy\ndescription: Tidies.\n---\n!\`${DELETE}\`\n` },
     script: () => [{ tool: 'Skill', arguments: { skill: 'tidy' } }],
-    expect: [prevents('a command in a skill does not run', buildStays)],
+    expect: [
+      prevents('a command in a skill does not run', buildStays),
+      does('a command in a skill: the model is told why', conversation(/not run.*DELETE/)),
+    ],
+  },
+  {
+    name: 'slash-command',
+    clients: ['claude'],
+    quick: true,
+    files: { 'project/.claude/commands/tidy.md': `---\nallowed-tools: Bash\n---\n!\`${DELETE}\`\n` },
+    prompt: '/tidy',
+    script: () => [],
+    expect: [prevents('a command in a slash command does not run', buildStays)],
   },
   {
     name: 'skill-reads',
@@ -244,9 +285,10 @@ const claude = [
 const terminal = (id, ready, prompt, flags = []) => ({
   name: 'terminal',
   clients: [id],
+  quick: true,
   flags,
   script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
-  keys: [{ see: ready }, { type: 'do it' }, { key: 'Enter' }, { see: prompt, orTold: 2 }],
+  keys: [{ see: ready }, { submit: 'do it' }, { see: prompt, orTold: 2 }],
   expect: [
     prevents('in a terminal: a deletion does not run unasked', buildStays),
     does('in a terminal: the user or the model sees why', (o) => (/DELETE/.test(o.screen) ? '' : told(1, /DELETE/)(o))),
@@ -264,7 +306,8 @@ const terminals = [
 // With newer models a terminal starts with an offer of another model.
 const TERMINAL_MODEL = 'gpt-5.4';
 const SANDBOX = ['--sandbox', 'workspace-write'];
-const ASKING = ['--model', TERMINAL_MODEL, ...SANDBOX, '--ask-for-approval', 'on-request', '--dangerously-bypass-hook-trust'];
+const BYPASS = '--dangerously-bypass-hook-trust';
+const ASKING = ['--model', TERMINAL_MODEL, ...SANDBOX, '--ask-for-approval', 'on-request', BYPASS];
 const codex = [
   {
     name: 'terminal',
@@ -272,7 +315,7 @@ const codex = [
     quick: true,
     flags: ASKING,
     script: (tools) => [tools.shell(READ), tools.shell(DELETE)],
-    keys: [{ see: '›' }, { type: 'do it' }, { key: 'Enter' }, { see: 'All done|Would you like', orTold: 2 }],
+    keys: [{ see: '›' }, { submit: 'do it' }, { see: 'All done|Would you like', orTold: 2 }],
     expect: [
       prevents('in a terminal, without a service: a deletion does not run unasked', buildStays),
       does('in a terminal, without a service: the way out is named', told(1, /hooks-guard serve/)),
@@ -297,11 +340,11 @@ const codex = [
     doctor: true,
     expect: [
       prevents('right after `install`: a deletion does not run', buildStays),
-      does('right after `install`: `doctor` says ok', all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*trusted)/))),
+      does('right after `install`: `doctor` says ok', DOCTOR_OK),
     ],
   },
   ...[
-    ['missing', 'not trusted'],
+    ['missing', 'are not trusted'],
     ['stale', 'changed since they were trusted'],
   ].map(([trust, says]) => ({
     name: `trust-${trust}`,
@@ -312,8 +355,8 @@ const codex = [
     script: (tools) => [tools.shell(DELETE)],
     doctor: true,
     expect: [
-      open(`hooks that are ${says}: a deletion runs, by the rules of the client`, buildGone),
-      does(`hooks that are ${says}: \`doctor\` says so`, doctorSays(/codex[^\n]*trusted/)),
+      open(`hooks that ${says}: a deletion runs, by the rules of the client`, buildGone),
+      does(`hooks that ${says}: \`doctor\` says so`, doctorSays(/codex[^\n]*trusted/)),
     ],
   })),
   {
@@ -327,13 +370,16 @@ const codex = [
     doctor: true,
     expect: [
       prevents('hooks that the user trusted in Codex: a deletion does not run', buildStays),
-      does('hooks that the user trusted in Codex: `doctor` says ok', all(doctorSays(/ok +codex/), doctorSays(/^(?![^]*trusted)/))),
+      does('hooks that the user trusted in Codex: `doctor` says ok', DOCTOR_OK),
     ],
   },
   {
     name: 'policy',
     clients: ['codex'],
-    files: (client) => ({ '.codex/config.toml': `approval_policy = "untrusted"\n${client.files['.codex/config.toml']}` }),
+    files: (client) => {
+      const file = '.codex/config.toml';
+      return { [file]: `approval_policy = "untrusted"\n${client.files[file]}` };
+    },
     script: (tools) => [tools.shell(READ)],
     doctor: true,
     expect: [
@@ -372,6 +418,7 @@ export function scenario(check, client, guard) {
     client: client.id,
     guard: guard ?? check.guard ?? 'fine',
     flags: check.flags ?? client.free,
+    prompt: check.prompt ?? 'do it',
     install: check.install ?? [],
     env: { ...(check.keys ? {} : client.unattended), ...check.env },
     files: typeof check.files === 'function' ? check.files(client) : (check.files ?? {}),

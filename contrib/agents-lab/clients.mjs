@@ -7,7 +7,7 @@
 //   program    command line of the program, relative to the folder of the packages
 //   env        environment that points it at the stand-in model
 //   files      settings in its home, by path
-//   headless   arguments that run one prompt without a terminal; `free` adds the flags under which
+//   headless   arguments that run one prompt without a terminal; `free` holds the flags under which
 //              the client itself refuses nothing, so that only the guard is left
 //   unattended environment of a headless run that tells the guard that nobody is at the keyboard
 //   terminal   arguments that start it in a terminal
@@ -16,7 +16,6 @@
 export const PORT = 18080;
 export const HOME = '/home/dev';
 export const PROJECT = `${HOME}/project`;
-const PROMPT = 'do it';
 const arch = process.arch;
 const root = `http://127.0.0.1:${PORT}`;
 const json = (value) => JSON.stringify(value, null, 2);
@@ -49,7 +48,7 @@ const claude = {
       projects: { [PROJECT]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
     }),
   },
-  headless: (flags) => [...flags, '-p', PROMPT],
+  headless: (flags, prompt) => [...flags, '-p', prompt],
   terminal: (flags) => flags,
   free: ['--dangerously-skip-permissions'],
   tools: {
@@ -93,7 +92,7 @@ const codex = {
       '',
     ].join('\n'),
   },
-  headless: (flags) => ['exec', ...flags, PROMPT],
+  headless: (flags, prompt) => ['exec', ...flags, prompt],
   free: ['--sandbox', 'workspace-write', '--dangerously-bypass-hook-trust'],
   terminal: (flags) => flags,
   tools: {
@@ -122,7 +121,7 @@ const gemini = {
     }),
   },
   terminal: (flags) => ['--skip-trust', ...flags, '-m', 'gemini-2.5-flash'],
-  headless: (flags) => ['--skip-trust', ...flags, '-m', 'gemini-2.5-flash', '-p', PROMPT],
+  headless: (flags, prompt) => ['--skip-trust', ...flags, '-m', 'gemini-2.5-flash', '-p', prompt],
   free: ['--approval-mode', 'yolo'],
   unattended: { HOOKS_GUARD_UNATTENDED: '1' },
   tools: {
@@ -148,7 +147,7 @@ const copilot = {
   },
   files: { '.copilot/config.json': json({ trusted_folders: [PROJECT] }) },
   terminal: (flags) => ['--disable-client-telemetry', ...flags],
-  headless: (flags) => ['--disable-client-telemetry', ...flags, '-p', PROMPT],
+  headless: (flags, prompt) => ['--disable-client-telemetry', ...flags, '-p', prompt],
   free: ['--allow-all-tools'],
   unattended: { HOOKS_GUARD_UNATTENDED: '1' },
   tools: {
@@ -185,7 +184,7 @@ const opencode = {
     }),
   },
   terminal: (flags) => flags,
-  headless: (flags) => ['run', ...flags, PROMPT],
+  headless: (flags, prompt) => ['run', ...flags, prompt],
   free: [],
   tools: {
     shell: (command) => ({ tool: 'bash', arguments: { command, description: 'x' } }),

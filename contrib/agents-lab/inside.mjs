@@ -1,4 +1,4 @@
-// Runs one scenario inside the sandbox: reads ~/scenario.json, writes ~/outcome.json.
+// Runs one scenario inside the sandbox: reads ~/scenario.json, prints the outcome as JSON.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,10 +29,6 @@ function put(path, text, mode = 0o644) {
 function run(program, args, options = {}) {
   const { stdout, stderr, status } = spawnSync(program, args, { env, encoding: 'utf8', timeout: 30_000, ...options });
   return { text: `${stdout ?? ''}${stderr ?? ''}`, status };
-}
-
-function guard(...args) {
-  return run(GUARD, args).text;
 }
 
 function makeProject() {
@@ -68,7 +64,7 @@ function installGuard() {
   renameSync(double, INSTALLED);
 }
 
-/** Takes away the trust in the hooks that `install` gave in the name of the user, or makes it that of other hooks. */
+/** Removes the trust that `install` gave to the hooks, or replaces it by the trust in other hooks. */
 function breakTrust(how) {
   const path = join(HOME, '.codex/config.toml');
   const text = readFileSync(path, 'utf8');
@@ -76,7 +72,7 @@ function breakTrust(how) {
   put(path, how === 'stale' ? text.replace(/sha256:\w+/g, `sha256:${'0'.repeat(64)}`) : missing);
 }
 
-/** Shortens the ten minutes that `install` writes to so many seconds, wherever they are. */
+/** Shortens each timeout of the hook that `install` wrote. */
 function shortenTimeouts(seconds) {
   const shorter = (text) =>
     text
@@ -96,7 +92,7 @@ function shortenTimeouts(seconds) {
   if (!changed) outcome.notes.push('no timeout was found in the settings');
 }
 
-/** Runs the service, and answers each question with `APPROVED` or `DENIED`, or not at all. */
+/** Runs the service and answers each question with `APPROVED` or `DENIED`; `nothing` leaves it pending. */
 async function serve(answer) {
   const token = randomBytes(32).toString('hex');
   put(join(HOME, 'token'), token, 0o600);
@@ -122,7 +118,7 @@ async function serve(answer) {
 
 async function runHeadless(seconds) {
   const said = openSync(join(HOME, 'client.log'), 'w');
-  const args = client.headless(scenario.flags);
+  const args = client.headless(scenario.flags, scenario.prompt);
   const child = spawn(client.command, args, { cwd: PROJECT, env, stdio: ['ignore', said, said] });
   const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1_000);
   outcome.status = await new Promise((resolve) => {
@@ -133,25 +129,36 @@ async function runHeadless(seconds) {
   closeSync(said);
 }
 
-/** Runs the client in a terminal: `{see}` waits for a pattern, `{type}` and `{key}` send keys. */
+/**
+ * Runs the client in a terminal. `{see}` waits for a pattern, or until the model received `orTold`
+ * results; `{submit}` types a prompt; `{key}` presses a key.
+ */
 async function runInTerminal(keys) {
-  const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT });
-  const line = [client.command, ...client.terminal(scenario.flags)].map((word) => `'${word}'`).join(' ');
-  tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${line}; echo ENDED; sleep 1000`);
-  const screen = () => tmux('capture-pane', '-p', '-t', 'lab').text;
-  for (const key of keys) {
-    if (key.type) tmux('send-keys', '-t', 'lab', '-l', key.type);
-    if (key.key) tmux('send-keys', '-t', 'lab', key.key);
-    if (!key.see) {
+  const tmux = (...args) => run('tmux', ['-f', '/dev/null', ...args], { cwd: PROJECT }).text;
+  const words = [client.command, ...client.terminal(scenario.flags)].map((word) => `'${word}'`);
+  tmux('new-session', '-d', '-s', 'lab', '-x', '120', '-y', '45', `${words.join(' ')}; echo ENDED; sleep 1000`);
+  const screen = () => tmux('capture-pane', '-p', '-t', 'lab').replace(/(\s*\n)+/g, '\n');
+  const waitFor = async (seconds, done) => {
+    for (const end = Date.now() + seconds * 1_000; !done(); await sleep(200)) if (Date.now() > end) return false;
+    return true;
+  };
+  for (const { see, orTold = Infinity, submit, key } of keys) {
+    if (key) {
+      tmux('send-keys', '-t', 'lab', key);
       await sleep(400);
-      continue;
     }
-    let seen = false;
-    for (let i = 0; i < 150 && !seen; i += 1) {
-      seen = new RegExp(key.see).test(screen()) || outcome.model.told.length >= (key.orTold ?? Infinity);
-      if (!seen) await sleep(200);
+    if (submit) {
+      tmux('send-keys', '-t', 'lab', '-l', submit);
+      await waitFor(10, () => screen().includes(submit));
+      // A busy client ignores the key. Pressed after the request, it could answer a prompt.
+      const requested = () => outcome.model.conversation !== '';
+      for (let tries = 0; tries < 8 && !requested(); tries += 1) {
+        tmux('send-keys', '-t', 'lab', 'Enter');
+        await waitFor(4, requested);
+      }
     }
-    if (!seen) outcome.notes.push(`the terminal did not show ${key.see}:\n${screen()}`);
+    const seen = () => new RegExp(see).test(screen()) || outcome.model.told.length >= orTold;
+    if (see && !(await waitFor(40, seen))) outcome.notes.push(`the terminal did not show ${see}`);
   }
   outcome.screen = screen();
   tmux('kill-server');
@@ -187,12 +194,13 @@ outcome.buildStays = existsSync(join(PROJECT, 'build/out.o'));
 outcome.written = existsSync(join(PROJECT, 'new.txt'));
 outcome.bashrc = readFileSync(join(HOME, '.bashrc'), 'utf8');
 if (scenario.guard !== 'none') {
-  outcome.trail = guard('audit', 'list');
+  outcome.trail = run(GUARD, ['audit', 'list']).text;
   if (scenario.doctor) {
     copyFileSync(GUARD, INSTALLED);
     outcome.doctor = run(INSTALLED, ['doctor']).text;
   }
 }
 outcome.said = existsSync(join(HOME, 'client.log')) ? readFileSync(join(HOME, 'client.log'), 'utf8').slice(-4_000) : '';
-writeFileSync(join(HOME, 'outcome.json'), JSON.stringify(outcome, null, 1));
-process.exit();
+const text = JSON.stringify(outcome, null, 1);
+writeFileSync(join(HOME, 'outcome.json'), text);
+process.stdout.write(text, () => process.exit());

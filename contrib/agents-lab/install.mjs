@@ -27,7 +27,7 @@ export function install(client, folder) {
   const npm = spawnSync('npm', ['install', ...options, ...client.packages], {
     cwd: fresh,
     encoding: 'utf8',
-    timeout: 600_000,
+    timeout: 300_000,
   });
   if (npm.error || npm.status !== 0) {
     const said = `${npm.error ?? ''}${npm.stderr ?? ''}`.trim();

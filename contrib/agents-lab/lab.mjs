@@ -3,14 +3,14 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import {
-  accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync,
+  accessSync, chmodSync, chownSync, constants, cpSync, existsSync, mkdirSync, rmSync, writeFileSync,
 } from 'node:fs';
 import { homedir, platform } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { scenario, selected } from './checks.mjs';
+import { reached, scenario, selected } from './checks.mjs';
 import { node } from './clients.mjs';
 import { install } from './install.mjs';
 
@@ -47,6 +47,8 @@ const strict = process.env.HOOKS_REQUIRE_ALL === '1';
 const cache = resolve(
   process.env.HOOKS_AGENTS_LAB ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'hooks-agents-lab'),
 );
+// Several labs can run at once.
+const homes = join(cache, 'homes', String(process.pid));
 const isRoot = process.getuid?.() === 0;
 const namespaces = [
   ...(isRoot ? [] : ['--user', '--map-root-user']),
@@ -99,8 +101,7 @@ function installClients(wanted) {
 
 /** Runs a scenario in the sandbox; returns its outcome, or what the sandbox printed. */
 async function runScenario(name, scene) {
-  const home = join(cache, 'homes', name);
-  rmSync(home, { recursive: true, force: true });
+  const home = join(homes, name);
   mkdirSync(join(home, 'guard'), { recursive: true });
   if (scene.guard !== 'none') cpSync(options.guard, join(home, 'guard/hooks-guard'));
   writeFileSync(join(home, 'scenario.json'), JSON.stringify(scene));
@@ -110,18 +111,20 @@ async function runScenario(name, scene) {
   const inside = ['sh', join(LAB, 'sandbox.sh'), home, join(cache, 'clients'), LAB];
   const program = [join('/mnt/clients', node.id, node.program[0]), '/mnt/lab/inside.mjs'];
   const child = spawn('unshare', [...namespaces, ...inside, ...program], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let printed = '';
   let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += data));
+  child.stdout.setEncoding('utf8').on('data', (data) => (printed += data));
+  child.stderr.setEncoding('utf8').on('data', (data) => (said += data));
   const timer = setTimeout(() => child.kill('SIGKILL'), (scene.seconds + 90) * 1_000);
   await new Promise((resolve) => child.on('close', resolve));
   clearTimeout(timer);
-  const file = join(home, 'outcome.json');
-  const outcome = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
-  if (!options.keep) rmSync(home, { recursive: true, force: true });
+  // The home belongs to the client: nothing in it is read.
+  const outcome = printed === '' ? undefined : JSON.parse(printed);
+  if (!options.keep) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   return { outcome, said };
 }
 
-/** What helps to find out why an expectation is not met. */
+/** Returns notes, calls of the hook and the end of the client's output, to explain a failure. */
 function details(outcome) {
   const calls = outcome.calls.map(({ output, error, status }) => `hook: status ${status} ${output}${error}`.trim());
   const last = outcome.said.trim().split('\n').slice(-4);
@@ -137,9 +140,13 @@ async function runCheck({ check, client }) {
       report('BAD', client.id, says, `the sandbox ended without an outcome: ${said}`);
       continue;
     }
-    const why = test({ ...outcome, script: scene.script });
+    const o = { ...outcome, script: scene.script };
+    const why = test(o);
     if (options.unguarded) {
-      report(why ? 'ok' : 'BAD', client.id, `${says}${why ? `: fails without the guard (${why})` : ': passes without the guard'}`);
+      const idle = reached(o);
+      if (idle) report('BAD', client.id, says, `inconclusive without the guard: ${idle}`);
+      else if (!why) report('BAD', client.id, says, 'passes without the guard');
+      else report('ok', client.id, `${says}: fails without the guard (${why})`);
     } else if (open) {
       report(why ? 'ok' : 'open', client.id, says, why && `better than its rules say: ${why}`);
     } else {
@@ -171,6 +178,8 @@ async function work() {
   for (let next = queue.shift(); next; next = queue.shift()) await runCheck(next);
 }
 await Promise.all(Array.from({ length: Number(options.jobs) }, work));
+if (options.keep) console.log(`the homes are in ${homes}`);
+else rmSync(homes, { recursive: true, force: true });
 const also = counts.open ? `; ${counts.open} open by the rules of the client` : '';
 console.log(`${counts.ok} passed, ${counts.BAD} failed, ${counts.SKIP} skipped${also}`);
 process.exit(counts.BAD > 0 ? 1 : 0);
