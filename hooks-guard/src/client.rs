@@ -71,7 +71,8 @@ impl Client {
         }
     }
 
-    /// Presents the operator's token.
+    /// Presents the operator's token with the requests that need it: answers to questions, and
+    /// deletions. Everything else is sent without: what captures the connection would have it.
     #[must_use]
     pub fn with_token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
@@ -188,12 +189,13 @@ impl Client {
             // How it ended shows in the answer.
             let _ = connection.await;
         }));
+        let token = self.token.as_ref().filter(|_| needs_token(&method, path));
         let mut request = Request::builder()
             .method(method)
             .uri(path)
             .header(header::HOST, host)
             .header(header::CONTENT_TYPE, "application/json");
-        if let Some(token) = &self.token {
+        if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
         let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
@@ -201,6 +203,14 @@ impl Client {
         let response = sender.send_request(request).await.map_err(strange)?;
         Ok((response, connection))
     }
+}
+
+/// The path to which the operator's answers are sent.
+const ANSWERS: &str = "/api/hooks/permission-response";
+
+/// Returns whether the service wants the operator's token for a request.
+fn needs_token(method: &Method, path: &str) -> bool {
+    method == Method::DELETE || method == Method::POST && path == ANSWERS
 }
 
 /// Where requests are written and answers read.

@@ -63,7 +63,8 @@ pub struct Config {
     /// Names by which clients may call the service, beyond `localhost` and its addresses; any
     /// other `Host` is refused (DNS rebinding).
     pub allowed_hosts: Vec<String>,
-    /// Most connections at a time, up to a million; more wait to be accepted.
+    /// Upper bound of open connections, up to a million. Where it is reached, connections that wait
+    /// for their client are closed for new ones, the oldest first.
     pub max_connections: usize,
     /// Files of hooks in JavaScript that may restrict what is found, by absolute paths, in the order
     /// in which they are asked (P-06). They need the feature `script`.

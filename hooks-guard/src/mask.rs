@@ -8,6 +8,7 @@
 
 mod need;
 mod shell;
+mod tokens;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -17,8 +18,9 @@ use std::sync::{LazyLock, OnceLock};
 use regex::{Captures, Regex};
 
 use self::need::Need::{self, Any, Run};
-use self::need::{NAMES, READS, TOKENS, Text};
+use self::need::{NAMES, READS, Text};
 use self::shell::Syntax;
+use self::tokens::TOKENS;
 
 /// A value as a shell or a file of settings writes it: quoted, escaped, bare,
 /// or all of them in turn; from a quote that nothing closes, the rest of the line: what is on the
@@ -32,6 +34,9 @@ const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|
 /// command, words that decide what it does.
 const SHORTEST: usize = 3;
 const SHORTEST_IN_COMMAND: usize = 6;
+
+/// The shortest text that looks like chance.
+const SHORTEST_CHANCE: usize = 20;
 
 /// A command with what is secret in it taken out.
 #[derive(Debug)]
@@ -160,6 +165,21 @@ fn replaced(text: &str, ranges: &[(Range<usize>, Kind)]) -> String {
 /// What must go, in order and apart from each other.
 fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<(Range<usize>, Kind)> {
     let mut found: Vec<(Range<usize>, Kind)> = Vec::new();
+    for token in TOKENS {
+        found.extend(token.find(text).map(|range| {
+            let end = syntax.end(range.start, range.end);
+            (range.start..end, Kind::Secret)
+        }));
+    }
+    let tokens: Vec<_> = found.iter().map(|(range, _)| range.clone()).collect();
+    // Of a token it is known where it begins and ends; what looks like chance may reach beyond.
+    let token_in = |hidden: &Range<usize>| {
+        let overlaps = |token: &&Range<usize>| hidden.start < token.end && token.start < hidden.end;
+        tokens
+            .iter()
+            .filter(overlaps)
+            .min_by_key(|token| token.start)
+    };
     let asked = Text::new(text);
     for rule in RULES.iter().filter(|rule| asked.has(rule.need)) {
         let pattern = rule.pattern.get();
@@ -172,7 +192,16 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<(Range<usize>, Kin
                 .flatten()
                 .next()
                 .map_or(whole.clone(), |group| group.range());
-            if rule.counts(reader, &captures, &text[hidden.clone()]) {
+            let looks_like_chance = rule.doubt != Doubt::No && rule.kind == Kind::Secret;
+            if let Some(token) = token_in(&hidden).filter(|_| looks_like_chance) {
+                let before = hidden.start..token.start.max(hidden.start);
+                if before.len() >= SHORTEST_CHANCE
+                    && rule.counts(reader, &captures, &text[before.clone()])
+                {
+                    found.push((before, rule.kind));
+                }
+                from = token.end.max(from + 1);
+            } else if rule.counts(reader, &captures, &text[hidden.clone()]) {
                 let hidden = hidden.start..syntax.end(hidden.start, hidden.end);
                 from = hidden.end.max(from + 1);
                 found.push((hidden, rule.kind));
@@ -283,15 +312,15 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             r"(?s)-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\z)",
             always,
         ),
-        // Tokens that say what they are.
+        // A JSON Web Token: its parts are told apart by dots.
         secret(
-            Any(TOKENS),
-            r"\b(?:gh[pousr]_\w{4,}|github_pat_\w{4,}|gl(?:pat|rt|ptt)-[\w-]{8,}|sk-[\w-]{8,}|[spr]k_(?:live|test)_\w{4,}|(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{8,}|xox[a-z]-[\w-]{4,}|xapp-[\w-]{8,}|AIza[\w-]{16,}|ya29\.[\w.-]{4,}|npm_\w{16,}|pypi-[\w-]{16,}|hf_\w{16,}|do[opr]_v1_\w{16,}|SG\.[\w-]{8,}\.[\w-]+|hv[sb]\.[\w-]{8,}|dckr_pat_[\w-]{8,}|shp\w{2}_\w{16,}|whsec_\w{8,}|AGE-SECRET-KEY-\w+|[0-9]{8,10}:AA[\w-]{24,}|eyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)*)",
+            Any(&["eyj"]),
+            r"\beyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)*",
             always,
         ),
         secret(
-            Any(&["hooks.slack.com/services/", "/api/webhooks/"]),
-            r"(?i)\b(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/([^\s'\x22]+)",
+            Any(&["hooks.slack.com/", "/api/webhooks/", "/webhookb2/"]),
+            r"(?i)\b(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/webhooks|webhook\.office\.com/webhookb2)/([^\s'\x22]+)",
             always,
         ),
         // What stands before the host of a URL; its last `@` before the path, or
@@ -437,9 +466,10 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             doubt: Doubt::Some,
             ..secret(
                 Run(20, |byte| {
-                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'=' | b'-')
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'-')
                 }),
-                r"[A-Za-z0-9+_=-]{20,}",
+                // A name before `=` is none of it.
+                r"[A-Za-z0-9+_-]{20,}={0,2}",
                 chance,
             )
         },

@@ -24,6 +24,7 @@
 
 mod body;
 mod cleanup;
+mod connections;
 mod console;
 mod decisions;
 mod ending;
@@ -44,6 +45,7 @@ mod respond;
 mod serve;
 mod session;
 mod stats;
+mod stream;
 mod upkeep;
 
 use std::net::SocketAddr;

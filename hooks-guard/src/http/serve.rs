@@ -4,25 +4,22 @@ use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::http::Request;
-use futures_util::FutureExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use thiserror::Error;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
-use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
+use super::connections::{Connections, State};
+use super::stream::Stream;
 use super::{AppState, Peer, app, upkeep};
 use crate::config::Config;
 
@@ -145,40 +142,46 @@ impl Server {
             sockets: Sockets { tcp, unix },
             state,
         } = self;
-        let permits = Arc::new(Semaphore::new(state.inner.config.max_connections));
+        let connections = Connections::new(state.inner.config.max_connections);
         let router = app(state.clone());
         let graceful = GracefulShutdown::new();
         let upkeep = tokio::spawn(upkeep::run(state.clone()));
         let mut end = std::pin::pin!(end);
         loop {
-            let permit = tokio::select! {
-                permit = Arc::clone(&permits).acquire_owned() => permit,
-                () = &mut end => break,
-            };
-            let Ok(permit) = permit else { break };
             let accepted = tokio::select! {
                 accepted = tcp.accept() => accepted.map(|(stream, peer)| {
                     let _ = stream.set_nodelay(true);
-                    connection(&router, &graceful, stream, Some(peer)).boxed()
+                    (Stream::Tcp(stream.into()), Some(peer))
                 }),
-                accepted = accept(unix.as_ref()) => accepted.map(|stream| {
-                    connection(&router, &graceful, stream, None).boxed()
-                }),
+                accepted = accept(unix.as_ref()) => {
+                    accepted.map(|stream| (Stream::Unix(stream.into()), None))
+                }
                 () = &mut end => break,
             };
-            match accepted {
-                Ok(run) => {
-                    tokio::spawn(async move {
-                        run.await;
-                        drop(permit);
-                    });
-                }
-                // Out of file descriptors, most likely: some come back as requests end.
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
+                // Out of file descriptors, most likely, of which a closed connection gives one
+                // back: others come back as requests end.
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    sleep(Duration::from_millis(100)).await;
+                    let pause = match connections.close_one() {
+                        true => Duration::from_millis(1),
+                        false => {
+                            tracing::warn!(%error, "a connection could not be accepted");
+                            Duration::from_millis(100)
+                        }
+                    };
+                    sleep(pause).await;
+                    continue;
                 }
+            };
+            tokio::select! {
+                () = connections.room() => {}
+                () = &mut end => break,
             }
+            let connection = connections.add(peer.map(|peer| peer.ip()), stream.clone());
+            let state = connection.state();
+            let run = serve(&router, &graceful, stream, peer, state);
+            connections.spawn(connection, run);
         }
         drop((tcp, unix));
         tracing::info!("the service ends");
@@ -197,25 +200,24 @@ async fn accept(socket: Option<&Socket>) -> io::Result<tokio::net::UnixStream> {
     }
 }
 
-fn connection<S>(
+fn serve(
     router: &Router,
     graceful: &GracefulShutdown,
-    stream: S,
+    stream: Stream,
     peer: Option<SocketAddr>,
-) -> impl Future<Output = ()> + Send + 'static
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
+    state: State,
+) -> impl Future<Output = ()> + Send + 'static {
     let router = router.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let mut router = router.clone();
-        let mut request = request.map(Body::new);
+        let state = state.clone();
+        let mut request = request.map(|body| state.request(body));
         request.extensions_mut().insert(Peer(peer));
         async move {
             let answer = timeout(WHOLE, router.call(request));
             // What a handler waits for in vain gets no answer.
             answer.await.map(|answer| match answer {
-                Ok(answer) => answer,
+                Ok(answer) => answer.map(|body| state.response(body)),
                 Err(never) => match never {},
             })
         }

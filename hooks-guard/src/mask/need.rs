@@ -40,39 +40,6 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Beginnings of tokens that say what they are.
-pub(super) const TOKENS: &[&str] = &[
-    "gh",
-    "github_pat_",
-    "glpat-",
-    "glrt-",
-    "glptt-",
-    "sk-",
-    "k_live_",
-    "k_test_",
-    "akia",
-    "asia",
-    "abia",
-    "acca",
-    "xox",
-    "xapp-",
-    "aiza",
-    "ya29.",
-    "npm_",
-    "pypi-",
-    "hf_",
-    "_v1_",
-    "sg.",
-    "hvs.",
-    "hvb.",
-    "dckr_pat_",
-    "shp",
-    "whsec_",
-    "age-secret-key-",
-    ":aa",
-    "eyj",
-];
-
 /// What is in every name behind which a secret stands.
 pub(super) const NAMES: &[&str] = &[
     "token",

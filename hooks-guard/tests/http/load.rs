@@ -18,32 +18,47 @@ fn parallel() -> usize {
     std::env::var("HOOKS_PARALLEL").map_or(2_000, |text| text.parse().unwrap())
 }
 
-/// Has room for this many sockets here and in the processes to be started, or tells why not.
-fn has_room_for(sockets: usize) -> bool {
+/// How many files this process may open: now, and if it asks for more.
+fn open_files() -> Option<(usize, usize)> {
+    let text = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let mut lines = text.lines();
+    let line = lines.find(|line| line.starts_with("Max open files"))?;
+    let mut limits = line.split_whitespace().skip(3).map(|limit| {
+        let limit = limit.replace("unlimited", "1000000000");
+        limit.parse().ok()
+    });
+    Some((limits.next()??, limits.next()??))
+}
+
+/// How many of so many sockets there is room for, here and in each process to be started; tells
+/// where they are fewer.
+pub(crate) fn room_for(sockets: usize) -> usize {
     let needed = sockets + 500;
-    let limit = || -> Option<usize> {
-        let text = std::fs::read_to_string("/proc/self/limits").ok()?;
-        let line = text
-            .lines()
-            .find(|line| line.starts_with("Max open files"))?;
-        line.split_whitespace().nth(3)?.parse().ok()
-    };
-    if limit().is_some_and(|limit| limit < needed) {
-        // The soft limit goes up to the hard one; both processes need it.
+    if let Some((soft, hard)) = open_files()
+        && soft < needed.min(hard)
+    {
+        // The soft limit goes up to the hard one; processes to be started inherit it.
         let _ = Command::new("prlimit")
             .args(["--pid", &std::process::id().to_string()])
-            .arg(format!("--nofile={needed}:"))
+            .arg(format!("--nofile={}:", needed.min(hard)))
             .status();
     }
-    match limit() {
-        Some(limit) if limit >= needed => true,
-        limit => {
-            left_out(&format!(
-                "{needed} open files are needed, {limit:?} allowed"
-            ));
-            false
-        }
+    let room = open_files().map_or(sockets, |(soft, _)| sockets.min(soft.saturating_sub(500)));
+    if room < sockets {
+        eprintln!("only {room} of {sockets} sockets: no more files may be open");
     }
+    room
+}
+
+/// Has room for this many sockets here and in the processes to be started, or tells why not.
+fn has_room_for(sockets: usize) -> bool {
+    let room = room_for(sockets);
+    if room < sockets {
+        left_out(&format!(
+            "room for {sockets} sockets is needed, for {room} it is there"
+        ));
+    }
+    room == sockets
 }
 
 /// The status and body of one request on a connection of its own.

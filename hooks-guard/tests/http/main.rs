@@ -24,6 +24,7 @@ mod replaced;
 mod request;
 mod seed_clients;
 mod semantic;
+mod slow;
 mod start;
 mod stats;
 mod storage;

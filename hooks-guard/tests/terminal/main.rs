@@ -12,4 +12,5 @@ mod daemon;
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod support;
 mod terminal;
+mod token;
 mod watch;

@@ -1,0 +1,554 @@
+//! Tokens that say what they are: a mark, mostly a prefix, and so many characters of an alphabet.
+//!
+//! The marks and lengths are those that the issuers publish and public scanners look for. A length
+//! is a lower bound, often below the issuer's: a token that was cut off is still one.
+
+use std::ops::Range;
+
+/// The characters of a token.
+type Alphabet = fn(u8) -> bool;
+
+const DIGITS: Alphabet = |byte| byte.is_ascii_digit();
+const HEX: Alphabet = |byte| byte.is_ascii_hexdigit();
+const UPPER: Alphabet = |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+const ALNUM: Alphabet = |byte| byte.is_ascii_alphanumeric();
+const WORD: Alphabet = |byte| ALNUM(byte) || byte == b'_';
+const URL: Alphabet = |byte| WORD(byte) || byte == b'-';
+const DASHED_HEX: Alphabet = |byte| HEX(byte) || byte == b'-';
+const DASHED_UPPER: Alphabet = |byte| UPPER(byte) || byte == b'-';
+/// Words joined by dots.
+const NAMES: Alphabet = |byte| WORD(byte) || byte == b'.';
+const TILDED: Alphabet = |byte| NAMES(byte) || byte == b'~';
+const DASHED: Alphabet = |byte| TILDED(byte) || byte == b'-';
+/// Parts in `base64url`, joined by dots.
+const DOTTED: Alphabet = |byte| URL(byte) || matches!(byte, b'.' | b'=');
+const BASE64: Alphabet = |byte| ALNUM(byte) || matches!(byte, b'+' | b'/' | b'=');
+const ANY: Alphabet = |byte| DOTTED(byte) || matches!(byte, b'+' | b'/' | b'~' | b':');
+
+/// The shape of a token.
+#[derive(Clone, Copy)]
+pub(super) struct Token {
+    /// What stands before the mark, and how many of it at least.
+    before: (Alphabet, usize),
+    mark: &'static str,
+    alphabet: Alphabet,
+    least: usize,
+    most: usize,
+    /// Whether the token is a whole word: its mark is found in other words, too.
+    is_whole_word: bool,
+}
+
+/// A token with this prefix.
+const fn prefix(mark: &'static str, alphabet: Alphabet, least: usize) -> Token {
+    Token {
+        before: (ALNUM, 0),
+        mark,
+        alphabet,
+        least,
+        most: usize::MAX,
+        is_whole_word: false,
+    }
+}
+
+impl Token {
+    /// Bounds the length: what is longer is something else, such as a digest.
+    const fn at_most(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    const fn whole_word(mut self) -> Self {
+        self.is_whole_word = true;
+        self
+    }
+
+    /// Has so many characters before its mark.
+    const fn behind(mut self, alphabet: Alphabet, least: usize) -> Self {
+        self.before = (alphabet, least);
+        self
+    }
+
+    /// Returns where a text has such tokens.
+    pub(super) fn find<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+        let marks = text.match_indices(self.mark).map(|(at, _)| at);
+        marks.filter_map(|at| self.around(text.as_bytes(), at))
+    }
+
+    /// The token whose mark stands there, if it is one.
+    fn around(&self, text: &[u8], mark: usize) -> Option<Range<usize>> {
+        let run = |bytes: &mut dyn Iterator<Item = &u8>, of: Alphabet| {
+            bytes.take_while(|byte| of(**byte)).count()
+        };
+        let (before, least) = self.before;
+        let start = match least {
+            0 => mark,
+            _ => mark - run(&mut text[..mark].iter().rev(), before),
+        };
+        let behind = mark + self.mark.len();
+        let length = run(&mut text[behind..].iter(), self.alphabet);
+        let is_joined = |byte: &u8| match self.is_whole_word {
+            true => URL(*byte) || *byte == b'.',
+            false => WORD(*byte),
+        };
+        let is_token = mark - start >= least
+            && (self.least..=self.most).contains(&length)
+            && !text[..start].last().is_some_and(is_joined);
+        is_token.then(|| start..behind + length)
+    }
+}
+
+/// All shapes that are known, by issuer.
+pub(super) const TOKENS: &[Token] = &[
+    // Forges
+    prefix("ghp_", WORD, 4),
+    prefix("gho_", WORD, 4),
+    prefix("ghu_", WORD, 4),
+    prefix("ghs_", WORD, 4),
+    prefix("ghr_", WORD, 4),
+    prefix("github_pat_", WORD, 4),
+    prefix("glpat-", DOTTED, 8),
+    prefix("glptt-", URL, 8),
+    prefix("glrt-", DOTTED, 8),
+    prefix("glrtr-", DOTTED, 8),
+    prefix("glcbt-", URL, 12),
+    prefix("gldt-", URL, 12),
+    prefix("glffct-", URL, 12),
+    prefix("glft-", URL, 12),
+    prefix("glimt-", URL, 12),
+    prefix("glagent-", URL, 20),
+    prefix("gloas-", URL, 20),
+    prefix("glsoat-", URL, 12),
+    prefix("GR1348941", URL, 12),
+    prefix("ATATT3", DOTTED, 40),
+    prefix("ATCTT3", DOTTED, 40),
+    prefix("ATBB", ALNUM, 28).whole_word(),
+    prefix("sgp_", WORD, 32),
+    // Clouds
+    prefix("AKIA", UPPER, 8),
+    prefix("ASIA", UPPER, 8),
+    prefix("ABIA", UPPER, 8),
+    prefix("ACCA", UPPER, 8),
+    prefix("A3T", UPPER, 17).at_most(17).whole_word(),
+    prefix("ABSK", BASE64, 60).whole_word(),
+    prefix("bedrock-api-key-", BASE64, 16),
+    prefix("AIza", URL, 16),
+    prefix("ya29.", DOTTED, 4),
+    prefix("GOCSPX-", URL, 20),
+    prefix("1//0", URL, 40).whole_word(),
+    // Azure AD: three characters and a digit, then this.
+    prefix("Q~", DASHED, 28).behind(TILDED, 4),
+    prefix("LTAI", ALNUM, 12).at_most(26).whole_word(),
+    prefix("AKID", ALNUM, 32).whole_word(),
+    prefix("doo_v1_", HEX, 16),
+    prefix("dop_v1_", HEX, 16),
+    prefix("dor_v1_", HEX, 16),
+    prefix("v1.0-", DASHED_HEX, 100),
+    prefix("HRKU-", URL, 30),
+    prefix("fo1_", URL, 40),
+    prefix("fm1a_", BASE64, 60),
+    prefix("fm1r_", BASE64, 60),
+    prefix("fm2_", BASE64, 60),
+    prefix("nfp_", ALNUM, 30),
+    prefix("tk-us-", URL, 40),
+    prefix("t1.", DOTTED, 90).whole_word(),
+    prefix("AQVN", URL, 35).at_most(40).whole_word(),
+    prefix("YC", URL, 38).at_most(38).whole_word(),
+    prefix("tskey-", URL, 16),
+    prefix("sbp_", HEX, 40),
+    prefix("rnd_", ALNUM, 28).whole_word(),
+    // Data
+    prefix("dapi", DASHED_HEX, 32),
+    prefix("dose", HEX, 32).at_most(32).whole_word(),
+    prefix("4b1d", ALNUM, 38).at_most(38).whole_word(),
+    prefix("pscale_tkn_", DOTTED, 24),
+    prefix("pscale_oauth_", DOTTED, 24),
+    prefix("pscale_pw_", DOTTED, 24),
+    prefix("pcsk_", WORD, 32),
+    prefix("pat", DOTTED, 79).at_most(79).whole_word(),
+    // Builds and infrastructure
+    prefix("pul-", HEX, 32),
+    prefix(".atlasv1.", DOTTED, 40).behind(ALNUM, 14),
+    prefix("hvs.", URL, 8),
+    prefix("hvb.", URL, 8),
+    prefix("hvr.", URL, 8),
+    prefix("s.", ALNUM, 24).at_most(24).whole_word(),
+    prefix("dp.pt.", ALNUM, 32),
+    prefix("dp.ct.", ALNUM, 32),
+    prefix("dp.sa.", ALNUM, 32),
+    prefix("dp.st.", DOTTED, 32),
+    prefix("dp.scim.", ALNUM, 32),
+    prefix("dp.audit.", ALNUM, 32),
+    prefix("ops_eyJ", BASE64, 60),
+    prefix("A3-", DASHED_UPPER, 30).whole_word(),
+    prefix("pat.", DOTTED, 66).whole_word(),
+    prefix("sat.", DOTTED, 66).whole_word(),
+    prefix("pnu_", ALNUM, 30),
+    prefix("pnb_", ALNUM, 30),
+    prefix("ico-", ALNUM, 30).whole_word(),
+    prefix("API-", UPPER, 25).at_most(30).whole_word(),
+    prefix("sha256~", URL, 40),
+    prefix("dckr_pat_", URL, 8),
+    prefix("dckr_oat_", URL, 8),
+    prefix("SWMTKN-", URL, 40),
+    prefix("AKCp", ALNUM, 60).whole_word(),
+    prefix("cmVmd", ALNUM, 55).whole_word(),
+    prefix("squ_", HEX, 32),
+    prefix("sqp_", HEX, 32),
+    prefix("sqa_", HEX, 32),
+    prefix("AGE-SECRET-KEY-", WORD, 1),
+    prefix("dnkey-", DOTTED, 60),
+    prefix(".acc-", ANY, 40).behind(NAMES, 8),
+    prefix(".acc_", ANY, 40).behind(NAMES, 8),
+    prefix("sm_aat_", ALNUM, 16),
+    prefix("sm_pat_", ALNUM, 16),
+    prefix("sm_sat_", ALNUM, 16),
+    prefix("s-s4t2ud-", HEX, 32),
+    prefix("s-s4t2af-", HEX, 32),
+    // Packages
+    prefix("npm_", ALNUM, 30),
+    prefix("pypi-", URL, 16),
+    prefix("rubygems_", HEX, 32),
+    prefix("CLOJARS_", ALNUM, 40),
+    prefix("clojars_", ALNUM, 40),
+    prefix("oy2", ALNUM, 43).at_most(43).whole_word(),
+    prefix("cio", ALNUM, 32).at_most(32).whole_word(),
+    // Models
+    prefix("sk-", URL, 8),
+    prefix("hf_", ALNUM, 16),
+    prefix("api_org_", ALNUM, 30),
+    prefix("gsk_", ALNUM, 30),
+    prefix("xai-", ALNUM, 40),
+    prefix("r8_", ALNUM, 30),
+    prefix("nvapi-", URL, 40),
+    prefix("pplx-", ALNUM, 32),
+    prefix("tvly-", URL, 24),
+    // Monitoring
+    prefix("sntrys_", ANY, 32),
+    prefix("sntryu_", HEX, 32),
+    prefix("sntrya_", HEX, 32),
+    prefix("sntryi_", HEX, 32),
+    prefix("glc_", BASE64, 30),
+    prefix("glsa_", WORD, 32),
+    prefix("eyJrIjoi", BASE64, 40),
+    prefix("dt0c01.", DOTTED, 64),
+    prefix("dt0s01.", DOTTED, 64),
+    prefix("NRJS-", HEX, 16),
+    prefix("NRII-", URL, 24),
+    prefix("NRAK-", UPPER, 24),
+    prefix("phc_", ALNUM, 32),
+    prefix("phx_", ALNUM, 32),
+    // Work
+    prefix("lin_api_", ALNUM, 32),
+    prefix("lin_oauth_", ALNUM, 32),
+    prefix("ntn_", ALNUM, 40),
+    prefix("secret_", ALNUM, 40),
+    prefix("figd_", URL, 32),
+    prefix("figu_", URL, 32),
+    prefix("fio-u-", DOTTED, 50),
+    prefix("PMAK-", DASHED_HEX, 40),
+    prefix("rdme_", ALNUM, 50),
+    prefix("tfp_", DOTTED, 44),
+    prefix("CFPAT-", URL, 40),
+    prefix("p8e-", ALNUM, 32),
+    prefix("sl.", DOTTED, 100).whole_word(),
+    prefix("b_", DOTTED, 44).at_most(44).whole_word(),
+    prefix("sk.eyJ", DOTTED, 40),
+    prefix("pk.eyJ", DOTTED, 40),
+    prefix("pk.", DOTTED, 80).whole_word(),
+    prefix("_mmk", ALNUM, 0).at_most(0).behind(WORD, 30),
+    // Mail and messages
+    prefix("SG.", DOTTED, 20),
+    prefix("xkeysib-", URL, 40),
+    prefix("xsmtpsib-", URL, 40),
+    prefix("key-", HEX, 32).at_most(32).whole_word(),
+    prefix("pubkey-", HEX, 32).at_most(32).whole_word(),
+    prefix("-us", DIGITS, 1).at_most(2).behind(HEX, 32),
+    prefix("SK", HEX, 32).at_most(32).whole_word(),
+    prefix("xapp-", URL, 8),
+    prefix("xoxa-", URL, 4),
+    prefix("xoxb-", URL, 4),
+    prefix("xoxc-", URL, 4),
+    prefix("xoxd-", ANY, 4),
+    prefix("xoxe-", URL, 4),
+    prefix("xoxo-", URL, 4),
+    prefix("xoxp-", URL, 4),
+    prefix("xoxr-", URL, 4),
+    prefix("xoxs-", URL, 4),
+    prefix("xoxe.xox", URL, 4),
+    prefix(":AA", URL, 24).behind(DIGITS, 8),
+    prefix("|", URL, 27).at_most(40).behind(DIGITS, 15),
+    prefix("ZXlK", BASE64, 60).whole_word(),
+    // Payments and shops
+    prefix("sk_live_", WORD, 4),
+    prefix("sk_test_", WORD, 4),
+    prefix("sk_prod_", WORD, 4),
+    prefix("rk_live_", WORD, 4),
+    prefix("rk_test_", WORD, 4),
+    prefix("rk_prod_", WORD, 4),
+    prefix("pk_live_", WORD, 4),
+    prefix("pk_test_", WORD, 4),
+    prefix("whsec_", BASE64, 8),
+    prefix("live_", HEX, 35).at_most(35).whole_word(),
+    prefix("live_", URL, 40).at_most(40).whole_word(),
+    prefix("live_pub_", HEX, 31),
+    prefix("test_", HEX, 35).at_most(35).whole_word(),
+    prefix("test_pub_", HEX, 31),
+    prefix("rzp_live_", ALNUM, 14),
+    prefix("rzp_test_", ALNUM, 14),
+    prefix("shpat_", HEX, 16),
+    prefix("shpca_", HEX, 16),
+    prefix("shppa_", HEX, 16),
+    prefix("shpss_", HEX, 16),
+    prefix("shptka_", HEX, 16),
+    prefix("shippo_live_", HEX, 32),
+    prefix("shippo_test_", HEX, 32),
+    prefix("duffel_live_", DOTTED, 32),
+    prefix("duffel_test_", DOTTED, 32),
+    prefix("EZAK", ALNUM, 54).whole_word(),
+    prefix("EZTK", ALNUM, 54).whole_word(),
+    prefix("FLWSECK", URL, 17),
+    prefix("FLWPUBK", URL, 17),
+    prefix("EAAA", URL, 22).whole_word(),
+    prefix("EAA", ALNUM, 80).whole_word(),
+    prefix("sq0atp-", URL, 20),
+    prefix("sq0csp-", URL, 20),
+    prefix("access-sandbox-", DASHED_HEX, 30),
+    prefix("access-development-", DASHED_HEX, 30),
+    prefix("access-production-", DASHED_HEX, 30),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::Masked;
+
+    /// Tokens as public scanners know them, a line an issuer. In braces: `h` hexadecimal digits,
+    /// `d` digits, `l` lower case and digits, `A` upper case and digits, `a` letters and digits, `w`
+    /// those of `base64url`, `b` those of `base64`, and how many.
+    const SHAPES: &str = "
+        1password       A3-{A6}-{A11}-{A5}-{A5}-{A5} A3-{A6}-{A6}-{A5}-{A5}-{A5}-{A5} ops_eyJ{b260}
+        adobe           p8e-{l32}
+        age             AGE-SECRET-KEY-1{A58}
+        airtable        pat{a14}.{h64}
+        alibaba         LTAI{l20}
+        anthropic       sk-ant-admin01-{w93}AA sk-ant-api03-{w93}AA
+        artifactory     AKCp{a69} cmVmd{a59}
+        atlassian       ATATT3{w186} ATCTT3{w180} ATBB{a32}
+        authress        sc_{l10}.{l5}.acc-{l12}.{w40} scauth_{l20}.{l4}.acc_{l20}.{w60}
+        aws             AKIA{A16} ASIA{A16} ABIA{A16} ACCA{A16} A3TX{A16} ABSK{b120} bedrock-api-key-YmVkcm9jay5hbWF6b25hd3MuY29t
+        azure           {a3}8Q~{w34} ab~7Q~{w31}
+        beamer          b_{w44}
+        clickhouse      4b1d{a38}
+        clojars         CLOJARS_{l60}
+        cloudflare      v1.0-{h24}-{h146}
+        contentful      CFPAT-{w43}
+        databricks      dapi{h32} dapi{h32}-3
+        digitalocean    doo_v1_{h64} dop_v1_{h64} dor_v1_{h64}
+        docker          dckr_pat_{w27} dckr_oat_{w32} SWMTKN-1-{l49}-{l25}
+        doppler         dp.pt.{a43} dp.ct.{a43} dp.st.dev.{a43} dp.sa.{a43} dp.scim.{a43} dp.audit.{a43}
+        dropbox         sl.{w135}
+        duffel          duffel_test_{w43} duffel_live_{w43}
+        dynatrace       dt0c01.{A24}.{A64}
+        easypost        EZAK{a54} EZTK{a54}
+        facebook        EAAM{a120} EAAC{a110}
+        figma           figd_{w40}
+        flutterwave     FLWSECK_TEST-{h32}-X FLWPUBK_TEST-{h32}-X FLWSECK_TEST-{h12}
+        fly             fo1_{w43} fm1a_{b120} fm1r_{b120} fm2_{b120}
+        frameio         fio-u-{w64}
+        gcp             AIza{w35} GOCSPX-{w28} ya29.{w60}
+        github          ghp_{a36} gho_{a36} ghu_{a36} ghs_{a36} ghr_{a36} github_pat_{a22}_{a59}
+        gitlab          glpat-{w20} glpat-{w27}.01.{l9} glptt-{h40} glrt-{w20} glrt-t1_{w27}.01.{l9} glcbt-{a4}_{w20} gldt-{w20} glffct-{w20} glft-{w20} glimt-{w25} glagent-{w50} gloas-{w64} glsoat-{w20} GR1348941{w20}
+        gocardless      live_{w40}
+        grafana         glc_{b60} glsa_{a32}_{h8} eyJrIjoi{a90}
+        groq            gsk_{a52}
+        harness         pat.{w22}.{a24}.{a20} sat.{w22}.{a24}.{a20}
+        hashicorp       {a14}.atlasv1.{w64} hvs.{w95} hvb.{w140} s.{l24}
+        heroku          HRKU-AA{w58}
+        huggingface     hf_{a34} api_org_{a34}
+        infracost       ico-{a32}
+        intra42         s-s4t2ud-{h64} s-s4t2af-{h64}
+        jwt             eyJ{a20}.eyJ{a40}.{w43} ZXlKaGJHY2lPaU{a90}
+        linear          lin_api_{a40} lin_oauth_{h64}
+        lob             live_{h35} test_{h35} live_pub_{h31} test_pub_{h31}
+        mailchimp       {h32}-us12 {h32}-us7
+        mailgun         key-{h32} pubkey-{h32}
+        mapbox          pk.{l60}.{l22} sk.eyJ{a60}.{a22}
+        maxmind         {a6}_{a29}_mmk
+        netlify         nfp_{a36}
+        networking      dnkey-{A26}-{A52}
+        newrelic        NRJS-{h19} NRII-{w32} NRAK-{A27}
+        notion          ntn_{d11}{a35} secret_{a43}
+        npm             npm_{a36}
+        nuget           oy2{l43}
+        octopus         API-{A26}
+        openai          sk-{a20}T3BlbkFJ{a20} sk-proj-{w74}T3BlbkFJ{w74} sk-svcacct-{w58}T3BlbkFJ{w58}
+        openshift       sha256~{w43}
+        perplexity      pplx-{a48}
+        plaid           access-sandbox-{h8}-{h4}-{h4}-{h4}-{h12} access-production-{h8}-{h4}-{h4}-{h4}-{h12}
+        planetscale     pscale_tkn_{w43} pscale_oauth_{w32} pscale_pw_{w43}
+        postman         PMAK-{h24}-{h34}
+        prefect         pnu_{a36}
+        pulumi          pul-{h40}
+        pypi            pypi-AgEIcHlwaS5vcmc{w90}
+        readme          rdme_{l70}
+        replicate       r8_{a37}
+        rubygems        rubygems_{h48}
+        scalingo        tk-us-{w48}
+        sendgrid        SG.{w22}.{w43}
+        sendinblue      xkeysib-{h64}-{a16}
+        sentry          sntrys_eyJpYXQiO{a60}LCJyZWdpb25fdXJs{a40}=_{a43} sntryu_{h64}
+        settlemint      sm_aat_{a16} sm_pat_{a16} sm_sat_{a16}
+        shippo          shippo_live_{h40} shippo_test_{h40}
+        shopify         shpat_{h32} shpca_{h32} shppa_{h32} shpss_{h32}
+        slack           xoxb-{d12}-{d12}{a24} xoxp-{d11}-{d11}-{d11}-{h32} xoxa-2-{a40} xoxr-{a40} xoxs-{d10}-{d10}-{d10}-{h32} xoxo-{d10}-{d10}-{d10}-{h32} xoxe-1-{A146} xoxe.xoxb-1-{A164} xapp-1-{A10}-{d12}-{l64}
+        sonar           squ_{h40} sqp_{h40} sqa_{h40}
+        sourcegraph     sgp_{h16}_{h40} sgp_local_{h40} sgp_{h40}
+        square          EAAA{w60} sq0atp-{w22} sq0csp-{w43}
+        stripe          sk_live_{a24} sk_test_{a99} rk_live_{a24} rk_prod_{a24} sk_prod_{a24} whsec_{b32}
+        supabase        sbp_{h40}
+        tailscale       tskey-auth-{a17}-{a32}
+        telegram        {d10}:AA{w33}
+        twilio          SK{h32}
+        typeform        tfp_{w59}
+        yandex          t1.{w40}.{w86} AQVN{w36} YC{w38}
+    ";
+
+    /// Texts at random, of which none is a secret of anybody.
+    struct Chance(u64);
+
+    impl Chance {
+        fn pick(&mut self, of: &[u8]) -> char {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let at = usize::try_from(self.0 >> 33).unwrap_or_default();
+            char::from(of[at % of.len()])
+        }
+
+        fn sample(&mut self, shape: &str) -> String {
+            const LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+            const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+            const ALNUM: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+            const URL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+            const BASE: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+            let mut sample = String::new();
+            let mut rest = shape;
+            while let Some((before, behind)) = rest.split_once('{') {
+                let (run, behind) = behind.split_once('}').expect("a run ends");
+                sample.push_str(before);
+                let of = match &run[..1] {
+                    "h" => b"0123456789abcdef",
+                    "d" => &b"0123456789"[..],
+                    "l" => LOWER,
+                    "A" => UPPER,
+                    "a" => ALNUM,
+                    "w" => URL,
+                    "b" => BASE,
+                    _ => panic!("`{run}` in `{shape}`"),
+                };
+                let count: usize = run[1..].parse().expect("a number");
+                // In the midst of it, so that it ends as no option or word does.
+                for at in 0..count {
+                    let of = if at == 0 || at + 1 == count {
+                        &of[..10.min(of.len())]
+                    } else {
+                        of
+                    };
+                    sample.push(self.pick(of));
+                }
+                rest = behind;
+            }
+            sample + rest
+        }
+    }
+
+    #[test]
+    fn every_known_token_is_masked_wherever_it_stands() {
+        let mut chance = Chance(7);
+        let mut shown = Vec::new();
+        let shapes = SHAPES
+            .lines()
+            .flat_map(|line| line.split_whitespace().skip(1));
+        for shape in shapes {
+            for _ in 0..3 {
+                let token = chance.sample(shape);
+                for command in [
+                    format!("frob {token}"),
+                    format!("frob {token} --then this"),
+                    format!("FROB={token} make"),
+                    format!("frob --with={token}"),
+                    format!("curl -H 'X-Frob: {token}' https://x.example/a"),
+                    format!("curl 'https://x.example/a?frob={token}&page=2'"),
+                    format!("curl https://x.example/{token}/a"),
+                    format!("frob \"{token}\" '{token}'"),
+                    format!("frob '{{\"frob\":\"{token}\"}}'"),
+                    format!("echo {token} | frob; ls"),
+                ] {
+                    let stored = Masked::for_storage(&command).text;
+                    // A slash may belong to it.
+                    let start = command.split_once(&token).map_or("", |(start, _)| start);
+                    let is_path = command.ends_with("/a") && stored == format!("{start}[secret]");
+                    if stored != command.replace(&token, "[secret]") && !is_path {
+                        shown.push(format!("{shape}: {command}\n  {stored}"));
+                    }
+                    // A model is shown rather too little.
+                    let asked = Masked::for_model(&command).text;
+                    let mut pieces = token.as_bytes().windows(12);
+                    if pieces.any(|piece| asked.as_bytes().windows(12).any(|of| of == piece)) {
+                        shown.push(format!("{shape}: {command}\n  {asked}"));
+                    }
+                }
+            }
+        }
+        assert!(shown.is_empty(), "{}", shown.join("\n"));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_token_stays_in_the_trail() {
+        let mut chance = Chance(11);
+        let (commit, digest) = (chance.sample("{h40}"), chance.sample("{h64}"));
+        let uuid = chance.sample("{h8}-{h4}-4{h3}-a{h3}-{h12}");
+        for command in [
+            format!("git show {commit}"),
+            format!("git diff {commit}..{digest}"),
+            "git show 4b1d3e5f7a9c0b2d4f6e8a1c3b5d7f9e0a2c4e6f".to_owned(),
+            format!("docker pull alpine@sha256:{digest}"),
+            format!("echo {digest} a.tgz | sha256sum -c"),
+            format!("sha256sum --check <<< '4b1d{}  a'", &digest[4..]),
+            format!("curl https://x.example/items/{uuid}"),
+            format!("kubectl get pod/{uuid}"),
+            format!("ls ~/.cache/frob/{digest}/{uuid}"),
+            format!("gh cache delete node-key-{}", &digest[..32]),
+            format!("gh run view --job 4b1d-{uuid}"),
+            "pip install scikit-learn hf_transfer".to_owned(),
+            "npm_config_registry=https://x.example npm_config_cache_min=1 npm ci".to_owned(),
+            "cargo test test_that_every_known_shape_is_found_in_its_place".to_owned(),
+            "cargo test live_reload_of_the_page_when_a_file_was_changed".to_owned(),
+            "python3 -c 'import re; s.replace(x, y); pat.findall(s)'".to_owned(),
+            "aws s3 ls s3://access-production-logs/2026".to_owned(),
+            "kubectl get secret_store -n dapi-system".to_owned(),
+            "ls AKIA.txt SK.csv API-GATEWAY sntrys_ shpat_ glsa_dashboards.json".to_owned(),
+            "grep -r 'xkeysib-' src && grep -rn ghp_ .".to_owned(),
+            "git checkout feature/lin_api_client pul-requests".to_owned(),
+            "dig TXT _dmarc.example.us12 key-signing.example".to_owned(),
+            "cat atlasv1.md test_data/live_stream.json r8_module".to_owned(),
+            "make EAAC EAAA tfp_rate rdme_build ico-convert".to_owned(),
+        ] {
+            assert_eq!(Masked::for_storage(&command).text, command);
+        }
+    }
+
+    #[test]
+    fn what_may_run_beside_a_token_is_shown() {
+        let token = Chance(3).sample("dapi{h32}");
+        assert_eq!(
+            Masked::for_storage(&format!("frob {token};rm -r src")).text,
+            "frob [secret];rm -r src"
+        );
+        let token = Chance(3).sample("{d10}:AA{w33}");
+        assert_eq!(
+            Masked::for_storage(&format!("frob {token}$(rm -r src)")).text,
+            "frob [secret]$(rm -r src)"
+        );
+    }
+}

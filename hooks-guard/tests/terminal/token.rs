@@ -1,0 +1,161 @@
+//! The operator's token on the wire: what needs it has it, and nothing else.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use hooks_guard::client::{Address, Client};
+use serde_json::json;
+
+use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::terminal::Terminal;
+
+/// Stands before a daemon, and keeps what clients send.
+struct Capture {
+    port: u16,
+    /// What came on each connection.
+    sent: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl Capture {
+    fn before(port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let own = listener.local_addr().unwrap().port();
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let all = Arc::clone(&sent);
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let Ok(server) = TcpStream::connect(("127.0.0.1", port)) else {
+                    return;
+                };
+                let at = {
+                    let mut all = all.lock().unwrap();
+                    all.push(Vec::new());
+                    all.len() - 1
+                };
+                let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let kept = Arc::clone(&all);
+                thread::spawn(move || {
+                    pass(from, to, |bytes| kept.lock().unwrap()[at].extend(bytes))
+                });
+                thread::spawn(move || pass(server, client, |_| {}));
+            }
+        });
+        Self { port: own, sent }
+    }
+
+    /// The requests, by their first lines, and whether each holds the token.
+    fn requests(&self) -> Vec<(String, bool)> {
+        let sent = self.sent.lock().unwrap();
+        let requests = sent.iter().filter(|bytes| !bytes.is_empty()).map(|bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let line = text.lines().next().unwrap_or_default();
+            let line = line.trim_end_matches(" HTTP/1.1").to_owned();
+            (line, text.contains(TOKEN))
+        });
+        requests.collect()
+    }
+
+    /// Holds that the token is on what needs it, and that there was such a request.
+    #[track_caller]
+    fn assert_token_only_on(&self, needs: &[&str]) {
+        let requests = self.requests();
+        for (line, has_token) in &requests {
+            assert_eq!(
+                *has_token,
+                needs.contains(&line.as_str()),
+                "{line}: {requests:?}"
+            );
+        }
+        for line in needs {
+            assert!(
+                requests.iter().any(|(other, _)| other == line),
+                "{requests:?}"
+            );
+        }
+        assert!(requests.len() > needs.len(), "{requests:?}");
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, mut keep: impl FnMut(&[u8])) {
+    let mut bytes = [0; 4096];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        keep(&bytes[..count]);
+        if to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(std::net::Shutdown::Write);
+}
+
+/// A daemon whose clients are captured.
+fn captured() -> (Daemon, Capture) {
+    let mut daemon = Setup::new().start();
+    let capture = Capture::before(daemon.port);
+    daemon.port = capture.port;
+    (daemon, capture)
+}
+
+const ANSWER: &str = "POST /api/hooks/permission-response";
+
+#[test]
+fn approve_sends_the_token_with_its_answers_alone() {
+    let (daemon, capture) = captured();
+    daemon.ask("mkdir out");
+    let mut terminal = Terminal::start(&daemon, &["approve"]);
+    terminal.shows("operator's token: ");
+    terminal.send(&format!("{TOKEN}\n"));
+    terminal.shows("[y] approve");
+    terminal.send("y\n");
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    capture.assert_token_only_on(&[ANSWER]);
+}
+
+#[test]
+fn watch_sends_the_token_with_its_answers_alone() {
+    let (daemon, capture) = captured();
+    daemon.ask("mkdir out");
+    let mut terminal = Terminal::start(&daemon, &["watch"]);
+    terminal.shows("operator's token (Enter to look on): ");
+    terminal.send(&format!("{TOKEN}\n"));
+    terminal.shows("1 question waits");
+    // The first question, approved.
+    terminal.send("\u{1b}[B");
+    terminal.shows("mkdir out");
+    terminal.send("y");
+    terminal.shows("nothing waits for an answer");
+    // What happens is read again after it.
+    daemon.ask("mkdir more");
+    terminal.shows("1 question waits");
+    capture.assert_token_only_on(&[ANSWER]);
+}
+
+#[tokio::test]
+async fn a_client_sends_the_token_with_what_needs_it_alone() {
+    let (daemon, capture) = captured();
+    let id = daemon.ask("mkdir out")["id"].clone();
+    let address = ([127, 0, 0, 1], daemon.port).into();
+    let client = Client::new(Address::Tcp(address)).with_token(TOKEN);
+    let limit = std::time::Duration::from_secs(60);
+    for path in [
+        "/health",
+        "/api/hooks/pending",
+        "/api/hooks/decisions",
+        "/api/hooks/remembered",
+    ] {
+        client.get(path, limit).await.unwrap();
+    }
+    drop(client.events(None, limit).await.unwrap());
+    let body = json!({ "command": "ls" });
+    let request = client.post("/api/hooks/permission-request", &body, limit);
+    request.await.unwrap();
+    let body = json!({ "id": id, "response": "APPROVED", "remember": "always" });
+    client
+        .post("/api/hooks/permission-response", &body, limit)
+        .await
+        .unwrap();
+    // There is none of this number.
+    let _ = client.delete("/api/hooks/remembered/4711", limit).await;
+    capture.assert_token_only_on(&[ANSWER, "DELETE /api/hooks/remembered/4711"]);
+}
