@@ -1,7 +1,9 @@
 //! Text that the parsers do not read, or read differently: what another shell may run of it.
 
-use super::{Arg, Judge, Place};
+use super::{Arg, Input, Judge, Place};
+use crate::classify::Crud;
 use crate::classify::shell::Span;
+use crate::classify::tables::Effect;
 
 /// More parts of a text than this are not tried.
 const MAX_PARTS: usize = 64;
@@ -35,7 +37,6 @@ impl Judge<'_> {
     /// Judges every part of a text that begins with the name of a program. The text is asked about
     /// in any case: the parts only say what it may do at most.
     pub(super) fn salvage(&mut self, text: &str, place: Place) {
-        let before = self.environment.clone();
         let mut tried = 0;
         let mut at = 0;
         for part in text.split(BETWEEN) {
@@ -51,9 +52,33 @@ impl Judge<'_> {
             tried += 1;
             let span = place.map(Span::new(start, start + part.len()));
             let args = words.iter().map(|word| Arg::new(*word, span)).collect();
-            self.run(args, &super::Input::Unknown);
-            self.environment = before.clone();
+            let run = |inner: &mut Judge<'_>| drop(inner.run(args, &Input::Unknown));
+            if let Some(effect) = self.strongest(run) {
+                let reason = format!("some shells may run `{}` in it", words.join(" "));
+                self.find(effect, span, reason);
+            }
         }
+    }
+}
+
+impl Judge<'_> {
+    /// Returns the strongest effect that has to be asked about of what `run` judges, which is not
+    /// recorded.
+    pub(super) fn strongest(&mut self, run: impl FnOnce(&mut Judge<'_>)) -> Option<Effect> {
+        let mut inner = Judge::new(self.tables);
+        inner.environment = self.environment.clone();
+        inner.work = self.work;
+        inner.depth = self.depth;
+        run(&mut inner);
+        self.work = inner.work;
+        self.terminal_input = self.terminal_input.max(inner.terminal_input);
+        let findings = inner.findings.iter().filter(|finding| finding.ask);
+        let strongest = findings.map(|finding| finding.effect).max()?;
+        Some(match strongest {
+            Crud::Delete => Effect::Delete,
+            Crud::Update => Effect::Update,
+            Crud::Create | Crud::Read => Effect::Code,
+        })
     }
 }
 

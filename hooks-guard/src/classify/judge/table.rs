@@ -37,7 +37,7 @@ impl Judge<'_> {
         self.parts.call(call);
         self.note_terminal(call, input);
         // What asks for help wherever a command has not another use for it.
-        let aws = matches!(call.operands.as_slice(), [operand] if operand.arg.text == "help")
+        let aws = matches!(call.args.as_slice(), [arg] if arg.text == "help")
             && call.path.starts_with("aws ");
         let git = matches!(call.args.as_slice(), [arg] if arg.text == "-h")
             && call.path.starts_with("git ")

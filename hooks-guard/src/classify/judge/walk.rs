@@ -8,7 +8,6 @@ use super::numbers::Shown;
 use super::redirect::{How, Printed};
 use super::simple::is_address;
 use super::{Arg, Environment, Input, Judge, Output, STEPS, Value};
-use crate::classify::Crud;
 use crate::classify::shell::{AndOr, Command, Join, Kind, Pipeline, Redirect, Script, Span};
 use crate::classify::tables::Effect;
 
@@ -447,23 +446,11 @@ impl Judge<'_> {
             } else {
                 continue;
             };
-            let mut inner = Judge::new(self.tables);
-            inner.environment = self.environment.clone();
-            inner.environment.called.insert(name.clone());
-            inner.command(&body, &Input::Unknown);
-            self.terminal_input = self.terminal_input.max(inner.terminal_input);
-            let strongest = inner
-                .findings
-                .iter()
-                .filter(|finding| finding.ask)
-                .map(|finding| finding.effect)
-                .max();
-            if let Some(strongest) = strongest {
-                let effect = match strongest {
-                    Crud::Delete => Effect::Delete,
-                    Crud::Update => Effect::Update,
-                    Crud::Create | Crud::Read => Effect::Code,
-                };
+            let strongest = self.strongest(|inner| {
+                inner.environment.called.insert(name.clone());
+                inner.command(&body, &Input::Unknown);
+            });
+            if let Some(effect) = strongest {
                 let span = self.place.map(body.span);
                 self.find(
                     effect,

@@ -200,14 +200,14 @@ impl Call {
     /// Adds the options that the members of whole requests stand for.
     fn requests(&mut self, program: &Program, parents: &[Arc<Program>]) {
         let scope = Scope { program, parents };
-        let requests: Vec<Arg> = self
-            .options
-            .iter()
-            .filter(|given| given.option.role == Role::Request)
-            .filter_map(|given| given.value.clone())
-            .collect();
-        let mut nothing = Next { args: &[], at: 0 };
-        for request in requests {
+        let mut at = 0;
+        // A member may be a request in its turn.
+        while let Some(given) = self.options.get(at) {
+            at += 1;
+            let (Role::Request, Some(request)) = (given.option.role, given.value.clone()) else {
+                continue;
+            };
+            let mut nothing = Next { args: &[], at: 0 };
             for (name, member) in members(&request.text).unwrap_or_default() {
                 let value = match member {
                     Member::Flag(false) => continue,

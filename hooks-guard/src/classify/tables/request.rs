@@ -9,28 +9,33 @@ pub(crate) enum Member {
     Text(String),
 }
 
-/// Returns the members of a request by the names of their options (`WithDecryption` is
-/// `--with-decryption`), or `None` if the text does not show them.
+/// Returns the members of a request, or of all requests in a list, by the names of their options
+/// (`WithDecryption` is `--with-decryption`). Returns `None` if the text does not show them.
 pub(crate) fn members(text: &str) -> Option<Vec<(String, Member)>> {
     if text.contains(crate::classify::judge::UNKNOWN) {
         return None;
     }
-    if text.trim_start().starts_with('{') {
-        let Value::Object(members) = serde_json::from_str(text).ok()? else {
-            return None;
+    if text.trim_start().starts_with(['{', '[']) {
+        let objects = match serde_json::from_str(text).ok()? {
+            Value::Array(parts) => parts,
+            whole => vec![whole],
         };
-        let member = |value: Value| match value {
-            Value::Null => None,
-            Value::Bool(flag) => Some(Member::Flag(flag)),
-            Value::String(text) => Some(Member::Text(text)),
-            other => Some(Member::Text(other.to_string())),
-        };
-        let members = members.into_iter();
-        return Some(
-            members
-                .filter_map(|(name, value)| Some((option(&name), member(value)?)))
-                .collect(),
-        );
+        let mut all = Vec::new();
+        for object in objects {
+            let Value::Object(object) = object else {
+                return None;
+            };
+            for (name, value) in object {
+                let member = match value {
+                    Value::Null => continue,
+                    Value::Bool(flag) => Member::Flag(flag),
+                    Value::String(text) => Member::Text(text),
+                    other => Member::Text(other.to_string()),
+                };
+                all.push((option(&name), member));
+            }
+        }
+        return Some(all);
     }
     lines(text)
 }
@@ -103,5 +108,6 @@ mod tests {
         assert_eq!(members("file://x.json"), None);
         assert_eq!(members("{"), None);
         assert_eq!(members(r#"["sql"]"#), None);
+        assert_eq!(members(r#"[{"sql":"select 1"}]"#), sql("select 1"));
     }
 }
