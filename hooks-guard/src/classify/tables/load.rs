@@ -69,6 +69,7 @@ struct Raw {
     only_first: bool,
     #[serde(default)]
     options_first: bool,
+    help: Option<String>,
     terminal: Option<RawTerminal>,
     pager: Option<RawPager>,
     contents: Option<RawContents>,
@@ -252,6 +253,10 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         shows: raw.shows,
         only_first: raw.only_first,
         options_first: raw.options_first,
+        help: match raw.help {
+            Some(words) => words.split_whitespace().map(str::to_owned).collect(),
+            None => parent.map(|p| p.help.clone()).unwrap_or_default(),
+        },
         terminal: None,
         pager: None,
         contents: None,

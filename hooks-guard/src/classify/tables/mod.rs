@@ -226,6 +226,8 @@ pub(crate) struct Program {
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
     pub(crate) contents: Option<Contents>,
+    /// Words that alone behind it print its help.
+    pub(crate) help: Vec<String>,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
 }
