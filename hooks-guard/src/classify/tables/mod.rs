@@ -394,6 +394,17 @@ impl Tables {
         self.secrets.hosts.iter().any(|known| known == host)
     }
 
+    /// The host of keys that a pattern of `curl` may stand for: `169.254.169.[250-254]`.
+    pub(crate) fn may_give_keys(&self, pattern: &str) -> Option<&str> {
+        let start = pattern.find(['{', '['])?;
+        let end = pattern.rfind(['}', ']'])? + 1;
+        let (head, tail) = (&pattern[..start], pattern.get(end..)?);
+        let fits = |host: &&String| {
+            head.len() + tail.len() >= 3 && host.starts_with(head) && host.ends_with(tail)
+        };
+        self.secrets.hosts.iter().find(fits).map(String::as_str)
+    }
+
     /// The host from which machines in clouds get their keys and which a text in lower case contains.
     pub(crate) fn names_keys(&self, text: &str) -> Option<&str> {
         let mut hosts = self.secrets.hosts.iter();
