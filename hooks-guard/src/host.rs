@@ -83,8 +83,8 @@ fn embedded(six: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// A host without percent signs before characters.
-fn decoded(host: &str) -> String {
+/// Returns a text with its percent signs decoded.
+pub(crate) fn decoded(host: &str) -> String {
     let bytes = host.as_bytes();
     let mut out = Vec::new();
     let mut at = 0;

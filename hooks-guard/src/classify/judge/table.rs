@@ -42,7 +42,9 @@ impl Judge<'_> {
         let git = matches!(call.args.as_slice(), [arg] if arg.text == "-h")
             && call.path.starts_with("git ")
             && call.path.split(' ').count() == 2;
-        if aws || git {
+        let alone = |arg: &Arg| arg.known() && program.help.contains(&arg.text);
+        let help = matches!(call.args.as_slice(), [arg] if alone(arg));
+        if aws || git || help {
             self.find(
                 Effect::Read,
                 whole,

@@ -70,6 +70,7 @@ struct Raw {
     #[serde(default)]
     options_first: bool,
     permutes: Option<bool>,
+    help: Option<String>,
     terminal: Option<RawTerminal>,
     pager: Option<RawPager>,
     contents: Option<RawContents>,
@@ -261,6 +262,10 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         only_first: raw.only_first,
         options_first: raw.options_first,
         permutes,
+        help: match raw.help {
+            Some(words) => words.split_whitespace().map(str::to_owned).collect(),
+            None => parent.map(|p| p.help.clone()).unwrap_or_default(),
+        },
         terminal: None,
         pager: None,
         contents: None,

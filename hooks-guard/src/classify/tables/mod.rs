@@ -261,6 +261,8 @@ pub(crate) struct Program {
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
     pub(crate) contents: Option<Contents>,
+    /// Words that alone behind it print its help.
+    pub(crate) help: Vec<String>,
     pub(crate) variables: Vec<String>,
     pub(crate) harmless_config: Vec<String>,
     /// `runs_input` of the table, or of the table of the program that it is a command of.
@@ -502,6 +504,17 @@ impl Tables {
     /// Whether machines in clouds get their keys from a plain host.
     pub(crate) fn gives_keys(&self, host: &str) -> bool {
         self.secrets.hosts.iter().any(|known| known == host)
+    }
+
+    /// The host of keys that a pattern of `curl` may stand for: `169.254.169.[250-254]`.
+    pub(crate) fn may_give_keys(&self, pattern: &str) -> Option<&str> {
+        let start = pattern.find(['{', '['])?;
+        let end = pattern.rfind(['}', ']'])? + 1;
+        let (head, tail) = (&pattern[..start], pattern.get(end..)?);
+        let fits = |host: &&String| {
+            head.len() + tail.len() >= 3 && host.starts_with(head) && host.ends_with(tail)
+        };
+        self.secrets.hosts.iter().find(fits).map(String::as_str)
     }
 
     /// The host from which machines in clouds get their keys and which a text in lower case contains.

@@ -259,3 +259,25 @@ pub(super) fn goals(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outco
         .max();
     Outcome::Is(effect.unwrap_or(Effect::Code))
 }
+
+/// Evaluates a flake: one in a folder has a lock file, which is brought up to date.
+pub(super) fn flake(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let kept = ["--no-write-lock-file", "--expr", "-f", "--file"];
+    if call.has(&kept) {
+        return Outcome::Table;
+    }
+    let operands = args(call);
+    let in_folder = |text: &str| {
+        let folders = ["#", ".", "/", "~", "path:", "git+file:", "file:", "?"];
+        let starts = folders.iter().any(|start| text.starts_with(start));
+        text.is_empty() || starts && !text.starts_with("/nix/store/")
+    };
+    let local = operands.is_empty()
+        || operands
+            .iter()
+            .any(|operand| !operand.known() || in_folder(&operand.text));
+    Outcome::Is(match local {
+        true => Effect::Create,
+        false => Effect::Read,
+    })
+}

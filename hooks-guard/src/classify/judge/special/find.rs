@@ -23,7 +23,9 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
             "what `find` is told is only known when it runs",
         );
     }
-    let found = found(judge, args);
+    let found = found(judge, args, &folders);
+    // What comes behind it in the pipeline is given what it finds.
+    judge.noted.extend(found.clone());
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
@@ -100,26 +102,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                 }
             }
             // A word that may be anything, or a folder after the options `-H`, `-L`, `-P`.
-            _ if arg.known() => folders.push(arg.clone()),
-            _ => folders.push(arg.clone()),
-        }
-    }
-    let names: Vec<Arg> = args
-        .windows(2)
-        .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
-        .map(|pair| pair[1].clone())
-        .collect();
-    let runs = args
-        .iter()
-        .any(|arg| matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
-    for folder in &folders {
-        // What is found is read where a command is run on it.
-        for name in names.iter().filter(|_| runs) {
-            judge.input_file(&folder.with(&format!(
-                "{}/{}",
-                folder.text.trim_end_matches('/'),
-                name.text
-            )));
+            _ => {}
         }
     }
     judge.find(base, whole, "`find` looks for files");
@@ -127,7 +110,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 /// A path of secrets that may be among what is found.
-fn found(judge: &Judge<'_>, args: &[Arg]) -> Option<String> {
+fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let told = args
         .iter()
         .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
@@ -140,6 +123,15 @@ fn found(judge: &Judge<'_>, args: &[Arg]) -> Option<String> {
         return None;
     }
     let secret = |text: &str| judge.tables.secret_within(text);
+    // `/proc` and `environ`: at any depth.
+    let below = folders.iter().find_map(|folder| {
+        let folder = folder.text.trim_end_matches('/');
+        let below = |name: &&str| [format!("{folder}/{name}"), format!("{folder}/*/{name}")];
+        named.iter().flat_map(below).find(|path| secret(path))
+    });
+    if below.is_some() {
+        return below;
+    }
     told.map(|arg| arg.text.as_str())
         .find(|text| {
             // Of a pattern, what stands at its end.

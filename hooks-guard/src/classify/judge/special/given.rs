@@ -92,7 +92,8 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
 pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     judge.verbs(call);
     let words = args(call);
-    let mut at = 0;
+    // `-` alone is `-i`.
+    let mut at = usize::from(words.first().is_some_and(|first| first.text == "-"));
     while let Some(arg) = words.get(at)
         && let Some((name, value)) = arg.text.split_once('=')
     {

@@ -126,6 +126,7 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("exiftool", SpecialFn(system::exiftool)),
     ("rpm", SpecialFn(system::rpm)),
     ("cc", SpecialFn(builds::cc)),
+    ("flake", SpecialFn(builds::flake)),
     ("ninja", SpecialFn(builds::ninja)),
     ("cmake", SpecialFn(builds::cmake)),
     ("buildifier", SpecialFn(builds::buildifier)),

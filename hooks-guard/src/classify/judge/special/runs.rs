@@ -224,7 +224,15 @@ pub(super) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
         let inner = Call::read(&call.path, &call.program, &rest);
         return Outcome::Done(judge.call(&inner, whole, input));
     }
-    let skip = usize::from(!call.has(&["-f", "--from-file"]));
+    let commands = ["e", "eval", "ea", "eval-all"];
+    let mut first = call
+        .operands
+        .iter()
+        .map(|operand| operand.arg.text.as_str());
+    let command = call.program.options.contains_key("--inplace")
+        && first.next().is_some_and(|first| commands.contains(&first));
+    let filter = !call.has(&["-f", "--from-file"]);
+    let skip = usize::from(command) + usize::from(filter);
     for operand in call.operands.iter().skip(skip) {
         judge.input_file(&operand.arg);
     }

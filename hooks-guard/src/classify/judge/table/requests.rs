@@ -44,11 +44,13 @@ impl Judge<'_> {
     pub(in crate::classify::judge) fn own_keys(&mut self, address: &Arg) {
         self.own_keys_within(address);
         let host = host::plain(host::of_address(&address.text));
+        let written = host::of_address(&address.text).to_ascii_lowercase();
         if self.tables.gives_keys(&host) {
+            self.gives_keys(address, &host);
+        } else if let Some(host) = self.tables.may_give_keys(&written).map(str::to_owned) {
             self.gives_keys(address, &host);
         }
         // Not every program reads such a host as the same address.
-        let written = host::of_address(&address.text).to_ascii_lowercase();
         let digits = written.len() >= 8 && written.chars().all(|c| c.is_ascii_digit());
         if digits || written.starts_with("0x") {
             self.ask(address.span, "the host is written as a number");
@@ -79,8 +81,7 @@ impl Judge<'_> {
 
 /// Returns the effect of the method that a word sets beside that of its request.
 fn overridden(word: &str) -> Option<Effect> {
-    let text = word.to_ascii_lowercase();
-    let text = text.replace("%3a", ":").replace("%3d", "=");
+    let text = host::decoded(word).to_ascii_lowercase();
     let separates = |c: char| c.is_whitespace() || "'\"]:=>".contains(c);
     OVERRIDES.iter().find_map(|name| {
         let (at, _) = text.match_indices(name).find(|(at, _)| {

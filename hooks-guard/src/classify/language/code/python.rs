@@ -376,7 +376,7 @@ impl<'t> Script<'t> {
                 let class = call.child_by_field_name("function");
                 let arguments = call.child_by_field_name("arguments").map(children);
                 class.and_then(|class| self.path(class)).as_deref() == Some("pathlib.Path")
-                    && matches!(arguments.as_deref(), Some([name]) if self.literal(*name).is_some())
+                    && matches!(arguments.as_deref(), Some([name]) if self.is_named_file(*name))
             })
     }
 
@@ -385,7 +385,7 @@ impl<'t> Script<'t> {
         let Some((file, how)) = arguments.split_first() else {
             return false;
         };
-        let named = self.literal(*file).is_some() || self.of(*file) == "0";
+        let named = self.is_named_file(*file) || self.of(*file) == "0";
         let reads = |node: Node<'_>| {
             self.literal(node)
                 .is_some_and(|mode| matches!(mode, "r" | "rb" | "rt"))
@@ -404,6 +404,17 @@ impl<'t> Script<'t> {
                 }
                 _ => at == 0 && reads(*node),
             })
+    }
+
+    /// Whether the name of a file is written there, also as `os.path.expanduser('~/a')`.
+    fn is_named_file(&self, node: Node<'_>) -> bool {
+        let expanded = || {
+            let function = node.child_by_field_name("function")?;
+            let arguments = node.child_by_field_name("arguments").map(children)?;
+            let home = self.path(function)? == "os.path.expanduser";
+            Some(home && matches!(arguments.as_slice(), [name] if self.literal(*name).is_some()))
+        };
+        self.literal(node).is_some() || node.kind() == "call" && expanded() == Some(true)
     }
 
     /// What a string says, if it stands there.
