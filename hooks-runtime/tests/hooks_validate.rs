@@ -142,6 +142,19 @@ fn e_41_a_crash_on_null_fails_that_case() {
 }
 
 #[test]
+fn e_38_an_answer_in_another_format_is_found() {
+    let script = r#"cat >/dev/null; echo '{"decision": "approve"}'"#;
+    let output = shell(&[], script);
+    let failed = failed(&output);
+    assert!(
+        failed.contains(&"program_writes_one_answer".to_owned()),
+        "{failed:?}"
+    );
+    let said = said(&output);
+    assert!(said.contains("there is no `action`"), "{said}");
+}
+
+#[test]
 fn e_93_an_unknown_action_fails_and_is_named() {
     let script =
         r#"cat >/dev/null; [ "$HOOK_EVENT" != no:such:event ] || echo '{"action": "allow"}'"#;
