@@ -271,6 +271,9 @@ impl Judge<'_> {
                         );
                     }
                 }
+                if is_hook(name) {
+                    self.unseen_call(name, body, "defines what shells call by themselves,");
+                }
                 Some(String::new())
             }
         }
@@ -434,9 +437,7 @@ impl Judge<'_> {
             let odd = !name
                 .chars()
                 .all(|c| c.is_alphanumeric() || "_-.:".contains(c));
-            let mut hooks = HOOKS.iter();
-            let hook = hooks.any(|hook| crate::classify::tables::matches(hook, &name));
-            let why = if self.environment.exported.contains(&name) || hook {
+            let why = if self.environment.exported.contains(&name) || is_hook(&name) {
                 "exports"
             } else if odd || self.tables.program(&name).is_some() {
                 "shadows a program by"
@@ -446,18 +447,29 @@ impl Judge<'_> {
             } else {
                 continue;
             };
-            let strongest = self.strongest(|inner| {
-                inner.environment.called.insert(name.clone());
-                inner.command(&body, &Input::Unknown);
-            });
-            if let Some(effect) = strongest {
-                let span = self.place.map(body.span);
-                self.find(
-                    effect,
-                    span,
-                    format!("{why} a function `{name}` that does more than read"),
-                );
-            }
+            self.unseen_call(&name, &body, why);
         }
     }
+
+    /// Notes what a function does that may be called where it is not seen.
+    fn unseen_call(&mut self, name: &str, body: &Command, why: &str) {
+        let strongest = self.strongest(|inner| {
+            inner.environment.called.insert(name.to_owned());
+            inner.command(body, &Input::Unknown);
+        });
+        if let Some(effect) = strongest {
+            let span = self.place.map(body.span);
+            self.find(
+                effect,
+                span,
+                format!("{why} a function `{name}` that does more than read"),
+            );
+        }
+    }
+}
+
+/// Returns true if shells call a function of this name by themselves.
+fn is_hook(name: &str) -> bool {
+    let mut hooks = HOOKS.iter();
+    hooks.any(|hook| crate::classify::tables::matches(hook, name))
 }
