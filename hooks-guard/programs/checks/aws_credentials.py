@@ -19,6 +19,9 @@ from botocore.model import ServiceModel
 # Services that the command line spells differently from their models.
 NAMES = {"config": "configservice", "codedeploy": "deploy"}
 
+# Operations with a member that only looks like one: the revision of a policy.
+WITHOUT = {"aws entityresolution get-policy"}
+
 # Members that are credentials by their names.
 NAMED = re.compile(
     r"(?i)^((.*(password|passphrase|passwd|privatekey|keymaterial|secretstring|secretbinary|secretvalue|secretkey|secretaccesskey|clientsecret"
@@ -27,14 +30,17 @@ NAMED = re.compile(
     r"|customergatewayconfiguration))|secret|accesskey|apikey|credential|token)$"
 )
 # Members that are credentials if they are marked as sensitive.
-MARKED = re.compile(r"(?i)(token|credentials?|secret|password|key|jwt|(download|upload|embed|access|session|authorization|stream|ingest)url|connectionstring|plaintext)$")
+MARKED = re.compile(
+    r"(?i)(token|credentials?|secret|password|key|jwt|connectionstring|plaintext"
+    r"|(download|upload|embed|access|session|authorization|stream|ingest)url)$"
+)
 # What has such a name and holds none: masked values, references to a secret, marks of a place in a list.
 HARMLESS = re.compile(
-    r"(?i)(pendingmodifiedvalues|registrycredential|credentialsparameter|(next|client|request|continuation|pagination|marker|idempotency|task|scroll|sync)token$"
-    r"|(^|\.)tags?\.|publickey|partitionkey|sortkey|objectkey|s3key|(^|\.)key\.|encryptionkey|kmskey|metadatakey|filterkey|valuefrom|syncsessiontoken$|authenticateoidcconfig|^findings\.|latestexecution\.token|tokenbalance|metadata\.key$|sessiondata\.key$|verificationdetails|tls\.certificate\.file"
-    r"|^token$)"
+    r"(?i)(pendingmodifiedvalues|registrycredential|credentialsparameter|authenticateoidcconfig|verificationdetails|valuefrom"
+    r"|(next|client|request|continuation|pagination|marker|idempotency|task|scroll|sync)token$|syncsessiontoken$|tokenbalance"
+    r"|(^|\.)tags?\.|(^|\.)key\.|publickey|partitionkey|sortkey|objectkey|s3key|encryptionkey|kmskey|metadatakey|filterkey"
+    r"|^findings\.|latestexecution\.token|metadata\.key$|sessiondata\.key$|tls\.certificate\.file)"
 )
-READS = re.compile(r"^(get|list|describe|batch-get|batch-describe|search|query|select|lookup|head|check|test|validate|view|preview|retrieve|export|scan|discover)")
 
 
 def members(shape, path=(), seen=()):
@@ -85,9 +91,10 @@ def operations():
         model = ServiceModel(loader.load_service_model(service, "service-2"), service)
         for name in model.operation_names:
             command = xform_name(name, "-")
-            found = credentials(model.operation_model(name)) if READS.search(command) else []
-            if found:
-                yield f"aws {NAMES.get(service, service)} {command}", found
+            found = credentials(model.operation_model(name))
+            command = f"aws {NAMES.get(service, service)} {command}"
+            if found and command not in WITHOUT:
+                yield command, found
 
 
 def main():

@@ -106,6 +106,8 @@ impl Judge<'_> {
                         "admin-key",
                         "query-key",
                         "shared-key",
+                        "secrets",
+                        "appsettings",
                     ]
                     .contains(&part)
                 };
