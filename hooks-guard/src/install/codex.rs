@@ -177,10 +177,10 @@ mod tests {
     const HOOKS: &str = r#"{"hooks": {"PreToolUse": [{"matcher": "^(Bash|apply_patch)$", "hooks": [
         {"type": "command", "command": "mine.sh"},
         {"type": "command", "statusMessage": "hooks-guard", "timeout": 600,
-         "command": "/home/dev/.cargo/bin/hooks-guard hook codex --timeout 600"}]}]}}"#;
+         "command": "/opt/guard/hooks-guard hook codex --timeout 600"}]}]}}"#;
 
     fn file() -> &'static Path {
-        Path::new("/home/dev/.codex/hooks.json")
+        Path::new("/srv/dev/.codex/hooks.json")
     }
 
     /// The hash was read from Codex 0.169.0 (`hooks/list` of its app server).
@@ -189,9 +189,9 @@ mod tests {
         let entry = entries(HOOKS).remove(0);
         assert_eq!(
             entry.hash(),
-            "sha256:8447fec05d6c4c55f0a5cd2676e9b5769c856a6474cf582cd51595fed0e41987"
+            "sha256:1103a19e2c0c00adda79eca36b581bc4191e15f902373ec78e79e348febc31c5"
         );
-        let key = "/home/dev/.codex/hooks.json:pre_tool_use:0:1";
+        let key = "/srv/dev/.codex/hooks.json:pre_tool_use:0:1";
         assert_eq!(entry.keys(file()), [key]);
     }
 
@@ -200,7 +200,7 @@ mod tests {
         for config in [
             "",
             "# mine\nmodel = \"x\" # why\n\n[projects.\"/srv/p\"]\ntrust_level = \"trusted\"\n",
-            "[hooks.state.\"/home/dev/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n",
+            "[hooks.state.\"/srv/dev/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n",
             "hooks = { state = {} }\n",
             "[[hooks.Stop]]\nhooks = [{ type = \"command\", command = \"mine.sh\" }]\n",
             "model = \"no end of line\"",
