@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::version::claude_ignores_lateness;
+use super::version::{claude_ignores_lateness, claude_is_unknown};
 use crate::protocol::{AFTERWARDS, Agent, PATIENCE, Tool, names};
 
 /// What is put into a settings file.
@@ -140,8 +140,9 @@ impl Plan {
 pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
     let to_do: &[&str] = match agent {
         Agent::ClaudeCode => {
-            let late = claude_ignores_lateness(path);
-            let late = late.map(|late| format!("{late}; update it to 2.1.295 or later."));
+            let late = claude_ignores_lateness(path)
+                .map(|late| format!("{late}; update it to 2.1.295 or later."))
+                .or_else(|| claude_is_unknown(path).then(|| CLAUDE_UNKNOWN.to_owned()));
             return late.into_iter().collect();
         }
         Agent::Codex => &[
@@ -159,6 +160,9 @@ pub(super) fn to_do(agent: Agent, path: Option<&OsStr>) -> Vec<String> {
     };
     to_do.iter().map(|&text| text.to_owned()).collect()
 }
+
+/// What to know if the version of Claude Code cannot be read.
+const CLAUDE_UNKNOWN: &str = "The version of Claude Code could not be read: before 2.1.295 it runs the tool if the hook does not answer in time.";
 
 /// What is left to do if Codex's `config.toml` cannot be changed.
 pub(super) const TRUST_BY_HAND: &str = "Codex skips the hooks, without a message, until you trust them, and its `config.toml` could not be changed: run `/hooks` in Codex and trust the three of hooks-guard. `hooks-guard doctor` says whether they are trusted.";

@@ -39,6 +39,11 @@ fn parse(version: &str) -> Option<[u64; 3]> {
     Some([next()?, next()?, next()?])
 }
 
+/// Returns whether a shell with this `PATH` would run a Claude Code whose version cannot be read.
+pub(super) fn claude_is_unknown(path: Option<&OsStr>) -> bool {
+    in_path(path, "claude").is_some() && claude(path).is_none()
+}
+
 /// Returns what is open if the hook is late in the Claude Code that a shell with this `PATH` would
 /// run, as a sentence; none if it refuses the tool.
 pub(crate) fn claude_ignores_lateness(path: Option<&OsStr>) -> Option<String> {

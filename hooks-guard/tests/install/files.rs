@@ -285,3 +285,31 @@ fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
     home.uninstall(Agent::Codex);
     assert!(home.files().is_empty(), "{:?}", home.files());
 }
+
+/// Before `onFailure` is relied on, the version of the client is looked at.
+#[test]
+fn installing_for_claude_code_looks_at_its_version() {
+    let mut home = Home::new();
+    let bin = home.path().join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    let claude = bin.join("claude");
+    let said = |home: &Home| home.install(Agent::ClaudeCode).to_do.join(" ");
+    home.options.path = Some(bin.into_os_string());
+    assert_eq!(said(&home), "", "no Claude Code is there");
+    fs::write(&claude, "").unwrap();
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(said(&home).contains("could not be read"), "{}", said(&home));
+    for (version, late) in [("2.1.197", true), ("2.1.295", false)] {
+        let package = format!(
+            "{{\"name\": \"@anthropic-ai/claude-code-linux-x64\", \"version\": \"{version}\"}}"
+        );
+        fs::write(claude.with_file_name("package.json"), package).unwrap();
+        let said = said(&home);
+        assert_eq!(
+            said.contains("2.1.197 runs the tool"),
+            late,
+            "{version}: {said}"
+        );
+        assert_eq!(said.is_empty(), !late, "{version}: {said}");
+    }
+}
