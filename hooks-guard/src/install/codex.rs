@@ -49,36 +49,57 @@ pub(super) fn with_trust(config: Option<&str>, hooks: &Path, text: &str) -> Opti
     if skipped(hooks, text, config).is_none() {
         return Some(config.to_owned());
     }
-    let mut document = config.parse::<DocumentMut>().ok()?;
-    let states = states(document.as_table_mut(), true)?;
-    for entry in entries(text) {
-        let keys = entry.keys(hooks);
-        let known = keys.iter().find(|key| states.contains_key(key));
-        let key = known.or(keys.last())?;
-        let state = states.entry(key).or_insert(Item::Table(Table::new()));
-        let state = state.as_table_like_mut()?;
-        state.insert("trusted_hash", value(entry.hash()));
-        // What is turned off would be skipped all the same.
-        state.remove("enabled");
-    }
-    Some(document.to_string())
+    edited(config, |document| {
+        let states = states(document.as_table_mut(), true)?;
+        for entry in entries(text) {
+            let keys = entry.keys(hooks);
+            let known = keys.iter().find(|key| states.contains_key(key));
+            let key = known.or(keys.last())?;
+            let state = states.entry(key).or_insert(Item::Table(Table::new()));
+            let state = state.as_table_like_mut()?;
+            state.insert("trusted_hash", value(entry.hash()));
+            // Codex skips an entry that is turned off, trusted or not.
+            state.remove("enabled");
+        }
+        Some(())
+    })
 }
 
 /// Returns `config` without trust in the entries of the hook in `hooks`, a file of this text.
 pub(super) fn without_trust(config: &str, hooks: &Path, text: &str) -> Option<String> {
-    let mut document = config.parse::<DocumentMut>().ok()?;
     let mut removed = false;
-    if let Some(states) = states(document.as_table_mut(), false) {
-        for entry in entries(text) {
-            for key in entry.keys(hooks) {
-                removed |= states.remove(&key).is_some();
+    let without = edited(config, |document| {
+        if let Some(states) = states(document.as_table_mut(), false) {
+            for entry in entries(text) {
+                for key in entry.keys(hooks) {
+                    removed |= states.remove(&key).is_some();
+                }
             }
         }
-    }
+        Some(())
+    })?;
     match removed {
-        true => Some(document.to_string()),
+        true => Some(without),
         false => Some(config.to_owned()),
     }
+}
+
+/// Returns `config` after an edit; none if it does not parse, or mixes line ends. Its byte order
+/// mark and its line ends stay: `toml_edit` keeps neither.
+fn edited(config: &str, edit: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Option<String> {
+    let text = config.strip_prefix('\u{feff}').unwrap_or(config);
+    let mark = &config[..config.len() - text.len()];
+    let has_carriage_returns = text.contains("\r\n");
+    if has_carriage_returns && text.matches("\r\n").count() != text.matches('\n').count() {
+        return None;
+    }
+    let mut document = text.parse::<DocumentMut>().ok()?;
+    edit(&mut document)?;
+    let mut text = document.to_string();
+    if has_carriage_returns {
+        text = text.replace("\r\n", "\n").replace('\n', "\r\n");
+    }
+    Some(format!("{mark}{text}"))
 }
 
 /// The table `hooks.state`; made if it is to be and not there.
@@ -204,6 +225,8 @@ mod tests {
             "hooks = { state = {} }\n",
             "[[hooks.Stop]]\nhooks = [{ type = \"command\", command = \"mine.sh\" }]\n",
             "model = \"no end of line\"",
+            "model = \"x\"\r\n# c\r\n\r\n[projects.\"/srv/p\"]\r\ntrust_level = \"trusted\"\r\n",
+            "\u{feff}model = \"x\"\n",
         ] {
             let trusted = with_trust(Some(config), file(), HOOKS).unwrap();
             assert_ne!(trusted, config);
@@ -212,12 +235,19 @@ mod tests {
             assert_eq!(again, trusted, "a second time changes nothing");
             let without = without_trust(&trusted, file(), HOOKS).unwrap();
             assert_eq!(without.trim_end(), config.trim_end());
+            let (ends, lines) = (trusted.matches("\r\n"), trusted.matches('\n'));
+            assert!(!config.contains('\r') || ends.count() == lines.count());
         }
     }
 
     #[test]
     fn a_file_that_cannot_be_changed_safely_is_left_alone() {
-        for config in ["model = ", "hooks = 7", "[hooks]\nstate = \"no table\"\n"] {
+        for config in [
+            "model = ",
+            "hooks = 7",
+            "[hooks]\nstate = \"no table\"\n",
+            "a = 1\r\nb = 2\n",
+        ] {
             assert_eq!(with_trust(Some(config), file(), HOOKS), None, "{config}");
         }
     }

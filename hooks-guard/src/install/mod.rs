@@ -192,16 +192,16 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
         }
         settings.replace(&wanted)?;
     }
-    match agent {
-        Agent::Codex => match trust(&path, &wanted, options)? {
-            Some(trust) => report.also = Some(Box::new(trust)),
-            None => report.to_do.push(plan::TRUST_BY_HAND.to_owned()),
-        },
-        Agent::OpenCode => match shorten_start(&path, options)? {
-            Some(npmrc) => report.also = Some(Box::new(npmrc)),
-            None => report.to_do.push(plan::LONG_START.to_owned()),
-        },
-        _ => {}
+    // The hook is installed by now: what the second file lacks is left to the user.
+    let (also, by_hand) = match agent {
+        Agent::Codex => (trust(&path, &wanted, options), plan::TRUST_BY_HAND),
+        Agent::OpenCode => (shorten_start(&path, options), plan::LONG_START),
+        _ => return Ok(report),
+    };
+    match also {
+        Ok(Some(also)) => report.also = Some(Box::new(also)),
+        Ok(None) => report.to_do.push(by_hand.to_owned()),
+        Err(error) => report.to_do.push(format!("{error}. {by_hand}")),
     }
     Ok(report)
 }
@@ -226,19 +226,17 @@ fn shorten_start(plugin: &Path, options: &Options) -> Result<Option<Report>, Ins
     Ok(Some(settings.report(change, Some(plugin::NPMRC))))
 }
 
-/// Removes that `.npmrc`, unless it was changed.
-fn forget_start(plugin: &Path, options: &Options) -> Result<Option<Report>, InstallError> {
+/// Plans to remove that `.npmrc`, unless it was changed.
+fn forget_start(plugin: &Path) -> Result<Option<Undo>, InstallError> {
     let Some(path) = plugin::npmrc(plugin) else {
         return Ok(None);
     };
     let settings = Settings::read(&path)?;
-    if settings.text() != Some(plugin::NPMRC) {
-        return Ok(None);
-    }
-    if !options.dry_run {
-        settings.remove()?;
-    }
-    Ok(Some(settings.report(Change::Removed, None)))
+    let ours = settings.text() == Some(plugin::NPMRC);
+    Ok(ours.then_some(Undo {
+        settings,
+        wanted: None,
+    }))
 }
 
 /// Has Codex trust the hook in `hooks`, a file of this text; none if its `config.toml` is not one
@@ -263,8 +261,34 @@ fn trust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, 
     Ok(Some(report))
 }
 
-/// Has Codex trust the hook in `hooks`, a file that had this text, no longer.
-fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, InstallError> {
+/// The change that takes back what installing did to another file.
+struct Undo {
+    settings: Settings,
+    /// The text that is left; none if the file goes.
+    wanted: Option<String>,
+}
+
+impl Undo {
+    fn report(&self) -> Report {
+        let change = match &self.wanted {
+            None => Change::Removed,
+            Some(_) => Change::Changed,
+        };
+        self.settings.report(change, self.wanted.as_deref())
+    }
+
+    fn apply(&self) -> Result<(), InstallError> {
+        match &self.wanted {
+            None => self.settings.remove()?,
+            Some(wanted) => self.settings.replace(wanted)?,
+        }
+        self.settings.forget_backup();
+        Ok(())
+    }
+}
+
+/// Plans the removal of Codex's trust in the hook in `hooks`, a file of this text.
+fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>, InstallError> {
     let settings = Settings::read(&options.homes.codex.join("config.toml"))?;
     let Some(now) = settings.text() else {
         return Ok(None);
@@ -272,25 +296,12 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report
     let Some(wanted) = codex::without_trust(now, hooks, text).filter(|wanted| wanted != now) else {
         return Ok(None);
     };
-    let (change, wanted) = match wanted.trim().is_empty() {
-        true => (Change::Removed, None),
-        // What is left is what was there, to the byte, unless something else has changed.
-        false => match settings.backup() {
-            Some(before) if before.trim_end() == wanted.trim_end() => {
-                (Change::Changed, Some(before))
-            }
-            _ => (Change::Changed, Some(wanted)),
-        },
+    let wanted = match settings.backup() {
+        // Nothing else was changed: the file becomes what it was, to the byte.
+        Some(before) if before.trim_end() == wanted.trim_end() => Some(before),
+        _ => Some(wanted).filter(|wanted| !wanted.trim().is_empty()),
     };
-    let report = settings.report(change, wanted.as_deref());
-    if !options.dry_run {
-        match &wanted {
-            None => settings.remove()?,
-            Some(wanted) => settings.replace(wanted)?,
-        }
-        settings.forget_backup();
-    }
-    Ok(Some(report))
+    Ok(Some(Undo { settings, wanted }))
 }
 
 /// Takes the hook out of the agent's settings: byte for byte what was there before, if nothing
@@ -328,18 +339,24 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
     report.diff = diff::unified(&settings.path, Some(text), wanted.as_deref());
     let also = match agent {
         Agent::Codex => distrust(&path, text, options)?,
-        Agent::OpenCode => forget_start(&path, options)?,
+        Agent::OpenCode => forget_start(&path)?,
         _ => None,
     };
-    report.also = also.map(Box::new);
-    if report.change == Change::None || options.dry_run {
+    report.also = also.as_ref().map(|also| Box::new(also.report()));
+    if options.dry_run {
         return Ok(report);
     }
-    match wanted {
-        None => settings.remove()?,
-        Some(wanted) => settings.replace(&wanted)?,
+    if report.change != Change::None {
+        match wanted {
+            None => settings.remove()?,
+            Some(wanted) => settings.replace(&wanted)?,
+        }
+        settings.forget_backup();
     }
-    settings.forget_backup();
+    // Last: Codex would skip a hook that is there without trust, without a message.
+    if let Some(also) = also {
+        also.apply()?;
+    }
     Ok(report)
 }
 

@@ -286,6 +286,45 @@ fn codex_trusts_what_is_installed_until_it_is_uninstalled() {
     assert!(home.files().is_empty(), "{:?}", home.files());
 }
 
+/// A `config.toml` that was written by hand is what it was after `uninstall`, to the byte.
+#[test]
+fn every_spelling_of_codexs_configuration_comes_back() {
+    for text in [
+        "",
+        " \n",
+        "\u{feff}model = \"x\"\n",
+        "model = \"x\"\r\n# c\r\n\r\n[projects.\"/srv/p\"]\r\ntrust_level = \"trusted\"\r\n",
+    ] {
+        let home = Home::new();
+        let config = home.path().join(".codex/config.toml");
+        fs::create_dir_all(config.parent().unwrap()).unwrap();
+        fs::write(&config, text).unwrap();
+        home.install(Agent::Codex);
+        let trusted = fs::read_to_string(&config).unwrap();
+        assert!(trusted.contains("trusted_hash"), "{text:?}: {trusted:?}");
+        assert!(
+            trusted.starts_with(text.trim_end()),
+            "{text:?}: {trusted:?}"
+        );
+        home.uninstall(Agent::Codex);
+        assert_eq!(fs::read_to_string(&config).unwrap(), text);
+        assert_eq!(home.files(), std::slice::from_ref(&config));
+    }
+}
+
+/// The hook is installed where the trust cannot be: the user is told what is left to do.
+#[test]
+fn trust_that_cannot_be_written_is_left_to_the_user() {
+    let home = Home::new();
+    fs::create_dir_all(home.path().join(".codex/config.toml")).unwrap();
+    let report = home.install(Agent::Codex);
+    assert_eq!(report.change, Change::Created);
+    assert!(report.also.is_none());
+    let by_hand = report.to_do.last().unwrap();
+    assert!(by_hand.contains("cannot be read"), "{by_hand}");
+    assert!(by_hand.contains("run `/hooks` in Codex"), "{by_hand}");
+}
+
 /// Before `onFailure` is relied on, the version of the client is looked at.
 #[test]
 fn installing_for_claude_code_looks_at_its_version() {
