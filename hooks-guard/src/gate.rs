@@ -277,13 +277,14 @@ impl Gate {
             _ => step.detail(rule),
         });
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
+        let error = error.or(fault).or(unreadable);
         Judged {
             parts: parts(&found.classification),
-            ruling: self.decide(found.classification, verdict, request),
+            ruling: self.decide(found.classification, verdict, request, error.is_some()),
             response_time: began.elapsed(),
             steps,
             may_be_remembered,
-            error: error.or(fault).or(unreadable),
+            error,
         }
     }
 
@@ -339,12 +340,14 @@ impl Gate {
         }
     }
 
-    /// P-06, with what the rules and the settings make of it.
+    /// Makes the decision of the class, the rules and the settings (P-06). After a failure, which
+    /// may hide a denial, no mode leaves the request to the agent.
     fn decide(
         &self,
         found: Classification,
         verdict: Option<Verdict>,
         request: &PermissionRequest,
+        failed: bool,
     ) -> Ruling {
         let Policy {
             auto_allow_read,
@@ -393,6 +396,7 @@ impl Gate {
         let mode = request.permission_mode.as_deref();
         let left_to_agent = !allowed
             && !denied
+            && !failed
             && match modes.confirm(mode) {
                 Confirm::Changes => false,
                 Confirm::Deletions => {

@@ -281,6 +281,24 @@ async fn a_restriction_that_does_not_come_asks() {
     assert!(error.starts_with("hook `sleep` had no answer"), "{error}");
 }
 
+/// A hook that fails might have denied: no mode leaves the request to the agent.
+#[tokio::test]
+async fn a_failure_is_left_to_no_mode() {
+    let policy = Config::parse("[modes]\ndefault = 'nothing'").unwrap();
+    let gate = Gate::with_hooks(restricting(), policy.policy());
+    for (command, left) in [
+        ("rm a", true),
+        ("rm a ask", true),
+        ("rm a fail", false),
+        ("rm a panic", false),
+        ("rm a sleep", false),
+    ] {
+        let ruling = gate.judge(&PermissionRequest::new(command)).await.ruling;
+        assert_eq!(ruling.decision, Decision::RequiresConfirmation, "{command}");
+        assert_eq!(ruling.left_to_agent, left, "{command}: {ruling:?}");
+    }
+}
+
 /// Which requests are asked about in a permission mode; a rule that denies, denies in every mode.
 #[tokio::test]
 async fn a_mode_decides_what_is_asked_about() {
