@@ -286,7 +286,7 @@ impl Config {
             warnings.push("`modes.default` leaves changes to the agent");
         }
         if self.modes.bypass_permissions != Confirm::Changes {
-            warnings.push("`modes.bypassPermissions` leaves changes to an agent that asks nobody");
+            warnings.push("`modes.bypassPermissions` leaves changes to an agent that runs them without a prompt");
         }
         if !self.require_confirmation_cud {
             warnings.push("`require_confirmation_cud` is off: changes run without a question");

@@ -43,7 +43,7 @@ pub(crate) struct ExplainOptions {
 /// Which decision is reported.
 #[derive(Debug, Args)]
 struct Judges {
-    /// Reports what the tables say, without rules and configuration.
+    /// Reports the decision of the tables alone, without rules and configuration.
     #[arg(long)]
     tables_only: bool,
     #[command(flatten)]
@@ -274,7 +274,8 @@ impl Output {
     }
 }
 
-/// A decision for people, who are told that nobody can approve a denied command.
+/// Returns the decision as it is displayed. A denied command cannot be approved, so it is not shown
+/// as one that needs confirmation.
 fn shown_decision(decision: Decision, denied: bool) -> String {
     match denied {
         true => "DENIED".to_owned(),

@@ -36,8 +36,8 @@ pub(crate) struct Options {
     /// For how many seconds the agent waits, by its settings.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// No user is at the keyboard: the operator approves, or nobody does. Claude Code says so
-    /// itself.
+    /// For an agent without a user at the keyboard: asks the operator in place of the agent's
+    /// user, and denies if no service runs. Claude Code tells this by itself.
     #[arg(
         long,
         env = "HOOKS_GUARD_UNATTENDED",
@@ -88,7 +88,7 @@ pub(crate) fn hook(options: Options) -> u8 {
     };
     match print(&reply) {
         Ok(()) => reply.exit,
-        // An agent that gets no answer may go on; every agent takes status 2 for a refusal.
+        // Without an answer an agent may run the tool; every agent takes status 2 for a refusal.
         Err(error) => {
             let _ = writeln!(
                 io::stderr().lock(),
@@ -147,7 +147,7 @@ fn read() -> io::Result<Vec<u8>> {
 /// Prints the reply.
 ///
 /// # Errors
-/// When the standard output cannot be written. The standard error only informs.
+/// When the standard output cannot be written, or leads nowhere. The standard error only informs.
 fn print(reply: &Reply) -> io::Result<()> {
     if !reply.stderr.is_empty() {
         let _ = writeln!(io::stderr().lock(), "{}", reply.stderr);
@@ -156,8 +156,29 @@ fn print(reply: &Reply) -> io::Result<()> {
         return Ok(());
     }
     let mut out = io::stdout().lock();
+    if is_null_device(&out) {
+        return Err(io::Error::other("it is closed or the null device"));
+    }
     writeln!(out, "{}", reply.stdout)?;
     out.flush()
+}
+
+/// Returns whether what is written to `out` is lost without an error. The runtime opens the null
+/// device in place of a standard output that is closed.
+#[cfg(unix)]
+fn is_null_device(out: &impl std::os::fd::AsFd) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let device = |file: std::fs::File| file.metadata().map(|file| file.rdev());
+    let out = out.as_fd().try_clone_to_owned().map(Into::into);
+    match (out.and_then(device), std::fs::metadata("/dev/null")) {
+        (Ok(out), Ok(null)) => out != 0 && out == null.rdev(),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_null_device<T>(_: &T) -> bool {
+    false
 }
 
 fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Said>) -> Reply {

@@ -725,22 +725,34 @@ fn a_refusal_of_the_agent_is_recorded() {
 #[cfg(target_os = "linux")]
 fn an_answer_that_cannot_be_written_is_a_refusal() {
     let home = Home::new();
-    let mut child = home
-        .command()
-        .args(["hook", "claude-code"])
-        .stdin(Stdio::piped())
-        .stdout(std::fs::File::create("/dev/full").expect("a device"))
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let input = before("rm -r build", "1").to_string();
-    stdin.write_all(input.as_bytes()).expect("it reads");
-    drop(stdin);
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let why = String::from_utf8_lossy(&output.stderr);
-    assert!(why.contains("cannot be written"), "{why}");
+    let full = "exec \"$@\" >/dev/full";
+    // The runtime opens the null device in place of a closed standard output.
+    let closed = "exec \"$@\" >&-";
+    let null = "exec \"$@\" >/dev/null";
+    for script in [full, closed, null] {
+        let hook = home.command();
+        let mut child = Command::new("sh")
+            .args(["-c", script, "sh"])
+            .arg(hook.get_program())
+            .args(["hook", "claude-code"])
+            .envs(
+                hook.get_envs()
+                    .filter_map(|(key, value)| Some((key, value?))),
+            )
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = before("rm -r build", "1").to_string();
+        stdin.write_all(input.as_bytes()).expect("it reads");
+        drop(stdin);
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(2), "{script}: {output:?}");
+        let why = String::from_utf8_lossy(&output.stderr);
+        assert!(why.contains("cannot be written"), "{script}: {why}");
+    }
 }
 
 /// A file tool has no command, and so no positions in one.
