@@ -16,6 +16,7 @@ use crate::classify::{
 };
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
+use crate::protocol::Agent;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
 use crate::rules::{Effect, RuleBook, Verdict};
 
@@ -51,8 +52,8 @@ pub struct Modes {
     pub accept_edits: Confirm,
     /// The agent only plans.
     pub plan: Confirm,
-    /// A model of the agent decides what runs unasked. By default deletions: asking about every
-    /// change would cancel the mode that the user chose.
+    /// A model of Claude Code decides what runs unasked. By default deletions: asking about every
+    /// change would cancel the mode that the user chose. In other agents the mode is unknown.
     pub auto: Confirm,
     /// The agent refuses whatever it would ask about.
     #[serde(rename = "dontAsk")]
@@ -394,10 +395,18 @@ impl Gate {
         };
         let denied = (verdict.as_ref()).is_some_and(|verdict| verdict.effect == Effect::Deny);
         let mode = request.permission_mode.as_deref();
+        let is_of_another_agent = |agent: &str| agent != Agent::ClaudeCode.name();
+        let confirm = match mode {
+            // Only in Claude Code does a model decide then: Codex would run the command.
+            Some("auto") if request.agent.as_deref().is_some_and(is_of_another_agent) => {
+                Confirm::Changes
+            }
+            mode => modes.confirm(mode),
+        };
         let left_to_agent = !allowed
             && !denied
             && !failed
-            && match modes.confirm(mode) {
+            && match confirm {
                 Confirm::Changes => false,
                 Confirm::Deletions => {
                     verdict.is_none()

@@ -344,6 +344,15 @@ async fn a_mode_decides_what_is_asked_about() {
             "{mode:?} {command}"
         );
     }
+    for (agent, left) in [("claude-code", true), ("codex", false), ("vscode", false)] {
+        let request = PermissionRequest {
+            agent: Some(agent.to_owned()),
+            permission_mode: Some("auto".to_owned()),
+            ..PermissionRequest::new("mkdir a")
+        };
+        let ruling = gate.judge(&request).await.ruling;
+        assert_eq!(ruling.left_to_agent, left, "{agent}: {ruling:?}");
+    }
     let error = Config::parse("[modes]\nauto = 'sometimes'").unwrap_err();
     assert!(error.to_string().contains("sometimes"), "{error}");
 }

@@ -227,15 +227,21 @@ fn unlisted_shell(arguments: Option<&Result<Object, Problem>>) -> Option<Tool> {
     (!command.trim().is_empty()).then_some(Tool::Shell)
 }
 
+/// The words before the target in the description of a request for network access, of any case.
+const NETWORK_ACCESS: &str = "network-access";
+
 /// The network access that Codex asks for at its `PermissionRequest`. The command that needs it is
 /// in the same place as at other requests, and says nothing about the host.
 fn network(hook: Hook, arguments: &Object) -> Result<Option<NetworkAccess>, Problem> {
     if hook.form != Form::Codex || hook.kind != Kind::Prompt {
         return Ok(None);
     }
-    let description = input::text(arguments, "description")?;
-    let target = description.and_then(|text| text.strip_prefix("network-access"));
-    Ok(target.map(|target| NetworkAccess::of_target(target.trim())))
+    let description = input::text(arguments, "description")?.unwrap_or_default();
+    let (what, target) = (description.trim_start())
+        .split_at_checked(NETWORK_ACCESS.len())
+        .unwrap_or_default();
+    let is_network = what.replace(' ', "-").eq_ignore_ascii_case(NETWORK_ACCESS);
+    Ok(is_network.then(|| NetworkAccess::of_target(target.trim())))
 }
 
 /// A tool, and what it is given.

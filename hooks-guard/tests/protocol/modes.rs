@@ -324,6 +324,14 @@ fn network_access_is_not_allowed_as_the_command() {
     let asks = ruling(Decision::RequiresConfirmation, Crud::Create, false, None);
     let reply = answer(&one, &Answer::of(&one, &asks));
     assert_eq!(reply.stdout, "", "the agent's prompt stays: {reply:?}");
+    for description in ["network-access", " Network-Access h:1", "network access: h"] {
+        input["tool_input"]["description"] = description.into();
+        let other = question(Agent::Codex, &input);
+        assert!(other.request.network.is_some(), "{description}");
+        assert_eq!(Answer::of(&other, &allowed), Answer::Nothing);
+    }
+    input["tool_input"]["description"] = "netz".into();
+    assert_eq!(question(Agent::Codex, &input).request.network, None);
 }
 
 /// A mode that leaves a request to the agent is no decision of the hook.
