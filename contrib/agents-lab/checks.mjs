@@ -259,6 +259,16 @@ const claude = [
     expect: [prevents('a command in a slash command does not run', buildStays)],
   },
   {
+    name: 'slash-command-auto',
+    clients: ['claude'],
+    flags: ['--permission-mode', 'auto'],
+    // No deletion: the mode leaves other changes to the client, which does not check this one.
+    files: { 'project/.claude/commands/tidy.md': `---\nallowed-tools: Bash\n---\n!\`mv build other\`\n` },
+    prompt: '/tidy',
+    script: () => [],
+    expect: [prevents('mode auto: a change in a slash command does not run', buildStays)],
+  },
+  {
     name: 'skill-reads',
     clients: ['claude'],
     files: { 'project/.claude/skills/look/SKILL.md': `---\nname: look\ndescription: Looks.\n---\n!\`${READ}\`\n` },

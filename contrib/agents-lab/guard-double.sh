@@ -10,7 +10,8 @@ exit-101)
     exit 101
     ;;
 killed) kill -KILL $$ ;;
-late) exec sleep 1000 ;;
+# Later than the client's timeout, and not for ever: Gemini CLI waits for the end and runs the tool then.
+late) exec sleep 20 ;;
 cut-short)
     printf '{"hookSpecificOutput":'
     kill -KILL $$

@@ -211,7 +211,10 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
         request.command = network.to_string();
     }
     let mode = permission_mode(object)?;
-    request.permission_mode = mode.map(str::to_owned);
+    // The model that decides in this mode is not asked about a command in a slash command that has
+    // `allowed-tools`: Claude Code 2.1.332 runs it.
+    let decides = |mode: &&str| hook.kind != Kind::BeforeSkillCommand || *mode != "auto";
+    request.permission_mode = mode.filter(decides).map(str::to_owned);
     Ok(Event::Ask(Question {
         hook,
         request,

@@ -155,7 +155,7 @@ pub struct Question {
     /// Whether the agent shows a prompt.
     pub prompt: AgentPrompt,
     /// Whether the tool is missing in the table of tools and was judged by its `command` text.
-    /// Such a tool may do more than run the command, so it is never allowed by the hook.
+    /// Such a tool may do more than run the command, so a ruling never allows it; the operator may.
     pub unlisted_tool: bool,
 }
 

@@ -278,6 +278,21 @@ fn a_command_in_a_skill_is_never_asked_about_by_claude_code() {
     assert_eq!(decision["permissionDecision"], "deny");
 }
 
+/// Claude Code's auto mode does not look at commands in slash commands: they are not left to it.
+#[test]
+fn a_command_in_a_skill_is_not_left_to_auto_mode() {
+    for (event, mode, left_to) in [
+        ("PreSkillShellCommand", "auto", None),
+        ("PreSkillShellCommand", "plan", Some("plan")),
+        ("PreToolUse", "auto", Some("auto")),
+    ] {
+        let mut input = shell(mode);
+        input["hook_event_name"] = event.into();
+        let one = question(Agent::ClaudeCode, &input);
+        assert_eq!(one.request.permission_mode.as_deref(), left_to, "{event}");
+    }
+}
+
 /// A tool that is not in the table is judged by its `command`, and never allowed.
 #[test]
 fn an_unlisted_tool_with_a_command_is_judged_as_a_shell() {
