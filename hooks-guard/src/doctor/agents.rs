@@ -338,8 +338,13 @@ fn codex(file: &Path, text: &str) -> Vec<Check> {
         let what = format!("`{shown}` has `features.{name} = false`: no hook is called");
         checks.push(bad(Agent::Codex, what, "remove it"));
     }
-    let policy = table.get("approval_policy").and_then(toml::Value::as_str);
-    if policy == Some("untrusted") {
+    let profiles = table.get("profiles").and_then(toml::Value::as_table);
+    let profiles = profiles.into_iter().flat_map(toml::Table::values);
+    let mut tables = profiles.filter_map(toml::Value::as_table).chain([&table]);
+    let is_untrusted = |table: &toml::Table| {
+        table.get("approval_policy").and_then(toml::Value::as_str) == Some("untrusted")
+    };
+    if tables.any(is_untrusted) {
         let what = format!(
             "`{shown}` has `approval_policy = \"untrusted\"`: Codex from 0.149 does not start with it"
         );

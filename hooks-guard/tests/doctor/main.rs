@@ -307,6 +307,11 @@ fn settings_that_keep_codex_from_the_hook_are_named() {
             State::Warn,
             "does not start with it",
         ),
+        (
+            "[profiles.careful]\napproval_policy = \"untrusted\"\n",
+            State::Warn,
+            "does not start with it",
+        ),
         ("features.hooks = false\n", State::Bad, "features.hooks"),
         (
             "approval_policy = untrusted\n",
