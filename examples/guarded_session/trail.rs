@@ -102,6 +102,7 @@ impl Trail {
             },
             response_time: decided.took,
             deadline: None,
+            answer: None,
             parts: judged.parts,
             error: judged.error,
             secret_hash: None,
