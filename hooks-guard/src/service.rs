@@ -16,6 +16,7 @@ use crate::audit::{
 use crate::classify::Decision;
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, Judged};
+use crate::mask::Masked;
 use crate::random::random;
 use crate::request::{PermissionRequest, Ruling};
 use crate::rules::Verdict;
@@ -398,7 +399,8 @@ impl PermissionService {
         let answer = NewAnswer {
             response: UserResponse::Denied,
             by: BY_AGENT.to_owned(),
-            note: (!reason.is_empty()).then(|| reason.to_owned()),
+            // The agent may quote the command.
+            note: (!reason.is_empty()).then(|| Masked::for_storage(&request.command).other(reason)),
             at: Timestamp::now(),
         };
         if let (Some(agent), Some(session), Some(call)) =

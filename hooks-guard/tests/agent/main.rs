@@ -699,7 +699,7 @@ fn a_refusal_of_the_agent_is_recorded() {
     let denied = |command: &str, call: &str| {
         let mut input = before(command, call);
         input["hook_event_name"] = "PermissionDenied".into();
-        input["reason"] = "Blocked by classifier".into();
+        input["reason"] = format!("Blocked by classifier: {command}").into();
         let output = home.hook("claude-code", &[], &input);
         assert!(
             output.status.success() && output.stdout.is_empty(),
@@ -712,12 +712,21 @@ fn a_refusal_of_the_agent_is_recorded() {
     assert_eq!(trail.len(), 1, "the answer to the question");
     assert_eq!(trail[0]["user_response"], "DENIED");
     assert_eq!(trail[0]["answered_by"], "agent");
-    assert_eq!(trail[0]["answer_note"], "Blocked by classifier");
+    assert_eq!(
+        trail[0]["answer_note"],
+        "Blocked by classifier: rm -r build"
+    );
     denied("curl https://example.com", "2");
     let record = home.trail().remove(0);
     assert_eq!(record["command"], "curl https://example.com");
     assert_eq!(record["user_response"], "DENIED");
     assert_eq!(record["answered_by"], "agent");
+    denied("mysql --password=hunter2-of-mine shop", "3");
+    let note = home.trail()[0]["answer_note"].to_string();
+    assert!(
+        note.contains("mysql") && !note.contains("hunter2"),
+        "{note}"
+    );
 }
 
 /// An answer that is lost must not be taken for silence.
