@@ -361,7 +361,8 @@ impl Gate {
         // What is asked about for another reason than that it changes something, be it in one part.
         let sensitive = found.confidence < SURE
             || !found.understood()
-            || found.findings.iter().any(is_asked_about_as_a_read);
+            || found.findings.iter().any(is_asked_about_as_a_read)
+            || request.can_type_into(&found);
         let (allowed, because) = match (&verdict, found.decision) {
             (Some(verdict), _) => (
                 verdict.effect == Effect::Allow,
@@ -374,11 +375,7 @@ impl Gate {
                 false,
                 Some("the tables hardly know its language".to_owned()),
             ),
-            (None, Decision::AutoAllowed)
-                if request
-                    .types_into_programs
-                    .is_some_and(|least| found.terminal_input >= least) =>
-            {
+            (None, Decision::AutoAllowed) if request.can_type_into(&found) => {
                 let why = "the program takes commands from its terminal, and the agent can type them there unseen";
                 (false, Some(why.to_owned()))
             }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::classify::{Crud, Decision, Method, TerminalInput};
+use crate::classify::{Classification, Crud, Decision, Method, TerminalInput};
 
 /// The longest name of an agent, a session, a call or a tool, in characters. They are in indexes,
 /// into which PostgreSQL takes no more than 2700 bytes: 4 for a character.
@@ -79,6 +79,12 @@ impl PermissionRequest {
             command: command.into(),
             ..Self::default()
         }
+    }
+
+    /// Returns whether the agent could type commands into a program that the command starts.
+    pub(crate) fn can_type_into(&self, found: &Classification) -> bool {
+        self.types_into_programs
+            .is_some_and(|least| found.terminal_input >= least)
     }
 }
 

@@ -97,7 +97,8 @@ pub(super) fn parts<'r>(scene: &Scene<'_>, rules: &[&'r Rule]) -> Result<Vec<&'r
     }
 }
 
-/// The parts that a rule has to allow: those that are asked about, and whatever runs them.
+/// The parts that a rule has to allow: those that are asked about, and whatever runs them. If the
+/// agent can type commands into one of the programs, all parts.
 fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
     let all = &scene.parts().all;
     let redirected_group = |part: &Part| part.words.is_empty() && !part.redirections.is_empty();
@@ -111,8 +112,10 @@ fn needed<'s>(scene: &'s Scene<'_>) -> Result<Vec<&'s Part>, String> {
             }
             continue;
         }
-        needs[at] |=
-            part.ask || !part.redirections.is_empty() || scene.around(part).any(redirected_group);
+        needs[at] |= scene.is_typed_into()
+            || part.ask
+            || !part.redirections.is_empty()
+            || scene.around(part).any(redirected_group);
     }
     for at in (0..all.len()).rev() {
         let mut next = all[at].within.filter(|_| needs[at]);

@@ -314,14 +314,16 @@ impl Rules {
     /// What the rules say about a request of which `found` is the judgement; nothing where the
     /// classification holds as it is.
     ///
-    /// An allow is only ever the answer where the classification wants a confirmation.
+    /// An allow is the answer only if the classification needs a confirmation, or if the agent can
+    /// type commands into a program; then rules have to allow each program by its name.
     #[must_use]
     pub fn judge(&self, request: &PermissionRequest, found: &Judgement) -> Option<Verdict> {
         let scene = self.scene(request, found);
         if let Some(verdict) = self.restricted(&scene) {
             return Some(verdict);
         }
-        if found.classification.decision == Decision::AutoAllowed {
+        let typed = request.can_type_into(&found.classification);
+        if found.classification.decision == Decision::AutoAllowed && !typed {
             return None;
         }
         self.allowed(&scene).ok()
@@ -349,6 +351,7 @@ impl Rules {
             .rules
             .iter()
             .filter(|rule| rule.effect == Effect::Allow && rule.counts())
+            .filter(|rule| !scene.is_typed_into() || rule.names_programs())
             .collect();
         let used = match (&scene.request.file, &scene.request.network) {
             (Some(file), _) => allow::files(scene, file, &rules)?,

@@ -155,6 +155,11 @@ impl Rule {
         here.min(self.agent(scene)).min(self.reaches(scene))
     }
 
+    /// Returns whether it is about programs of certain names.
+    pub(super) fn names_programs(&self) -> bool {
+        self.conditions.program.is_some()
+    }
+
     /// Whether it is about access to the network. An allow has to name the host.
     pub(super) fn of_network(&self, scene: &Scene<'_>, access: &NetworkAccess) -> Holds {
         let hosts = match &self.conditions.host {

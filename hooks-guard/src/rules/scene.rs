@@ -69,6 +69,11 @@ impl<'a> Scene<'a> {
         &self.found.parts
     }
 
+    /// Returns whether the agent could type commands into a program of the command.
+    pub(super) fn is_typed_into(&self) -> bool {
+        self.request.can_type_into(&self.found.classification)
+    }
+
     /// The parts that run a part, the nearest first.
     pub(super) fn around(&self, part: &'a Part) -> impl Iterator<Item = &'a Part> {
         let all = &self.parts().all;

@@ -613,6 +613,24 @@ fn what_can_be_typed_into_needs_approval_of_agents_that_type() {
     let output = home.hook("copilot", &[], &pager);
     let value: Value = serde_json::from_slice(&output.stdout).expect("an object");
     assert_eq!(value["permissionDecision"], "ask", "Copilot sets no pager");
+    // A rule allows it by the name of the program alone, and each program of the command.
+    let folder = home.path().join(".config/hooks-guard");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (rule, command, decision) in [
+        ("program = 'mkdir'", "mkdir b; less a.txt", "deny"),
+        ("program = 'mkdir'", "mkdir b", ""),
+        ("class = ['READ', 'CREATE']", "less a.txt", "deny"),
+        ("program = 'less'", "less a.txt", ""),
+        ("program = ['less', 'mkdir']", "mkdir b; less a.txt", ""),
+    ] {
+        let rules = format!("[[rule]]\neffect = 'allow'\n{rule}\n");
+        std::fs::write(folder.join("rules.toml"), rules).expect("a file");
+        let output = home.hook("codex", &[], &before(command, "2"));
+        match decision {
+            "" => assert!(output.stdout.is_empty(), "{rule} {command}: {output:?}"),
+            decision => assert_eq!(told(&output).0, decision, "{rule} {command}"),
+        }
+    }
 }
 
 /// Without a user at the keyboard, `ask` is a refusal that nobody sees.
