@@ -6,6 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::Host;
 
+/// Largest number of hosts that a pattern is expanded to.
+const MAX_HOSTS: usize = 1024;
+
 /// Returns a host in lower case, without the user before it, brackets, a zone and a final dot.
 ///
 /// Characters are decoded and mapped as in an address (`%31`, `１６９`, `。`); an IPv4 address has four
@@ -54,6 +57,102 @@ pub(crate) fn of_address(address: &str) -> &str {
         None if host.matches(':').count() > 1 => host,
         None => host.split(':').next().unwrap_or(""),
     }
+}
+
+/// Returns a word without the paths, queries and fragments of the addresses in it. Those of a server on
+/// the own network stay: it may fetch what they name.
+pub(crate) fn without_paths(word: &str) -> String {
+    let separates = |c: char| c.is_whitespace() || "'\",".contains(c);
+    let kept = word.split_inclusive(separates).map(|piece| {
+        let slashes = |at: &usize| piece[at + 1..].starts_with(['/', '\\']);
+        let scheme = piece.match_indices(':').map(|(at, _)| at).find(slashes);
+        let start = scheme.map_or(0, |at| at + 1);
+        let rest = piece[start..].trim_start_matches(['/', '\\']);
+        let start = piece.len() - rest.len();
+        let authority = rest.split('/').next().unwrap_or("");
+        let end = match authority.find(['?', '#']) {
+            // Some programs take what is before the `@` for the name of a user.
+            Some(at) if !authority[at..].contains('@') => at,
+            _ => authority.len(),
+        };
+        match is_near(&authority[..end]) {
+            true => piece,
+            false => &piece[..start + end],
+        }
+    });
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether an authority names a server on the own network: this machine, a private address, a
+/// name without a dot.
+fn is_near(authority: &str) -> bool {
+    let host = plain(of_address(authority));
+    match address(&host) {
+        Some(IpAddr::V4(four)) => four.is_loopback() || four.is_private() || four.is_unspecified(),
+        Some(IpAddr::V6(six)) => six.is_loopback() || six.is_unspecified(),
+        None => !host.is_empty() && !host.contains('.'),
+    }
+}
+
+/// Returns the hosts that a pattern of `curl` stands for: `10.0.0.[1-9:2]`, `{a,b}.example`. A host
+/// without a pattern is its only one; `None` if there are more than [`MAX_HOSTS`].
+pub(crate) fn of_pattern(pattern: &str) -> Option<Vec<String>> {
+    let mut hosts = vec![String::new()];
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        let start = rest.find(['{', '[']).unwrap_or(rest.len());
+        let (head, pattern) = rest.split_at(start);
+        hosts.iter_mut().for_each(|host| host.push_str(head));
+        let close = if pattern.starts_with('{') { '}' } else { ']' };
+        let Some(end) = pattern.find(close) else {
+            hosts.iter_mut().for_each(|host| host.push_str(pattern));
+            break;
+        };
+        let (inner, whole) = (&pattern[1..end], &pattern[..=end]);
+        let choices = match close {
+            '}' => inner.split(',').map(str::to_owned).collect(),
+            _ => range(inner).unwrap_or_else(|| vec![whole.to_owned()]),
+        };
+        if hosts.len() * choices.len() > MAX_HOSTS {
+            return None;
+        }
+        let longer = |host: &String| {
+            let choices = choices.iter();
+            choices.map(|choice| format!("{host}{choice}")).collect()
+        };
+        hosts = hosts.iter().flat_map::<Vec<_>, _>(longer).collect();
+        rest = &pattern[end + 1..];
+    }
+    Some(hosts)
+}
+
+/// Returns what a range of `curl` counts through: `1-9`, `01-10:2`, `a-z`.
+fn range(inner: &str) -> Option<Vec<String>> {
+    let (ends, step) = inner.split_once(':').unwrap_or((inner, "1"));
+    let (first, last) = ends.split_once('-')?;
+    let step = step.parse::<usize>().ok().filter(|step| *step > 0)?;
+    if let (Ok(from), Ok(to)) = (first.parse::<u64>(), last.parse::<u64>()) {
+        let width = first.len();
+        let numbers = (from..=to).step_by(step).take(MAX_HOSTS + 1);
+        return Some(numbers.map(|number| format!("{number:0width$}")).collect());
+    }
+    let letter = |text: &str| text.parse::<char>().ok().filter(char::is_ascii_alphabetic);
+    let letters = (letter(first)?..=letter(last)?).step_by(step);
+    Some(letters.map(String::from).collect())
+}
+
+/// Returns whether programs differ in how they read a host of digits, or refuse it: `0100.1`,
+/// `4294967296`.
+pub(crate) fn is_ambiguous(host: &str) -> bool {
+    let numeric = |part: &str| {
+        let hex = part.strip_prefix("0x").or(part.strip_prefix("0X"));
+        match hex {
+            Some(hex) => hex.chars().all(|c| c.is_ascii_hexdigit()),
+            None => !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()),
+        }
+    };
+    let mut parts = host.trim_end_matches('.').split('.');
+    parts.all(numeric) && Host::parse(host).is_err()
 }
 
 /// Returns the parts of a word that may be hosts, wherever they stand in it: `a:80:b:443`,
@@ -108,7 +207,7 @@ pub(crate) fn decoded(host: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{address, candidates, of_address, plain};
+    use super::{address, candidates, is_ambiguous, of_address, of_pattern, plain, without_paths};
 
     #[test]
     fn every_spelling_of_an_address_is_that_address() {
@@ -165,6 +264,53 @@ mod tests {
             assert_eq!(of_address(address), "a.b", "{address}");
         }
         assert_eq!(of_address("http://[::1]:80/"), "::1");
+    }
+
+    #[test]
+    fn a_path_names_no_host_unless_its_server_is_near() {
+        for (word, kept) in [
+            ("http://a.b/10.0.0.1", "http://a.b"),
+            ("https://a.b?h=10.0.0.1", "https://a.b"),
+            ("a.b/10.0.0.1", "a.b"),
+            ("--proxy=http://a.b:80/c", "--proxy=http://a.b:80"),
+            ("http://a.b#@10.0.0.1/", "http://a.b#@10.0.0.1"),
+            ("http:\\\\a.b\\c", "http:\\\\a.b\\c"),
+            (
+                "http://localhost:80/?u=http://c.d",
+                "http://localhost:80/?u=http://c.d",
+            ),
+            (
+                "http://10.0.0.1/c.d http://a.b/",
+                "http://10.0.0.1/c.d  http://a.b",
+            ),
+        ] {
+            assert_eq!(without_paths(word), kept, "{word}");
+        }
+    }
+
+    #[test]
+    fn patterns_of_hosts_are_expanded() {
+        let hosts = |pattern| of_pattern(pattern).unwrap_or_default();
+        assert_eq!(hosts("a.b"), ["a.b"]);
+        assert_eq!(
+            hosts("10.0.[1-3:2].{4,5}"),
+            ["10.0.1.4", "10.0.1.5", "10.0.3.4", "10.0.3.5"]
+        );
+        assert_eq!(hosts("[a-c].d"), ["a.d", "b.d", "c.d"]);
+        assert_eq!(hosts("[08-10]"), ["08", "09", "10"]);
+        assert_eq!(hosts("[::1]"), ["[::1]"]);
+        assert_eq!(hosts("a{b"), ["a{b"]);
+        assert_eq!(of_pattern("[1-100].[1-100]"), None);
+    }
+
+    #[test]
+    fn numbers_that_programs_read_differently_are_ambiguous() {
+        for host in ["7147006462", "0169.254.1.1", "256.1.1.1", "1.2.3.4.5"] {
+            assert!(is_ambiguous(host), "{host}");
+        }
+        for host in ["16909060", "0x7f.1", "1.2.3.4", "a.b", "0251.1", ""] {
+            assert!(!is_ambiguous(host), "{host}");
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod roles;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+pub(super) use requests::overridden_by_header;
+
 use super::environment::Contents;
 use super::redirect::shown;
 use super::special::{Outcome, from_input, special};

@@ -64,6 +64,8 @@ struct Raw {
     #[serde(default)]
     hosts: bool,
     #[serde(default)]
+    probes: bool,
+    #[serde(default)]
     shows: Vec<String>,
     #[serde(default)]
     only_first: bool,
@@ -107,6 +109,8 @@ struct RawVariable {
     why: String,
     #[serde(default)]
     harmless: Vec<String>,
+    #[serde(default)]
+    harmless_folders: Vec<String>,
     #[serde(default)]
     only: Vec<String>,
 }
@@ -184,6 +188,7 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
             pattern,
             why: raw.why.clone(),
             harmless: raw.harmless.clone(),
+            harmless_folders: raw.harmless_folders.clone(),
             only: raw.only.clone(),
         })
     };
@@ -258,6 +263,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         sends: raw.sends || parent.is_some_and(|p| p.sends),
         offline: raw.offline || parent.is_some_and(|p| p.offline),
         hosts: raw.hosts || parent.is_some_and(|p| p.hosts),
+        probes: raw.probes || parent.is_some_and(|p| p.probes),
         shows: raw.shows,
         only_first: raw.only_first,
         options_first: raw.options_first,
@@ -394,6 +400,8 @@ fn role(name: &str) -> Result<Role, String> {
         "scriptfile" => Role::ScriptFile,
         "url" => Role::Url,
         "send" => Role::Send,
+        "header" => Role::Header,
+        "format" => Role::Format,
         "endpoint" => Role::Endpoint,
         "host" => Role::Host,
         "config" => Role::Config,

@@ -86,6 +86,10 @@ pub(crate) enum Role {
     ScriptFile,
     Url,
     Send,
+    /// A line of the head of a request: `Name: value`.
+    Header,
+    /// Text that shapes what is printed, and leaves this machine not at all.
+    Format,
     /// The server in the place of the user's own, which gets the user's credentials.
     Endpoint,
     /// The name of the machine that is spoken to, which may not be a word of an address.
@@ -250,6 +254,8 @@ pub(crate) struct Program {
     pub(crate) offline: bool,
     /// Whether its words may be a place on another machine without `://`: `host:path`.
     pub(crate) hosts: bool,
+    /// Whether the machines that it names are only looked up or tried, and give it nothing.
+    pub(crate) probes: bool,
     /// Variables that it shows to the machine that it asks.
     pub(crate) shows: Vec<String>,
     /// Whether what `only` does something does so as the first word alone.
@@ -376,6 +382,8 @@ pub(crate) struct Variable {
     pub(crate) pattern: String,
     pub(crate) why: String,
     pub(crate) harmless: Vec<String>,
+    /// Folders of the system: a list of them, separated by colons, changes nothing.
+    pub(crate) harmless_folders: Vec<String>,
     /// The only values with which it changes anything, if not all do.
     pub(crate) only: Vec<String>,
 }
@@ -459,15 +467,20 @@ impl Tables {
             variable.only.is_empty()
                 && matches(&variable.pattern, name)
                 && !value.is_some_and(|value| {
-                    variable.harmless.iter().any(|harmless| {
-                        // What a `*` stands for is one word.
-                        matches(harmless, value)
-                            && (harmless == "*"
-                                || !harmless.contains('*')
-                                || !value.contains(|c: char| {
-                                    c.is_whitespace() || "`$;&|<>()".contains(c)
-                                }))
-                    })
+                    let of_system = |folder: &str| {
+                        let mut folders = variable.harmless_folders.iter();
+                        folders.any(|known| known == folder)
+                    };
+                    value.split(':').all(of_system)
+                        || variable.harmless.iter().any(|harmless| {
+                            // What a `*` stands for is one word.
+                            matches(harmless, value)
+                                && (harmless == "*"
+                                    || !harmless.contains('*')
+                                    || !value.contains(|c: char| {
+                                        c.is_whitespace() || "`$;&|<>()".contains(c)
+                                    }))
+                        })
                 })
         })
     }
@@ -506,21 +519,24 @@ impl Tables {
         self.secrets.hosts.iter().any(|known| known == host)
     }
 
-    /// The host of keys that a pattern of `curl` may stand for: `169.254.169.[250-254]`.
-    pub(crate) fn may_give_keys(&self, pattern: &str) -> Option<&str> {
-        let start = pattern.find(['{', '['])?;
-        let end = pattern.rfind(['}', ']'])? + 1;
-        let (head, tail) = (&pattern[..start], pattern.get(end..)?);
-        let fits = |host: &&String| {
-            head.len() + tail.len() >= 3 && host.starts_with(head) && host.ends_with(tail)
-        };
-        self.secrets.hosts.iter().find(fits).map(String::as_str)
-    }
-
-    /// The host from which machines in clouds get their keys and which a text in lower case contains.
+    /// Returns the host of keys that stands in a text in lower case as a whole name: not as a part of
+    /// a longer one.
     pub(crate) fn names_keys(&self, text: &str) -> Option<&str> {
+        let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let whole = |at: usize, host: &str| {
+            let before = text[..at].chars().next_back();
+            let mut after = text[at + host.len()..].chars();
+            let ends = match after.next() {
+                Some('.') => !after.next().is_some_and(of_name),
+                next => !next.is_some_and(of_name),
+            };
+            ends && !before.is_some_and(|c| of_name(c) || c == '.')
+        };
         let mut hosts = self.secrets.hosts.iter();
-        let named = |host: &&String| host.contains(['.', ':']) && text.contains(host.as_str());
+        let named = |host: &&String| {
+            let mut places = text.match_indices(host.as_str());
+            host.contains(['.', ':']) && places.any(|(at, _)| whole(at, host))
+        };
         hosts.find(named).map(String::as_str)
     }
 

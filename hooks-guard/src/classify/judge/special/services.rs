@@ -1,7 +1,7 @@
 //! Judges of programs that reach other machines.
 
 use super::{Outcome, args};
-use crate::classify::judge::table::place;
+use crate::classify::judge::table::{overridden_by_header, place};
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Given, Language, Role, Verb};
@@ -64,6 +64,10 @@ pub(super) fn curl(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
         for file in files.into_iter().flatten() {
             judge.input_file(&value.with(file));
             judge.ask(value.span, "`curl` sends what is in a file");
+        }
+        if ["-H", "--header", "--proxy-header"].contains(&name) && text.starts_with('@') {
+            let reason = "`curl` sends headers of a file, which may set another method";
+            judge.find(Effect::Unknown, value.span, reason);
         }
         if (name == "-w" || name == "--write-out") && text.starts_with('@') {
             judge.find(
@@ -465,16 +469,67 @@ fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
     judge.script_in(language, &Arg::new(text.clone(), whole), &call.path);
 }
 
-/// What stands on the input goes over the network.
+/// What stands on the input goes over the network: the request in it decides.
 pub(super) fn sends_input(
     judge: &mut Judge<'_>,
     call: &Call,
     whole: Span,
     input: &Input,
 ) -> Outcome {
+    // A probe of `nc` sends nothing.
+    if call.has(&["-z"]) {
+        return Outcome::Table;
+    }
     ask_about_input(judge, call, whole, input);
+    if let Input::Known(text) = input {
+        let effect = sent(text);
+        if effect > Effect::Read {
+            let reason = format!("`{}` sends a request that is more than a read", call.path);
+            judge.find(effect, whole, reason);
+        }
+    }
     Outcome::Table
 }
+
+/// Returns the effect of text that goes to a server as it is: that of requests of HTTP, greetings and
+/// goodbyes. Anything else may be a command of any protocol.
+fn sent(text: &str) -> Effect {
+    let mut in_head = false;
+    let mut strongest = overridden_by_header(text).unwrap_or(Effect::Read);
+    for line in text.lines().map(str::trim) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let first = words.first().map_or("", |word| *word);
+        let is_header = line.split(':').next().is_some_and(|name| {
+            name.len() < line.len() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        });
+        match words.as_slice() {
+            [] => in_head = false,
+            [name, _, version] if version.starts_with("HTTP/") => {
+                in_head = true;
+                strongest = strongest.max(method(name));
+            }
+            _ if in_head && is_header => {}
+            _ if GREETINGS
+                .iter()
+                .any(|word| first.eq_ignore_ascii_case(word)) => {}
+            ["DELETE", target] if target.starts_with('/') => strongest = Effect::Delete,
+            _ => strongest = strongest.max(Effect::Create),
+        }
+    }
+    strongest
+}
+
+/// First words of lines that change nothing, whatever the protocol.
+const GREETINGS: &[&str] = &[
+    "quit",
+    "q",
+    "exit",
+    "ehlo",
+    "helo",
+    "lhlo",
+    "noop",
+    "capability",
+];
 
 fn ask_about_input(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
     if *input == Input::Unknown {

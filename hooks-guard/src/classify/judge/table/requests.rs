@@ -2,20 +2,22 @@
 //! change the method.
 
 use crate::classify::judge::special::method;
-use crate::classify::judge::{Arg, Judge};
-use crate::classify::tables::{Call, Effect};
+use crate::classify::judge::{Arg, Judge, UNKNOWN};
+use crate::classify::tables::{Call, Effect, Role};
 use crate::host;
 
-/// Headers and fields with which servers take a request for one with another method. The first that a
-/// word contains counts.
-const OVERRIDES: &[&str] = &[
+/// Headers with which servers take a request for one with another method; also as fields of a query or
+/// a form. Servers read `_` in the name of a header as `-`.
+const HEADERS: &[&str] = &[
     "x-http-method-override",
     "x-http-method",
     "x-method-override",
     "x-request-method",
     "x-original-method",
-    "_method",
 ];
+
+/// Fields that do so in a query or a form.
+const FIELDS: &[&str] = &["_method", "httpmethod", "_httpmethod", "_http_method"];
 
 impl Judge<'_> {
     /// Notes what the words of a call come to in a request, wherever they stand.
@@ -24,14 +26,39 @@ impl Judge<'_> {
             return;
         }
         let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
-        let values = call.options.iter().filter_map(|given| given.value.as_ref());
-        let before = values.filter(|value| value.span.start < first);
-        for word in before.chain(&call.args) {
-            match word.text.contains("://") {
-                true => self.own_keys(word),
-                false => self.own_keys_within(word),
+        let values = || {
+            let options = call.options.iter();
+            options.filter_map(|given| Some((given.value.as_ref()?, given.option.role)))
+        };
+        let before = values().filter(|(value, _)| value.span.start < first);
+        let words = call.args.iter().map(|word| {
+            let value = |(value, _): &(&Arg, Role)| {
+                value.span.start >= word.span.start
+                    && value.span.end <= word.span.end
+                    && word.text.ends_with(&value.text)
+                    && !value.text.is_empty()
+            };
+            values()
+                .find(value)
+                .map_or((word, Role::Text), |(value, role)| match role {
+                    Role::Header | Role::Send | Role::Format => (value, role),
+                    _ => (word, role),
+                })
+        });
+        for (word, role) in before.chain(words) {
+            match role {
+                Role::Format => continue,
+                Role::Header if !is_host_header(&word.text) => {}
+                Role::Send => {}
+                _ if call.program.probes && !word.text.starts_with('@') => {}
+                _ if word.text.contains("://") => self.own_keys(word),
+                _ => self.own_keys_within(word),
             }
-            if let Some(effect) = overridden(&word.text)
+            let overridden = match role {
+                Role::Header => overridden_by_header(&word.text),
+                _ => overridden(&word.text),
+            };
+            if let Some(effect) = overridden
                 && effect > Effect::Read
             {
                 let reason = format!("`{}` has the server use another method", call.path);
@@ -43,17 +70,38 @@ impl Judge<'_> {
     /// Asks about an address from which a machine in a cloud gets its own keys.
     pub(in crate::classify::judge) fn own_keys(&mut self, address: &Arg) {
         self.own_keys_within(address);
-        let host = host::plain(host::of_address(&address.text));
         let written = host::of_address(&address.text).to_ascii_lowercase();
-        if self.tables.gives_keys(&host) {
-            self.gives_keys(address, &host);
-        } else if let Some(host) = self.tables.may_give_keys(&written).map(str::to_owned) {
-            self.gives_keys(address, &host);
+        // A host in brackets is an IPv6 address, if it is no pattern.
+        let authority = host::without_paths(&address.text);
+        let authority = authority.rsplit("//").next().unwrap_or("");
+        let authority = authority.rsplit('@').next().unwrap_or("");
+        let Some(hosts) = host::of_pattern(&authority.to_ascii_lowercase()) else {
+            self.ask(address.span, "the pattern stands for too many hosts");
+            return;
+        };
+        let hosts = hosts
+            .iter()
+            .map(|host| host::of_address(host))
+            .chain([written.as_str()]);
+        for host in hosts {
+            let read = host::plain(host);
+            // Some programs take leading zeros for nothing.
+            let parts = host.split('.').map(|part| part.trim_start_matches('0'));
+            let decimal = host::plain(&parts.collect::<Vec<_>>().join("."));
+            if let Some(host) = [read, decimal]
+                .into_iter()
+                .find(|host| self.tables.gives_keys(host))
+            {
+                self.gives_keys(address, &host);
+                return;
+            }
+            if host::is_ambiguous(host) {
+                self.ask(address.span, "programs differ in how they read this host");
+                return;
+            }
         }
-        // Not every program reads such a host as the same address.
-        let digits = written.len() >= 8 && written.chars().all(|c| c.is_ascii_digit());
-        if digits || written.starts_with("0x") {
-            self.ask(address.span, "the host is written as a number");
+        if address.guess && written.contains(|c: char| c.is_ascii_digit()) {
+            self.ask(address.span, "the host is only known when it runs");
         }
     }
 
@@ -64,9 +112,10 @@ impl Judge<'_> {
             let host = host::plain(host);
             host::address(&host).map_or(host, |address| address.to_string())
         };
-        let mut hosts = host::candidates(&word.text).map(read);
+        let word_hosts = host::without_paths(&word.text);
+        let mut hosts = host::candidates(&word_hosts).map(read);
         let found = hosts.find(|host| keys(host));
-        let text = word.text.to_ascii_lowercase();
+        let text = host::decoded(&word_hosts).to_ascii_lowercase();
         let found = found.or_else(|| self.tables.names_keys(&text).map(str::to_owned));
         if let Some(host) = found {
             self.gives_keys(word, &host);
@@ -79,23 +128,59 @@ impl Judge<'_> {
     }
 }
 
+/// Returns whether a header names the host that a proxy passes the request to.
+fn is_host_header(header: &str) -> bool {
+    let name = header.split(':').next().unwrap_or("");
+    name.trim().eq_ignore_ascii_case("host")
+}
+
+/// Returns the effect of the method that lines of a request's head set beside that of the request.
+pub(in crate::classify::judge) fn overridden_by_header(head: &str) -> Option<Effect> {
+    head.split(['\r', '\n']).find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        let name = name.trim().to_ascii_lowercase().replace('_', "-");
+        HEADERS
+            .contains(&name.as_str())
+            .then(|| method(value.trim()))
+    })
+}
+
 /// Returns the effect of the method that a word sets beside that of its request.
 fn overridden(word: &str) -> Option<Effect> {
+    let word = match word.split_once('#') {
+        // The fragment of an address is not sent.
+        Some((address, _)) if is_one_address(word, address) => address,
+        _ => word,
+    };
     let text = host::decoded(word).to_ascii_lowercase();
+    let headers = text.replace('_', "-");
     let separates = |c: char| c.is_whitespace() || "'\"]:=>".contains(c);
-    OVERRIDES.iter().find_map(|name| {
+    let names = HEADERS.iter().map(|name| (name, &headers));
+    let mut names = names.chain(FIELDS.iter().map(|name| (name, &text)));
+    names.find_map(|(name, text)| {
+        let header = name.starts_with('x');
         let (at, _) = text.match_indices(name).find(|(at, _)| {
             let before = text[..*at].chars().next_back();
             // `-HX-…`, but not `payment_method`.
-            name.starts_with('x') || !before.is_some_and(char::is_alphanumeric)
+            header || !before.is_some_and(char::is_alphanumeric)
         })?;
         let rest = text[at + name.len()..].strip_prefix(separates)?;
         let rest = rest.trim_start_matches(separates);
+        if rest.starts_with(UNKNOWN) {
+            return Some(Effect::Create);
+        }
         let end = rest.find(|c: char| !c.is_ascii_alphabetic());
         let value = &rest[..end.unwrap_or(rest.len())];
         // A field may have that name by chance.
         let known = ["post", "put", "patch", "delete", "merge", "purge"];
-        let header = name.starts_with('x') && !value.is_empty();
-        (header || known.contains(&value)).then(|| method(value))
+        (header && !value.is_empty() || known.contains(&value)).then(|| method(value))
     })
+}
+
+/// Returns whether a word is one address: with a scheme, or with a host and a path.
+fn is_one_address(word: &str, address: &str) -> bool {
+    let host = address.split('/').next().unwrap_or("");
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
+    let schemeless = host.len() < address.len() && host.contains('.') && host.chars().all(plain);
+    !word.contains(char::is_whitespace) && (address.contains("://") || schemeless)
 }

@@ -20,7 +20,7 @@ impl Judge<'_> {
         let path = call.path.as_str();
         self.parts.role(role, args);
         match role {
-            Role::Text => {}
+            Role::Text | Role::Format => {}
             Role::Host => args.iter().for_each(|arg| self.own_keys(arg)),
             Role::Name if !prints_contents(call) => {}
             Role::Input | Role::Name => args.iter().for_each(|arg| self.input_file(arg)),
@@ -170,7 +170,7 @@ impl Judge<'_> {
                     );
                 }
             }
-            Role::Url | Role::Send => {
+            Role::Url | Role::Send | Role::Header => {
                 for arg in args.iter().filter(|arg| leaves(arg)) {
                     self.ask(
                         arg.span,
@@ -178,11 +178,13 @@ impl Judge<'_> {
                     );
                 }
                 for arg in args {
-                    self.own_keys(arg);
+                    if role == Role::Url {
+                        self.own_keys(arg);
+                    }
                     if let Some(file) = arg.text.strip_prefix("file://") {
                         self.input_file(&arg.with(file));
                     }
-                    if role == Role::Send
+                    if role != Role::Url
                         && let Some(file) = arg.text.strip_prefix('@')
                     {
                         self.input_file(&arg.with(file));
