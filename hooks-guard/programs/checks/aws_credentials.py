@@ -19,15 +19,15 @@ from botocore.model import ServiceModel
 # Services that the command line spells differently from their models.
 NAMES = {"config": "configservice", "codedeploy": "deploy"}
 
-# Operations with a member that only looks like one: the revision of a policy.
-WITHOUT = {"aws entityresolution get-policy"}
+# Operations with a member that only looks like one, the revision of a policy, or that an option has to ask for.
+WITHOUT = {"aws entityresolution get-policy", "aws apigateway get-api-key", "aws apigateway get-api-keys"}
 
 # Members that are credentials by their names.
 NAMED = re.compile(
     r"(?i)^((.*(password|passphrase|passwd|privatekey|keymaterial|secretstring|secretbinary|secretvalue|secretkey|secretaccesskey|clientsecret"
     r"|clientsecretvalue|sharedsecret|secrettoken|sessiontoken|authtoken|accesstoken|refreshtoken|idtoken|bearertoken|oauthtoken|jointoken"
-    r"|securitytoken|authorizationtoken|authenticationtoken|presignedurl|signedurl|signinurl|loginurl|presharedkey|identifiersecret"
-    r"|customergatewayconfiguration))|secret|accesskey|apikey|credential|token)$"
+    r"|securitytoken|authorizationtoken|authenticationtoken|presigned[a-z0-9]*url|signedurl|signinurl|loginurl|presharedkey|identifiersecret"
+    r"|secrettoauthenticate[a-z]*|authkey|customergatewayconfiguration))|secret|accesskey|apikey|credential|token)$"
 )
 # Members that are credentials if they are marked as sensitive.
 MARKED = re.compile(

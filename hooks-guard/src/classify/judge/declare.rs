@@ -57,6 +57,11 @@ impl Judge<'_> {
             }
             return exports.then(String::new);
         }
+        if flag('p') {
+            for arg in &operands {
+                self.prints_variable(&arg.text, arg.span);
+            }
+        }
         // `export` has no types.
         let typed = name != "export";
         let declares = matches!(name, "declare" | "typeset");

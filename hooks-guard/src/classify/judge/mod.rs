@@ -125,6 +125,8 @@ pub(crate) struct Judge<'t> {
     noted: Vec<String>,
     /// A path of secrets that a word which is not known may stand for.
     handed: Option<String>,
+    /// A path of secrets among the words of the command before, of which `$_` is one.
+    last_secret: Option<String>,
     /// Whether a text has the word `function` in it.
     keyword: bool,
     /// Whether it is a program that runs what is judged next, and not the shell itself.
@@ -158,6 +160,7 @@ impl<'t> Judge<'t> {
             locals: None,
             noted: Vec::new(),
             handed: None,
+            last_secret: None,
             keyword: false,
             child: false,
             shown: Shown::Numbers,

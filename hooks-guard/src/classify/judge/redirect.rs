@@ -33,6 +33,8 @@ pub(crate) struct How {
     pub(crate) piped: bool,
     /// Whether it prints no errors.
     pub(crate) silent: bool,
+    /// Whether it prints at most facts about what it reads.
+    pub(crate) facts: bool,
 }
 
 /// Where what a command prints goes.
@@ -128,6 +130,9 @@ impl Judge<'_> {
                     if !reads {
                         continue;
                     }
+                    if !how.facts {
+                        self.prints_variables(std::slice::from_ref(&redirect.target));
+                    }
                     sent.input = if target.known() && !target.guess {
                         Input::Known(target.text)
                     } else {
@@ -135,7 +140,9 @@ impl Judge<'_> {
                     };
                 }
                 Operator::Read => {
-                    self.input_file(&target);
+                    if !(reads && how.facts) {
+                        self.input_file(&target);
+                    }
                     if target.text != "/dev/null" {
                         self.parts.redirection(&target, Crud::Read);
                     }

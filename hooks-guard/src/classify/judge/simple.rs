@@ -3,12 +3,13 @@
 use super::environment::{OWN, is_numeric};
 use super::numbers::Shown;
 use super::redirect::{How, Printed, shown};
-use super::table::config::private;
+use super::run::plain;
 use super::table::elsewhere;
+use super::table::roles::prints_facts;
 use super::words::is_number;
 use super::{Arg, Input, Judge, Output, Place, Value};
 use crate::classify::shell::{Change, Piece, Redirect, Span, Word};
-use crate::classify::tables::Effect;
+use crate::classify::tables::{Call, Effect};
 
 impl Judge<'_> {
     pub(super) fn simple(
@@ -62,7 +63,12 @@ impl Judge<'_> {
             Input::Known(_) if assigns.iter().chain(words).any(reads) => &Input::Unknown,
             input => input,
         };
-        let mut sent = self.redirects(redirects, unread, How { piped, silent });
+        let how = How {
+            piped,
+            silent,
+            facts: self.prints_facts(&args),
+        };
+        let mut sent = self.redirects(redirects, unread, how);
         if !redirects.is_empty() && moves(&args) {
             self.environment.moved = true;
         }
@@ -98,7 +104,11 @@ impl Judge<'_> {
         if !matches!(lookup.as_str(), "echo" | "printf" | "test" | "[") {
             self.emptied(&sent, &args);
         }
-        if matches!(lookup.as_str(), "echo" | "printf") && sent.printed != Printed::Away {
+        let prints = |arg: &Arg| {
+            let name = arg.text.rsplit('/').next().unwrap_or("");
+            PRINTS_WORDS.contains(&name)
+        };
+        if sent.printed != Printed::Away && args.iter().any(prints) {
             self.prints_variables(words);
         }
         self.parts.ready();
@@ -110,6 +120,12 @@ impl Judge<'_> {
             false => self.piped,
         };
         let shown = self.shows(&args, piped);
+        // `$_` stands for a word of the command before.
+        let repeats = words.iter().flat_map(|word| &word.pieces).any(is_last_word);
+        let names = names.or_else(|| self.last_secret.clone().filter(|_| repeats));
+        let secret = |arg: &&Arg| self.tables.secret_within(&arg.text);
+        let last_secret = args.iter().skip(1).find(secret);
+        let last_secret = last_secret.map(|arg| arg.text.clone());
         let certain = plain && set.is_empty() && words.iter().all(is_certain);
         let keeps =
             KEEPS.contains(&program.as_str()) || self.environment.functions.contains_key(&program);
@@ -118,6 +134,7 @@ impl Judge<'_> {
                 judge.with_names(names, |judge| judge.run(args, &sent.input.clone()))
             })
         });
+        self.last_secret = last_secret;
         self.written(&sent, output.as_deref(), span, &program);
         self.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
@@ -198,6 +215,21 @@ impl Judge<'_> {
         self.key(&name.with(index), keyed);
     }
 
+    /// Returns true if a command prints at most facts about what it reads, such as its number of lines.
+    fn prints_facts(&self, args: &[Arg]) -> bool {
+        let Some(name) = args.first() else {
+            return false;
+        };
+        if self.environment.functions.contains_key(&name.text)
+            || self.environment.aliases.contains_key(&name.text)
+        {
+            return false;
+        }
+        let program = self.tables.program(plain(&name.text));
+        let call = program.map(|program| Call::read(&name.text, program, &args[1..]));
+        call.is_some_and(|call| prints_facts(&call))
+    }
+
     /// Whether a name stands for a command of which nothing comes out but what it says.
     fn speaks(&self, name: &str) -> bool {
         matches!(name, "echo" | "printf")
@@ -207,18 +239,14 @@ impl Judge<'_> {
 
     /// Asks where the value of a variable is printed that by its name is a secret, and that does
     /// not come from the command itself.
-    fn prints_variables(&mut self, words: &[Word]) {
+    pub(super) fn prints_variables(&mut self, words: &[Word]) {
         for word in words {
             for piece in &word.pieces {
                 let Piece::Variable { name, change, .. } = piece else {
                     continue;
                 };
-                if private(name)
-                    && !instead(change)
-                    && !self.environment.variables.contains_key(name)
-                {
-                    let span = self.place.map(word.span);
-                    self.ask(span, format!("prints `{name}`, by its name a secret"));
+                if !instead(change) {
+                    self.prints_variable(name, self.place.map(word.span));
                 }
             }
         }
@@ -316,6 +344,13 @@ impl Judge<'_> {
     }
 }
 
+/// Programs that print their words, or a part of them.
+const PRINTS_WORDS: &[&str] = &[
+    "echo", "printf", "print", "gecho", "gprintf", "basename", "dirname", "expr", "yes", "jo",
+    "jq", "gojq", "jaq", "yq", "awk", "gawk", "mawk", "nawk", "figlet", "toilet", "banner",
+    "cowsay",
+];
+
 /// The commands of which it is followed what they print.
 const PRINTS: &[&str] = &[
     ":", "true", "echo", "printf", "cat", "base64", "gbase64", "openssl", "rev", "xxd", "tr",
@@ -346,6 +381,10 @@ fn is_quiet(piece: &Piece) -> bool {
         Piece::Variable { change, .. } => *change == Change::None,
         Piece::Substitution { .. } | Piece::Process { .. } | Piece::Arithmetic { .. } => false,
     }
+}
+
+fn is_last_word(piece: &Piece) -> bool {
+    matches!(piece, Piece::Variable { name, .. } if name == "_")
 }
 
 fn is_process(piece: &Piece) -> bool {

@@ -2,7 +2,7 @@
 
 pub(super) mod config;
 mod requests;
-mod roles;
+pub(super) mod roles;
 
 use std::net::IpAddr;
 use std::sync::Arc;

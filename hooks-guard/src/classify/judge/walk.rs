@@ -177,7 +177,15 @@ impl Judge<'_> {
         self.depth += 1;
         self.parts.enter(span);
         let silent = false;
-        let sent = self.redirects(&command.redirects, input, How { piped, silent });
+        let sent = self.redirects(
+            &command.redirects,
+            input,
+            How {
+                piped,
+                silent,
+                facts: false,
+            },
+        );
         let output = self.capturing(sent.printed == Printed::Away, |judge| {
             judge.compound(&command.kind, &sent.input.clone(), span)
         });

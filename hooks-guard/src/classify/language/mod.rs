@@ -8,6 +8,7 @@ mod printed;
 mod redis;
 mod sed;
 mod sql;
+mod variables;
 
 pub(crate) use self::awk::is_connection;
 use super::judge::{Arg, Judge};
@@ -16,6 +17,10 @@ use super::tables::Language;
 impl Judge<'_> {
     /// Judges a script that a program was given.
     pub(crate) fn script_in(&mut self, language: Language, arg: &Arg, path: &str) {
+        // Text of PowerShell is judged where it is decoded.
+        if language != Language::PowerShell {
+            self.variables_in(language, arg);
+        }
         match language {
             Language::Sed => sed::judge(self, arg),
             Language::Awk => awk::judge(self, arg),

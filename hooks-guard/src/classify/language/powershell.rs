@@ -3,7 +3,7 @@
 use base64::Engine;
 
 use crate::classify::judge::{Arg, Judge, UNKNOWN};
-use crate::classify::tables::Effect;
+use crate::classify::tables::{Effect, Language};
 
 const VERBS: &[&str] = &[
     "get",
@@ -104,6 +104,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         self::judge(judge, &arg.with(&text));
         return;
     }
+    judge.variables_in(Language::PowerShell, arg);
     let plain = arg
         .text
         .replace("2>$null", "")

@@ -138,6 +138,7 @@ struct RawPager {
 struct RawContents {
     #[serde(default)]
     off: String,
+    #[serde(default)]
     on: String,
     #[serde(default)]
     only_on: Vec<String>,
@@ -408,6 +409,7 @@ fn role(name: &str) -> Result<Role, String> {
         "request" => Role::Request,
         "method" => Role::Method,
         "setting" => Role::Setting,
+        "filter" => Role::Filter,
         other => match other.strip_prefix("script:") {
             Some(name) => Role::Script(language(name)?),
             None => return Err(format!("unknown role `{other}`")),

@@ -99,6 +99,8 @@ pub(crate) enum Role {
     Request,
     /// The name of a setting that is printed.
     Setting,
+    /// A pattern of the names of files that are read.
+    Filter,
     /// The method of a request, as HTTP names them.
     Method,
 }
@@ -172,7 +174,7 @@ impl Opt {
         match self.verb {
             Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret) => true,
             Some(Verb::Means(effect) | Verb::Only(effect)) if effect != Effect::Read => true,
-            _ => !matches!(self.role, Role::Text | Role::Input),
+            _ => !matches!(self.role, Role::Text | Role::Input | Role::Filter),
         }
     }
 }

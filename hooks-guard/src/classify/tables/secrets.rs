@@ -47,6 +47,7 @@ impl Paths {
         if self.secret(path) {
             return true;
         }
+        let home = relative(path) != path;
         let path = plain(path);
         if self.harmless(&path) {
             return false;
@@ -55,20 +56,19 @@ impl Paths {
             return true;
         }
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        if !name.contains(open) {
+        if !path.contains(open) {
             return false;
         }
-        let mut above = parent;
-        loop {
-            if self.folders.hit(above) {
+        let mut above = Some(parent);
+        while let Some(folder) = above.filter(|_| name.contains(open)) {
+            if self.folders.hit(folder)
+                || folder.contains(open) && self.folders.may_be(folder, home)
+            {
                 return true;
             }
-            match above.rsplit_once('/') {
-                Some((rest, _)) => above = rest,
-                None => break,
-            }
+            above = folder.rsplit_once('/').map(|(rest, _)| rest);
         }
-        self.secret.may_be(parent, name)
+        self.secret.may_be(&path, home)
     }
 }
 
@@ -124,9 +124,10 @@ impl Patterns {
                 || self.paths.iter().flatten().any(|glob| matches(glob, path)))
     }
 
-    /// Whether a pattern of the shell, or a name of which some is not known, may be one of these names.
-    fn may_be(&self, parent: &str, name: &str) -> bool {
-        let word = name.replace(crate::classify::judge::UNKNOWN, "*");
+    /// Returns true if a pattern of the shell, or a path of which some is not known, may stand for one
+    /// of these paths. Below the home of the user a folder alone says which are meant.
+    fn may_be(&self, path: &str, home: bool) -> bool {
+        let (parent, word) = path.rsplit_once('/').unwrap_or(("", path));
         let names = self.names.iter().chain(&self.globs);
         let names = names.map(|name| ("", name.as_str()));
         let ends = self.ends.values().flatten();
@@ -134,11 +135,40 @@ impl Patterns {
         let paths = ends.filter_map(|end| end.rsplit_once('/'));
         names
             .chain(paths)
-            .filter(|(above, _)| parent.ends_with(above.trim_start_matches('/')))
-            .any(|(above, last)| {
-                is_specific(&word, above, last) && overlap(word.as_bytes(), last.as_bytes())
+            .filter(|(above, _)| ends_with(parent, above.trim_start_matches('/')))
+            .any(|(above, last)| match word.contains(open) {
+                true => {
+                    let meant = home && !above.is_empty() && !parent.contains(open);
+                    (meant || is_specific(word, above, last)) && fits(word, last)
+                }
+                // Of the names alone it is known whether they fit.
+                false => !above.is_empty() && last == word,
             })
     }
+}
+
+/// Returns true if a folder, of which parts may be patterns of the shell, may end with others.
+fn ends_with(parent: &str, above: &str) -> bool {
+    if above.is_empty() || parent.ends_with(above) {
+        return true;
+    }
+    let parts = above.rsplit('/');
+    let folders: Vec<&str> = parent.rsplit('/').take(parts.clone().count()).collect();
+    let known = |folder: &&str| folder.contains(|c| !open(c));
+    folders.iter().any(known)
+        && folders.len() == parts.clone().count()
+        && folders
+            .iter()
+            .zip(parts)
+            .all(|(folder, part)| fits(folder, part))
+}
+
+/// Returns true if a name may fit a pattern of the shell, which has to name the dot that a name begins
+/// with, and a pattern in which `*` stands for anything.
+fn fits(word: &str, pattern: &str) -> bool {
+    let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
+    let word = word.replace(crate::classify::judge::UNKNOWN, "*");
+    !hidden && overlap(word.as_bytes(), pattern.as_bytes())
 }
 
 /// What may stand for other characters.

@@ -4,7 +4,7 @@ use super::{Outcome, args};
 use crate::classify::judge::redirect::{device, nowhere};
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect};
+use crate::classify::tables::{Call, Effect, Role};
 
 /// Copying nothing onto a file empties it.
 pub(super) fn cp(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
@@ -200,12 +200,11 @@ pub(super) fn pattern(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
     };
     // Without a file all below the folder is searched.
     if call.operands.len() <= usize::from(!given) && searches {
-        judge.input_file(&Arg::new(".", whole));
+        judge.role(call, Role::Name, &[Arg::new(".", whole)], input);
     }
-    if call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]) {
-        for operand in &call.operands {
-            judge.input_file(&operand.arg);
-        }
+    if given {
+        let files: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
+        judge.role(call, Role::Name, &files, input);
         return Outcome::NoOperands;
     }
     Outcome::Table

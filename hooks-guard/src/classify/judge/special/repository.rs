@@ -3,9 +3,12 @@
 use super::{Outcome, args};
 use crate::classify::judge::{Input, Judge};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect, Verb};
+use crate::classify::tables::{Call, Effect, Role, Verb};
 
-pub(super) fn config(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    if !call.has(&["--name-only"]) {
+        judge.role(call, Role::Setting, &args(call), input);
+    }
     if call
         .options
         .iter()

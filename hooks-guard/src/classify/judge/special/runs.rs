@@ -233,6 +233,10 @@ pub(super) fn jq(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
         && first.next().is_some_and(|first| commands.contains(&first));
     let filter = !call.has(&["-f", "--from-file"]);
     let skip = usize::from(command) + usize::from(filter);
+    let filters = call.operands.iter().take(skip);
+    for operand in filters.skip(usize::from(command)) {
+        judge.script_in(Language::Jq, &operand.arg, &call.path);
+    }
     for operand in call.operands.iter().skip(skip) {
         judge.input_file(&operand.arg);
     }

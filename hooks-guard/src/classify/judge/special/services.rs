@@ -584,3 +584,49 @@ pub(super) fn state_as_json(judge: &mut Judge<'_>, call: &Call, whole: Span, _: 
     }
     Outcome::Table
 }
+
+/// A format or a list of properties may name the environment of what is described.
+pub(super) fn environment(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let values = call.options.iter().filter_map(|given| given.value.as_ref());
+    for value in values {
+        let mut words = value.text.split(|c: char| !c.is_ascii_alphanumeric());
+        if words.any(|word| matches!(word, "Env" | "Environment")) {
+            let reason = format!(
+                "`{}` prints an environment, which may hold secrets",
+                call.path
+            );
+            judge.ask(value.span, reason);
+        }
+    }
+    Outcome::Table
+}
+
+/// Variables that a text names are replaced by their values.
+pub(super) fn substitutes(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    let span = call.args.last().map_or(Span::default(), |arg| arg.span);
+    let mut texts: Vec<Arg> = call.operands.iter().map(|o| o.arg.clone()).collect();
+    if let Input::Known(text) = input {
+        texts.push(Arg::new(text.as_str(), span));
+    }
+    for text in texts {
+        for part in text.text.split('$').skip(1) {
+            let part = part.trim_start_matches('{');
+            let name = part.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            judge.prints_variable(name.clone().next().unwrap_or(""), text.span);
+        }
+    }
+    Outcome::Table
+}
+
+/// One kind of fact about a tunnel is its keys, or has them in it.
+pub(super) fn wg_show(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    let keys = ["private-key", "preshared-keys", "dump"];
+    if call
+        .args
+        .iter()
+        .any(|arg| !arg.known() || keys.contains(&arg.text.as_str()))
+    {
+        judge.ask(whole, format!("`{}` prints private keys", call.path));
+    }
+    Outcome::Table
+}

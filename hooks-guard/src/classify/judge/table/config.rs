@@ -5,9 +5,10 @@ use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, matches};
 
-/// Whether the name of a variable says that it is a secret.
-pub(in crate::classify::judge) fn private(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
+/// Returns true if the name of a variable or a setting says that it is a secret.
+fn private(name: &str) -> bool {
+    // The programs that split text are no secrets.
+    let name = name.to_ascii_uppercase().replace("TOKENIZE", "");
     [
         "TOKEN",
         "SECRET",
@@ -15,13 +16,27 @@ pub(in crate::classify::judge) fn private(name: &str) -> bool {
         "PASSWD",
         "PASSPHRASE",
         "APIKEY",
+        "ACCESSKEY",
+        "PRIVATEKEY",
+        "EXTRAHEADER",
     ]
     .iter()
     .any(|word| name.contains(word))
-        || name.split('_').any(|word| word == "KEY")
+        || name
+            .split('_')
+            .any(|word| ["KEY", "PASS", "PAT"].contains(&word))
+        || name.ends_with("_AUTH")
 }
 
 impl Judge<'_> {
+    /// Asks about a variable or a setting whose value is printed, if its name says that it is a
+    /// secret. A variable that the command itself sets is none.
+    pub(in crate::classify) fn prints_variable(&mut self, name: &str, span: Span) {
+        if private(name) && !self.environment.variables.contains_key(name) {
+            self.ask(span, format!("prints `{name}`, by its name a secret"));
+        }
+    }
+
     /// Addresses that name programs: `ext::COMMAND` and other helpers of git,
     /// `:backend,key=value:` of rclone.
     pub(super) fn remotes(&mut self, call: &Call) {
@@ -144,15 +159,6 @@ impl Judge<'_> {
                 for operand in call.operands.iter().filter(|o| !o.arg.known()) {
                     let reason = "`go list` sends what an expansion holds over the network";
                     self.ask(operand.arg.span, reason);
-                }
-            }
-            "printenv" | "gprintenv" => {
-                for operand in call.operands.iter().filter(|o| private(&o.arg.text)) {
-                    let name = &operand.arg.text;
-                    self.ask(
-                        operand.arg.span,
-                        format!("prints `{name}`, by its name a secret"),
-                    );
                 }
             }
             "jo" => {

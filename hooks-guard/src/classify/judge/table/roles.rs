@@ -1,6 +1,5 @@
 //! Operands and values of options by the role that they play.
 
-use super::config::private;
 use super::{as_address, elsewhere, leaves};
 use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::{device, kernel, nowhere, shown};
@@ -23,6 +22,14 @@ impl Judge<'_> {
             Role::Text | Role::Format => {}
             Role::Host => args.iter().for_each(|arg| self.own_keys(arg)),
             Role::Name if !prints_contents(call) => {}
+            Role::Filter if call.program.contents.is_some() && !prints_contents(call) => {}
+            Role::Filter => {
+                for arg in args {
+                    for pattern in patterns(&arg.text) {
+                        self.input_file(&arg.with(&pattern));
+                    }
+                }
+            }
             Role::Input | Role::Name => args.iter().for_each(|arg| self.input_file(arg)),
             Role::Settings => {
                 for arg in args.iter().filter(|arg| !own(arg)) {
@@ -217,11 +224,8 @@ impl Judge<'_> {
             }
             Role::Config => args.iter().for_each(|arg| self.config(call, arg)),
             Role::Setting => {
-                for arg in args.iter().filter(|arg| private(&arg.text)) {
-                    self.ask(
-                        arg.span,
-                        format!("prints `{}`, by its name a secret", shown(arg)),
-                    );
+                for arg in args {
+                    self.prints_variable(&shown(arg), arg.span);
                 }
             }
             Role::Method => {
@@ -251,12 +255,49 @@ impl Judge<'_> {
 
 /// Whether a call prints the contents of the files that it names.
 fn prints_contents(call: &Call) -> bool {
-    let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
+    // Options before the name of a command are none of its own.
+    let first = call.args.first().map_or(usize::MAX, |arg| arg.span.start);
+    let own = || {
+        let options = call.options.iter();
+        options.filter(|given| given.span.start >= first)
+    };
+    let given = |names: &[String]| own().any(|given| names.contains(&given.name));
     call.program.contents.as_ref().is_some_and(|contents| {
         let name = call.path.rsplit(' ').next().unwrap_or("");
         let by_itself = !contents.only_on.iter().any(|only| only == name);
         given(&contents.on) || by_itself && !given(&contents.off)
     })
+}
+
+/// Returns true if a program prints facts about the files that it is given, such as their number of
+/// lines, and none of their contents.
+pub(in crate::classify::judge) fn prints_facts(call: &Call) -> bool {
+    let takes = |role: Role| {
+        call.program
+            .operands
+            .iter()
+            .any(|(other, _)| *other == role)
+    };
+    takes(Role::Name) && !takes(Role::Input) && !prints_contents(call)
+}
+
+/// Returns the patterns of names that a filter of files consists of; none if it leaves files out.
+fn patterns(filter: &str) -> Vec<String> {
+    if filter.starts_with('!') {
+        return Vec::new();
+    }
+    // A regular expression is reduced to the name that is likely meant.
+    let filter = filter.replace(['\\', '^', '$'], "");
+    match filter.split_once('{').and_then(|(before, rest)| {
+        let (choice, after) = rest.split_once('}')?;
+        Some((before, choice, after))
+    }) {
+        Some((before, choice, after)) => choice
+            .split(',')
+            .map(|one| format!("{before}{one}{after}"))
+            .collect(),
+        None => vec![filter],
+    }
 }
 
 /// Whether a file lies where only its user puts files.

@@ -13,6 +13,8 @@ pub(super) struct Any {
     pub(super) deletes: Vec<String>,
     pub(super) updates: Vec<String>,
     pub(super) shells: Vec<String>,
+    pub(super) facts: Vec<String>,
+    pub(super) facts_behind: Vec<String>,
 }
 
 /// What harmless code of a language may use.
@@ -62,6 +64,15 @@ pub(super) static MONGO: LazyLock<Mongo> =
 /// The files are part of the program, and a test reads each.
 fn read<T: DeserializeOwned>(text: &str) -> T {
     toml::from_str(text).expect("a table of this program")
+}
+
+impl Any {
+    /// Returns true if the name of a file, between two parts of a script, is given to a call that
+    /// does not read the file.
+    pub(super) fn says_facts(&self, before: &str, after: &str) -> bool {
+        let call = self.facts.iter().any(|call| before.ends_with(call)) && after.starts_with(')');
+        call || self.facts_behind.iter().any(|end| after.starts_with(end))
+    }
 }
 
 impl Names {
