@@ -146,7 +146,8 @@ impl Judge<'_> {
         {
             let pair = (name.clone(), target.text.clone());
             self.environment.references.insert(pair);
-            self.environment.set_unknown(name);
+            let variables = &mut self.environment.variables;
+            variables.insert(name.clone(), Value::Unknown);
             return;
         }
         let reason = "a name for another variable, which is then set by it";

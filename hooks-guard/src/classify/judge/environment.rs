@@ -15,6 +15,8 @@ pub(crate) struct Environment {
     pub(crate) functions: HashMap<String, Rc<Command>>,
     /// Functions that may not have been defined.
     pub(crate) maybe: HashSet<String>,
+    /// Values of variables outside of a program, which it may be given.
+    pub(crate) outer: HashSet<String>,
     /// Variables that may be integers: the shell computes each value that they take.
     pub(crate) integers: HashSet<String>,
     /// Variables that may be arrays.
@@ -214,7 +216,11 @@ impl Environment {
     /// own where they are exported.
     pub(crate) fn enter(&mut self) {
         for value in self.variables.values_mut() {
-            *value = Value::Unknown;
+            self.outer.extend(value.text().map(str::to_owned));
+            *value = match value.is_inert() {
+                true => Value::Inert,
+                false => Value::Unknown,
+            };
         }
         let exported = &self.exported;
         self.functions.retain(|name, _| exported.contains(name));
@@ -302,6 +308,7 @@ impl Environment {
         self.folders.extend(other.folders.iter().cloned());
         self.called.extend(other.called.iter().cloned());
         self.integers.extend(other.integers.iter().cloned());
+        self.outer.extend(other.outer.iter().cloned());
         self.arrays.extend(other.arrays.iter().cloned());
         self.reshaped.extend(other.reshaped.iter().cloned());
         self.references.extend(other.references.iter().cloned());

@@ -126,6 +126,7 @@ impl Judge<'_> {
             .variables
             .values()
             .filter_map(Value::text)
+            .chain(self.environment.outer.iter().map(String::as_str))
             .filter(|value| value.contains('[') && (value.contains("$(") || value.contains('`')))
             .map(str::to_owned)
             .collect();

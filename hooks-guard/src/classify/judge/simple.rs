@@ -157,7 +157,7 @@ impl Judge<'_> {
     }
 
     /// Runs a command with variables that are set for it alone, unless the shell `keeps` them.
-    fn with_variables<T>(
+    pub(super) fn with_variables<T>(
         &mut self,
         set: &[(String, Arg)],
         keeps: bool,
@@ -213,10 +213,11 @@ impl Judge<'_> {
                 let Piece::Variable { name, change, .. } = piece else {
                     continue;
                 };
-                let names = self.environment.referents(name);
-                if names.iter().any(|name| private(name))
-                    && !instead(change)
-                    && !self.environment.variables.contains_key(name)
+                let mut names = self.environment.referents(name).into_iter();
+                let variables = &self.environment.variables;
+                let secret = |name: &String| private(name) && !variables.contains_key(name);
+                if !instead(change)
+                    && let Some(name) = names.find(secret)
                 {
                     let span = self.place.map(word.span);
                     self.ask(span, format!("prints `{name}`, by its name a secret"));
