@@ -405,7 +405,7 @@ impl Lexer<'_> {
 }
 
 /// The bracket that closes the one at `open`, past quotes; `to` if there is none.
-fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize {
+pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize {
     let bytes = source.as_bytes();
     let mut depth = 0usize;
     let mut at = open;
