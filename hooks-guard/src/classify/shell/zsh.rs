@@ -108,8 +108,11 @@ fn parameter(rest: &str) -> Option<(String, usize)> {
             });
         return Some(("$#".to_owned(), length + 2));
     }
+    if !rest.starts_with("${") {
+        return None;
+    }
     let close = scan(rest, 1, rest.len(), b'{', b'}');
-    if !rest.starts_with("${") || close >= rest.len() {
+    if close >= rest.len() {
         return None;
     }
     let inside = &rest[2..close];

@@ -103,11 +103,26 @@ pub(super) fn hash(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
     Outcome::Table
 }
 
+/// Functions that come with a shell, and that tables describe.
+const SUPPLIED: &[&str] = &["zmv", "zargs"];
+
+/// `zargs OPTIONS -- WORDS -- COMMAND`
+pub(super) fn zargs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let mut parts = call.args.split(|arg| arg.text == "--").skip(1);
+    if let (Some(words), Some(command)) = (parts.next(), parts.next())
+        && !command.is_empty()
+    {
+        judge.run([command, words].concat(), &Input::Inherited);
+    }
+    Outcome::Table
+}
+
 /// `autoload`: a function from a file of the user's, or by the name of a program.
 pub(super) fn autoload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
-        if name.contains(['/', UNKNOWN]) || judge.tables.program(name).is_some() {
+        let program = |name| judge.tables.program(name).is_some() && !SUPPLIED.contains(&name);
+        if name.contains(['/', UNKNOWN]) || program(name) {
             let reason = format!("loads a function from a file for `{}`", shown(&operand.arg));
             judge.find(Effect::Code, operand.arg.span, reason);
         }
