@@ -3,6 +3,7 @@
 //! Their operands are assignments: shells do not split them, evaluate subscripts and numbers in
 //! them, and read options before the first operand only.
 
+use super::environment::OWN;
 use super::simple::{is_name, split_assignment};
 use super::{Arg, Input, Judge, Output, UNKNOWN, Value};
 use crate::classify::shell::{Piece, Span, Word};
@@ -98,7 +99,8 @@ impl Judge<'_> {
             }
             if let Some((name, value)) = split_assignment(arg) {
                 self.sets(&name, &value);
-                let list = array || local && self.environment.arrays.contains(plain);
+                // Whether it is an array already matters where its value is not known.
+                let list = array || local && (value.known() || self.is_array(plain));
                 if list && !arg.compound {
                     self.expand_list(&name, &value);
                 }
@@ -134,7 +136,13 @@ impl Judge<'_> {
             }
             false => Value::Unknown,
         };
+        self.environment.arrays.insert(name.text.clone());
         self.environment.set(&name.text, value);
+    }
+
+    /// Returns true if a variable may be an array: the text makes it one, or the shell does.
+    fn is_array(&self, name: &str) -> bool {
+        self.environment.arrays.contains(name) || OWN.contains(&name)
     }
 
     /// Judges a name reference: `NAME=TARGET`.

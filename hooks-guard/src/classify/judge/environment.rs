@@ -15,6 +15,8 @@ pub(crate) struct Environment {
     pub(crate) functions: HashMap<String, Rc<Command>>,
     /// Functions that may not have been defined.
     pub(crate) maybe: HashSet<String>,
+    /// Paths of secrets that variables may hold.
+    pub(crate) secrets: HashMap<String, String>,
     /// Values of variables outside of a program, which it may be given.
     pub(crate) outer: HashSet<String>,
     /// Variables that may be integers: the shell computes each value that they take.
@@ -308,6 +310,10 @@ impl Environment {
         self.folders.extend(other.folders.iter().cloned());
         self.called.extend(other.called.iter().cloned());
         self.integers.extend(other.integers.iter().cloned());
+        for (name, path) in &other.secrets {
+            let path = || path.clone();
+            self.secrets.entry(name.clone()).or_insert_with(path);
+        }
         self.outer.extend(other.outer.iter().cloned());
         self.arrays.extend(other.arrays.iter().cloned());
         self.reshaped.extend(other.reshaped.iter().cloned());

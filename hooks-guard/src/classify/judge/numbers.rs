@@ -154,6 +154,8 @@ impl Judge<'_> {
         self.sets(&name.text, &Arg::unknown(name.span));
         self.takes(&name.text, value);
         let plain = name.text.split('[').next().unwrap_or("");
+        // `read -a` and `mapfile` make it an array.
+        self.environment.arrays.insert(plain.to_owned());
         self.environment.set_unknown(plain);
     }
 

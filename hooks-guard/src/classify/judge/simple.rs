@@ -276,6 +276,18 @@ impl Judge<'_> {
 
     pub(super) fn assign(&mut self, name: &str, value: &Arg) {
         self.takes(name, value);
+        let lower = value.text.to_lowercase();
+        let secret = [&value.text, &lower];
+        if let Some(path) = secret
+            .into_iter()
+            .find(|path| self.tables.secret_within(path))
+        {
+            for name in self.environment.referents(base(name)) {
+                self.environment.secrets.insert(name, path.clone());
+            }
+        } else if value.known() && base(name) == name {
+            self.environment.secrets.remove(name);
+        }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
         let base = base(name);

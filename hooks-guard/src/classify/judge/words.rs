@@ -435,6 +435,8 @@ impl Judge<'_> {
                 out.push_value(&text, quoted, true, inert);
             }
             _ => {
+                self.noted
+                    .extend(self.environment.secrets.get(name).cloned());
                 // Numbers are one word each.
                 let number = is_number(name)
                     || matches!(change, Change::Other(_)) && name == "#"
