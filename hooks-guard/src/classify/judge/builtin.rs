@@ -34,11 +34,9 @@ impl Judge<'_> {
                 for (at, arg) in rest.iter().enumerate() {
                     self.computed(arg);
                     if arg.text.starts_with('-') && arg.text.ends_with('p') {
-                        let value = Arg::unknown(arg.span);
                         if let Some(name) = rest.get(at + 1) {
-                            self.names_variable(name);
-                            self.environment.set_unknown(&name.text);
-                            self.sets(&name.text, &value);
+                            // A number.
+                            self.fills(name, &Arg::new("1", arg.span));
                         }
                     }
                 }
@@ -144,8 +142,13 @@ impl Judge<'_> {
                         self.sets(&arg.text, &Arg::unknown(arg.span));
                     }
                     // Without it what stands in the folder is found.
-                    if arg.text == "PATH" {
-                        self.sets(&arg.text, &arg.with(""));
+                    if self
+                        .environment
+                        .referents(&arg.text)
+                        .iter()
+                        .any(|n| n == "PATH")
+                    {
+                        self.sets("PATH", &arg.with(""));
                     }
                     self.environment.set_unknown(&arg.text);
                     self.environment.keyed.remove(&arg.text);
@@ -154,11 +157,19 @@ impl Judge<'_> {
                 None
             }
             "read" | "mapfile" | "readarray" => {
-                for arg in rest {
+                let line = match input {
+                    Input::Known(text) => Arg::new(text.clone(), whole),
+                    Input::Inherited | Input::Unknown => Arg::unknown(whole),
+                };
+                for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
+                    self.fills(arg, &line);
+                }
+                for arg in rest.iter().filter(|arg| arg.text.starts_with('-')) {
+                    // The name may follow the letter: `-aNAME`.
                     self.names_variable(arg);
-                    self.sets(&arg.text, &Arg::unknown(arg.span));
-                    if arg.text.chars().all(|c| c.is_alphanumeric() || c == '_') {
-                        self.environment.set_unknown(&arg.text);
+                    let name = arg.text.get(2..).unwrap_or("");
+                    if super::simple::is_name(name) {
+                        self.fills(&arg.with(name), &line);
                     }
                 }
                 // One line, parted at blanks.
@@ -181,14 +192,14 @@ impl Judge<'_> {
                         } else {
                             words.next().unwrap_or("").to_owned()
                         };
-                        self.environment
-                            .variables
-                            .insert((*name).to_owned(), Value::Text(value));
+                        self.environment.set(name, Value::Text(value));
                     }
                 }
                 if !rest.iter().any(|arg| !arg.text.starts_with('-')) {
-                    self.environment.set_unknown("REPLY");
-                    self.environment.set_unknown("MAPFILE");
+                    for name in ["REPLY", "MAPFILE"] {
+                        self.takes(name, &line);
+                        self.environment.set_unknown(name);
+                    }
                 }
                 if name == "mapfile" || name == "readarray" {
                     let call = self.read_builtin(name, args)?;

@@ -3,8 +3,9 @@
 //! Their operands are assignments: shells do not split them, evaluate subscripts and numbers in
 //! them, and read options before the first operand only.
 
-use super::simple::split_assignment;
-use super::{Arg, Judge, Output, Value};
+use super::environment::OWN;
+use super::simple::{is_name, split_assignment};
+use super::{Arg, Input, Judge, Output, UNKNOWN, Value};
 use crate::classify::shell::{Piece, Span, Word};
 use crate::classify::tables::{Call, Effect};
 
@@ -65,32 +66,34 @@ impl Judge<'_> {
         // `export` has no types.
         let typed = name != "export";
         let declares = matches!(name, "declare" | "typeset");
+        let local = declares || name == "local";
         let number = matches!(name, "integer" | "float") || "iFEX".chars().any(flag);
-        self.environment.integers |= typed && number;
-        if typed && "ulcLRZT".chars().any(flag) {
-            self.find(
-                Effect::Code,
-                whole,
-                "a variable that changes what it is set to",
-            );
-        }
-        if typed && (flag('n') || name == "nameref") {
-            self.find(
-                Effect::Code,
-                whole,
-                "a name for another variable, which is then set by it",
-            );
+        let reshapes = typed && "ulcLRZ".chars().any(flag);
+        let array = typed && (flag('a') || flag('A'));
+        if typed && flag('T') {
+            let reason = "a variable that sets another one with it";
+            self.find(Effect::Code, whole, reason);
         }
         for arg in &operands {
-            if self.environment.integers {
-                self.computes(arg);
-            } else if typed && flag('n') {
-                self.computed(arg);
-            }
             let variable = arg.text.split('=').next().unwrap_or("");
+            let plain = variable.split(['+', '[']).next().unwrap_or("");
+            if typed && number {
+                self.environment.integers.insert(plain.to_owned());
+                self.computes(arg);
+            }
+            if array {
+                self.environment.arrays.insert(plain.to_owned());
+            }
+            if reshapes {
+                self.environment.reshaped.insert(plain.to_owned());
+                self.sets(plain, &Arg::unknown(arg.span));
+            }
             if typed && name != "readonly" && !flag('g') {
-                let plain = variable.split(['+', '[']).next();
-                self.own_variable(plain.unwrap_or(""));
+                self.own_variable(plain);
+            }
+            if typed && (flag('n') || name == "nameref") {
+                self.refer(arg);
+                continue;
             }
             if typed && flag('A') {
                 self.environment.keyed.insert(variable.to_owned());
@@ -101,6 +104,11 @@ impl Judge<'_> {
             }
             if let Some((name, value)) = split_assignment(arg) {
                 self.sets(&name, &value);
+                // Whether it is an array already matters where its value is not known.
+                let list = array || local && (value.known() || self.is_array(plain));
+                if list && !arg.compound {
+                    self.expand_list(&name, &value);
+                }
                 self.assign(&name, &value);
                 if declares {
                     // Some shells have no such command.
@@ -133,7 +141,49 @@ impl Judge<'_> {
             }
             false => Value::Unknown,
         };
-        self.environment.variables.insert(name.text.clone(), value);
+        self.environment.arrays.insert(name.text.clone());
+        self.environment.set(&name.text, value);
+    }
+
+    /// Returns true if a variable may be an array: the text makes it one, or the shell does.
+    fn is_array(&self, name: &str) -> bool {
+        self.environment.arrays.contains(name) || OWN.contains(&name)
+    }
+
+    /// Judges a name reference: `NAME=TARGET`.
+    fn refer(&mut self, arg: &Arg) {
+        let target = split_assignment(arg);
+        if let Some((name, target)) = &target
+            && is_name(name)
+            && is_name(&target.text)
+        {
+            let pair = (name.clone(), target.text.clone());
+            self.environment.references.insert(pair);
+            let variables = &mut self.environment.variables;
+            variables.insert(name.clone(), Value::Unknown);
+            return;
+        }
+        let reason = "a name for another variable, which is then set by it";
+        self.find(Effect::Code, arg.span, reason);
+        self.names_variable(&target.map_or_else(|| arg.clone(), |(_, target)| target));
+    }
+
+    /// Judges the quoted value of an array, which the shell expands as a list once more.
+    fn expand_list(&mut self, name: &str, value: &Arg) {
+        let (first, last) = (value.text.chars().next(), value.text.chars().next_back());
+        let could =
+            |c: Option<char>, bracket: char| c.is_some_and(|c| c == bracket || c == UNKNOWN);
+        if !could(first, '(') || !could(last, ')') {
+            return;
+        }
+        let text = value.with(&format!("{name}={}", value.text));
+        match value.inert && !value.known() {
+            true => self.shell_text(
+                &text.with(&text.text.replace(UNKNOWN, "1")),
+                &Input::Unknown,
+            ),
+            false => self.shell_text(&text, &Input::Unknown),
+        };
     }
 
     /// Notes that a function has a variable of its own.

@@ -15,8 +15,18 @@ pub(crate) struct Environment {
     pub(crate) functions: HashMap<String, Rc<Command>>,
     /// Functions that may not have been defined.
     pub(crate) maybe: HashSet<String>,
-    /// Whether a variable is a number: what it is set to is computed.
-    pub(crate) integers: bool,
+    /// Paths of secrets that variables may hold.
+    pub(crate) secrets: HashMap<String, String>,
+    /// Values of variables outside of a program, which it may be given.
+    pub(crate) outer: HashSet<String>,
+    /// Variables that may be integers: the shell computes each value that they take.
+    pub(crate) integers: HashSet<String>,
+    /// Variables that may be arrays.
+    pub(crate) arrays: HashSet<String>,
+    /// Variables whose values the shell changes: case, width.
+    pub(crate) reshaped: HashSet<String>,
+    /// Name references: a variable, and the variable that it may stand for.
+    pub(crate) references: HashSet<(String, String)>,
     /// Whether the shell may print something else than its commands do, or elsewhere, or read
     /// from elsewhere: `exec > file`, a trap.
     pub(crate) moved: bool,
@@ -208,7 +218,11 @@ impl Environment {
     /// own where they are exported.
     pub(crate) fn enter(&mut self) {
         for value in self.variables.values_mut() {
-            *value = Value::Unknown;
+            self.outer.extend(value.text().map(str::to_owned));
+            *value = match value.is_inert() {
+                true => Value::Inert,
+                false => Value::Unknown,
+            };
         }
         let exported = &self.exported;
         self.functions.retain(|name, _| exported.contains(name));
@@ -218,16 +232,51 @@ impl Environment {
         self.moved = false;
     }
 
+    /// Sets a variable, and each variable that it may refer to.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        let names = self.referents(name);
+        let refers = names.len() > 1;
+        for name in names {
+            let unclear = (refers || self.reshaped.contains(&name)) && !value.is_inert();
+            let value = if unclear {
+                Value::Unknown
+            } else {
+                value.clone()
+            };
+            self.variables.insert(name, value);
+        }
+    }
+
     /// Sets a variable to what is only known when it runs.
     pub(crate) fn set_unknown(&mut self, name: &str) {
-        self.variables.insert(name.to_owned(), Value::Unknown);
+        self.set(name, Value::Unknown);
+    }
+
+    /// Returns true if a variable is a name reference.
+    pub(crate) fn refers(&self, name: &str) -> bool {
+        self.references.iter().any(|(from, _)| from == name)
+    }
+
+    /// Returns the name of a variable, followed by those that it may refer to.
+    pub(crate) fn referents(&self, name: &str) -> Vec<String> {
+        let mut names = vec![name.to_owned()];
+        let mut at = 0;
+        while let Some(name) = names.get(at).cloned() {
+            for (from, to) in &self.references {
+                if *from == name && !names.contains(to) {
+                    names.push(to.clone());
+                }
+            }
+            at += 1;
+        }
+        names
     }
 
     /// Leaves open whether a variable has its value, or none.
     pub(crate) fn doubt(&mut self, name: &str) {
         let before = self.variables.get(name).unwrap_or(&Value::Inert);
         let value = before.or(&Value::Inert);
-        self.variables.insert(name.to_owned(), value);
+        self.set(name, value);
     }
 
     /// What holds after either of two ways: the values that both agree on.
@@ -260,7 +309,15 @@ impl Environment {
         }
         self.folders.extend(other.folders.iter().cloned());
         self.called.extend(other.called.iter().cloned());
-        self.integers |= other.integers;
+        self.integers.extend(other.integers.iter().cloned());
+        for (name, path) in &other.secrets {
+            let path = || path.clone();
+            self.secrets.entry(name.clone()).or_insert_with(path);
+        }
+        self.outer.extend(other.outer.iter().cloned());
+        self.arrays.extend(other.arrays.iter().cloned());
+        self.reshaped.extend(other.reshaped.iter().cloned());
+        self.references.extend(other.references.iter().cloned());
         self.moved |= other.moved;
         self.exported.extend(other.exported.iter().cloned());
         for (name, text) in &other.aliases {

@@ -216,6 +216,10 @@ impl<'t> Judge<'t> {
         self.depth += 1;
         let output = match super::shell::parse(text) {
             Reading::Agreed(script) => self.script(&script, input),
+            _ if let Some(script) = zsh(text) => {
+                self.place = Place::Fixed(span);
+                self.script(&script, input)
+            }
             Reading::Single(script) => {
                 self.agreed = false;
                 self.find(
@@ -334,6 +338,14 @@ impl<'t> Judge<'t> {
             label: label(),
             before,
         });
+    }
+}
+
+/// Returns the script of a text that is plain but for notation of zsh.
+fn zsh(text: &str) -> Option<Script> {
+    match super::shell::parse(&super::shell::translate(text)?) {
+        Reading::Agreed(script) => Some(script),
+        _ => None,
     }
 }
 

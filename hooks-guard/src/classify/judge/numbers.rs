@@ -114,9 +114,7 @@ impl Judge<'_> {
                 .unwrap_or("");
             if !name.is_empty() {
                 self.sets(name, &Arg::unknown(span));
-                self.environment
-                    .variables
-                    .insert(name.to_owned(), Value::Inert);
+                self.environment.set(name, Value::Inert);
             }
         }
     }
@@ -128,6 +126,7 @@ impl Judge<'_> {
             .variables
             .values()
             .filter_map(Value::text)
+            .chain(self.environment.outer.iter().map(String::as_str))
             .filter(|value| value.contains('[') && (value.contains("$(") || value.contains('`')))
             .map(str::to_owned)
             .collect();
@@ -136,9 +135,36 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a variable is a number, to which nothing but a number is assigned.
-    pub(super) fn is_computed(&self, name: &str) -> bool {
-        self.environment.integers || COMPUTED.contains(&name)
+    /// Judges a value that a variable takes: that of an integer is computed, whichever command
+    /// sets it.
+    pub(super) fn takes(&mut self, name: &str, value: &Arg) {
+        let name = name.split(['+', '[']).next().unwrap_or(name);
+        let names = self.environment.referents(name);
+        let computed = |name: &String| {
+            self.environment.integers.contains(name) || COMPUTED.contains(&name.as_str())
+        };
+        if names.iter().any(computed) {
+            self.computes(value);
+        }
+    }
+
+    /// Sets a variable that a command of the shell fills with values such as this one.
+    pub(super) fn fills(&mut self, name: &Arg, value: &Arg) {
+        self.names_variable(name);
+        self.sets(&name.text, &Arg::unknown(name.span));
+        self.takes(&name.text, value);
+        let plain = name.text.split('[').next().unwrap_or("");
+        // `read -a` and `mapfile` make it an array.
+        self.environment.arrays.insert(plain.to_owned());
+        self.environment.set_unknown(plain);
+    }
+
+    /// Returns true if a variable holds a number, or what the shell was started with.
+    pub(super) fn is_numeric(&self, name: &str) -> bool {
+        match self.environment.variables.get(name).map(Value::list) {
+            Some(Some(text)) => is_numeric(text),
+            _ => self.is_inert(name),
+        }
     }
 
     /// Whether a variable holds what runs nothing if it is computed.

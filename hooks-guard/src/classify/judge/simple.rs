@@ -7,7 +7,7 @@ use super::run::plain;
 use super::table::elsewhere;
 use super::table::roles::prints_facts;
 use super::words::is_number;
-use super::{Arg, Input, Judge, Output, Place, Value};
+use super::{Arg, Input, Judge, Output, Place, UNKNOWN, Value};
 use crate::classify::shell::{Change, Piece, Redirect, Span, Word};
 use crate::classify::tables::{Call, Effect};
 
@@ -174,7 +174,7 @@ impl Judge<'_> {
     }
 
     /// Runs a command with variables that are set for it alone, unless the shell `keeps` them.
-    fn with_variables<T>(
+    pub(super) fn with_variables<T>(
         &mut self,
         set: &[(String, Arg)],
         keeps: bool,
@@ -246,7 +246,10 @@ impl Judge<'_> {
                     continue;
                 };
                 if !instead(change) {
-                    self.prints_variable(name, self.place.map(word.span));
+                    let span = self.place.map(word.span);
+                    for name in self.environment.referents(name) {
+                        self.prints_variable(&name, span);
+                    }
                 }
             }
         }
@@ -255,8 +258,17 @@ impl Judge<'_> {
     /// Notes that a variable is set that changes what programs run.
     pub(super) fn sets(&mut self, name: &str, value: &Arg) {
         let plain = base(name);
+        for referent in self.environment.referents(plain) {
+            self.sets_one(&format!("{referent}{}", &name[plain.len()..]), value);
+        }
+    }
+
+    fn sets_one(&mut self, name: &str, value: &Arg) {
+        let plain = base(name);
+        let reshaped = self.environment.reshaped.contains(plain);
         // Of what is appended to, the rest is not known.
-        let known = (value.known() && plain == name).then_some(value.text.as_str());
+        let known = value.known() && plain == name && !reshaped;
+        let known = known.then_some(value.text.as_str());
         let inner = value.text.strip_prefix('(');
         // An element, or what is appended, is a part of a list.
         let list = (plain != name || inner.is_some())
@@ -292,8 +304,18 @@ impl Judge<'_> {
     }
 
     pub(super) fn assign(&mut self, name: &str, value: &Arg) {
-        if self.is_computed(name) {
-            self.computes(value);
+        self.takes(name, value);
+        let lower = value.text.to_lowercase();
+        let secret = [&value.text, &lower];
+        if let Some(path) = secret
+            .into_iter()
+            .find(|path| self.tables.secret_within(path))
+        {
+            for name in self.environment.referents(base(name)) {
+                self.environment.secrets.insert(name, path.clone());
+            }
+        } else if value.known() && base(name) == name {
+            self.environment.secrets.remove(name);
         }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');
@@ -328,9 +350,16 @@ impl Judge<'_> {
         } else {
             Some(value.text.clone())
         };
-        let inert = (value.known() || value.inert)
-            && (!append && base == name || self.is_inert(base))
-            && !list;
+        // What is joined to another value, or is an element beside others, must be a number.
+        let part = append || base != name;
+        let number = match part {
+            true => is_numeric(&value.text.replace(UNKNOWN, "")) && self.is_numeric(base),
+            false => !value.text.contains(['[', '$', '`']),
+        };
+        let inert = (value.known() || value.inert) && number && !list;
+        if list || base != name {
+            self.environment.arrays.insert(base.to_owned());
+        }
         let value = match text {
             Some(text) if list => Value::List(text),
             Some(text) => Value::Text(text),
@@ -340,7 +369,7 @@ impl Judge<'_> {
             }
             None => Value::Unknown,
         };
-        self.environment.variables.insert(base.to_owned(), value);
+        self.environment.set(base, value);
     }
 }
 
@@ -427,7 +456,8 @@ const KEEPS: &[&str] = &[
     "break", "continue", "return", "exit", "declare", "typeset", "local", "builtin", "command",
 ];
 
-fn is_name(base: &str) -> bool {
+/// Returns true if a text can be the name of a variable.
+pub(super) fn is_name(base: &str) -> bool {
     !base.is_empty()
         && base.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !base.starts_with(|c: char| c.is_ascii_digit())

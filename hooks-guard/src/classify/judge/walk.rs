@@ -373,7 +373,29 @@ impl Judge<'_> {
             .as_ref()
             .and_then(|values| values.iter().find(secret))
             .map(|value| value.text.clone());
-        self.sets(name, &Arg::unknown(self.place.map(Span::default())));
+        let unknown = Arg::unknown(self.place.map(Span::default()));
+        self.sets(name, &unknown);
+        if self.environment.refers(name) {
+            let reason = "a loop that changes which variable a name stands for";
+            self.find(Effect::Code, unknown.span, reason);
+        }
+        match &values {
+            Some(values) => values.iter().for_each(|value| self.takes(name, value)),
+            None => {
+                let inert = inert || self.is_inert("@");
+                self.takes(
+                    name,
+                    &Arg {
+                        inert,
+                        ..unknown.clone()
+                    },
+                );
+            }
+        }
+        // `select` reads a line into it.
+        if self.environment.integers.contains("REPLY") {
+            self.takes("REPLY", &unknown);
+        }
         let inner = if *input == Input::Inherited {
             Input::Inherited
         } else {
@@ -384,9 +406,7 @@ impl Judge<'_> {
         if let (true, Some(values)) = (followed, values) {
             let before = self.environment.clone();
             for value in values {
-                self.environment
-                    .variables
-                    .insert(name.to_owned(), Value::Text(value.text));
+                self.environment.set(name, Value::Text(value.text));
                 self.script(body, &inner);
             }
             self.environment.merge(&before);
@@ -396,7 +416,7 @@ impl Judge<'_> {
             judge.repeat(|judge| {
                 let other = if inert { Value::Inert } else { Value::Unknown };
                 let value = address.clone().unwrap_or(other);
-                judge.environment.variables.insert(name.to_owned(), value);
+                judge.environment.set(name, value);
                 judge.script(body, &inner);
             });
         });

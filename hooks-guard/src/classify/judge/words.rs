@@ -31,6 +31,8 @@ pub(crate) struct Arg {
     pub(crate) inert: bool,
     /// Whether some number stands in it for one that is not known.
     pub(crate) guess: bool,
+    /// Whether it assigns a list in brackets that are not quoted: `NAME=(…)`.
+    pub(crate) compound: bool,
 }
 
 impl Arg {
@@ -43,6 +45,7 @@ impl Arg {
             many: false,
             inert: false,
             guess: false,
+            compound: false,
         }
     }
 
@@ -171,6 +174,10 @@ impl Judge<'_> {
         self.cells(word, &mut cells);
         let mut whole = self.unsplit(&cells, &cells.all, word);
         whole.glob = false;
+        whole.compound = matches!(
+            word.pieces.first(),
+            Some(Piece::Text { text, quoted: false }) if text.contains("=(")
+        );
         let words = split(&cells, whole.span);
         std::iter::once(whole)
             .chain(words.into_iter().skip(1))
@@ -218,6 +225,7 @@ impl Judge<'_> {
             many: false,
             inert: cells.iter().all(|cell| cell.is_inert()),
             guess: cells.iter().any(|cell| cell.guess),
+            compound: false,
         }
     }
 
@@ -383,6 +391,7 @@ impl Judge<'_> {
             {
                 let value = Arg::new(value, self.place.map(inner.span));
                 self.sets(&format!("{name}["), &value);
+                self.takes(name, &value);
             }
             if list && let Some(words) = changed {
                 out.push(&words, false, true);
@@ -396,16 +405,23 @@ impl Judge<'_> {
             let text = default.text();
             inert &= default.is_inert();
             if matches!(change, Change::Assign(_)) {
-                let value = Arg::new(text.clone(), self.place.map(inner.span));
+                let value = Arg {
+                    inert: default.is_inert(),
+                    ..Arg::new(text.clone(), self.place.map(inner.span))
+                };
                 self.sets(name, &value);
+                self.takes(name, &value);
             }
             let set = self.environment.variables.contains_key(name);
             if !set || known.as_deref() == Some("") {
                 out.maybe |= !set;
-                known = Some(text);
-                if matches!(change, Change::Assign(_)) {
+                let assigns = matches!(change, Change::Assign(_));
+                let reshapes = assigns && self.environment.reshaped.contains(name);
+                inert &= !assigns || !text.contains(['[', '$', '`']);
+                known = (!reshapes).then_some(text);
+                if assigns {
                     let value = if inert { Value::Inert } else { Value::Unknown };
-                    self.environment.variables.insert(name.to_owned(), value);
+                    self.environment.set(name, value);
                 }
             }
         }
@@ -419,6 +435,8 @@ impl Judge<'_> {
                 out.push_value(&text, quoted, true, inert);
             }
             _ => {
+                self.noted
+                    .extend(self.environment.secrets.get(name).cloned());
                 // Numbers are one word each.
                 let number = is_number(name)
                     || matches!(change, Change::Other(_)) && name == "#"
@@ -530,6 +548,7 @@ fn split(cells: &Cells, span: Span) -> Vec<Arg> {
                 many: glob || cells.many,
                 inert: field.iter().all(|cell| cell.is_inert()),
                 guess: field.iter().any(|cell| cell.guess),
+                compound: false,
             });
         }
     }

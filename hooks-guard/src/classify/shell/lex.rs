@@ -226,6 +226,20 @@ impl Lexer<'_> {
         let start = self.at + 2;
         let end = self.brace_end(start);
         let inside = self.source.get(start..end).unwrap_or("");
+        // In zsh `${=name}` is split, also in quotes.
+        let name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if let Some(split) = inside
+            .strip_prefix('=')
+            .filter(|rest| rest.chars().all(name))
+        {
+            self.at = (end + 1).min(self.to);
+            self.pieces.push(Piece::Variable {
+                name: split.to_owned(),
+                change: Change::None,
+                quoted: false,
+            });
+            return;
+        }
         let mark = usize::from(inside.starts_with(['!', '#']) && inside.len() > 1);
         let length = inside[mark..]
             .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
@@ -405,7 +419,7 @@ impl Lexer<'_> {
 }
 
 /// The bracket that closes the one at `open`, past quotes; `to` if there is none.
-fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize {
+pub(super) fn scan(source: &str, open: usize, to: usize, opening: u8, closing: u8) -> usize {
     let bytes = source.as_bytes();
     let mut depth = 0usize;
     let mut at = open;

@@ -9,12 +9,14 @@ mod brush;
 mod lex;
 mod nesting;
 mod tree;
+mod zsh;
 
 use std::ops::Range;
 
 pub(crate) use agree::{Reading, parse};
 pub(crate) use lex::{Mode, lex};
 pub(crate) use tree::plain;
+pub(crate) use zsh::translate;
 
 /// A part of a text, in bytes.
 ///

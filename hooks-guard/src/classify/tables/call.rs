@@ -156,7 +156,9 @@ impl Call {
             let text = arg.text.as_str();
             at += 1;
             let bundled = style == Style::Bundled && at == 1 && !text.starts_with('-');
-            if ended || !(bundled || is_option(text, style, &scope)) {
+            // An operand that is an assignment means the same after `--`.
+            let operand = ended && style != Style::Assign;
+            if operand || !(bundled || is_option(text, style, &scope)) {
                 let after = ended && style != Style::None && style != Style::Posix;
                 self.operands.push(Operand {
                     arg: arg.clone(),

@@ -16,7 +16,9 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
             && printf
             && let Some(name) = call.args.get(at + 1)
         {
-            named(judge, name);
+            for operand in &call.operands {
+                judge.fills(name, &operand.arg);
+            }
         }
     }
     // Some shells compute what is shown as a number.
@@ -33,17 +35,26 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
     if call.path == "getopts"
         && let Some(name) = call.args.get(1)
     {
-        named(judge, name);
+        let words = call.args.get(2..).filter(|words| !words.is_empty());
+        let given = judge.environment.positional.clone();
+        let words = match words {
+            Some(words) => words.to_vec(),
+            None => given.unwrap_or_else(|| vec![Arg::unknown(name.span)]),
+        };
+        for value in &words {
+            judge.fills(name, value);
+            // The value of an option may follow its letter.
+            let letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            let part = value.with(value.text.trim_start_matches(letter));
+            for value in [value, &part] {
+                judge.takes("OPTARG", value);
+            }
+        }
+        judge.fills(name, &Arg::new("", name.span));
         judge.environment.set_unknown("OPTARG");
         judge.environment.set_unknown("OPTIND");
     }
     Outcome::Table
-}
-
-fn named(judge: &mut Judge<'_>, name: &Arg) {
-    judge.names_variable(name);
-    judge.sets(&name.text, &Arg::unknown(name.span));
-    judge.environment.set_unknown(&name.text);
 }
 
 /// `print`: text that is expanded as a prompt (`-P`), computed (`-f`), typed (`-z`) or kept (`-v`).
@@ -58,7 +69,11 @@ pub(super) fn print(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) 
     }
     for given in &call.options {
         match (given.name.as_str(), &given.value) {
-            ("-v", Some(name)) => named(judge, name),
+            ("-v", Some(name)) => {
+                for operand in &call.operands {
+                    judge.fills(name, &operand.arg);
+                }
+            }
             ("-f", Some(format)) if formats_numbers(&format.text) => {
                 for arg in text() {
                     judge.computes(arg);
@@ -88,11 +103,26 @@ pub(super) fn hash(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
     Outcome::Table
 }
 
+/// Functions that come with a shell, and that tables describe.
+const SUPPLIED: &[&str] = &["zmv", "zargs"];
+
+/// `zargs OPTIONS -- WORDS -- COMMAND`
+pub(super) fn zargs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+    let mut parts = call.args.split(|arg| arg.text == "--").skip(1);
+    if let (Some(words), Some(command)) = (parts.next(), parts.next())
+        && !command.is_empty()
+    {
+        judge.run([command, words].concat(), &Input::Inherited);
+    }
+    Outcome::Table
+}
+
 /// `autoload`: a function from a file of the user's, or by the name of a program.
 pub(super) fn autoload(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     for operand in &call.operands {
         let name = operand.arg.text.as_str();
-        if name.contains(['/', UNKNOWN]) || judge.tables.program(name).is_some() {
+        let program = |name| judge.tables.program(name).is_some() && !SUPPLIED.contains(&name);
+        if name.contains(['/', UNKNOWN]) || program(name) {
             let reason = format!("loads a function from a file for `{}`", shown(&operand.arg));
             judge.find(Effect::Code, operand.arg.span, reason);
         }
@@ -177,10 +207,7 @@ pub(super) fn arithmetic(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &In
                     format!("sets `{name}`, which changes what runs"),
                 );
             }
-            judge
-                .environment
-                .variables
-                .insert(name.to_owned(), Value::Inert);
+            judge.environment.set(name, Value::Inert);
         }
     }
     Outcome::Table

@@ -94,6 +94,7 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
     let words = args(call);
     // `-` alone is `-i`.
     let mut at = usize::from(words.first().is_some_and(|first| first.text == "-"));
+    let mut set = Vec::new();
     while let Some(arg) = words.get(at)
         && let Some((name, value)) = arg.text.split_once('=')
     {
@@ -105,6 +106,7 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
             );
         }
         judge.sets(name, &arg.with(value));
+        set.push((name.to_owned(), arg.with(value)));
         at += 1;
     }
     judge.strange(call);
@@ -123,7 +125,7 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
     Outcome::Done(if rest.is_empty() {
         None
     } else {
-        judge.run(rest, input)
+        judge.with_variables(&set, false, |judge| judge.run(rest, input))
     })
 }
 

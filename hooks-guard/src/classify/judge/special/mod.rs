@@ -99,6 +99,7 @@ pub(crate) const SPECIALS: &[(&str, SpecialFn)] = &[
     ("repeat", SpecialFn(builtins::repeat)),
     ("ulimit", SpecialFn(builtins::ulimit)),
     ("test", SpecialFn(builtins::test)),
+    ("zargs", SpecialFn(builtins::zargs)),
     ("arithmetic", SpecialFn(builtins::arithmetic)),
     ("compgen", SpecialFn(builtins::compgen)),
     ("jobs", SpecialFn(builtins::jobs)),

@@ -57,6 +57,7 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         );
         return Outcome::Done(None);
     }
+    let mut set = Vec::new();
     while let Some(first) = words.first()
         && let Some((name, value)) = first.text.split_once('=')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -64,6 +65,7 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         let value = first.with(value);
         let name = name.to_owned();
         judge.sets(&name, &value);
+        set.push((name, value));
         words.remove(0);
     }
     let shell = call.has(&["-i", "-s", "--login", "--shell"]);
@@ -87,10 +89,11 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
         );
         return Outcome::Done(None);
     }
-    if shell && let Some(text) = joined(&words) {
-        return Outcome::Done(judge.shell_text(&text, input));
-    }
-    Outcome::Done(judge.run(words, input))
+    let text = joined(&words).filter(|_| shell);
+    Outcome::Done(judge.with_variables(&set, false, |judge| match text {
+        Some(text) => judge.shell_text(&text, input),
+        None => judge.run(words, input),
+    }))
 }
 
 /// `parallel COMMAND ::: WORDS`

@@ -248,6 +248,9 @@ impl Judge<'_> {
                 );
             }
             self.sets(name, &arg.with(value));
+            // A shell that it starts may compute the value.
+            self.environment.outer.insert(value.to_owned());
+            self.environment.set_unknown(name);
             return;
         }
         self.find(
