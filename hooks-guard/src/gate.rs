@@ -35,7 +35,7 @@ pub enum Confirm {
     /// Deletions, and whatever is asked about for another reason than its class: secrets, what is
     /// not understood, protected files, a rule that asks. Other changes are left to the agent.
     Deletions,
-    /// Nothing: the agent decides, except for denied requests.
+    /// Nothing: the agent decides, except for denied requests and protected files.
     Nothing,
 }
 
@@ -410,7 +410,9 @@ impl Gate {
                         && !sensitive
                         && matches!(found.crud, Crud::Create | Crud::Update)
                 }
-                Confirm::Nothing => true,
+                Confirm::Nothing => verdict
+                    .as_ref()
+                    .is_none_or(|verdict| !verdict.is_protection()),
             };
         let because = match (because, mode) {
             (because, Some(mode)) if left_to_agent => {

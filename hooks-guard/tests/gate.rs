@@ -326,6 +326,7 @@ async fn a_mode_decides_what_is_asked_about() {
         (Some("plan"), "rm a", true),
         (Some("plan"), "touch a", true),
         (Some("plan"), "rmdir a", false),
+        (Some("plan"), "echo x >> ~/.bashrc", false),
     ] {
         let request = PermissionRequest {
             permission_mode: mode.map(str::to_owned),
