@@ -122,15 +122,13 @@ pub struct Verdict {
 /// Stands in the names of what is asked about every time.
 const BUILT_IN: &str = "built in:";
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl Verdict {
     /// Returns whether a built-in protection asks, alone or with other rules.
     pub(crate) fn is_protection(&self) -> bool {
         self.rule.contains(BUILT_IN)
     }
-}
 
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-impl Verdict {
     /// Whether an answer to what a rule of this name asks about may be remembered.
     pub(crate) fn remembers(rule: &str) -> bool {
         !rule.contains(BUILT_IN)
