@@ -33,11 +33,12 @@ impl Judge<'_> {
             "wait" => {
                 for (at, arg) in rest.iter().enumerate() {
                     self.computed(arg);
-                    if arg.text.starts_with('-') && arg.text.ends_with('p') {
-                        if let Some(name) = rest.get(at + 1) {
-                            // A number.
-                            self.fills(name, &Arg::new("1", arg.span));
-                        }
+                    if arg.text.starts_with('-')
+                        && arg.text.ends_with('p')
+                        && let Some(name) = rest.get(at + 1)
+                    {
+                        // A number.
+                        self.fills(name, &Arg::new("1", arg.span));
                     }
                 }
                 Some(String::new())
