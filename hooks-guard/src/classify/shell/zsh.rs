@@ -56,7 +56,7 @@ pub(crate) fn translate(text: &str) -> Option<String> {
             }
             None => 1,
         };
-        while !text.is_char_boundary(at) {
+        while at < text.len() && !text.is_char_boundary(at) {
             at += 1;
         }
     }
@@ -207,6 +207,9 @@ mod tests {
             "(( 2*(n) ))",
             "let x=2*(n)",
             "f() { ls; }",
+            "echo *(",
+            "echo $+",
+            "echo (é\\",
         ] {
             assert_eq!(translate(text), None, "{text}");
         }
