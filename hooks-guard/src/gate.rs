@@ -259,6 +259,13 @@ impl Gate {
                         })
                     }
                 });
+        let verdict = match verdict {
+            Some(Verdict {
+                effect: Effect::Allow,
+                ..
+            }) if !self.allows_needing(request).await => None,
+            verdict => verdict,
+        };
         let run = match (&self.rules, &verdict) {
             (None, _) => StepRun::Skipped,
             (Some(_), None) => StepRun::Ran,
@@ -287,6 +294,22 @@ impl Gate {
             may_be_remembered,
             error,
         }
+    }
+
+    /// Returns whether the command that needs network access would be allowed by itself; true for
+    /// other requests.
+    async fn allows_needing(&self, request: &PermissionRequest) -> bool {
+        let needs = request.network.as_ref();
+        let Some(command) = needs.and_then(|network| network.command.clone()) else {
+            return true;
+        };
+        let request = PermissionRequest {
+            command,
+            network: None,
+            ..request.clone()
+        };
+        let judged = Box::pin(self.judge(&request)).await;
+        judged.ruling.decision == Decision::AutoAllowed
     }
 
     /// What the hooks say that may restrict, what went wrong with them, and how it went.

@@ -115,6 +115,11 @@ pub struct NetworkAccess {
     /// The port, if the agent names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
+    /// The command that needs the access, if it is known. A rule allows the access only if the
+    /// command itself would be allowed: the model writes the text that names the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "http", schema(max_length = 10000))]
+    pub command: Option<String>,
 }
 
 impl NetworkAccess {
@@ -138,6 +143,7 @@ impl NetworkAccess {
         Self {
             host: host.to_lowercase(),
             port,
+            command: None,
         }
     }
 }

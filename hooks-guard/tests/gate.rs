@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use hooks_guard::PermissionRequest;
 use hooks_guard::audit::AuditStore;
 use hooks_guard::classify::{Classification, Classifier, Decision, Judgement, Method};
 use hooks_guard::config::Config;
@@ -12,6 +11,7 @@ use hooks_guard::rules::{Protected, RuleBook};
 use hooks_guard::service::{
     Dispatch, HookRun, PermissionService, Remember, Reply, Responded, Runs, StepRun,
 };
+use hooks_guard::{NetworkAccess, PermissionRequest};
 use hooks_runtime::{Entry, FailurePolicy, HookError};
 
 /// Does what the last word of the command says.
@@ -356,4 +356,31 @@ async fn a_mode_decides_what_is_asked_about() {
     }
     let error = Config::parse("[modes]\nauto = 'sometimes'").unwrap_err();
     assert!(error.to_string().contains("sometimes"), "{error}");
+}
+
+/// The model writes the text that names the host: a rule for hosts allows no other command.
+#[tokio::test]
+async fn network_access_is_allowed_only_for_a_command_that_is() {
+    let home = tempfile::tempdir().unwrap();
+    let places = Places::below(home.path());
+    std::fs::create_dir_all(&places.config).unwrap();
+    let rules = "[[rule]]\neffect = 'allow'\nhost = 'crates.io'\n[[rule]]\neffect = 'allow'\nprogram = 'cargo'\nsubcommand = 'build'\n";
+    std::fs::write(places.rules_file(), rules).unwrap();
+    let book = RuleBook::new(&places, Protected::new(home.path()));
+    let gate = Gate::by_tables().with_rules(book);
+    for (command, decision) in [
+        (Some("git ls-remote"), Decision::AutoAllowed),
+        (Some("cargo build"), Decision::AutoAllowed),
+        (Some("rm -rf /srv"), Decision::RequiresConfirmation),
+        (None, Decision::AutoAllowed),
+    ] {
+        let mut network = NetworkAccess::of_target("https://crates.io:443");
+        network.command = command.map(str::to_owned);
+        let request = PermissionRequest {
+            network: Some(network.clone()),
+            ..PermissionRequest::new(network.to_string())
+        };
+        let ruling = gate.judge(&request).await.ruling;
+        assert_eq!(ruling.decision, decision, "{command:?}: {ruling:?}");
+    }
 }

@@ -126,6 +126,7 @@ pub(crate) fn others(agent: Agent, homes: &Homes, project: Option<&Path>) -> Vec
         Agent::OpenCode => &[
             "opencode/opencode.json",
             "opencode/opencode.jsonc",
+            "opencode/.npmrc",
             "opencode/plugin",
             "opencode/plugins",
         ],
@@ -155,6 +156,7 @@ pub(crate) fn others(agent: Agent, homes: &Homes, project: Option<&Path>) -> Vec
         Agent::OpenCode => &[
             "opencode.json",
             "opencode.jsonc",
+            ".opencode/.npmrc",
             ".opencode/plugin",
             ".opencode/plugins",
             ".opencode/opencode.json",

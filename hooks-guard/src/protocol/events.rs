@@ -207,8 +207,9 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     request.confirm = tool == Tool::PowerShell;
     request.types_into_programs = hook.agent.types_into_programs();
     request.network = network(hook, &arguments)?;
-    if let Some(network) = &request.network {
-        request.command = network.to_string();
+    if let Some(network) = &mut request.network {
+        let line = network.to_string();
+        network.command = Some(std::mem::replace(&mut request.command, line));
     }
     let mode = permission_mode(object)?;
     // The model that decides in this mode is not asked about a command in a slash command that has

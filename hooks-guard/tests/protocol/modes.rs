@@ -324,6 +324,7 @@ fn network_access_is_not_allowed_as_the_command() {
         "description": "network-access https://Example.com:443"});
     let one = question(Agent::Codex, &input);
     let network = one.request.network.clone().unwrap();
+    assert_eq!(network.command.as_deref(), Some("ls"));
     assert_eq!(
         (network.host.as_str(), network.port),
         ("example.com", Some(443))
