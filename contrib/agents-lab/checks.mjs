@@ -236,7 +236,7 @@ const claude = [
     flags: ['--permission-mode', 'default'],
     service: 'APPROVED',
     script: (tools) => [tools.shell(DELETE)],
-    expect: [does('nobody at the keyboard: the operator is asked', all(asked(DELETE), buildGone))],
+    expect: [does('no user at the keyboard: the operator is asked', all(asked(DELETE), buildGone))],
   },
   {
     name: 'skill',

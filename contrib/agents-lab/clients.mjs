@@ -9,7 +9,7 @@
 //   files      settings in its home, by path
 //   headless   arguments that run one prompt without a terminal; `free` holds the flags under which
 //              the client itself refuses nothing, so that only the guard is left
-//   unattended environment of a headless run that tells the guard that nobody is at the keyboard
+//   unattended environment of a headless run that tells the guard that no user is at the keyboard
 //   terminal   arguments that start it in a terminal
 //   tools      its own calls for `shell`, `write` and `read`
 

@@ -263,7 +263,7 @@ mod tests {
         runuser docker podman nerdctl kubectl oc
     ";
 
-    /// The allow of a program, fed by a pipe with what nobody knows.
+    /// The allow of a program, fed by a pipe with unknown text.
     fn covers(program: &str, command: &str) -> bool {
         let text = format!("[[rule]]\neffect = \"allow\"\nprogram = [\"{program}\", \"curl\"]\n");
         let protected = Protected::new("/srv/u");

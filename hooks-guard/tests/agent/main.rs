@@ -633,7 +633,7 @@ fn what_can_be_typed_into_needs_approval_of_agents_that_type() {
     }
 }
 
-/// Without a user at the keyboard, `ask` is a refusal that nobody sees.
+/// Without a user at the keyboard, `ask` is an unseen refusal.
 #[test]
 fn an_unattended_session_is_denied_with_the_way_to_approve() {
     let home = Home::new();

@@ -312,7 +312,7 @@ fn every_spelling_of_codexs_configuration_comes_back() {
     }
 }
 
-/// The hook is installed where the trust cannot be: the user is told what is left to do.
+/// If the trust cannot be written, the hook is installed and the user learns what is left to do.
 #[test]
 fn trust_that_cannot_be_written_is_left_to_the_user() {
     let home = Home::new();

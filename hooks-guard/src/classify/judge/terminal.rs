@@ -14,7 +14,7 @@ impl Judge<'_> {
         output
     }
 
-    /// Notes whether whoever types into the terminal of a call can have other commands run.
+    /// Notes whether text typed into the terminal of a call can run other commands.
     pub(super) fn note_terminal(&mut self, call: &Call, input: &Input) {
         let program = &call.program;
         let reaches = |terminal: &Terminal| match terminal.reads {
