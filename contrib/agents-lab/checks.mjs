@@ -38,13 +38,14 @@ const open = (says, test) => ({ says, test, open: true });
 
 // Tests of an outcome `o`.
 
-/** Fails unless the client received the last call of the script and the call came to an end. */
+/** Fails unless the client received the last call of the script and the call came to an end: not if the lab had to kill the client. */
 export function reached(o) {
   const last = o.script.length - 1;
   if (last < 0) return o.calls.length > 0 || o.model.conversation ? '' : 'the client did nothing';
   if (!o.model.requested[last]) return `the client never received call ${last + 1} of ${o.script.length}`;
-  const ended = o.calls.length > 0 || o.model.told.length > last;
-  return ended ? '' : 'the client neither called the hook nor returned a result';
+  const returned = o.model.told.length > last;
+  if (!returned && o.status === 'SIGKILL') return 'the client hung until it was killed, and returned no result';
+  return returned || o.calls.length > 0 ? '' : 'the client neither called the hook nor returned a result';
 }
 
 const all = (...tests) => (o) => tests.map((test) => test(o)).find(Boolean) ?? '';
