@@ -7,10 +7,9 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use toml_edit::{DocumentMut, Item, Table, TableLike, value};
 
-use super::document;
+use super::{document, plugin};
 use crate::protocol::Agent;
 
 /// Codex's name for each event, in the keys under which trust is kept.
@@ -183,9 +182,7 @@ impl Entry {
             identity["matcher"] = self.matcher.clone();
         }
         identity.sort_all_objects();
-        let digest = Sha256::digest(identity.to_string());
-        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("sha256:{digits}")
+        format!("sha256:{}", plugin::hash(&identity.to_string()))
     }
 }
 

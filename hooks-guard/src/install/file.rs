@@ -53,6 +53,15 @@ impl Settings {
         String::from_utf8(bytes).ok()
     }
 
+    /// What becomes of it if this is written.
+    pub(super) fn change(&self, wanted: &str) -> Change {
+        match self.text() {
+            None => Change::Created,
+            Some(text) if text == wanted => Change::None,
+            Some(_) => Change::Changed,
+        }
+    }
+
     /// A report of what becomes of it.
     pub(super) fn report(&self, change: Change, wanted: Option<&str>) -> Report {
         Report {

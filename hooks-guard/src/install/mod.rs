@@ -172,18 +172,10 @@ pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> 
         };
         (wanted, had)
     };
-    let change = match settings.text() {
-        None => Change::Created,
-        Some(text) if text == wanted => Change::None,
-        Some(_) => Change::Changed,
-    };
+    let change = settings.change(&wanted);
     let mut report = Report {
-        change,
-        diff: diff::unified(&settings.path, settings.text(), Some(&wanted)),
-        backup: None,
         to_do: plan::to_do(agent, options.path.as_deref()),
-        also: None,
-        file: settings.path.clone(),
+        ..settings.report(change, Some(&wanted))
     };
     if change != Change::None && !options.dry_run {
         // What is kept is what was there before the first time.
@@ -246,11 +238,7 @@ fn trust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Report>, 
     let Some(wanted) = codex::with_trust(settings.text(), hooks, text) else {
         return Ok(None);
     };
-    let change = match settings.text() {
-        Some(text) if text == wanted => Change::None,
-        Some(_) => Change::Changed,
-        None => Change::Created,
-    };
+    let change = settings.change(&wanted);
     let mut report = settings.report(change, Some(&wanted));
     if change != Change::None && !options.dry_run {
         if change == Change::Changed && settings.backup().is_none() {

@@ -59,7 +59,8 @@ pub(super) fn check(settings: &Settings) -> Result<(), InstallError> {
     }
 }
 
-fn hash(body: &str) -> String {
-    let digest = Sha256::digest(body.as_bytes());
+/// The SHA-256 of a text, in hexadecimal.
+pub(super) fn hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -126,7 +126,7 @@ const BUILT_IN: &str = "built in:";
 impl Verdict {
     /// Returns whether a built-in protection asks, alone or with other rules.
     pub(crate) fn is_protection(&self) -> bool {
-        self.rule.contains(BUILT_IN)
+        !Self::remembers(&self.rule)
     }
 
     /// Whether an answer to what a rule of this name asks about may be remembered.
