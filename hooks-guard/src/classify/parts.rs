@@ -84,6 +84,8 @@ pub struct Part {
     /// Its own redirections from and to files; none to nowhere (`/dev/null`), none between
     /// descriptors.
     pub redirections: Vec<Touch>,
+    /// The files whose contents it reads, also those of which only a folder is known.
+    pub reads: Vec<FileRead>,
     /// The texts that it is given by here-documents and here-strings.
     pub documents: Vec<Word>,
     /// The variables that it sets.
@@ -148,6 +150,16 @@ pub struct Touch {
     pub effect: Crud,
 }
 
+/// A file whose contents are read (P-09).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileRead {
+    /// Its path, with `~` for the user's home where the command has a variable for it.
+    pub path: Word,
+    /// Whether all that lies in it is read, if it is a folder.
+    pub below: bool,
+}
+
 /// A variable that is set (P-09).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -167,6 +179,7 @@ impl Part {
             words: Vec::new(),
             calls: Vec::new(),
             touches: Vec::new(),
+            reads: Vec::new(),
             redirections: Vec::new(),
             documents: Vec::new(),
             assignments: Vec::new(),
@@ -193,6 +206,7 @@ impl Part {
         (self.words.iter_mut())
             .chain(calls)
             .chain(files.map(|file| &mut file.path))
+            .chain(self.reads.iter_mut().map(|file| &mut file.path))
             .chain(&mut self.documents)
             .chain(values)
     }
@@ -409,6 +423,18 @@ impl Recorder {
         }
     }
 
+    /// A file that is read, by its path.
+    pub(crate) fn reads(&mut self, file: &Arg, path: &str, below: bool) {
+        if !self.on || self.full {
+            return;
+        }
+        self.bytes += path.len();
+        if let Some(part) = self.current() {
+            let path = Word::of(file).with(path);
+            part.reads.push(FileRead { path, below });
+        }
+    }
+
     pub(crate) fn redirection(&mut self, target: &Arg, effect: Crud) {
         if let Some(part) = self.current() {
             part.redirections.push(Touch::of(target, effect));
@@ -463,7 +489,7 @@ impl Recorder {
 
 fn touch(role: Role, args: &[Arg], out: &mut Vec<Touch>) {
     let effect = match role {
-        Role::Input | Role::Name | Role::Settings | Role::ScriptFile => Crud::Read,
+        Role::Input | Role::Name | Role::Settings | Role::ScriptFile | Role::List => Crud::Read,
         Role::Output => Crud::Create,
         Role::Append | Role::Update => Crud::Update,
         Role::Delete => Crud::Delete,

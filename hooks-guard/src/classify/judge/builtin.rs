@@ -162,8 +162,11 @@ impl Judge<'_> {
                     Input::Known(text) => Arg::new(text.clone(), whole),
                     Input::Inherited | Input::Unknown => Arg::unknown(whole),
                 };
+                let names = self.names_in(input);
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
                     self.fills(arg, &line);
+                    let plain = arg.text.split('[').next().unwrap_or("");
+                    self.holds_names(plain, names.clone());
                 }
                 for arg in rest.iter().filter(|arg| arg.text.starts_with('-')) {
                     // The name may follow the letter: `-aNAME`.
@@ -171,6 +174,7 @@ impl Judge<'_> {
                     let name = arg.text.get(2..).unwrap_or("");
                     if super::simple::is_name(name) {
                         self.fills(&arg.with(name), &line);
+                        self.holds_names(name, names.clone());
                     }
                 }
                 // One line, parted at blanks.
@@ -200,6 +204,7 @@ impl Judge<'_> {
                     for name in ["REPLY", "MAPFILE"] {
                         self.takes(name, &line);
                         self.environment.set_unknown(name);
+                        self.holds_names(name, names.clone());
                     }
                 }
                 if name == "mapfile" || name == "readarray" {
@@ -237,9 +242,13 @@ impl Judge<'_> {
                 if let Some(at) = rest.iter().position(|arg| arg.text == "--") {
                     self.environment.positional = Some(rest[at + 1..].to_vec());
                     self.environment.given = false;
+                    let names = self.names_of_arguments(&rest[at + 1..]);
+                    self.environment.secrets.insert("@".to_owned(), names);
                 } else if rest.iter().any(|arg| !arg.text.starts_with(['-', '+'])) {
                     self.environment.positional = None;
                     self.environment.given = true;
+                    let names = self.names_of_arguments(rest);
+                    self.environment.secrets.insert("@".to_owned(), names);
                 }
                 Some(String::new())
             }

@@ -110,6 +110,9 @@ impl Judge<'_> {
                     self.expand_list(&name, &value);
                 }
                 self.assign(&name, &value);
+                if !value.known() {
+                    self.holds_names(plain, self.handed.clone());
+                }
                 if declares {
                     // Some shells have no such command.
                     self.environment.doubt(&name);

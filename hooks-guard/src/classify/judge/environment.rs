@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::{Arg, UNKNOWN};
+use super::{Arg, Named, UNKNOWN};
 use crate::classify::shell::Command;
 
 /// Variables, functions, aliases and files, as far as the text sets them.
@@ -15,8 +15,10 @@ pub(crate) struct Environment {
     pub(crate) functions: HashMap<String, Rc<Command>>,
     /// Functions that may not have been defined.
     pub(crate) maybe: HashSet<String>,
-    /// Paths of secrets that variables may hold.
-    pub(crate) secrets: HashMap<String, String>,
+    /// Files that variables may name whose values are not known.
+    pub(crate) secrets: HashMap<String, Vec<Named>>,
+    /// Paths that variables hold where the text names another variable for them: `d=$HOME/.config`.
+    pub(crate) places: HashMap<String, String>,
     /// Values of variables outside of a program, which it may be given.
     pub(crate) outer: HashSet<String>,
     /// Variables that may be integers: the shell computes each value that they take.
@@ -310,9 +312,14 @@ impl Environment {
         self.folders.extend(other.folders.iter().cloned());
         self.called.extend(other.called.iter().cloned());
         self.integers.extend(other.integers.iter().cloned());
-        for (name, path) in &other.secrets {
-            let path = || path.clone();
-            self.secrets.entry(name.clone()).or_insert_with(path);
+        for (name, paths) in &other.secrets {
+            let paths = || paths.clone();
+            self.secrets.entry(name.clone()).or_insert_with(paths);
+        }
+        // A variable of which it is not known where it is set has its place only perhaps.
+        for (name, place) in &other.places {
+            let place = || place.clone();
+            self.places.entry(name.clone()).or_insert_with(place);
         }
         self.outer.extend(other.outer.iter().cloned());
         self.arrays.extend(other.arrays.iter().cloned());

@@ -8,6 +8,7 @@
 mod builtin;
 mod declare;
 pub(crate) mod environment;
+mod names;
 mod numbers;
 mod redirect;
 mod run;
@@ -22,6 +23,7 @@ mod words;
 use std::collections::{HashMap, HashSet};
 
 pub(crate) use environment::{Environment, Value};
+pub(crate) use names::Named;
 use numbers::Shown;
 pub(crate) use run::plain;
 pub(crate) use special::SPECIALS;
@@ -121,12 +123,12 @@ pub(crate) struct Judge<'t> {
     /// What variables were before the function that is called made them its own; `None` outside
     /// of functions.
     locals: Option<HashMap<String, Option<Value>>>,
-    /// Paths of secrets that the words of the current pipeline name.
-    noted: Vec<String>,
-    /// A path of secrets that a word which is not known may stand for.
-    handed: Option<String>,
+    /// Files whose names the current pipeline prints, and secrets among its words.
+    noted: Vec<Named>,
+    /// Files that a word which is not known may stand for, secrets first.
+    handed: Vec<Named>,
     /// A path of secrets among the words of the command before, of which `$_` is one.
-    last_secret: Option<String>,
+    last_secret: Option<Named>,
     /// Whether a text has the word `function` in it.
     keyword: bool,
     /// Whether it is a program that runs what is judged next, and not the shell itself.
@@ -159,7 +161,7 @@ impl<'t> Judge<'t> {
             calls: Vec::new(),
             locals: None,
             noted: Vec::new(),
-            handed: None,
+            handed: Vec::new(),
             last_secret: None,
             keyword: false,
             child: false,

@@ -1,7 +1,7 @@
 //! Redirections.
 
 use super::environment::Contents;
-use super::{Arg, Input, Judge, Output};
+use super::{Arg, Input, Judge, Named, Output};
 use crate::classify::Crud;
 use crate::classify::shell::{Operator, Redirect, Span};
 use crate::classify::tables::Effect;
@@ -127,6 +127,9 @@ impl Judge<'_> {
                 }
                 Operator::HereDocument | Operator::HereString => {
                     self.parts.document(&target);
+                    for word in target.path().split_whitespace().take(64) {
+                        self.name(&Arg::new(word, target.span));
+                    }
                     if !reads {
                         continue;
                     }
@@ -244,39 +247,39 @@ impl Judge<'_> {
 
     /// Notes a file that is read.
     pub(crate) fn input_file(&mut self, file: &Arg) {
+        self.reads(file, false);
+    }
+
+    /// Notes a file that is read, or with `below` a folder with all that lies in it.
+    pub(crate) fn reads(&mut self, file: &Arg, below: bool) {
         if file.text.starts_with("/dev/tcp/") || file.text.starts_with("/dev/udp/") {
             self.ask(file.span, "opens a connection to the network");
         }
-        let here = |path: &str| {
-            self.environment.folders.iter().any(|folder| {
-                !path.starts_with(['/', '~'])
-                    && self.tables.secret_within(&format!("{folder}/{path}"))
-            })
+        let path = file.path().to_owned();
+        self.parts.reads(file, &path, below);
+        let tables = self.tables;
+        let secret = self.places(&path).any(|path| tables.secret_within(&path));
+        let private = |path: String| match below {
+            true => tables.reads_secrets_below(&path),
+            false => tables.may_be_private(&path),
         };
-        if self.tables.secret_within(&file.text) || here(&file.text) {
-            self.ask(
-                file.span,
-                format!("reads `{}`, which holds secrets", shown(file)),
-            );
-        } else if let Some(handed) = &self.handed
-            && !file.known()
-        {
-            let reason = format!("may read `{handed}`, which holds secrets");
+        if secret {
+            let reason = format!("reads `{}`, which holds secrets", shown(file));
             self.ask(file.span, reason);
+        } else if self.places(&path).any(private) {
+            let reason = format!("reads files in `{}` that may be secrets", shown(file));
+            self.ask(file.span, reason);
+        } else if path.contains(super::UNKNOWN) {
+            let handed = self.handed.clone();
+            if let Some(Named { path, .. }) = handed.iter().find(|named| named.secret) {
+                let path = path.replace(super::UNKNOWN, "…");
+                let reason = format!("may read `{path}`, which holds secrets");
+                self.ask(file.span, reason);
+            }
+            for Named { path, .. } in &handed {
+                self.parts.reads(&Arg::new(path.clone(), file.span), path, true);
+            }
         }
-    }
-
-    /// Runs what gets the names that came before it in a pipeline, or that a loop goes through.
-    pub(crate) fn with_names<T>(
-        &mut self,
-        names: Option<String>,
-        run: impl FnOnce(&mut Self) -> T,
-    ) -> T {
-        let Some(names) = names else { return run(self) };
-        let outer = self.handed.replace(names);
-        let output = run(self);
-        self.handed = outer;
-        output
     }
 
     /// Notes the files that a command should read and that the shell empties

@@ -7,7 +7,7 @@ use super::run::plain;
 use super::table::elsewhere;
 use super::table::roles::prints_facts;
 use super::words::is_number;
-use super::{Arg, Input, Judge, Output, Place, UNKNOWN, Value};
+use super::{Arg, Input, Judge, Named, Output, Place, UNKNOWN, Value};
 use crate::classify::shell::{Change, Piece, Redirect, Span, Word};
 use crate::classify::tables::{Call, Effect};
 
@@ -22,8 +22,15 @@ impl Judge<'_> {
     ) -> Output {
         self.parts.enter(span);
         let mut set = Vec::new();
+        // Names of files that variables hold.
+        let mut held: Vec<(String, Vec<Named>)> = Vec::new();
         for assign in assigns {
-            if let Some((name, value)) = self.assignment(assign) {
+            let noted = std::mem::take(&mut self.noted);
+            let assigned = self.assignment(assign);
+            let names = std::mem::replace(&mut self.noted, noted);
+            if let Some((name, value)) = assigned {
+                let names = (base(&name.text).to_owned(), names);
+                held.extend((!names.1.is_empty()).then_some(names));
                 self.parts.assignment(&name.text, &value);
                 self.index(&name);
                 set.push((name.text, value));
@@ -32,7 +39,7 @@ impl Judge<'_> {
         let noted = std::mem::take(&mut self.noted);
         let args = self.expand_all(words);
         // What a substitution printed may be their names.
-        let names = self.noted.first().cloned();
+        let mut names = self.noted.clone();
         self.noted.extend(noted);
         let label = args.iter().map(shown).collect::<Vec<_>>().join(" ");
         self.step(span, || {
@@ -76,6 +83,9 @@ impl Judge<'_> {
             for (name, value) in set {
                 self.sets(&name, &value);
                 self.assign(&name, &value);
+            }
+            for (name, names) in held {
+                self.holds_names(&name, names);
             }
             self.written(&sent, Some(""), span, "");
             self.parts.close();
@@ -122,10 +132,12 @@ impl Judge<'_> {
         let shown = self.shows(&args, piped);
         // `$_` stands for a word of the command before.
         let repeats = words.iter().flat_map(|word| &word.pieces).any(is_last_word);
-        let names = names.or_else(|| self.last_secret.clone().filter(|_| repeats));
-        let secret = |arg: &&Arg| self.tables.secret_within(&arg.text);
-        let last_secret = args.iter().skip(1).find(secret);
-        let last_secret = last_secret.map(|arg| arg.text.clone());
+        names.extend(self.last_secret.clone().filter(|_| repeats));
+        let secret = |arg: &&Arg| self.tables.secret_within(arg.path());
+        let last_secret = args.iter().skip(1).find(secret).map(|arg| Named {
+            path: arg.path().to_owned(),
+            secret: true,
+        });
         let certain = plain && set.is_empty() && words.iter().all(is_certain);
         let keeps =
             KEEPS.contains(&program.as_str()) || self.environment.functions.contains_key(&program);
@@ -303,19 +315,40 @@ impl Judge<'_> {
         }
     }
 
+    /// Notes that a variable may hold names of files that are not known.
+    pub(super) fn holds_names(&mut self, name: &str, names: Vec<Named>) {
+        for name in self.environment.referents(name) {
+            let held = self.environment.secrets.entry(name).or_default();
+            held.extend(names.iter().cloned());
+            held.truncate(64);
+        }
+    }
+
     pub(super) fn assign(&mut self, name: &str, value: &Arg) {
         self.takes(name, value);
-        let lower = value.text.to_lowercase();
-        let secret = [&value.text, &lower];
-        if let Some(path) = secret
-            .into_iter()
-            .find(|path| self.tables.secret_within(path))
-        {
-            for name in self.environment.referents(base(name)) {
-                self.environment.secrets.insert(name, path.clone());
-            }
-        } else if value.known() && base(name) == name {
+        if value.known() && base(name) == name {
             self.environment.secrets.remove(name);
+        }
+        match &value.place {
+            Some(place) if base(name) == name => {
+                self.environment.places.insert(name.to_owned(), place.clone());
+            }
+            _ => drop(self.environment.places.remove(base(name))),
+        }
+        let lower = value.path().to_lowercase();
+        let secret = |path: &str| {
+            self.tables.secret_within(path) || self.tables.reads_secrets_below(path)
+        };
+        // Of a list, each word.
+        let list = value.path().strip_prefix('(');
+        let words = list.into_iter().flat_map(|list| list.trim_end_matches(')').split_whitespace());
+        let mut paths = [value.path(), lower.as_str()].into_iter().chain(words);
+        if let Some(path) = paths.find(|path| secret(path)) {
+            let named = Named {
+                path: path.to_owned(),
+                secret: true,
+            };
+            self.holds_names(base(name), vec![named]);
         }
         let append = name.ends_with('+');
         let name = name.trim_end_matches('+');

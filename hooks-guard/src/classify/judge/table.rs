@@ -56,6 +56,12 @@ impl Judge<'_> {
         }
         self.files_in_words(call);
         self.requests(call);
+        self.finds(call);
+        self.in_folder(call, |judge| judge.call_here(call, whole, input))
+    }
+
+    fn call_here(&mut self, call: &Call, whole: Span, input: &Input) -> Output {
+        let program = Arc::clone(&call.program);
         let outcome = match &program.judge {
             Some(name) => special(name)(self, call, whole, input),
             None => Outcome::Table,
@@ -174,13 +180,24 @@ impl Judge<'_> {
         if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
             return;
         }
-        let Some(target) = call.operands.iter().find(|o| !o.arg.text.starts_with('-')) else {
-            return;
+        let mut operands = call.operands.iter().map(|operand| &operand.arg);
+        let path = match operands.find(|arg| !arg.text.starts_with('-')) {
+            // The folder that the shell goes to may be one of those that a loop goes through.
+            Some(arg) if arg.path() == UNKNOWN.to_string() => {
+                let named = self.handed.iter().find(|named| named.secret);
+                named.map_or_else(|| arg.path().to_owned(), |named| named.path.clone())
+            }
+            Some(arg) => arg.path().to_owned(),
+            None if call.operands.is_empty() && call.path != "pushd" => "~".to_owned(),
+            None => return,
         };
-        let path = target.arg.text.clone();
+        self.goes_to(&path);
+    }
+
+    pub(super) fn goes_to(&mut self, path: &str) {
         let folders = &mut self.environment.folders;
         if path.starts_with(['/', '~']) || folders.is_empty() {
-            *folders = [path].into();
+            *folders = [path.to_owned()].into();
         } else if folders.len() <= FOLDERS {
             *folders = folders.iter().map(|f| format!("{f}/{path}")).collect();
         }

@@ -94,10 +94,16 @@ impl Judge<'_> {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
+        let outer = std::mem::take(&mut self.noted);
+        let output = self.commands(pipeline, input);
+        self.noted.extend(outer);
+        output
+    }
+
+    fn commands(&mut self, pipeline: &Pipeline, input: &Input) -> Output {
         let [command] = pipeline.commands.as_slice() else {
             let mut current = input.clone();
             let mut output = None;
-            let outer = std::mem::take(&mut self.noted);
             let before_all = (self.shown, self.piped);
             for (at, command) in pipeline.commands.iter().enumerate() {
                 let before = self.environment.clone();
@@ -121,7 +127,6 @@ impl Judge<'_> {
             }
             self.shown = self.shown.and(before_all.0);
             self.piped = before_all.1;
-            self.noted.extend(outer);
             return output;
         };
         self.command(command, input)
@@ -186,8 +191,16 @@ impl Judge<'_> {
                 facts: false,
             },
         );
+        // What it reads may be the names that a command before it printed.
+        let reads = piped || command.redirects.iter().any(Redirect::reads);
+        let names = match reads {
+            true => self.names_in(&sent.input),
+            false => Vec::new(),
+        };
         let output = self.capturing(sent.printed == Printed::Away, |judge| {
-            judge.compound(&command.kind, &sent.input.clone(), span)
+            judge.with_names(names, |judge| {
+                judge.compound(&command.kind, &sent.input.clone(), span)
+            })
         });
         self.written(&sent, output.as_deref(), span, "");
         self.parts.close();
@@ -234,17 +247,10 @@ impl Judge<'_> {
                     let value = self.value(head);
                     self.computes(&value);
                 }
-                // What it reads may be the names that a command before it printed.
-                let names = match input {
-                    Input::Unknown => self.noted.first().cloned(),
-                    _ => None,
-                };
-                self.with_names(names, |judge| {
-                    judge.repeat(|judge| {
-                        for script in scripts {
-                            judge.script(script, &Input::Unknown);
-                        }
-                    });
+                self.repeat(|judge| {
+                    for script in scripts {
+                        judge.script(script, &Input::Unknown);
+                    }
                 });
                 None
             }
@@ -354,6 +360,7 @@ impl Judge<'_> {
         body: &Script,
         input: &Input,
     ) {
+        let noted = std::mem::take(&mut self.noted);
         let values: Option<Vec<Arg>> =
             words.map(|words| words.iter().flat_map(|word| self.expand(word)).collect());
         let followed = values.as_ref().is_some_and(|values| {
@@ -368,11 +375,13 @@ impl Judge<'_> {
                     .all(|value| value.inert || value.known() && !value.glob)
             },
         );
-        let secret = |value: &&Arg| self.tables.secret_within(&value.text);
-        let names = values
-            .as_ref()
-            .and_then(|values| values.iter().find(secret))
-            .map(|value| value.text.clone());
+        for value in values.iter().flatten() {
+            self.name(value);
+        }
+        let mut names = std::mem::replace(&mut self.noted, noted);
+        if values.is_none() {
+            names.extend(self.environment.secrets.get("@").into_iter().flatten().cloned());
+        }
         let unknown = Arg::unknown(self.place.map(Span::default()));
         self.sets(name, &unknown);
         if self.environment.refers(name) {
@@ -436,7 +445,8 @@ impl Judge<'_> {
         let outer = self.environment.positional.replace(args.to_vec());
         let outer_locals = self.locals.replace(HashMap::new());
         self.depth += 1;
-        let output = self.command(&body, input);
+        let names = self.names_of_arguments(args);
+        let output = self.with_arguments(names, |judge| judge.command(&body, input));
         self.depth -= 1;
         let locals = std::mem::replace(&mut self.locals, outer_locals).unwrap_or_default();
         for (name, before) in locals {

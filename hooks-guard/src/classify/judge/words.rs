@@ -33,6 +33,8 @@ pub(crate) struct Arg {
     pub(crate) guess: bool,
     /// Whether it assigns a list in brackets that are not quoted: `NAME=(…)`.
     pub(crate) compound: bool,
+    /// The path that it is where it begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
+    pub(crate) place: Option<String>,
 }
 
 impl Arg {
@@ -46,6 +48,7 @@ impl Arg {
             inert: false,
             guess: false,
             compound: false,
+            place: None,
         }
     }
 
@@ -57,13 +60,32 @@ impl Arg {
         !self.text.contains(UNKNOWN)
     }
 
+    /// Returns the path that it is, as far as it is known.
+    pub(crate) fn path(&self) -> &str {
+        self.place.as_deref().unwrap_or(&self.text)
+    }
+
     /// The same word with a part of its text.
     pub(crate) fn with(&self, text: &str) -> Self {
+        let place = self.place.as_deref();
+        let place = place.filter(|_| text.starts_with(UNKNOWN) && text != self.text);
+        // The end of the path is the end of the text.
+        let place = match self.text == text {
+            true => self.place.clone(),
+            false => place.and_then(|place| placed(place, &self.text, text)),
+        };
         Self {
             text: text.to_owned(),
+            place,
             ..self.clone()
         }
     }
+}
+
+/// Returns the path that a beginning of a text is whose path is known.
+fn placed(place: &str, whole: &str, text: &str) -> Option<String> {
+    let cut = whole.strip_prefix(text)?;
+    place.strip_suffix(cut).map(str::to_owned)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +112,8 @@ struct Cells {
     quotes: bool,
     maybe: bool,
     many: bool,
+    /// The path that a variable at the beginning stands for.
+    prefix: Option<String>,
 }
 
 impl Cells {
@@ -146,6 +170,13 @@ impl Cells {
 
     fn is_inert(&self) -> bool {
         self.all.iter().all(|cell| cell.is_inert())
+    }
+
+    /// Returns the path that a text made of the cells is, if a variable with a known place begins it.
+    fn place(&self, text: &str) -> Option<String> {
+        let rest = text.strip_prefix(UNKNOWN)?;
+        let prefix = self.prefix.as_ref()?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{prefix}{rest}"))
     }
 }
 
@@ -226,6 +257,7 @@ impl Judge<'_> {
             inert: cells.iter().all(|cell| cell.is_inert()),
             guess: cells.iter().any(|cell| cell.guess),
             compound: false,
+            place: whole.place(&text(cells)),
         }
     }
 
@@ -313,6 +345,10 @@ impl Judge<'_> {
                     true => out.push_unknown(true),
                     false => out.push_value(&arg.text, quoted, true, arg.inert),
                 }
+            }
+            if args.iter().any(|arg| !arg.known()) {
+                let held = self.environment.secrets.get("@").cloned();
+                self.noted.extend(held.into_iter().flatten());
             }
             return;
         }
@@ -435,13 +471,22 @@ impl Judge<'_> {
                 out.push_value(&text, quoted, true, inert);
             }
             _ => {
-                self.noted
-                    .extend(self.environment.secrets.get(name).cloned());
+                let positional = name.starts_with(|c: char| c.is_ascii_digit());
+                let name_of = if positional || name == "*" { "@" } else { name };
+                let held = self.environment.secrets.get(name_of).cloned();
+                self.noted.extend(held.into_iter().flatten());
                 // Numbers are one word each.
                 let number = is_number(name)
                     || matches!(change, Change::Other(_)) && name == "#"
                     || matches!(change, Change::Length(_));
                 out.many |= (!quoted && !number) || name == "@";
+                if out.all.is_empty() && matches!(change, Change::None | Change::Default(_)) {
+                    let tables = self.tables;
+                    let own = self.environment.places.get(name).map(String::as_str);
+                    let set = self.environment.variables.contains_key(name);
+                    let known = own.or_else(|| tables.known_place(name).filter(|_| !set));
+                    out.prefix = known.map(str::to_owned);
+                }
                 match address.filter(|_| !splits) {
                     Some(address) => out.push_address(&address, quoted),
                     None => out.push_unknown(inert || number),
@@ -537,6 +582,7 @@ fn split(cells: &Cells, span: Span) -> Vec<Arg> {
     };
     for word in words {
         for field in fields(&word, cells.quotes) {
+            let place = cells.place(&text(&field));
             let glob = field
                 .iter()
                 .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
@@ -549,6 +595,7 @@ fn split(cells: &Cells, span: Span) -> Vec<Arg> {
                 inert: field.iter().all(|cell| cell.is_inert()),
                 guess: field.iter().any(|cell| cell.guess),
                 compound: false,
+                place,
             });
         }
     }

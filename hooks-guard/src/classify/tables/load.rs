@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::secrets::Paths;
+use super::private::Private;
+use super::secrets::{Lists, Paths};
 use super::{
-    Contents, Count, Effect, Keyboard, Language, Opt, Pager, Program, Role, Style, Takes, Terminal,
+    Contents, Count, Effect, Keyboard, Language, Opt, Pager, Program, Recurses, Role, Style, Takes, Terminal,
     Variable, Verb,
 };
 
@@ -76,12 +77,24 @@ struct Raw {
     terminal: Option<RawTerminal>,
     pager: Option<RawPager>,
     contents: Option<RawContents>,
+    recurses: Option<RawRecurses>,
+    finds: Option<String>,
     #[serde(default)]
     variables: Vec<String>,
     #[serde(default)]
     harmless_config: Vec<String>,
     #[serde(default)]
     runs_input: bool,
+}
+
+/// Options are separated by blanks.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRecurses {
+    #[serde(default)]
+    on: String,
+    #[serde(default)]
+    off: String,
 }
 
 /// Options are separated by blanks.
@@ -121,7 +134,19 @@ struct Secrets {
     paths: Vec<String>,
     folders: Vec<String>,
     harmless: Vec<String>,
+    searched: Vec<String>,
     hosts: Vec<String>,
+    private: RawPrivate,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPrivate {
+    folders: Vec<String>,
+    open: Vec<String>,
+    sources: Vec<String>,
+    files: Vec<String>,
+    variables: HashMap<String, String>,
 }
 
 /// Without `off` it starts a pager only where `on` has it do so.
@@ -200,13 +225,22 @@ pub(super) fn variables(text: &str) -> Result<Vec<Variable>, TableError> {
 /// so.
 pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
     let parsed = read::<Secrets>("secrets.toml", text)?;
-    let Secrets {
-        paths,
-        folders,
-        harmless,
-        hosts,
-    } = parsed;
-    Ok(Paths::new(paths, folders, harmless, hosts))
+    let lists = Lists {
+        paths: parsed.paths,
+        folders: parsed.folders,
+        harmless: parsed.harmless,
+        searched: parsed.searched,
+        hosts: parsed.hosts,
+    };
+    let raw = parsed.private;
+    let private = Private::new(
+        &raw.folders,
+        &raw.open,
+        raw.sources,
+        raw.files,
+        raw.variables,
+    );
+    Ok(Paths::new(lists, private))
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
@@ -276,6 +310,8 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         terminal: None,
         pager: None,
         contents: None,
+        recurses: None,
+        finds: raw.finds,
         variables: raw.variables,
         harmless_config: raw.harmless_config,
         runs_input: raw.runs_input || parent.is_some_and(|p| p.runs_input),
@@ -297,7 +333,15 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         })
     });
     let contents = contents.transpose()?;
-    (own.terminal, own.pager, own.contents) = (terminal, pager, contents);
+    let recurses = raw.recurses.map(|raw| {
+        Ok::<_, String>(Recurses {
+            on: names(&raw.on)?,
+            off: names(&raw.off)?,
+        })
+    });
+    let recurses = recurses.transpose()?;
+    (own.terminal, own.pager) = (terminal, pager);
+    (own.contents, own.recurses) = (contents, recurses);
     if let Some(parent) = parent {
         own.variables.extend(parent.variables.iter().cloned());
         own.shows.extend(parent.shows.iter().cloned());
@@ -410,6 +454,8 @@ fn role(name: &str) -> Result<Role, String> {
         "method" => Role::Method,
         "setting" => Role::Setting,
         "filter" => Role::Filter,
+        "list" => Role::List,
+        "folder" => Role::Folder,
         other => match other.strip_prefix("script:") {
             Some(name) => Role::Script(language(name)?),
             None => return Err(format!("unknown role `{other}`")),

@@ -3,6 +3,7 @@
 
 mod call;
 mod load;
+mod private;
 mod request;
 mod secrets;
 
@@ -101,6 +102,10 @@ pub(crate) enum Role {
     Setting,
     /// A pattern of the names of files that are read.
     Filter,
+    /// A file with the names of files that are read; `-` is the standard input.
+    List,
+    /// The folder in which the program runs, and its relative paths begin.
+    Folder,
     /// The method of a request, as HTTP names them.
     Method,
 }
@@ -174,7 +179,10 @@ impl Opt {
         match self.verb {
             Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret) => true,
             Some(Verb::Means(effect) | Verb::Only(effect)) if effect != Effect::Read => true,
-            _ => !matches!(self.role, Role::Text | Role::Input | Role::Filter),
+            _ => !matches!(
+                self.role,
+                Role::Text | Role::Input | Role::Filter | Role::List | Role::Folder
+            ),
         }
     }
 }
@@ -231,6 +239,15 @@ pub(crate) struct Contents {
     pub(crate) only_on: Vec<String>,
 }
 
+/// When a program reads all that lies in a folder: always if `on` is empty.
+#[derive(Clone, Debug)]
+pub(crate) struct Recurses {
+    /// Options with which it does.
+    pub(crate) on: Vec<String>,
+    /// Options with which it does not.
+    pub(crate) off: Vec<String>,
+}
+
 /// A program or one of its commands.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -269,6 +286,10 @@ pub(crate) struct Program {
     pub(crate) terminal: Option<Terminal>,
     pub(crate) pager: Option<Pager>,
     pub(crate) contents: Option<Contents>,
+    /// When it reads all that lies in a folder which it is given.
+    pub(crate) recurses: Option<Recurses>,
+    /// The folder below which it finds files of its own accord.
+    pub(crate) finds: Option<String>,
     /// Words that alone behind it print its help.
     pub(crate) help: Vec<String>,
     pub(crate) variables: Vec<String>,
@@ -514,6 +535,37 @@ impl Tables {
     /// by what is not known of it.
     pub(crate) fn secret_within(&self, path: &str) -> bool {
         self.secrets.within(path)
+    }
+
+    /// Returns whether a name that is searched for, which may be a pattern, is one that secrets have.
+    pub(crate) fn is_searched(&self, name: &str) -> bool {
+        self.secret(name) || self.secret(&name.to_lowercase()) || self.secrets.is_searched(name)
+    }
+
+    /// Returns whether a file that a command does not name, anywhere below a folder, may be a secret.
+    pub(crate) fn may_hold_secrets(&self, folder: &str) -> bool {
+        self.secrets.private.holds(folder)
+    }
+
+    /// Returns whether one of the files that a path with open parts stands for may be a secret: it lies
+    /// in a folder that may hold secrets, and its name is not one of other files.
+    pub(crate) fn may_be_private(&self, path: &str) -> bool {
+        self.secrets.private.may_be(path)
+    }
+
+    /// Returns whether reading a path and all that lies in it may read a secret.
+    pub(crate) fn reads_secrets_below(&self, path: &str) -> bool {
+        self.secrets.private.may_be(path) || self.secrets.private.is_folder(path)
+    }
+
+    /// Returns whether files of this name, which may be a pattern, hold source text and no secrets.
+    pub(crate) fn is_source(&self, name: &str) -> bool {
+        self.secrets.private.is_source(name)
+    }
+
+    /// Returns the path that a variable has where the command does not set it: `~` for `HOME`.
+    pub(crate) fn known_place(&self, variable: &str) -> Option<&str> {
+        self.secrets.private.variable(variable)
     }
 
     /// Whether machines in clouds get their keys from a plain host.

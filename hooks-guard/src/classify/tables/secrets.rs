@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::matches;
+use super::private::Private;
 
 /// Which paths hold secrets.
 #[derive(Debug, Default)]
@@ -11,23 +12,40 @@ pub(crate) struct Paths {
     /// Folders in which nearly everything is secret.
     folders: Patterns,
     harmless: Patterns,
+    /// Names that secrets have, and other files too.
+    searched: Patterns,
+    /// Folders in which a file that the command does not name may be a secret.
+    pub(super) private: Private,
     /// Hosts that give out keys.
     pub(super) hosts: Vec<String>,
 }
 
+/// Lists of `secrets.toml`.
+#[derive(Debug)]
+pub(super) struct Lists {
+    pub(super) paths: Vec<String>,
+    pub(super) folders: Vec<String>,
+    pub(super) harmless: Vec<String>,
+    pub(super) searched: Vec<String>,
+    pub(super) hosts: Vec<String>,
+}
+
 impl Paths {
-    pub(super) fn new(
-        secret: Vec<String>,
-        folders: Vec<String>,
-        harmless: Vec<String>,
-        hosts: Vec<String>,
-    ) -> Self {
+    pub(super) fn new(lists: Lists, private: Private) -> Self {
         Paths {
-            secret: Patterns::new(secret),
-            folders: Patterns::new(folders),
-            harmless: Patterns::new(harmless),
-            hosts,
+            secret: Patterns::new(lists.paths),
+            folders: Patterns::new(lists.folders),
+            harmless: Patterns::new(lists.harmless),
+            searched: Patterns::new(lists.searched),
+            private,
+            hosts: lists.hosts,
         }
+    }
+
+    /// Returns whether a name that is searched for, which may be a pattern, is one that secrets have.
+    pub(super) fn is_searched(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.searched.hit(&name) || name.contains(open) && self.searched.may_be(&name, false)
     }
 
     pub(super) fn secret(&self, path: &str) -> bool {
@@ -165,14 +183,14 @@ fn ends_with(parent: &str, above: &str) -> bool {
 
 /// Returns true if a name may fit a pattern of the shell, which has to name the dot that a name begins
 /// with, and a pattern in which `*` stands for anything.
-fn fits(word: &str, pattern: &str) -> bool {
+pub(super) fn fits(word: &str, pattern: &str) -> bool {
     let hidden = pattern.starts_with('.') && word.starts_with(['*', '?', '[']);
     let word = word.replace(crate::classify::judge::UNKNOWN, "*");
     !hidden && overlap(word.as_bytes(), pattern.as_bytes())
 }
 
 /// What may stand for other characters.
-fn open(c: char) -> bool {
+pub(super) fn open(c: char) -> bool {
     matches!(c, '*' | '?' | '[') || c == crate::classify::judge::UNKNOWN
 }
 

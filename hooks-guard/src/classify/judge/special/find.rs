@@ -1,7 +1,7 @@
 //! Programs that look for files, and do something with what they find.
 
 use super::Outcome;
-use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::classify::judge::{Arg, Input, Judge, Named, UNKNOWN};
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Role};
 
@@ -25,7 +25,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     }
     let found = found(judge, args, &folders);
     // What comes behind it in the pipeline is given what it finds.
-    judge.noted.extend(found.clone());
+    found.iter().for_each(|named| judge.add_name(named.clone()));
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
@@ -109,11 +109,80 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     Outcome::Done(None)
 }
 
+/// Returns what is found: secrets by their names, or else the folders in which it looks.
+fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
+    if let Some(path) = found_by_name(judge, args, folders) {
+        return vec![Named { path, secret: true }];
+    }
+    if finds_source(judge, args) {
+        return Vec::new();
+    }
+    if args.iter().any(|arg| arg.text == "-files0-from") {
+        let path = "…".to_owned();
+        return vec![Named { path, secret: true }];
+    }
+    match folders {
+        [] => vec![judge.named_file(".")],
+        folders => folders.iter().map(|arg| judge.named_file(arg.path())).collect(),
+    }
+}
+
+/// Returns whether the first action of `find` gets source texts alone, by the tests before it.
+fn finds_source(judge: &Judge<'_>, args: &[Arg]) -> bool {
+    let (mut named, mut depth) = (false, 0_usize);
+    let mut words = args.iter().map(|arg| arg.text.as_str()).peekable();
+    while let Some(word) = words.next() {
+        match word {
+            "-name" | "-iname" => match words.next() {
+                Some(name) if judge.tables.is_source(name) => named = true,
+                _ => return false,
+            },
+            // What is left out does not count.
+            "!" | "-not" => match words.next() {
+                Some("-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-type") => {
+                    words.next();
+                }
+                _ => return false,
+            },
+            "(" => depth += 1,
+            ")" => depth = depth.saturating_sub(1),
+            "-o" | "-or" if depth > 0 => {}
+            "-o" | "-or" | "," => return false,
+            _ if ACTIONS.contains(&word) => break,
+            _ if depth > 0 => return false,
+            _ => {}
+        }
+    }
+    // Behind an action other tests may begin.
+    named && !words.any(|word| matches!(word, "-o" | "-or" | ","))
+}
+
+/// What `find` does with what it finds.
+const ACTIONS: &[&str] = &[
+    "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0", "-printf", "-fprint", "-fprint0",
+    "-fprintf", "-ls", "-fls", "-delete",
+];
+
 /// A path of secrets that may be among what is found.
-fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
     let told = args
         .iter()
         .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
+    let tests = ["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"];
+    let searched = args.windows(3).chain(args.get(..2)).find_map(|words| {
+        let [.., test, pattern] = words else { return None };
+        let negated = words.len() == 3 && matches!(words[0].text.as_str(), "!" | "-not");
+        let name = pattern.text.rsplit('/').next().unwrap_or("");
+        let name = name.replace(['\\', '^', '$'], "");
+        let hit = tests.contains(&test.text.as_str())
+            && !negated
+            && !judge.tables.is_source(&name)
+            && judge.tables.is_searched(&name);
+        hit.then_some(name)
+    });
+    if searched.is_some() && !searched.as_deref().is_some_and(|name| judge.tables.harmless(name)) {
+        return searched;
+    }
     let named: Vec<&str> = args
         .windows(2)
         .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
@@ -141,6 +210,41 @@ fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
         .map(str::to_owned)
 }
 
+/// Returns what `fd` finds: secrets by their names, or else the folders in which it looks.
+fn found_by_fd(judge: &Judge<'_>, call: &Call) -> Vec<Named> {
+    let values = |names: &[&str]| {
+        let given = call.options.iter().filter(|given| names.contains(&given.name.as_str()));
+        given.filter_map(|given| given.value.as_ref()).collect::<Vec<_>>()
+    };
+    let endings = values(&["-e", "--extension"]);
+    let endings = endings.iter().map(|arg| format!("*.{}", arg.text.trim_start_matches('.')));
+    let pattern = call.operands.first().map(|operand| operand.arg.text.replace(['\\', '^', '$'], ""));
+    let pattern = pattern.filter(|pattern| !pattern.is_empty() && pattern != ".");
+    let names: Vec<String> = endings.chain(pattern).collect();
+    let tables = judge.tables;
+    let secret = |name: &&String| {
+        !tables.is_source(name) && (tables.secret_within(name) || tables.is_searched(name))
+    };
+    if let Some(name) = names.iter().find(secret) {
+        let path = name.clone();
+        return vec![Named { path, secret: true }];
+    }
+    // A pattern is a part of a name, and an ending is its end.
+    let sources = |name: &String| tables.is_source(name) || tables.is_source(&format!("*{name}"));
+    if names.iter().any(sources) {
+        return Vec::new();
+    }
+    let folders = call.operands.iter().skip(1).map(|operand| &operand.arg);
+    let folders: Vec<_> = folders
+        .chain(values(&["--search-path", "--base-directory", "-C"]))
+        .map(|arg| judge.named_file(arg.path()))
+        .collect();
+    match folders.is_empty() {
+        true => vec![judge.named_file(".")],
+        false => folders,
+    }
+}
+
 pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let args = &call.args;
     let start = args.iter().position(|arg| {
@@ -153,7 +257,10 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
                 && text.contains(['x', 'X'])
                 && !text.contains(UNKNOWN))
     });
+    let told = Call::read(&call.path, &call.program, &args[..start.unwrap_or(args.len())]);
+    let found = found_by_fd(judge, &told);
     let Some(start) = start else {
+        found.into_iter().for_each(|named| judge.add_name(named));
         return Outcome::Table;
     };
     let text = &args[start].text;
@@ -193,11 +300,6 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
     if let Some(at) = several.filter(|_| batch) {
         words.insert(at, words[at].clone());
     }
-    let found = args[..start]
-        .iter()
-        .map(|arg| arg.text.trim_matches(['^', '$']))
-        .find(|text| judge.tables.secret_within(text))
-        .map(str::to_owned);
     judge.with_names(found, |judge| judge.run(words, &Input::Inherited));
     let mut rest = args[..start].to_vec();
     rest.extend_from_slice(args.get(end + 1..).unwrap_or(&[]));

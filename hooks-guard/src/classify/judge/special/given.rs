@@ -39,7 +39,8 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
                 _ => UNKNOWN.to_string(),
             };
             for word in &mut words {
-                word.text = word.text.replace(&mark, &value);
+                let put = |text: &str| text.replace(&mark, &value);
+                (word.text, word.place) = (put(&word.text), word.place.as_deref().map(put));
             }
         }
         None => match read {
@@ -84,7 +85,15 @@ pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) 
             format!("what `{}` is told is only known when it runs", name.text),
         );
     }
-    let names = judge.noted.first().cloned();
+    let file = call
+        .options
+        .iter()
+        .find(|g| ["-a", "--arg-file"].contains(&g.name.as_str()))
+        .and_then(|g| g.value.as_ref());
+    let names = match file {
+        Some(file) => judge.names_of_file(file),
+        None => judge.names_in(input),
+    };
     Outcome::Done(judge.with_names(names, |judge| judge.run(words, &Input::Unknown)))
 }
 

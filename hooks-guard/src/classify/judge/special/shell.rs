@@ -92,8 +92,16 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
             );
             return Outcome::Done(None);
         };
-        let positional = rest.get(2..).unwrap_or(&[]).to_vec();
-        return Outcome::Done(nested(judge, script, positional, input));
+        let mut positional = rest.get(1..).unwrap_or(&[]).to_vec();
+        // `$0` is not followed, and may be a name all the same.
+        let mut names = judge.names_of_arguments(&positional);
+        names.extend(positional.first().map(|arg| judge.named_file(arg.path())));
+        if !positional.is_empty() {
+            positional.remove(0);
+        }
+        return Outcome::Done(judge.with_arguments(names, |judge| {
+            nested(judge, script, positional, input)
+        }));
     }
     match rest.first() {
         Some(file) if !stdin => {

@@ -97,7 +97,7 @@ pub(super) fn sudo(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 /// `parallel COMMAND ::: WORDS`
-pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     strange(judge, call);
     judge.options(call, &Input::Unknown);
     // It is run also where the command is not.
@@ -152,7 +152,7 @@ pub(super) fn parallel(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Inpu
     } else {
         vec![UNKNOWN.to_string()]
     };
-    let names = judge.noted.first().cloned();
+    let names = judge.names_in(input);
     for value in values {
         let mut line = text.text.clone();
         let mut placed = false;

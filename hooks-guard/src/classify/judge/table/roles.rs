@@ -18,8 +18,13 @@ impl Judge<'_> {
     ) -> Output {
         let path = call.path.as_str();
         self.parts.role(role, args);
+        // A program that looks for files notes itself what it finds.
+        let finds = matches!(call.program.judge.as_deref(), Some("find" | "fd"));
+        if matches!(role, Role::Input | Role::Name) && !finds {
+            args.iter().for_each(|arg| self.name(arg));
+        }
         match role {
-            Role::Text | Role::Format => {}
+            Role::Text | Role::Format | Role::Folder => {}
             Role::Host => args.iter().for_each(|arg| self.own_keys(arg)),
             Role::Name if !prints_contents(call) => {}
             Role::Filter if call.program.contents.is_some() && !prints_contents(call) => {}
@@ -30,7 +35,12 @@ impl Judge<'_> {
                     }
                 }
             }
-            Role::Input | Role::Name => args.iter().for_each(|arg| self.input_file(arg)),
+            Role::Input | Role::Name => {
+                let below = recurses(call) && !self.filters_source(call);
+                args.iter().for_each(|arg| self.reads(arg, below));
+            }
+            Role::List if prints_facts(call) => {}
+            Role::List => args.iter().for_each(|arg| self.listed(call, arg, input)),
             Role::Settings => {
                 for arg in args.iter().filter(|arg| !own(arg)) {
                     self.ask(
@@ -244,6 +254,20 @@ impl Judge<'_> {
         None
     }
 
+    /// Returns whether a call reads source texts alone in the folders that it is given.
+    fn filters_source(&self, call: &Call) -> bool {
+        let filters = call.options.iter().filter(|given| given.option.role == Role::Filter);
+        let values = filters.filter_map(|given| given.value.as_ref());
+        // Of what is left out, the rest may be anything.
+        let mut values = values.filter(|value| !value.text.starts_with('!')).peekable();
+        values.peek().is_some()
+            && values.all(|value| {
+                let patterns = patterns(&value.text);
+                let is_source = |pattern: &String| self.tables.is_source(pattern);
+                patterns.iter().all(is_source)
+            })
+    }
+
     fn unknown_file(&mut self, arg: &Arg) {
         if arg.known() {
             self.environment
@@ -266,6 +290,15 @@ fn prints_contents(call: &Call) -> bool {
         let name = call.path.rsplit(' ').next().unwrap_or("");
         let by_itself = !contents.only_on.iter().any(|only| only == name);
         given(&contents.on) || by_itself && !given(&contents.off)
+    })
+}
+
+/// Returns whether a call reads all that lies in the folders that it names.
+pub(in crate::classify::judge) fn recurses(call: &Call) -> bool {
+    let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
+    let own = call.program.recurses.as_ref();
+    own.is_some_and(|own| {
+        !given(&own.off) && (own.on.is_empty() || given(&own.on))
     })
 }
 
