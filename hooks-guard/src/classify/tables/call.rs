@@ -81,6 +81,7 @@ impl Call {
             if !current.has_commands() || current.judge.as_deref() == Some("goals") {
                 call.split(&current, &parents, rest, false);
                 call.requests(&current, &parents);
+                call.values(&current, &parents);
                 return call;
             }
             // A name that begins with a dash is a command where it comes first.
@@ -116,6 +117,8 @@ impl Call {
                     call.options.clear();
                     call.split(&current, &parents, rest, false);
                     call.requests(&current, &parents);
+                    call.values(&current, &parents);
+                call.values(&current, &parents);
                     return call;
                 }
                 _ => {
@@ -221,6 +224,22 @@ impl Call {
                     self.give(name, option, value, request.span, &mut nothing);
                 }
             }
+        }
+    }
+
+    /// Adds the options that stand for a value of others alone, where the value is a word of its own:
+    /// `-d recurse` is `-d=recurse`, too. What such an option promises, it promises joined alone.
+    fn values(&mut self, program: &Program, parents: &[Arc<Program>]) {
+        let scope = Scope { program, parents };
+        let with_value = |given: &Given| {
+            let value = given.value.as_ref().filter(|value| value.known())?;
+            let name = format!("{}={}", given.name, value.text);
+            let option = scope.exact(&name).filter(|option| !option.exempts())?;
+            Some((name, option, given.span))
+        };
+        let found: Vec<_> = self.options.iter().filter_map(with_value).collect();
+        for (name, option, span) in found {
+            self.give(name, option, None, span, &mut Next { args: &[], at: 0 });
         }
     }
 

@@ -4,7 +4,7 @@ use super::{Outcome, args};
 use crate::classify::judge::redirect::nowhere;
 use crate::classify::judge::{Input, Judge};
 use crate::classify::shell::Span;
-use crate::classify::tables::{Call, Effect};
+use crate::classify::tables::{Call, Effect, Role};
 
 pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     // The old style gives values to letters in order; read as words with dashes.
@@ -75,9 +75,7 @@ pub(super) fn tar(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input
                     judge.option(call, given, input);
                 }
             }
-            for operand in &call.operands {
-                judge.input_file(&operand.arg);
-            }
+            judge.role(call, Role::Input, &args(call), input);
             for given in &call.options {
                 if let ("-C" | "--directory" | "--cd", Some(folder)) =
                     (given.name.as_str(), &given.value)

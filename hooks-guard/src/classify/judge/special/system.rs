@@ -581,6 +581,10 @@ pub(super) fn ps(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outc
     for arg in &call.args {
         let text = arg.text.as_str();
         let is_value = std::mem::take(&mut value);
+        // A column of that name, wherever it is asked for: `-o pid,environ`, `oenviron=`.
+        if text.contains("environ") {
+            judge.ask(arg.span, "`ps` prints the environment of processes");
+        }
         let dashed = text.starts_with('-');
         let letters = text.trim_start_matches('-');
         if is_value || text.starts_with("--") || !letters.chars().all(|c| c.is_ascii_alphabetic()) {
