@@ -37,7 +37,13 @@ impl Judgement {
         }
         for path in &access.paths {
             let shown = path.display();
-            if path.to_str().is_none_or(|path| tables.secret(path)) {
+            let reads = access.effect == Crud::Read && !crate::protocol::lists(tool);
+            let below = reads && crate::protocol::searches(tool);
+            let secret = |path: &str| {
+                let folder = || tables.secret_within(path) || tables.reads_secrets_below(path);
+                tables.secret(path) || reads && tables.may_be_private(path) || below && folder()
+            };
+            if path.to_str().is_none_or(secret) {
                 found(
                     true,
                     Sure::Known,

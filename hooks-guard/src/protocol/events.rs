@@ -175,7 +175,7 @@ fn event(called: &Called, object: &Object) -> Result<Event, Problem> {
     }
     let arguments = match arguments {
         Some(arguments) => arguments?,
-        None if tool == Tool::Reads => Object::new(),
+        None if tool.reads() => Object::new(),
         None => {
             return Err(Problem::Missing {
                 field: "tool_input",

@@ -49,6 +49,7 @@ pub use fuzz::fuzz_protocol;
 pub use reply::{Reply, answer, approval_missing, done, failed};
 #[cfg(feature = "cli")]
 pub(crate) use tools::{Tool, names};
+pub(crate) use tools::{lists, searches};
 
 /// The longest input that is read, in bytes (P-02).
 pub const MOST_BYTES: usize = 10 << 20;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use hooks_runtime::display::shorten;
 use serde_json::Value;
 
-use crate::classify::{Crud, MOST_CHARACTERS};
+use crate::classify::{Crud, MOST_CHARACTERS, Tables};
 use crate::request::FileAccess;
 
 use super::input::{self, Object};
@@ -21,14 +21,25 @@ pub(crate) enum Tool {
     PowerShell,
     /// Reads files; without a path, those of the directory.
     Reads,
+    /// Searches what is in the files of a folder; without a path, of the directory.
+    Searches,
+    /// Prints names of files; without a path, those of the directory.
+    Lists,
     /// Does something to files, which it must name.
     Changes(Crud),
     /// Applies a patch.
     Patch,
 }
 
+impl Tool {
+    /// Returns whether the tool only reads.
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, Self::Reads | Self::Searches | Self::Lists)
+    }
+}
+
 use Agent::{ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode, VsCode};
-use Tool::{Changes, Patch, PowerShell, Reads, Shell};
+use Tool::{Changes, Lists, Patch, PowerShell, Reads, Searches, Shell};
 
 /// The tools, by name, and the agents that are known to have them.
 ///
@@ -87,20 +98,20 @@ const TOOLS: &[(&str, Tool, &[Agent])] = &[
     ("apply_patch", Patch, &[Codex, Copilot, VsCode, OpenCode]),
     ("patch", Patch, &[OpenCode]),
     ("Read", Reads, &[ClaudeCode, Cursor, OpenCode]),
-    ("Glob", Reads, &[ClaudeCode, Gemini, Copilot, OpenCode]),
-    ("Grep", Reads, &[ClaudeCode, Cursor, Copilot, OpenCode]),
-    ("LS", Reads, &[ClaudeCode]),
-    ("list", Reads, &[OpenCode]),
+    ("Glob", Lists, &[ClaudeCode, Gemini, Copilot, OpenCode]),
+    ("Grep", Searches, &[ClaudeCode, Cursor, Copilot, OpenCode]),
+    ("LS", Lists, &[ClaudeCode]),
+    ("list", Lists, &[OpenCode]),
     ("view", Reads, &[Copilot]),
     ("view_image", Reads, &[]),
     ("NotebookRead", Reads, &[ClaudeCode]),
     ("read_file", Reads, &[Gemini, VsCode]),
     ("read_many_files", Reads, &[Gemini]),
-    ("list_directory", Reads, &[Gemini]),
-    ("list_dir", Reads, &[VsCode]),
-    ("search_file_content", Reads, &[Gemini]),
-    ("grep_search", Reads, &[Gemini, VsCode]),
-    ("file_search", Reads, &[VsCode]),
+    ("list_directory", Lists, &[Gemini]),
+    ("list_dir", Lists, &[VsCode]),
+    ("search_file_content", Searches, &[Gemini]),
+    ("grep_search", Searches, &[Gemini, VsCode]),
+    ("file_search", Lists, &[VsCode]),
 ];
 
 /// What the tool of this name does, if it is known. Agents spell names in several ways.
@@ -108,6 +119,17 @@ pub(crate) fn tool(name: &str) -> Option<Tool> {
     let plain = plain(name);
     let known = TOOLS.iter().find(|(known, ..)| self::plain(known) == plain);
     known.map(|&(_, tool, _)| tool)
+}
+
+/// Returns whether a tool prints what is in the files of a folder: it searches them, or reads all of
+/// them.
+pub(crate) fn searches(name: &str) -> bool {
+    tool(name) == Some(Searches) || plain(name) == "readmanyfiles"
+}
+
+/// Returns whether a tool prints names of files, and nothing that is in them.
+pub(crate) fn lists(name: &str) -> bool {
+    tool(name) == Some(Lists)
 }
 
 /// A name without its spelling.
@@ -172,7 +194,11 @@ pub(crate) fn access(name: &str, tool: Tool, arguments: &Object) -> Result<FileA
         Changes(effect) => (effect, files(arguments)?),
         _ => (Crud::Read, files(arguments)?),
     };
-    if files.is_empty() && tool != Reads {
+    let files = match tool {
+        Searches => with_filters(files, arguments)?,
+        _ => files,
+    };
+    if files.is_empty() && !tool.reads() {
         return Err(Problem::Missing { field: "file_path" });
     }
     if files.len() > MOST_FILES {
@@ -238,6 +264,20 @@ fn files(arguments: &Object) -> Result<Vec<String>, Problem> {
         && (pattern.starts_with(['/', '~']) || pattern.contains(".."))
     {
         files.push(pattern.to_owned());
+    }
+    Ok(files)
+}
+
+/// Adds the pattern of names that a search is limited to, if it is one that secrets have.
+fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String>, Problem> {
+    for field in ["glob", "include_pattern", "includePattern", "glob_pattern"] {
+        let pattern = input::text(arguments, field)?;
+        let secret = |pattern: &&str| {
+            let tables = Tables::embedded();
+            let name = pattern.rsplit('/').next().unwrap_or(pattern);
+            tables.secret_within(pattern) || tables.is_searched(name)
+        };
+        files.extend(pattern.filter(secret).map(str::to_owned));
     }
     Ok(files)
 }

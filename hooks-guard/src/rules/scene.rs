@@ -30,6 +30,8 @@ pub(super) struct Scene<'a> {
     pub(super) request: &'a PermissionRequest,
     pub(super) found: &'a Judgement,
     pub(super) start: Start,
+    /// The names of the user's home.
+    pub(super) homes: Vec<String>,
     /// Where relative patterns of the user begin.
     pub(super) base: Folder,
     /// What no part has as its own: assignments and `export`s.
@@ -60,6 +62,7 @@ impl<'a> Scene<'a> {
             request,
             found,
             start,
+            homes: Folder::new(home).names,
             base,
             set,
         }

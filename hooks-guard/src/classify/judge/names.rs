@@ -103,9 +103,13 @@ impl Judge<'_> {
             },
         };
         let Some(contents) = contents else {
+            // What is no name of a file is printed.
             self.input_file(list);
             return;
         };
+        if super::table::roles::prints_facts(call) {
+            return;
+        }
         let names = self.names_in(&contents);
         let file = Arg::unknown(list.span);
         let below = super::table::roles::recurses(call);
@@ -130,6 +134,14 @@ impl Judge<'_> {
         }
         names.truncate(MOST_NAMES);
         names
+    }
+
+    /// Notes the names of files that a variable may hold; of parameters, those of each.
+    pub(super) fn names_held(&mut self, variable: &str) {
+        let parameter = variable == "*" || variable.starts_with(|c: char| c.is_ascii_digit());
+        let variable = if parameter { "@" } else { variable };
+        let held = self.environment.secrets.get(variable).cloned();
+        self.noted.extend(held.into_iter().flatten());
     }
 
     /// Runs a function or a text with arguments of its own.

@@ -347,8 +347,7 @@ impl Judge<'_> {
                 }
             }
             if args.iter().any(|arg| !arg.known()) {
-                let held = self.environment.secrets.get("@").cloned();
-                self.noted.extend(held.into_iter().flatten());
+                self.names_held("@");
             }
             return;
         }
@@ -468,19 +467,20 @@ impl Judge<'_> {
         let splits = !quoted && self.environment.variables.contains_key("IFS");
         match known {
             Some(text) if !splits || !text.contains(|c: char| !c.is_alphanumeric()) => {
+                if text.contains(UNKNOWN) {
+                    self.names_held(name);
+                }
                 out.push_value(&text, quoted, true, inert);
             }
             _ => {
-                let positional = name.starts_with(|c: char| c.is_ascii_digit());
-                let name_of = if positional || name == "*" { "@" } else { name };
-                let held = self.environment.secrets.get(name_of).cloned();
-                self.noted.extend(held.into_iter().flatten());
+                self.names_held(name);
                 // Numbers are one word each.
                 let number = is_number(name)
                     || matches!(change, Change::Other(_)) && name == "#"
                     || matches!(change, Change::Length(_));
                 out.many |= (!quoted && !number) || name == "@";
-                if out.all.is_empty() && matches!(change, Change::None | Change::Default(_)) {
+                let first = out.all.last().is_none_or(|cell| cell.character == '=');
+                if first && matches!(change, Change::None | Change::Default(_)) {
                     let tables = self.tables;
                     let own = self.environment.places.get(name).map(String::as_str);
                     let set = self.environment.variables.contains_key(name);

@@ -137,6 +137,10 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
     if !arg.known() {
         judge.find(Effect::Code, arg.span, "a part is only known when it runs");
     }
+    for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
+        let first = part.split_whitespace().next().unwrap_or("");
+        reads(judge, arg, &first.to_ascii_lowercase(), part);
+    }
     let plain = strings_out(&plain);
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
         let words: Vec<&str> = part.split_whitespace().collect();
@@ -155,6 +159,26 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         judge.find(effect, arg.span, format!("PowerShell: {what}"));
     }
     members(judge, arg, &plain);
+}
+
+/// Asks about a command that prints secrets, or that is given the name of a file with secrets.
+fn reads(judge: &mut Judge<'_>, arg: &Arg, name: &str, part: &str) {
+    let shows = judge.tables.program(name).and_then(|program| program.reveals.clone());
+    if let Some(what) = shows.filter(|_| name.contains('-') || name == "gcb") {
+        judge.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
+    }
+    const NAMES: &[&str] = &["ls", "dir", "gci", "get-childitem", "gi", "get-item", "test-path", "echo"];
+    if NAMES.contains(&name) {
+        return;
+    }
+    for word in part.split_whitespace().skip(1) {
+        let word = word.trim_matches(['"', '\'', ',']).replace('\\', "/");
+        let word = word.replace("$env:USERPROFILE", "~").replace("$env:HOME", "~");
+        let tables = judge.tables;
+        if tables.secret_within(&word) || tables.may_be_private(&word) {
+            judge.ask(arg.span, format!("PowerShell: `{name}` reads `{word}`, which holds secrets"));
+        }
+    }
 }
 
 /// Notes what `ForEach-Object` is given that is no block: the name of a

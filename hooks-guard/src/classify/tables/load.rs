@@ -95,6 +95,8 @@ struct RawRecurses {
     on: String,
     #[serde(default)]
     off: String,
+    #[serde(default)]
+    names: Vec<String>,
 }
 
 /// Options are separated by blanks.
@@ -337,6 +339,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         Ok::<_, String>(Recurses {
             on: names(&raw.on)?,
             off: names(&raw.off)?,
+            names: raw.names,
         })
     });
     let recurses = recurses.transpose()?;

@@ -246,6 +246,8 @@ pub(crate) struct Recurses {
     pub(crate) on: Vec<String>,
     /// Options with which it does not.
     pub(crate) off: Vec<String>,
+    /// Names of the program that does so without an option.
+    pub(crate) names: Vec<String>,
 }
 
 /// A program or one of its commands.
@@ -540,11 +542,6 @@ impl Tables {
     /// Returns whether a name that is searched for, which may be a pattern, is one that secrets have.
     pub(crate) fn is_searched(&self, name: &str) -> bool {
         self.secret(name) || self.secret(&name.to_lowercase()) || self.secrets.is_searched(name)
-    }
-
-    /// Returns whether a file that a command does not name, anywhere below a folder, may be a secret.
-    pub(crate) fn may_hold_secrets(&self, folder: &str) -> bool {
-        self.secrets.private.holds(folder)
     }
 
     /// Returns whether one of the files that a path with open parts stands for may be a secret: it lies

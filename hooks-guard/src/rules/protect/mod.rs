@@ -6,6 +6,7 @@ mod files;
 mod network;
 mod places;
 mod process;
+mod secrets;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -56,6 +57,7 @@ pub(super) enum Matter {
     Later,
     Ssh,
     Programs,
+    Secrets,
     Unknown,
 }
 
@@ -72,6 +74,7 @@ impl Matter {
             Self::Later => "what runs later",
             Self::Ssh => "SSH's files",
             Self::Programs => "folders of programs",
+            Self::Secrets => "files that may be secrets",
             Self::Unknown => "what is not known yet",
         }
     }
@@ -88,6 +91,7 @@ impl Matter {
             Self::Later => "it may have something run later, when nobody asks",
             Self::Ssh => "it touches what opens other machines",
             Self::Programs => "it may change what later commands run",
+            Self::Secrets => "it reads files that may be secrets",
             Self::Unknown => "what it changes or runs is only known when it runs",
         }
     }
@@ -115,12 +119,15 @@ impl Guarded {
             return None;
         }
         let (matter, what) = match &scene.request.file {
-            Some(file) => file.paths.iter().find_map(|path| {
-                let text = path.to_string_lossy();
-                let path = scene.start.locate(&text);
-                let matter = self.files.reached(scene, &path, file.effect)?;
-                Some((matter, text.into_owned()))
-            })?,
+            Some(file) => {
+                let guarded = file.paths.iter().find_map(|path| {
+                    let text = path.to_string_lossy();
+                    let path = scene.start.locate(&text);
+                    let matter = self.files.reached(scene, &path, file.effect)?;
+                    Some((matter, text.into_owned()))
+                });
+                guarded.or_else(|| secrets::in_file(scene, file))?
+            }
             None => self.in_command(scene)?,
         };
         Some(Verdict {
@@ -160,7 +167,8 @@ impl Guarded {
         {
             return Some((matter, words()));
         }
-        self.files.judge(scene, part).or_else(|| {
+        let files = self.files.judge(scene, part);
+        files.or_else(|| secrets::judge(scene, part)).or_else(|| {
             let runs = unseen(part);
             runs.then(|| (Matter::Unknown, words()))
         })

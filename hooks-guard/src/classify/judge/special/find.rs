@@ -111,6 +111,10 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 
 /// Returns what is found: secrets by their names, or else the folders in which it looks.
 fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
+    let named: Vec<&str> = names(args);
+    if !named.is_empty() && named.iter().all(|name| judge.tables.harmless(name)) {
+        return Vec::new();
+    }
     if let Some(path) = found_by_name(judge, args, folders) {
         return vec![Named { path, secret: true }];
     }
@@ -125,6 +129,14 @@ fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
         [] => vec![judge.named_file(".")],
         folders => folders.iter().map(|arg| judge.named_file(arg.path())).collect(),
     }
+}
+
+/// The names and paths that `find` tests for.
+fn names(args: &[Arg]) -> Vec<&str> {
+    args.windows(2)
+        .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
+        .map(|pair| pair[1].text.as_str())
+        .collect()
 }
 
 /// Returns whether the first action of `find` gets source texts alone, by the tests before it.
@@ -180,17 +192,10 @@ fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<Str
             && judge.tables.is_searched(&name);
         hit.then_some(name)
     });
-    if searched.is_some() && !searched.as_deref().is_some_and(|name| judge.tables.harmless(name)) {
+    if searched.is_some() {
         return searched;
     }
-    let named: Vec<&str> = args
-        .windows(2)
-        .filter(|pair| matches!(pair[0].text.as_str(), "-name" | "-iname" | "-path"))
-        .map(|pair| pair[1].text.as_str())
-        .collect();
-    if !named.is_empty() && named.iter().all(|name| judge.tables.harmless(name)) {
-        return None;
-    }
+    let named = names(args);
     let secret = |text: &str| judge.tables.secret_within(text);
     // `/proc` and `environ`: at any depth.
     let below = folders.iter().find_map(|folder| {

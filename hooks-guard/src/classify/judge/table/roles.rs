@@ -39,7 +39,6 @@ impl Judge<'_> {
                 let below = recurses(call) && !self.filters_source(call);
                 args.iter().for_each(|arg| self.reads(arg, below));
             }
-            Role::List if prints_facts(call) => {}
             Role::List => args.iter().for_each(|arg| self.listed(call, arg, input)),
             Role::Settings => {
                 for arg in args.iter().filter(|arg| !own(arg)) {
@@ -298,7 +297,8 @@ pub(in crate::classify::judge) fn recurses(call: &Call) -> bool {
     let given = |names: &[String]| call.options.iter().any(|given| names.contains(&given.name));
     let own = call.program.recurses.as_ref();
     own.is_some_and(|own| {
-        !given(&own.off) && (own.on.is_empty() || given(&own.on))
+        let always = own.on.is_empty() || own.names.contains(&call.path);
+        !given(&own.off) && (always || given(&own.on))
     })
 }
 

@@ -1,0 +1,65 @@
+//! Files that may be secrets by where a request runs, and by where links lead: what the tables cannot
+//! know.
+
+use super::super::scene::Scene;
+use super::Matter;
+use crate::classify::{Crud, Part, Tables, UNKNOWN};
+use crate::protocol::searches;
+use crate::request::FileAccess;
+
+/// Returns what a part of a command reads that may be a secret.
+pub(super) fn judge(scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
+    let read = part.reads.iter().find(|read| {
+        let path = read.path.text.as_str();
+        // What the tables know by the path alone they ask about themselves.
+        !is_secret(path, read.below) && reaches(scene, path, read.below)
+    });
+    read.map(|read| (Matter::Secrets, read.path.text.clone()))
+}
+
+/// Returns what a tool reads that may be a secret.
+pub(super) fn in_file(scene: &Scene<'_>, access: &FileAccess) -> Option<(Matter, String)> {
+    let below = searches(&access.tool);
+    if access.effect != Crud::Read {
+        return None;
+    }
+    let mut paths = access.paths.iter().map(|path| path.to_string_lossy());
+    let path = match access.paths.is_empty() && below {
+        true => reaches(scene, ".", true).then(|| ".".into()),
+        false => paths.find(|path| reaches(scene, path, below)),
+    };
+    path.map(|path| (Matter::Secrets, path.into_owned()))
+}
+
+/// Returns whether a path leads to files that may be secrets, from each folder in which the request
+/// may run.
+fn reaches(scene: &Scene<'_>, path: &str, below: bool) -> bool {
+    let start = &scene.start;
+    let located = start.locate(path).names;
+    let known = located.into_iter().filter(|name| !name.contains(UNKNOWN));
+    // Of a path with open parts, `locate` keeps the end alone.
+    let open = start.folders.iter().filter(|folder| {
+        let relative = !path.starts_with(['/', '~']);
+        relative && path.contains(UNKNOWN) && !folder.contains(UNKNOWN)
+    });
+    let open = open.map(|folder| format!("{folder}/{path}"));
+    known.chain(open).any(|name| is_secret(&at_home(scene, &name), below))
+}
+
+/// Returns a path with `~` for the user's home.
+fn at_home(scene: &Scene<'_>, path: &str) -> String {
+    let homes = scene.homes.iter().filter(|home| home.len() > 1);
+    let rest = homes.filter_map(|home| path.strip_prefix(home.as_str()));
+    let mut rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match rest.next() {
+        Some(rest) => format!("~{rest}"),
+        None => path.to_owned(),
+    }
+}
+
+fn is_secret(path: &str, below: bool) -> bool {
+    let tables = Tables::embedded();
+    tables.secret_within(path)
+        || tables.may_be_private(path)
+        || below && tables.reads_secrets_below(path)
+}
