@@ -138,6 +138,10 @@ pub struct PartCall {
     pub operands: Vec<Word>,
     /// Whether the table knows all of it.
     pub understood: bool,
+    /// Whether it may connect to an address among its words.
+    pub connects: bool,
+    /// Whether it connects to this machine, because no option names another.
+    pub connects_here: bool,
 }
 
 /// A file that is named (P-09).
@@ -397,6 +401,8 @@ impl Recorder {
                 .collect(),
             operands: call.operands.iter().map(|o| Word::of(&o.arg)).collect(),
             understood: call.strange.is_empty(),
+            connects: call.program.connects(),
+            connects_here: call.connects_here(),
         };
         let mut touches = Vec::new();
         for (role, args) in call.roles().0 {

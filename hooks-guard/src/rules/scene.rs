@@ -188,6 +188,11 @@ fn moves(part: &Part, start: &mut Start) {
     }
 }
 
+/// Returns whether a command sets variables by its words: `export`, `env`.
+pub(super) fn sets_variables(name: &str) -> bool {
+    SETS.contains(&name) || matches!(name, "env" | "genv" | "setenv" | "set" | "sudo" | "doas")
+}
+
 fn sets(part: &Part, set: &mut Vec<String>) {
     let Some(first) = part.words.first() else {
         set.extend(part.assignments.iter().map(|one| variable(&one.name)));

@@ -63,6 +63,13 @@ impl Call {
         }
     }
 
+    /// Returns whether the program could be told a host by an option, and is told none.
+    pub(crate) fn connects_here(&self) -> bool {
+        let is_host = |option: &Opt| option.role == Role::Host;
+        self.program.options.values().any(is_host)
+            && !self.options.iter().any(|given| is_host(&given.option))
+    }
+
     /// Reads `args`, the words after the program's name.
     pub(crate) fn read(name: &str, program: &Arc<Program>, args: &[Arg]) -> Self {
         let mut call = Self {

@@ -298,7 +298,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         reveals: raw.reveals,
         reveals_given: raw.reveals_given,
         sends: raw.sends || parent.is_some_and(|p| p.sends),
-        offline: raw.offline || parent.is_some_and(|p| p.offline),
+        offline: raw.offline || !raw.online && parent.is_some_and(|p| p.offline),
         hosts: raw.hosts || parent.is_some_and(|p| p.hosts),
         probes: raw.probes || parent.is_some_and(|p| p.probes),
         shows: raw.shows,

@@ -337,6 +337,18 @@ impl Program {
         }
     }
 
+    /// Returns whether the program may connect to an address among its words. A text in a language of
+    /// its own connects only as code, which is judged by itself.
+    pub(crate) fn connects(&self) -> bool {
+        use Language::{Lua, Node, Perl, Php, Python, Ruby};
+        let interprets = |role: Role| {
+            matches!(role, Role::Script(Python | Node | Perl | Ruby | Php | Lua))
+        };
+        let options = self.options.values().map(|option| option.role);
+        let operands = self.operands.iter().map(|(role, _)| *role);
+        !self.offline && !options.chain(operands).any(interprets)
+    }
+
     /// The command that a word names: by name, then by pattern, then among
     /// those of the command that `commands_of` names.
     pub(crate) fn command<'a>(&'a self, root: &'a Self, word: &str) -> Option<&'a Arc<Self>> {
@@ -547,12 +559,12 @@ impl Tables {
     /// Returns whether one of the files that a path with open parts stands for may be a secret: it lies
     /// in a folder that may hold secrets, and its name is not one of other files.
     pub(crate) fn may_be_private(&self, path: &str) -> bool {
-        self.secrets.private.may_be(path)
+        self.secrets.private.may_be(path) && !self.secrets.harmless(path)
     }
 
     /// Returns whether reading a path and all that lies in it may read a secret.
     pub(crate) fn reads_secrets_below(&self, path: &str) -> bool {
-        self.secrets.private.may_be(path) || self.secrets.private.is_folder(path)
+        self.may_be_private(path) || self.secrets.private.is_folder(path)
     }
 
     /// Returns whether files of this name, which may be a pattern, hold source text and no secrets.

@@ -150,6 +150,9 @@ impl Guarded {
                 None => {}
             }
         }
+        if let Some(value) = network::by_variable(parts, &self.places) {
+            return Some((Matter::Port, value));
+        }
         if found.is_none() && !scene.parts().complete {
             found = Some((Matter::Unknown, "…".to_owned()));
         }

@@ -80,6 +80,7 @@ const CLIENTS: &[&str] = &[
 pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     let name = part.words.first().map_or("", |word| base_name(&word.text));
     let client = CLIENTS.contains(&name);
+    let connects = part.calls.iter().any(|call| call.connects);
     let redirected = part.redirections.iter().map(|touch| &touch.path);
     let device = |text: &str| text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/");
     let mut sockets = redirected.filter(|path| device(&path.text));
@@ -99,11 +100,14 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
     }) {
         return Some(Matter::Port);
     }
-    if !client && !active(part) {
+    if !client && !connects && !active(part) {
         return None;
     }
     if matches!(name, "echo" | "printf") {
         return None;
+    }
+    if connects && apart(part, port, own) {
+        return Some(Matter::Port);
     }
     // Host and port as two words: `nc localhost 3000`.
     if client {
@@ -126,7 +130,8 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
         .flatten()
         .map(String::as_str)
         .filter(|_| active(part));
-    let texts = words().chain(input);
+    let values = part.assignments.iter().map(|one| one.value.text.as_str());
+    let texts = words().chain(input).chain(values);
     for text in texts {
         if addresses(text, port)
             .into_iter()
@@ -144,6 +149,66 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
         }
     }
     None
+}
+
+/// Returns whether a command sets a variable to the guard's address, and one of its parts may connect
+/// to it: `export http_proxy=…; npm view x`.
+pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> {
+    let listen = places.listen?;
+    let anywhere = listen.ip().is_unspecified();
+    let own = |host: &str| ours(host, listen.ip(), anywhere) == Who::Ours;
+    let connects = |part: &Part| {
+        let name = part.words.first().map_or("", |word| base_name(&word.text));
+        CLIENTS.contains(&name) || part.calls.iter().any(|call| call.connects)
+    };
+    if !parts.iter().any(connects) {
+        return None;
+    }
+    let assigned = parts.iter().flat_map(|part| &part.assignments);
+    let assigned = assigned.map(|one| one.value.text.as_str());
+    let sets = |part: &&Part| {
+        let name = part.words.first().map_or("", |word| base_name(&word.text));
+        super::super::scene::sets_variables(name)
+    };
+    let words = parts.iter().filter(sets).flat_map(|part| part.words.iter().skip(1));
+    let words = words.filter_map(|word| word.text.split_once('=').map(|(_, value)| value));
+    let mut values = assigned.chain(words);
+    let hit = |text: &&str| {
+        let hosts = addresses(text, listen.port());
+        hosts.into_iter().any(|(host, _)| own(host))
+    };
+    values.find(hit).map(str::to_owned)
+}
+
+/// Returns whether host and port of the guard stand in a part each for itself: `-h localhost -p 3000`.
+/// Without a host, a program that could be told one means this machine.
+fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
+    let words = part.words.iter().skip(1).map(|word| &word.text);
+    let values = part.assignments.iter().map(|one| &one.value.text);
+    let options = part.calls.iter().flat_map(|call| &call.options);
+    let given = options.clone().filter_map(|(_, value)| Some(&value.as_ref()?.text));
+    let tokens: Vec<&str> = words
+        .chain(values)
+        .chain(given)
+        .flat_map(|text| text.split(|c: char| c.is_whitespace() || "=;".contains(c)))
+        .collect();
+    let is_port = |token: &&str| token.parse() == Ok(port);
+    if !tokens.iter().any(is_port) {
+        return false;
+    }
+    // A number alone is seldom an address.
+    let is_here = |token: &&str| token.parse::<u16>().is_err() && own(token) == Who::Ours;
+    if tokens.iter().any(is_here) {
+        return true;
+    }
+    let names = ["-p", "-P", "--port", "-port"];
+    let is_option = |(name, value): &(String, Option<crate::classify::Word>)| {
+        let value = value.as_ref().map(|value| value.text.as_str());
+        names.contains(&name.as_str()) && value.is_some_and(|value| value.parse() == Ok(port))
+    };
+    let elsewhere = tokens.iter().any(|token| token.contains("://") || token.contains('@'));
+    let here = part.calls.iter().any(|call| call.connects_here);
+    here && !elsewhere && options.clone().any(is_option)
 }
 
 /// Whether a host is this machine.
