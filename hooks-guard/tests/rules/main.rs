@@ -48,7 +48,7 @@ fn command(text: &str) -> PermissionRequest {
 fn file(tool: &str, path: &str) -> PermissionRequest {
     use hooks_guard::classify::Crud;
     let effect = match tool {
-        "Read" | "Grep" => Crud::Read,
+        "Read" | "Grep" | "Glob" => Crud::Read,
         "Write" => Crud::Create,
         "Delete" => Crud::Delete,
         _ => Crud::Update,

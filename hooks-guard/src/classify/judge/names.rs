@@ -52,7 +52,8 @@ impl Judge<'_> {
     pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
         let relative = !path.starts_with(['/', '~', UNKNOWN]) || path.starts_with(UNKNOWN);
         let folders = self.environment.folders.iter().filter(move |_| relative);
-        std::iter::once(path.to_owned()).chain(folders.map(move |folder| format!("{folder}/{path}")))
+        std::iter::once(path.to_owned())
+            .chain(folders.map(move |folder| format!("{folder}/{path}")))
     }
 
     /// Returns the names that a command reads from its input.
@@ -127,7 +128,9 @@ impl Judge<'_> {
 
     /// Returns the names of files that arguments may be which are not known.
     pub(super) fn names_of_arguments(&self, args: &[Arg]) -> Vec<Named> {
-        let open = args.iter().filter(|arg| arg.path().contains(super::UNKNOWN) || arg.glob);
+        let open = args
+            .iter()
+            .filter(|arg| arg.path().contains(super::UNKNOWN) || arg.glob);
         let mut names: Vec<Named> = open.map(|arg| self.named_file(arg.path())).collect();
         if !names.is_empty() {
             names.extend(self.handed.iter().cloned());
@@ -176,7 +179,10 @@ impl Judge<'_> {
 
     /// Runs a call in the folder that one of its options names.
     pub(super) fn in_folder<T>(&mut self, call: &Call, run: impl FnOnce(&mut Self) -> T) -> T {
-        let folders = call.options.iter().filter(|given| given.option.role == Role::Folder);
+        let folders = call
+            .options
+            .iter()
+            .filter(|given| given.option.role == Role::Folder);
         let folders: Vec<String> = folders
             .filter_map(|given| Some(given.value.as_ref()?.path().to_owned()))
             .collect();

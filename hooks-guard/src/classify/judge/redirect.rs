@@ -100,7 +100,10 @@ impl Judge<'_> {
         // Another descriptor from which something may come to who reads.
         let mut leaks = false;
         for redirect in list {
+            let noted = std::mem::take(&mut self.noted);
             let target = self.value(&redirect.target);
+            let names = self.noted.clone();
+            self.noted.extend(noted);
             let span = target.span;
             let (reads, prints) = (redirect.descriptor == INPUT, redirect.descriptor == OUTPUT);
             sent.may_fail |= match redirect.operator {
@@ -144,7 +147,7 @@ impl Judge<'_> {
                 }
                 Operator::Read => {
                     if !(reads && how.facts) {
-                        self.input_file(&target);
+                        self.with_names(names, |judge| judge.input_file(&target));
                     }
                     if target.text != "/dev/null" {
                         self.parts.redirection(&target, Crud::Read);
@@ -277,7 +280,8 @@ impl Judge<'_> {
                 self.ask(file.span, reason);
             }
             for Named { path, .. } in &handed {
-                self.parts.reads(&Arg::new(path.clone(), file.span), path, true);
+                self.parts
+                    .reads(&Arg::new(path.clone(), file.span), path, true);
             }
         }
     }

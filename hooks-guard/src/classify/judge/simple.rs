@@ -22,15 +22,14 @@ impl Judge<'_> {
     ) -> Output {
         self.parts.enter(span);
         let mut set = Vec::new();
-        // Names of files that variables hold.
-        let mut held: Vec<(String, Vec<Named>)> = Vec::new();
         for assign in assigns {
             let noted = std::mem::take(&mut self.noted);
             let assigned = self.assignment(assign);
             let names = std::mem::replace(&mut self.noted, noted);
             if let Some((name, value)) = assigned {
-                let names = (base(&name.text).to_owned(), names);
-                held.extend((!names.1.is_empty()).then_some(names));
+                if !names.is_empty() {
+                    self.holds_names(base(&name.text), names);
+                }
                 self.parts.assignment(&name.text, &value);
                 self.index(&name);
                 set.push((name.text, value));
@@ -83,9 +82,6 @@ impl Judge<'_> {
             for (name, value) in set {
                 self.sets(&name, &value);
                 self.assign(&name, &value);
-            }
-            for (name, names) in held {
-                self.holds_names(&name, names);
             }
             self.written(&sent, Some(""), span, "");
             self.parts.close();
@@ -331,17 +327,20 @@ impl Judge<'_> {
         }
         match &value.place {
             Some(place) if base(name) == name => {
-                self.environment.places.insert(name.to_owned(), place.clone());
+                self.environment
+                    .places
+                    .insert(name.to_owned(), place.clone());
             }
             _ => drop(self.environment.places.remove(base(name))),
         }
         let lower = value.path().to_lowercase();
-        let secret = |path: &str| {
-            self.tables.secret_within(path) || self.tables.reads_secrets_below(path)
-        };
+        let secret =
+            |path: &str| self.tables.secret_within(path) || self.tables.reads_secrets_below(path);
         // Of a list, each word.
         let list = value.path().strip_prefix('(');
-        let words = list.into_iter().flat_map(|list| list.trim_end_matches(')').split_whitespace());
+        let words = list
+            .into_iter()
+            .flat_map(|list| list.trim_end_matches(')').split_whitespace());
         let mut paths = [value.path(), lower.as_str()].into_iter().chain(words);
         if let Some(path) = paths.find(|path| secret(path)) {
             let named = Named {

@@ -114,6 +114,15 @@ impl Judge<'_> {
             let dry = call.options.iter().enumerate().any(|(at, given)| {
                 given.option.verb == Some(Verb::Only(Effect::Read)) && !withdrawn(call, at)
             });
+            // Without a folder it goes through the one where it runs.
+            let files = |role: &Role| matches!(role, Role::Name | Role::Input);
+            let told = roles
+                .iter()
+                .any(|(role, args)| files(role) && !args.is_empty());
+            let takes = call.program.operands.iter().any(|(role, _)| files(role));
+            if takes && !told && *input == Input::Inherited && roles::recurses(call) {
+                self.role(call, Role::Name, &[Arg::new(".", whole)], input);
+            }
             for (role, args) in roles {
                 if dry && role == Role::Script(Language::Sql) {
                     continue;

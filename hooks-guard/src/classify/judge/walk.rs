@@ -380,7 +380,14 @@ impl Judge<'_> {
         }
         let mut names = std::mem::replace(&mut self.noted, noted);
         if values.is_none() {
-            names.extend(self.environment.secrets.get("@").into_iter().flatten().cloned());
+            names.extend(
+                self.environment
+                    .secrets
+                    .get("@")
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
         }
         let unknown = Arg::unknown(self.place.map(Span::default()));
         self.sets(name, &unknown);

@@ -35,6 +35,8 @@ pub(crate) struct Arg {
     pub(crate) compound: bool,
     /// The path that it is where it begins with a variable such as `HOME`: `~/x` for `$HOME/x`.
     pub(crate) place: Option<String>,
+    /// The path that such a variable stands for, where it is all that is not known.
+    pub(crate) prefix: Option<String>,
 }
 
 impl Arg {
@@ -49,6 +51,7 @@ impl Arg {
             guess: false,
             compound: false,
             place: None,
+            prefix: None,
         }
     }
 
@@ -67,12 +70,9 @@ impl Arg {
 
     /// The same word with a part of its text.
     pub(crate) fn with(&self, text: &str) -> Self {
-        let place = self.place.as_deref();
-        let place = place.filter(|_| text.starts_with(UNKNOWN) && text != self.text);
-        // The end of the path is the end of the text.
         let place = match self.text == text {
             true => self.place.clone(),
-            false => place.and_then(|place| placed(place, &self.text, text)),
+            false => placed(self.prefix.as_deref(), text),
         };
         Self {
             text: text.to_owned(),
@@ -82,10 +82,11 @@ impl Arg {
     }
 }
 
-/// Returns the path that a beginning of a text is whose path is known.
-fn placed(place: &str, whole: &str, text: &str) -> Option<String> {
-    let cut = whole.strip_prefix(text)?;
-    place.strip_suffix(cut).map(str::to_owned)
+/// Returns the path that a text is which begins with a variable of which it is known where it leads.
+fn placed(prefix: Option<&str>, text: &str) -> Option<String> {
+    let rest = text.strip_prefix(UNKNOWN)?;
+    let prefix = prefix?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| format!("{prefix}{rest}"))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +114,7 @@ struct Cells {
     maybe: bool,
     many: bool,
     /// The path that a variable at the beginning stands for.
-    prefix: Option<String>,
+    pub(crate) prefix: Option<String>,
 }
 
 impl Cells {
@@ -172,11 +173,22 @@ impl Cells {
         self.all.iter().all(|cell| cell.is_inert())
     }
 
+    /// Returns whether what comes next may begin a path: `--folder=…`.
+    fn starts_path(&self) -> bool {
+        self.all
+            .last()
+            .is_none_or(|cell| matches!(cell.character, '=' | ':' | '@'))
+    }
+
     /// Returns the path that a text made of the cells is, if a variable with a known place begins it.
     fn place(&self, text: &str) -> Option<String> {
-        let rest = text.strip_prefix(UNKNOWN)?;
-        let prefix = self.prefix.as_ref()?;
-        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{prefix}{rest}"))
+        placed(self.prefix.as_deref(), text)
+    }
+
+    /// Returns what the variable stands for, if nothing else in a text is unknown.
+    fn prefix(&self, text: &str) -> Option<String> {
+        let alone = text.matches(UNKNOWN).count() == 1;
+        self.prefix.clone().filter(|_| alone)
     }
 }
 
@@ -258,6 +270,7 @@ impl Judge<'_> {
             guess: cells.iter().any(|cell| cell.guess),
             compound: false,
             place: whole.place(&text(cells)),
+            prefix: whole.prefix(&text(cells)),
         }
     }
 
@@ -434,10 +447,12 @@ impl Judge<'_> {
             }
             known = changed;
         }
+        let mut default_prefix = None;
         if let Change::Default(inner) | Change::Assign(inner) = change {
             let mut default = Cells::default();
             self.cells(inner, &mut default);
             let text = default.text();
+            default_prefix = default.prefix(&text);
             inert &= default.is_inert();
             if matches!(change, Change::Assign(_)) {
                 let value = Arg {
@@ -470,6 +485,9 @@ impl Judge<'_> {
                 if text.contains(UNKNOWN) {
                     self.names_held(name);
                 }
+                if out.starts_path() {
+                    out.prefix = default_prefix;
+                }
                 out.push_value(&text, quoted, true, inert);
             }
             _ => {
@@ -479,8 +497,7 @@ impl Judge<'_> {
                     || matches!(change, Change::Other(_)) && name == "#"
                     || matches!(change, Change::Length(_));
                 out.many |= (!quoted && !number) || name == "@";
-                let first = out.all.last().is_none_or(|cell| cell.character == '=');
-                if first && matches!(change, Change::None | Change::Default(_)) {
+                if out.starts_path() && matches!(change, Change::None | Change::Default(_)) {
                     let tables = self.tables;
                     let own = self.environment.places.get(name).map(String::as_str);
                     let set = self.environment.variables.contains_key(name);
@@ -583,6 +600,7 @@ fn split(cells: &Cells, span: Span) -> Vec<Arg> {
     for word in words {
         for field in fields(&word, cells.quotes) {
             let place = cells.place(&text(&field));
+            let prefix = cells.prefix(&text(&field));
             let glob = field
                 .iter()
                 .any(|cell| !cell.quoted && matches!(cell.character, '*' | '?' | '['));
@@ -596,6 +614,7 @@ fn split(cells: &Cells, span: Span) -> Vec<Arg> {
                 guess: field.iter().any(|cell| cell.guess),
                 compound: false,
                 place,
+                prefix,
             });
         }
     }

@@ -163,20 +163,37 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
 
 /// Asks about a command that prints secrets, or that is given the name of a file with secrets.
 fn reads(judge: &mut Judge<'_>, arg: &Arg, name: &str, part: &str) {
-    let shows = judge.tables.program(name).and_then(|program| program.reveals.clone());
+    let shows = judge
+        .tables
+        .program(name)
+        .and_then(|program| program.reveals.clone());
     if let Some(what) = shows.filter(|_| name.contains('-') || name == "gcb") {
         judge.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
     }
-    const NAMES: &[&str] = &["ls", "dir", "gci", "get-childitem", "gi", "get-item", "test-path", "echo"];
+    const NAMES: &[&str] = &[
+        "ls",
+        "dir",
+        "gci",
+        "get-childitem",
+        "gi",
+        "get-item",
+        "test-path",
+        "echo",
+    ];
     if NAMES.contains(&name) {
         return;
     }
     for word in part.split_whitespace().skip(1) {
         let word = word.trim_matches(['"', '\'', ',']).replace('\\', "/");
-        let word = word.replace("$env:USERPROFILE", "~").replace("$env:HOME", "~");
+        let word = word
+            .replace("$env:USERPROFILE", "~")
+            .replace("$env:HOME", "~");
         let tables = judge.tables;
         if tables.secret_within(&word) || tables.may_be_private(&word) {
-            judge.ask(arg.span, format!("PowerShell: `{name}` reads `{word}`, which holds secrets"));
+            judge.ask(
+                arg.span,
+                format!("PowerShell: `{name}` reads `{word}`, which holds secrets"),
+            );
         }
     }
 }

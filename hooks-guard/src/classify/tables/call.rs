@@ -125,7 +125,7 @@ impl Call {
                     call.split(&current, &parents, rest, false);
                     call.requests(&current, &parents);
                     call.values(&current, &parents);
-                call.values(&current, &parents);
+                    call.values(&current, &parents);
                     return call;
                 }
                 _ => {

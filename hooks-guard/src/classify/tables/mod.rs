@@ -341,9 +341,8 @@ impl Program {
     /// its own connects only as code, which is judged by itself.
     pub(crate) fn connects(&self) -> bool {
         use Language::{Lua, Node, Perl, Php, Python, Ruby};
-        let interprets = |role: Role| {
-            matches!(role, Role::Script(Python | Node | Perl | Ruby | Php | Lua))
-        };
+        let interprets =
+            |role: Role| matches!(role, Role::Script(Python | Node | Perl | Ruby | Php | Lua));
         let options = self.options.values().map(|option| option.role);
         let operands = self.operands.iter().map(|(role, _)| *role);
         !self.offline && !options.chain(operands).any(interprets)

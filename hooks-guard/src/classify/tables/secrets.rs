@@ -54,7 +54,9 @@ impl Paths {
         let as_path = |path: &str| is(relative(path)) || path.contains('/') && is(&plain(path));
         // `HEAD:.env.local`, `1,5:.env.local`, `host:.env.local`
         let inner = path.rsplit_once(':').map(|(_, inner)| inner);
-        as_path(path) || inner.is_some_and(as_path)
+        // `file:x.sqlite?mode=ro`
+        let file = inner.and_then(|inner| inner.split_once('?'));
+        as_path(path) || inner.is_some_and(as_path) || file.is_some_and(|(file, _)| as_path(file))
     }
 
     pub(super) fn harmless(&self, path: &str) -> bool {

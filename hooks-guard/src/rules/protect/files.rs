@@ -166,7 +166,7 @@ impl Files {
             }
         }
         if effect == Crud::Read {
-            return self.own_read(scene, part, name);
+            return self.own_read(scene, part);
         }
         if name == "mv" || name == "rename" {
             // The last one is where it goes.
@@ -182,18 +182,20 @@ impl Files {
                 return Some((matter, text));
             }
         }
-        named_in_code(part).find_map(|token| {
-            let mut path = scene.start.locate(token);
-            if token.starts_with('/') {
-                path.names.push(format!("{UNKNOWN}{}", normal(token)));
-            }
-            Some((self.touched(&path, effect)?, token.to_owned()))
-        })
+        named_in_code(part)
+            .find_map(|token| {
+                let mut path = scene.start.locate(token);
+                if token.starts_with('/') {
+                    path.names.push(format!("{UNKNOWN}{}", normal(token)));
+                }
+                Some((self.touched(&path, effect)?, token.to_owned()))
+            })
+            .or_else(|| self.own_read(scene, part))
     }
 
     /// What a part reads of the guard's own files: by code in its words, or as all that lies in a
     /// folder.
-    fn own_read(&self, scene: &Scene<'_>, part: &Part, name: &str) -> Option<(Matter, String)> {
+    fn own_read(&self, scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> {
         let own = |path: &Located, is: fn(&Guard, &[String]) -> bool| {
             let guards = || self.guards.iter().filter(|one| one.matter == Matter::Files);
             let mut names = path.names.iter().map(|name| parts_of(name));
@@ -202,54 +204,14 @@ impl Files {
         let touches = |path: &Located| own(path, |guard, parts| guard.matches(parts, true));
         let holds = |path: &Located| own(path, Guard::above);
         let by_code = named_in_code(part).find(|token| touches(&scene.start.locate(token)));
-        let operands = || {
-            part.words
-                .iter()
-                .skip(1)
-                .filter(|word| !word.text.starts_with('-'))
-        };
-        let within = || {
-            if !goes_into_folders(name, part) {
-                return None;
-            }
-            let told = operands().find(|word| holds(&locate(scene, word)));
-            // Told no folder, it goes through the one where it runs.
-            let here = operands().count() < 2 && holds(&scene.start.locate("."));
-            told.map(|word| word.text.clone())
-                .or_else(|| here.then(|| ".".to_owned()))
-        };
+        // A folder, with all that lies in it; or one of the files, by a name that is not known.
+        let read = part.reads.iter().find(|read| {
+            let path = locate(scene, &read.path);
+            touches(&path) || read.below && holds(&path)
+        });
+        let within = || read.map(|read| read.path.text.clone());
         let what = by_code.map(str::to_owned).or_else(within)?;
         Some((Matter::Files, what))
-    }
-}
-
-/// Whether a program prints what is in the files of folders that it is told.
-fn goes_into_folders(name: &str, part: &Part) -> bool {
-    let flag = |letters: &str, long: &[&str]| {
-        part.words.iter().skip(1).any(|word| {
-            let text = word.text.as_str();
-            match text.strip_prefix("--") {
-                Some(_) => long.contains(&text),
-                None => text.starts_with('-') && text.contains(|c| letters.contains(c)),
-            }
-        })
-    };
-    match name {
-        "rg" | "ag" | "ack" | "ugrep" | "pt" | "sift" => true,
-        "grep" | "egrep" | "fgrep" | "rgrep" | "zgrep" | "ggrep" => {
-            name == "rgrep"
-                || flag(
-                    "rR",
-                    &[
-                        "--recursive",
-                        "--dereference-recursive",
-                        "--directories=recurse",
-                    ],
-                )
-        }
-        "diff" | "gdiff" => flag("r", &["--recursive"]),
-        "git" => flag("", &["--no-index"]),
-        _ => false,
     }
 }
 

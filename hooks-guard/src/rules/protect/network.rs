@@ -170,7 +170,10 @@ pub(super) fn by_variable(parts: &[Part], places: &Protected) -> Option<String> 
         let name = part.words.first().map_or("", |word| base_name(&word.text));
         super::super::scene::sets_variables(name)
     };
-    let words = parts.iter().filter(sets).flat_map(|part| part.words.iter().skip(1));
+    let words = parts
+        .iter()
+        .filter(sets)
+        .flat_map(|part| part.words.iter().skip(1));
     let words = words.filter_map(|word| word.text.split_once('=').map(|(_, value)| value));
     let mut values = assigned.chain(words);
     let hit = |text: &&str| {
@@ -186,7 +189,9 @@ fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
     let words = part.words.iter().skip(1).map(|word| &word.text);
     let values = part.assignments.iter().map(|one| &one.value.text);
     let options = part.calls.iter().flat_map(|call| &call.options);
-    let given = options.clone().filter_map(|(_, value)| Some(&value.as_ref()?.text));
+    let given = options
+        .clone()
+        .filter_map(|(_, value)| Some(&value.as_ref()?.text));
     let tokens: Vec<&str> = words
         .chain(values)
         .chain(given)
@@ -206,7 +211,9 @@ fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
         let value = value.as_ref().map(|value| value.text.as_str());
         names.contains(&name.as_str()) && value.is_some_and(|value| value.parse() == Ok(port))
     };
-    let elsewhere = tokens.iter().any(|token| token.contains("://") || token.contains('@'));
+    let elsewhere = tokens
+        .iter()
+        .any(|token| token.contains("://") || token.contains('@'));
     let here = part.calls.iter().any(|call| call.connects_here);
     here && !elsewhere && options.clone().any(is_option)
 }

@@ -43,7 +43,9 @@ fn reaches(scene: &Scene<'_>, path: &str, below: bool) -> bool {
         relative && path.contains(UNKNOWN) && !folder.contains(UNKNOWN)
     });
     let open = open.map(|folder| format!("{folder}/{path}"));
-    known.chain(open).any(|name| is_secret(&at_home(scene, &name), below))
+    known
+        .chain(open)
+        .any(|name| is_secret(&at_home(scene, &name), below))
 }
 
 /// Returns a path with `~` for the user's home.

@@ -192,9 +192,10 @@ pub(super) fn vim(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
 /// With the pattern in an option, all operands are files.
 pub(super) fn pattern(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     let given = call.has(&["-e", "--regexp", "-f", "--file", "--files", "--type-list"]);
-    let recursive = ["-r", "-R", "--recursive", "--dereference-recursive"];
-    let searches = if call.path.ends_with("grep") && call.path != "rgrep" {
-        call.has(&recursive)
+    let searches = if call.path.ends_with(" grep") {
+        true
+    } else if call.path.ends_with("grep") && call.path != "rgrep" {
+        super::super::table::roles::recurses(call)
     } else {
         *input == Input::Inherited
     };

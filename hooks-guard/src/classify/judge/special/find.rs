@@ -26,6 +26,7 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
     let found = found(judge, args, &folders);
     // What comes behind it in the pipeline is given what it finds.
     found.iter().for_each(|named| judge.add_name(named.clone()));
+    let place = place(judge, args, &folders);
     let mut base = Effect::Read;
     while at < args.len() {
         let arg = &args[at];
@@ -55,7 +56,11 @@ pub(super) fn find(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
                         words.push(last);
                         break;
                     }
-                    words.push(word.with(&word.text.replace("{}", &UNKNOWN.to_string())));
+                    let mut replaced = word.with(&word.text.replace("{}", &UNKNOWN.to_string()));
+                    if word.text == "{}" {
+                        replaced.place.clone_from(&place);
+                    }
+                    words.push(replaced);
                 }
                 if words.is_empty() {
                     judge.find(
@@ -127,8 +132,31 @@ fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
     }
     match folders {
         [] => vec![judge.named_file(".")],
-        folders => folders.iter().map(|arg| judge.named_file(arg.path())).collect(),
+        folders => folders
+            .iter()
+            .map(|arg| judge.named_file(arg.path()))
+            .collect(),
     }
+}
+
+/// Returns the path of what is found, as far as it is known.
+fn place(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<String> {
+    let folder = match folders {
+        [] => ".",
+        [folder] => folder.path(),
+        _ => return None,
+    };
+    if args.iter().any(|arg| arg.text == "-files0-from") {
+        return None;
+    }
+    let named = names(args);
+    let harmless = !named.is_empty() && named.iter().all(|name| judge.tables.harmless(name));
+    let end = match (harmless, finds_source(judge, args)) {
+        (true, _) => ".pub",
+        (_, true) => ".rs",
+        _ => "",
+    };
+    Some(format!("{}/{UNKNOWN}{end}", folder.trim_end_matches('/')))
 }
 
 /// The names and paths that `find` tests for.
@@ -180,9 +208,19 @@ fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<Str
     let told = args
         .iter()
         .take_while(|arg| !matches!(arg.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"));
-    let tests = ["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"];
+    let tests = [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-regex",
+        "-iregex",
+    ];
     let searched = args.windows(3).chain(args.get(..2)).find_map(|words| {
-        let [.., test, pattern] = words else { return None };
+        let [.., test, pattern] = words else {
+            return None;
+        };
         let negated = words.len() == 3 && matches!(words[0].text.as_str(), "!" | "-not");
         let name = pattern.text.rsplit('/').next().unwrap_or("");
         let name = name.replace(['\\', '^', '$'], "");
@@ -218,12 +256,22 @@ fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<Str
 /// Returns what `fd` finds: secrets by their names, or else the folders in which it looks.
 fn found_by_fd(judge: &Judge<'_>, call: &Call) -> Vec<Named> {
     let values = |names: &[&str]| {
-        let given = call.options.iter().filter(|given| names.contains(&given.name.as_str()));
-        given.filter_map(|given| given.value.as_ref()).collect::<Vec<_>>()
+        let given = call
+            .options
+            .iter()
+            .filter(|given| names.contains(&given.name.as_str()));
+        given
+            .filter_map(|given| given.value.as_ref())
+            .collect::<Vec<_>>()
     };
     let endings = values(&["-e", "--extension"]);
-    let endings = endings.iter().map(|arg| format!("*.{}", arg.text.trim_start_matches('.')));
-    let pattern = call.operands.first().map(|operand| operand.arg.text.replace(['\\', '^', '$'], ""));
+    let endings = endings
+        .iter()
+        .map(|arg| format!("*.{}", arg.text.trim_start_matches('.')));
+    let pattern = call
+        .operands
+        .first()
+        .map(|operand| operand.arg.text.replace(['\\', '^', '$'], ""));
     let pattern = pattern.filter(|pattern| !pattern.is_empty() && pattern != ".");
     let names: Vec<String> = endings.chain(pattern).collect();
     let tables = judge.tables;
@@ -262,7 +310,11 @@ pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input)
                 && text.contains(['x', 'X'])
                 && !text.contains(UNKNOWN))
     });
-    let told = Call::read(&call.path, &call.program, &args[..start.unwrap_or(args.len())]);
+    let told = Call::read(
+        &call.path,
+        &call.program,
+        &args[..start.unwrap_or(args.len())],
+    );
     let found = found_by_fd(judge, &told);
     let Some(start) = start else {
         found.into_iter().for_each(|named| judge.add_name(named));

@@ -99,9 +99,9 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         if !positional.is_empty() {
             positional.remove(0);
         }
-        return Outcome::Done(judge.with_arguments(names, |judge| {
-            nested(judge, script, positional, input)
-        }));
+        return Outcome::Done(
+            judge.with_arguments(names, |judge| nested(judge, script, positional, input)),
+        );
     }
     match rest.first() {
         Some(file) if !stdin => {

@@ -218,7 +218,13 @@ pub(super) fn flock(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
 /// `tmux`: several commands, and formats that run shell text.
 pub(super) fn tmux(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
     for arg in &call.args {
-        let copied = ["buffer_sample", "buffer_full", "copy_cursor", "selection_", "pane_search_string"];
+        let copied = [
+            "buffer_sample",
+            "buffer_full",
+            "copy_cursor",
+            "selection_",
+            "pane_search_string",
+        ];
         if copied.iter().any(|name| arg.text.contains(name)) {
             judge.ask(arg.span, "`tmux` shows what was copied");
         }

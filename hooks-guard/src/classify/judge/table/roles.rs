@@ -32,6 +32,11 @@ impl Judge<'_> {
                 for arg in args {
                     for pattern in patterns(&arg.text) {
                         self.input_file(&arg.with(&pattern));
+                        let name = pattern.rsplit('/').next().unwrap_or("");
+                        if self.tables.is_searched(name) && !self.tables.is_source(name) {
+                            let reason = format!("reads files `{pattern}`, a name of secrets");
+                            self.ask(arg.span, reason);
+                        }
                     }
                 }
             }
@@ -255,10 +260,15 @@ impl Judge<'_> {
 
     /// Returns whether a call reads source texts alone in the folders that it is given.
     fn filters_source(&self, call: &Call) -> bool {
-        let filters = call.options.iter().filter(|given| given.option.role == Role::Filter);
+        let filters = call
+            .options
+            .iter()
+            .filter(|given| given.option.role == Role::Filter);
         let values = filters.filter_map(|given| given.value.as_ref());
         // Of what is left out, the rest may be anything.
-        let mut values = values.filter(|value| !value.text.starts_with('!')).peekable();
+        let mut values = values
+            .filter(|value| !value.text.starts_with('!'))
+            .peekable();
         values.peek().is_some()
             && values.all(|value| {
                 let patterns = patterns(&value.text);
