@@ -436,7 +436,12 @@ impl Recorder {
         }
         self.bytes += path.len();
         if let Some(part) = self.current() {
-            let path = Word::of(file).with(path);
+            let open = path.contains(['*', '?', '[', MARK]);
+            let path = Word {
+                known: !open,
+                pattern: open && !path.contains(MARK),
+                ..Word::of(file).with(path)
+            };
             part.reads.push(FileRead { path, below });
         }
     }

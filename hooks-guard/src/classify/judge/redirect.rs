@@ -272,17 +272,19 @@ impl Judge<'_> {
         } else if self.places(&path).any(private) {
             let reason = format!("reads files in `{}` that may be secrets", shown(file));
             self.ask(file.span, reason);
-        } else if path.contains(super::UNKNOWN) {
-            let handed = self.handed.clone();
-            if let Some(Named { path, .. }) = handed.iter().find(|named| named.secret) {
-                let path = path.replace(super::UNKNOWN, "…");
-                let reason = format!("may read `{path}`, which holds secrets");
-                self.ask(file.span, reason);
-            }
-            for Named { path, .. } in &handed {
-                self.parts
-                    .reads(&Arg::new(path.clone(), file.span), path, true);
-            }
+        }
+        if !path.contains(super::UNKNOWN) {
+            return;
+        }
+        let handed = self.handed.clone();
+        if let Some(Named { path, .. }) = handed.iter().find(|named| named.secret) {
+            let path = path.replace(super::UNKNOWN, "…");
+            let reason = format!("may read `{path}`, which holds secrets");
+            self.ask(file.span, reason);
+        }
+        for Named { path, .. } in &handed {
+            let named = Arg::new(path.clone(), file.span);
+            self.parts.reads(&named, path, true);
         }
     }
 

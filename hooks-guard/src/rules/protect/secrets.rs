@@ -4,7 +4,7 @@
 use super::super::scene::Scene;
 use super::Matter;
 use crate::classify::{Crud, Part, Tables, UNKNOWN};
-use crate::protocol::searches;
+use crate::protocol::{lists, searches};
 use crate::request::FileAccess;
 
 /// Returns what a part of a command reads that may be a secret.
@@ -20,7 +20,7 @@ pub(super) fn judge(scene: &Scene<'_>, part: &Part) -> Option<(Matter, String)> 
 /// Returns what a tool reads that may be a secret.
 pub(super) fn in_file(scene: &Scene<'_>, access: &FileAccess) -> Option<(Matter, String)> {
     let below = searches(&access.tool);
-    if access.effect != Crud::Read {
+    if access.effect != Crud::Read || lists(&access.tool) {
         return None;
     }
     let mut paths = access.paths.iter().map(|path| path.to_string_lossy());

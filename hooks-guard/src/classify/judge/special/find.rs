@@ -120,23 +120,23 @@ fn found(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Vec<Named> {
     if !named.is_empty() && named.iter().all(|name| judge.tables.harmless(name)) {
         return Vec::new();
     }
-    if let Some(path) = found_by_name(judge, args, folders) {
-        return vec![Named { path, secret: true }];
-    }
-    if finds_source(judge, args) {
+    let by_name = found_by_name(judge, args, folders);
+    if by_name.is_none() && finds_source(judge, args) {
         return Vec::new();
     }
     if args.iter().any(|arg| arg.text == "-files0-from") {
         let path = "…".to_owned();
         return vec![Named { path, secret: true }];
     }
-    match folders {
+    let by_name = by_name.map(|path| Named { path, secret: true });
+    let folders: Vec<Named> = match folders {
         [] => vec![judge.named_file(".")],
-        folders => folders
-            .iter()
-            .map(|arg| judge.named_file(arg.path()))
-            .collect(),
-    }
+        folders => {
+            let folders = folders.iter().map(Arg::path);
+            folders.map(|folder| judge.named_file(folder)).collect()
+        }
+    };
+    by_name.into_iter().chain(folders).collect()
 }
 
 /// Returns the path of what is found, as far as it is known.
@@ -278,24 +278,24 @@ fn found_by_fd(judge: &Judge<'_>, call: &Call) -> Vec<Named> {
     let secret = |name: &&String| {
         !tables.is_source(name) && (tables.secret_within(name) || tables.is_searched(name))
     };
-    if let Some(name) = names.iter().find(secret) {
-        let path = name.clone();
-        return vec![Named { path, secret: true }];
-    }
+    let by_name = names.iter().find(secret).map(|name| Named {
+        path: name.clone(),
+        secret: true,
+    });
     // A pattern is a part of a name, and an ending is its end.
     let sources = |name: &String| tables.is_source(name) || tables.is_source(&format!("*{name}"));
-    if names.iter().any(sources) {
+    if by_name.is_none() && names.iter().any(sources) {
         return Vec::new();
     }
     let folders = call.operands.iter().skip(1).map(|operand| &operand.arg);
-    let folders: Vec<_> = folders
+    let mut folders: Vec<_> = folders
         .chain(values(&["--search-path", "--base-directory", "-C"]))
         .map(|arg| judge.named_file(arg.path()))
         .collect();
-    match folders.is_empty() {
-        true => vec![judge.named_file(".")],
-        false => folders,
+    if folders.is_empty() {
+        folders.push(judge.named_file("."));
     }
+    by_name.into_iter().chain(folders).collect()
 }
 
 pub(super) fn fd(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {
