@@ -183,7 +183,8 @@ impl<'t> Judge<'t> {
 
     /// Judges a text that a shell runs; says what it prints.
     pub(crate) fn text(&mut self, text: &str, place: Place, input: &Input) -> Output {
-        self.in_child(|judge| judge.text_here(text, place, input))
+        let names = self.names_read(input);
+        self.in_child(|judge| judge.with_names(names, |judge| judge.text_here(text, place, input)))
     }
 
     /// Goes into the environment of the program that runs something, where it is one.

@@ -71,6 +71,14 @@ impl Judge<'_> {
         }
     }
 
+    /// Returns the names that a text or a function reads whose commands have its input.
+    pub(super) fn names_read(&self, input: &Input) -> Vec<Named> {
+        match input {
+            Input::Inherited => Vec::new(),
+            input => self.names_in(input),
+        }
+    }
+
     /// Runs what gets names of files that are not known: those that came before it in a pipeline, or
     /// that a loop goes through.
     pub(crate) fn with_names<T>(

@@ -36,7 +36,9 @@ impl Judge<'_> {
             }
         }
         let noted = std::mem::take(&mut self.noted);
-        let args = self.expand_all(words);
+        // What runs to make its words reads what it reads.
+        let read = if piped { noted.clone() } else { Vec::new() };
+        let args = self.with_names(read, |judge| judge.expand_all(words));
         // What a substitution printed may be their names.
         let mut names = self.noted.clone();
         self.noted.extend(noted);
@@ -143,6 +145,7 @@ impl Judge<'_> {
             })
         });
         self.last_secret = last_secret;
+        self.into_processes(words, redirects);
         self.written(&sent, output.as_deref(), span, &program);
         self.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
@@ -158,6 +161,23 @@ impl Judge<'_> {
             (None, _) => shown,
         });
         sent.out(output)
+    }
+
+    /// Judges again the processes that are given what a command prints, now that its names are known:
+    /// `tee >(xargs cat)`.
+    fn into_processes(&mut self, words: &[Word], redirects: &[Redirect]) {
+        let names: Vec<Named> = self
+            .noted
+            .iter()
+            .filter(|named| named.secret)
+            .cloned()
+            .collect();
+        let targets = redirects.iter().map(|redirect| &redirect.target);
+        let processes = words.iter().chain(targets);
+        let processes = processes.filter(|word| word.pieces.iter().any(is_process));
+        for word in processes.filter(|_| !names.is_empty()) {
+            self.with_names(names.clone(), |judge| judge.value(word));
+        }
     }
 
     /// Judges the words behind a `}`, which ends a group in some shells: `{ a } always { b; }`.

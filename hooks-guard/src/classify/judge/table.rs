@@ -189,6 +189,10 @@ impl Judge<'_> {
         if !matches!(call.path.as_str(), "cd" | "chdir" | "pushd") {
             return;
         }
+        // A command that goes there and prints where it is prints its name.
+        call.operands
+            .iter()
+            .for_each(|operand| self.name(&operand.arg));
         let mut operands = call.operands.iter().map(|operand| &operand.arg);
         let path = match operands.find(|arg| !arg.text.starts_with('-')) {
             // The folder that the shell goes to may be one of those that a loop goes through.

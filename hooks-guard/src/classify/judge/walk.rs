@@ -453,7 +453,10 @@ impl Judge<'_> {
         let outer_locals = self.locals.replace(HashMap::new());
         self.depth += 1;
         let names = self.names_of_arguments(args);
-        let output = self.with_arguments(names, |judge| judge.command(&body, input));
+        let read = self.names_read(input);
+        let output = self.with_arguments(names, |judge| {
+            judge.with_names(read, |judge| judge.command(&body, input))
+        });
         self.depth -= 1;
         let locals = std::mem::replace(&mut self.locals, outer_locals).unwrap_or_default();
         for (name, before) in locals {

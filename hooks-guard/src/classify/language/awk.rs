@@ -54,6 +54,15 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                     "`awk` runs a command that it puts together",
                 ),
             },
+            // A file whose name is only known when it runs; with the name of a variable before it.
+            Token::Word(word) if word == "getline" => {
+                let plain = matches!(next, Some(Token::Word(_)));
+                let at = at + 1 + usize::from(plain);
+                if sign(tokens.get(at), "<") && !matches!(tokens.get(at + 1), Some(Token::Text(_)))
+                {
+                    judge.input_file(&Arg::unknown(arg.span));
+                }
+            }
             Token::Word(word) if word == "print" || word == "printf" => {
                 printing = true;
                 depth = 0;

@@ -19,6 +19,10 @@ pub(super) fn assign(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> 
             for operand in &call.operands {
                 judge.fills(name, &operand.arg);
             }
+            let words = call.operands.iter().map(|operand| &operand.arg);
+            let words = words.map(|arg| judge.named_file(arg.path()));
+            let names = words.chain(judge.handed.iter().cloned()).collect();
+            judge.holds_names(&name.text, names);
         }
     }
     // Some shells compute what is shown as a number.

@@ -170,6 +170,14 @@ pub(super) fn mlr(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
     if words.is_empty() && !call.has(&["--version", "--help", "-h"]) {
         return Outcome::Is(Effect::Unknown);
     }
+    // Where the verbs end and the files begin is not followed.
+    for word in words
+        .iter()
+        .skip(1)
+        .filter(|word| !word.text.starts_with('-'))
+    {
+        judge.input_file(word);
+    }
     Outcome::NoOperands
 }
 

@@ -174,7 +174,13 @@ pub(super) fn sed(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Out
     Outcome::Table
 }
 
-pub(super) fn awk(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
+pub(super) fn awk(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
+    // The program may read files that its input names.
+    let names = judge.names_read(input);
+    judge.with_names(names, |judge| awk_program(judge, call))
+}
+
+fn awk_program(judge: &mut Judge<'_>, call: &Call) -> Outcome {
     let given = call.has(&["-f", "--file", "-E", "--exec", "-e", "--source"]);
     let skip = usize::from(!given);
     if !given && let Some(first) = call.operands.first() {

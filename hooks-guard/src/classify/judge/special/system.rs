@@ -596,7 +596,7 @@ pub(super) fn ps(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outc
         };
         let flags = letters.split(|c| own.contains(c)).next().unwrap_or("");
         value = letters.ends_with(|c| own.contains(c));
-        if flags.contains(if dashed { 'E' } else { 'e' }) {
+        if flags.contains('E') || !dashed && flags.contains('e') {
             judge.ask(arg.span, "`ps` prints the environment of processes");
         }
     }
