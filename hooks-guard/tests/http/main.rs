@@ -11,6 +11,7 @@ mod client;
 mod cluster;
 mod daemon;
 mod decisions;
+mod detours;
 mod events;
 mod general;
 mod instances;

@@ -1,0 +1,153 @@
+//! The threat model, line by line: reads that reach secrets or the service by a detour.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::daemon::Daemon;
+
+/// Answers to a command that runs in a project in the home of the service's user.
+struct Project {
+    daemon: Daemon,
+}
+
+impl Project {
+    fn new() -> Self {
+        let daemon = Daemon::plain();
+        fs::create_dir_all(daemon.setup().home().join("project/src")).unwrap();
+        Self { daemon }
+    }
+
+    fn folder(&self, folder: &str) -> String {
+        let folder = self.daemon.setup().home().join(folder);
+        folder.to_string_lossy().into_owned()
+    }
+
+    fn decision(&self, command: &str) -> Value {
+        let body = json!({ "command": command, "cwd": self.folder("project") });
+        self.daemon.post(&body).ok()
+    }
+
+    #[track_caller]
+    fn asks(&self, commands: &[&str]) {
+        for command in commands {
+            let answer = self.decision(command);
+            assert_eq!(answer["decision"], "REQUIRES_CONFIRMATION", "{command}");
+        }
+    }
+
+    #[track_caller]
+    fn allows(&self, commands: &[&str]) {
+        for command in commands {
+            let answer = self.decision(command);
+            assert_eq!(answer["decision"], "AUTO_ALLOWED", "{command}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn threat_names_that_a_command_hands_on_are_read_as_files() {
+    let project = Project::new();
+    let token = project.folder(".config/hooks-guard/token");
+    project.asks(&[
+        "echo ~/.config/hooks-guard/token | xargs cat",
+        &format!("echo {token} | xargs cat"),
+        "find ~ -name token -exec cat {} +",
+        "for f in ~/.config/*/token; do cat $f; done",
+        "find ~ -name token | while read f; do cat $f; done",
+        "cat $(find ~ -name token)",
+        "find .. -name x.json | xargs cat",
+        "mapfile -t f < <(find ~ -type f); cat \"${f[@]}\"",
+    ]);
+    // Names in a file are not known.
+    project.allows(&["xargs cat < list", "find . -name '*.rs' | xargs cat"]);
+}
+
+#[test]
+fn threat_a_folder_is_no_way_to_what_lies_in_it() {
+    let project = Project::new();
+    project.asks(&[
+        "tar cf - ~/.config",
+        "grep -r x ~/.config",
+        "rg x ..",
+        "cat ../.config/*/x",
+        "diff -r ~/.config /tmp",
+        "find ~/.local/share -name audit.db -exec strings {} +",
+    ]);
+    project.allows(&["grep -rn x src", "tar cf - src", "find ~ -name token"]);
+    for (path, decision) in [
+        (project.folder(".config"), "REQUIRES_CONFIRMATION"),
+        (project.folder(""), "REQUIRES_CONFIRMATION"),
+        (project.folder("project/src"), "AUTO_ALLOWED"),
+    ] {
+        let file = json!({ "tool": "Grep", "effect": "READ", "paths": [path] });
+        let body = json!({ "command": "Grep x", "file": file, "cwd": project.folder("project") });
+        let answer = project.daemon.post(&body).ok();
+        assert_eq!(answer["decision"], decision, "{path}: {answer}");
+    }
+}
+
+#[test]
+fn threat_what_the_user_sees_and_other_processes_know_is_asked_about() {
+    let project = Project::new();
+    project.asks(&[
+        "ps auxeww",
+        "find /proc -maxdepth 2 -name environ -exec cat {} +",
+        "tmux capture-pane -p",
+        "cat /dev/vcs1",
+        "xclip -o",
+        "wl-paste",
+        "sqlite3 ~/.mozilla/firefox/x/places.sqlite .dump",
+    ]);
+}
+
+#[test]
+#[cfg(unix)]
+fn threat_a_link_in_the_project_leads_to_no_secret() {
+    let project = Project::new();
+    let home = project.daemon.setup().home();
+    let secrets = home.join(".aws");
+    fs::create_dir_all(&secrets).unwrap();
+    fs::write(secrets.join("credentials"), "x").unwrap();
+    let link = |target: &Path, name: &str| {
+        std::os::unix::fs::symlink(target, home.join("project").join(name)).unwrap();
+    };
+    link(&secrets.join("credentials"), "notes.txt");
+    link(&secrets, "docs");
+    project.asks(&[
+        "cat notes.txt",
+        "head -1 docs/credentials",
+        "grep -r x docs/",
+    ]);
+    let file = json!({ "tool": "Read", "effect": "READ", "paths": ["notes.txt"] });
+    let body = json!({ "command": "Read", "file": file, "cwd": project.folder("project") });
+    let answer = project.daemon.post(&body).ok();
+    assert_eq!(answer["decision"], "REQUIRES_CONFIRMATION", "{answer}");
+    project.allows(&["ls -l notes.txt"]);
+}
+
+#[test]
+fn threat_every_client_of_the_service_is_asked_about() {
+    let project = Project::new();
+    let port = project.daemon.port;
+    for command in [
+        "git ls-remote http://127.0.0.1:PORT/x",
+        "gh api --hostname localhost:PORT user",
+        "npm view x --registry http://localhost:PORT",
+        "GH_HOST=localhost:PORT gh api user",
+        "export http_proxy=http://127.0.0.1:PORT; npm view x",
+        "psql -h localhost -p PORT -c 'select 1'",
+        "redis-cli -p PORT info",
+    ] {
+        let command = command.replace("PORT", &port.to_string());
+        let answer = project.decision(&command);
+        assert_eq!(answer["decision"], "REQUIRES_CONFIRMATION", "{command}");
+        assert_eq!(answer["rule"], "built in: the guard's address", "{command}");
+    }
+    let mentions = [
+        format!("grep -rn 127.0.0.1:{port} src"),
+        format!("git log --grep=localhost:{port}"),
+    ];
+    project.allows(&mentions.each_ref().map(String::as_str));
+}
