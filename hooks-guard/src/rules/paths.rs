@@ -168,6 +168,7 @@ impl Start {
         }
         let mut names = vec![lexical];
         if !joined.starts_with(NOWHERE)
+            && !of_each_process(&joined)
             && let Some(real) = self.links.real(&joined)
             && !names.contains(&real)
         {
@@ -175,6 +176,16 @@ impl Start {
         }
         names
     }
+}
+
+/// Returns whether a path is another file for each process that opens it: a link there would be
+/// followed to what is the guard's.
+fn of_each_process(path: &str) -> bool {
+    let path = normal(path);
+    let below = |folder: &str| within(folder, &path).is_some();
+    let mut folders = ["/proc/self", "/proc/thread-self", "/dev/fd"].iter();
+    let files = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
+    folders.any(|folder| below(folder)) || files.contains(&path.as_str())
 }
 
 /// Another name for the root or the current directory.

@@ -145,7 +145,7 @@ impl Judge<'_> {
             })
         });
         self.last_secret = last_secret;
-        self.into_processes(words, redirects);
+        self.judge_processes(words, redirects);
         self.written(&sent, output.as_deref(), span, &program);
         self.parts.close();
         if words.iter().flat_map(|word| &word.pieces).any(is_process) {
@@ -165,7 +165,7 @@ impl Judge<'_> {
 
     /// Judges again the processes that are given what a command prints, now that its names are known:
     /// `tee >(xargs cat)`.
-    fn into_processes(&mut self, words: &[Word], redirects: &[Redirect]) {
+    fn judge_processes(&mut self, words: &[Word], redirects: &[Redirect]) {
         let names: Vec<Named> = self
             .noted
             .iter()

@@ -118,7 +118,10 @@ pub(super) fn judge(part: &Part, places: &Protected) -> Option<Matter> {
             name,
             "nc" | "ncat" | "netcat" | "telnet" | "socat" | "nmap" | "hping3" | "ssh" | "busybox"
         );
-        if two && ports && strong.any(|who| who != Who::Other) {
+        // Without ports it tries the usual ones; `-p-` is all of them.
+        let scans = name == "nmap"
+            && !words().any(|word| word.starts_with("-p") && word != "-p-" || word == "-sn");
+        if two && (ports || scans) && strong.any(|who| who != Who::Other) {
             return Some(Matter::Port);
         }
         // `--proxy localhost`, `--connect-to`: the address stands by itself.
@@ -196,6 +199,8 @@ fn apart(part: &Part, port: u16, own: impl Fn(&str) -> Who) -> bool {
         .chain(values)
         .chain(given)
         .flat_map(|text| text.split(|c: char| c.is_whitespace() || "=;".contains(c)))
+        // `host::module`, `host:path`
+        .flat_map(|token| [token, token.split(':').next().unwrap_or(token)])
         .collect();
     let is_port = |token: &&str| token.parse() == Ok(port);
     if !tokens.iter().any(is_port) {
@@ -268,14 +273,20 @@ fn addresses(text: &str, port: u16) -> Vec<(&str, bool)> {
             ":" if digits > 0 && after[digits..].starts_with(['{', '[']) => true,
             ":" => after[..digits].parse() == Ok(port) || covers_list(after, port),
             // `TCP:localhost,port=3000`, `localhost/3000`
-            "," => after
-                .strip_prefix("port=")
-                .is_some_and(|p| p.parse() == Ok(port)),
+            // also `localhost,3000`
+            "," => {
+                after
+                    .strip_prefix("port=")
+                    .unwrap_or(&after[..digits])
+                    .parse()
+                    == Ok(port)
+            }
             _ => digits > 0 && after[..digits].parse() == Ok(port) && !text.contains("://"),
         };
         let unknown = after.starts_with(UNKNOWN);
         if hit || (unknown && &text[at..=at] == ":") {
-            hosts.push((host_before(&text[..at]), &text[at..=at] != "/"));
+            let sure = &text[at..=at] == ":" || after.starts_with("port=");
+            hosts.push((host_before(&text[..at]), sure));
         }
     }
     for (scheme, usual) in [
