@@ -35,9 +35,25 @@ impl Home {
         self.path().join(".local/share/hooks-guard/audit.db")
     }
 
+    fn config_file(&self) -> PathBuf {
+        self.path().join(".config/hooks-guard/config.toml")
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
         command.env_clear().env("HOME", self.path());
+        command
+    }
+
+    /// The hook as it is installed: with the paths of its files.
+    fn hook_command(&self, agent: &str) -> Command {
+        let mut command = self.command();
+        command.args(["hook", agent, "--config"]);
+        command.arg(self.config_file());
+        let config = std::fs::read_to_string(self.config_file()).unwrap_or_default();
+        if !config.contains("database") {
+            command.arg("--database").arg(self.database());
+        }
         command
     }
 
@@ -55,9 +71,8 @@ impl Home {
         input: &Value,
     ) -> Output {
         let mut child = self
-            .command()
+            .hook_command(agent)
             .envs(variables.iter().copied())
-            .args(["hook", agent])
             .args(more)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -375,8 +390,8 @@ fn an_input_without_an_end_is_refused_in_time() {
     let home = Home::new();
     let began = Instant::now();
     let mut child = home
-        .command()
-        .args(["hook", "codex", "--timeout", "2"])
+        .hook_command("codex")
+        .args(["--timeout", "2"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -757,11 +772,11 @@ fn an_answer_that_cannot_be_written_is_a_refusal() {
     let closed = "exec \"$@\" >&-";
     let null = "exec \"$@\" >/dev/null";
     for script in [full, closed, null] {
-        let hook = home.command();
+        let hook = home.hook_command("claude-code");
         let mut child = Command::new("sh")
             .args(["-c", script, "sh"])
             .arg(hook.get_program())
-            .args(["hook", "claude-code"])
+            .args(hook.get_args())
             .envs(
                 hook.get_envs()
                     .filter_map(|(key, value)| Some((key, value?))),
