@@ -207,6 +207,17 @@ impl Client {
         begun.await.map_err(|_| ClientError::Late(limit))?
     }
 
+    /// Returns whether anything listens there, without sending anything.
+    pub async fn is_reachable(&self, limit: Duration) -> bool {
+        let connected = async {
+            match &self.address {
+                Address::Tcp(address) => TcpStream::connect(address).await.is_ok(),
+                Address::Unix(socket) => UnixStream::connect(socket).await.is_ok(),
+            }
+        };
+        timeout(limit, connected).await.unwrap_or(false)
+    }
+
     /// Sends a request on a connection of its own, and reads the head of the answer.
     async fn ask(
         &self,

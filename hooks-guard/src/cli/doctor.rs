@@ -1,7 +1,7 @@
 //! `doctor`: what is wrong with an installation.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -52,6 +52,17 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
             places.database_file(),
         ],
     };
+    let (config, trail) = match &loaded {
+        Ok(loaded) => loaded.for_hook(),
+        Err(_) => (places.config_file(), None),
+    };
+    let workspace = match &project {
+        Some(project) => vec![project.clone()],
+        None => around(&std::env::current_dir()?),
+    };
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    let mut variables: Vec<String> = names.collect();
+    variables.sort();
     let parts = Parts {
         loaded: loaded.map_err(|error| error.to_string()),
         project: project.clone(),
@@ -61,7 +72,11 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
         &Surroundings {
             homes: &homes,
             project: project.as_deref(),
+            workspace: &workspace,
             binary: &binary,
+            config: &config,
+            database: trail.as_deref(),
+            variables: &variables,
             path: path.as_deref(),
             private: &private,
             now: Timestamp::now(),
@@ -88,6 +103,14 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     Ok(doctor::worst(&checks) != State::Bad)
 }
 
+/// A directory, and the repository around it.
+fn around(directory: &Path) -> Vec<PathBuf> {
+    let repository = directory.ancestors().find(|folder| folder.join(".git").exists());
+    let repository = repository.filter(|folder| *folder != directory);
+    let folders = std::iter::once(directory).chain(repository);
+    folders.map(Path::to_owned).collect()
+}
+
 /// Without a key no service is believed: nothing may listen.
 fn listens(
     runtime: &Runtime,
@@ -95,9 +118,9 @@ fn listens(
     error: &Failure,
 ) -> Result<Option<Daemon>, String> {
     let client = Client::new(place.clone());
-    match runtime.block_on(client.get("/health", Duration::from_secs(3))) {
-        Err(ClientError::Away(_)) => Ok(None),
-        _ => Err(format!("{}; {error}", ClientError::Unproved(place.to_string()))),
+    match runtime.block_on(client.is_reachable(Duration::from_secs(3))) {
+        false => Ok(None),
+        true => Err(format!("{}; {error}", ClientError::Unproved(place.to_string()))),
     }
 }
 

@@ -363,7 +363,12 @@ impl Guard<'_> {
                 Ok(ruling) => return Ok(Decided::Service(client, ruling)),
                 Err(why) => why,
             },
-            Ok(None) => None,
+            Ok(None) => {
+                let place = address(&self.loaded.config);
+                let unproved = ClientError::Unproved(place.to_string());
+                let listens = Client::new(place).is_reachable(HANDSHAKE).await;
+                listens.then(|| unproved.to_string())
+            }
             Err(error) => Some(error.to_string()),
         };
         let until = match &why {

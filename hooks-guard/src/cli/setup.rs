@@ -79,16 +79,12 @@ impl Setup {
         Loaded::read(places()?, config, self.database.as_ref())
     }
 
-    /// The paths of the configuration and of the trail's file, or its URL, for a hook that is to be
-    /// installed: the configuration need not be there yet.
-    pub(crate) fn for_hook(&self) -> Result<Loaded, Failure> {
+    /// The configuration and the trail as a hook is given them. The configuration need not be
+    /// there yet.
+    pub(crate) fn for_hook(&self) -> Result<(PathBuf, Option<String>), Failure> {
         let config = self.config.as_deref().map(std::path::absolute).transpose()?;
-        let mut loaded = Loaded::read(places()?, config, self.database.as_ref())?;
-        let url = database(&loaded.config)?;
-        if let Some(TrailAddress::File(file)) = TrailAddress::read(&url) {
-            loaded.config.database = Some(std::path::absolute(file)?.display().to_string());
-        }
-        Ok(loaded)
+        let loaded = Loaded::read(places()?, config, self.database.as_ref())?;
+        Ok(loaded.for_hook())
     }
 }
 
@@ -145,6 +141,16 @@ impl Loaded {
         })
     }
 
+    /// The configuration and the trail as a hook is given them. A URL with a password is left to the
+    /// configuration, which its owner alone can read.
+    pub(crate) fn for_hook(&self) -> (PathBuf, Option<String>) {
+        let database = match self.trail_file() {
+            Some(file) => file.to_str().map(str::to_owned),
+            None => self.config.database.clone().filter(|url| !has_password(url)),
+        };
+        (self.file.clone(), database)
+    }
+
     /// The trail's file; none of a server or in memory.
     pub(crate) fn trail_file(&self) -> Option<PathBuf> {
         trail_file(&self.config)
@@ -199,6 +205,14 @@ fn trail_file(config: &Config) -> Option<PathBuf> {
         Some(TrailAddress::File(file)) => std::path::absolute(file).ok(),
         _ => None,
     }
+}
+
+/// Returns whether a URL may hold a password.
+fn has_password(url: &str) -> bool {
+    url::Url::parse(url).map_or(true, |url| {
+        let mut pairs = url.query_pairs();
+        url.password().is_some() || pairs.any(|(name, _)| name.contains("pass"))
+    })
 }
 
 /// A path with something at its end.

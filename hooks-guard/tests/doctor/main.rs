@@ -43,6 +43,8 @@ struct Home {
     binary: PathBuf,
     path: OsString,
     private: Vec<PathBuf>,
+    workspace: Vec<PathBuf>,
+    variables: Vec<String>,
     found: Found,
 }
 
@@ -71,6 +73,8 @@ impl Home {
             homes,
             binary,
             private: Vec::new(),
+            workspace: vec![directory.path().join("project")],
+            variables: Vec::new(),
             found: Found {
                 daemon: Ok(Some(daemon)),
                 audit: Ok(Some(audit)),
@@ -90,6 +94,8 @@ impl Home {
             homes: self.homes.clone(),
             place: Place::User,
             binary: self.binary.clone(),
+            config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
+            database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
             path: None,
             unattended: false,
             dry_run: false,
@@ -101,7 +107,11 @@ impl Home {
         let around = Surroundings {
             homes: &self.homes,
             project: None,
+            workspace: &self.workspace,
             binary: &self.binary,
+            config: Path::new("/srv/ada/.config/hooks-guard/config.toml"),
+            database: Some("/srv/ada/.local/share/hooks-guard/audit.db"),
+            variables: &self.variables,
             path: Some(&self.path),
             private: &self.private,
             now: now(),
