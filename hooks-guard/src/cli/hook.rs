@@ -65,12 +65,15 @@ const DECISION: Duration = Duration::from_secs(3);
 /// What a service may take to prove itself. It needs neither its trail nor its rules for that.
 const HANDSHAKE: Duration = Duration::from_millis(400);
 
-/// What the hook may take in all if a service is there and does not decide, be it stopped with a
-/// lock on the trail.
-const WITHOUT_SERVICE: Duration = Duration::from_millis(900);
+/// What the hook may take in all if it decides alone. Another process, be it a service that is
+/// stopped, may have the trail locked.
+const ALONE: Duration = Duration::from_millis(900);
 
-/// What is left for its own decision if the service took long to fail.
-const LEAST: Duration = Duration::from_millis(300);
+/// What it has for its own decision at least, if the service took long to fail.
+const LEAST: Duration = Duration::from_millis(500);
+
+/// Why nothing is recorded if that time is over.
+const LOCKED: &str = "the audit trail is locked by another process; end that process, which may be a stopped `hooks-guard serve`";
 
 /// How long a service that somebody is waited for at may be away: it may be starting anew.
 const RESTART: Duration = Duration::from_secs(10);
@@ -371,11 +374,7 @@ impl Guard<'_> {
             }
             Err(error) => Some(error.to_string()),
         };
-        let until = match &why {
-            Some(_) => self.until.min(self.soon()),
-            None => self.until,
-        };
-        let ruling = self.here(question, until).await;
+        let ruling = self.here(question).await;
         match (ruling, why) {
             (Ok(ruling), why) => Ok(Decided::Here(ruling, why)),
             (Err(error), Some(why)) => Err(format!("{error}; {why}")),
@@ -392,9 +391,10 @@ impl Guard<'_> {
         }
     }
 
-    /// When this process has to have decided if a service is there and does not.
+    /// When this process gives up what it does with the trail itself.
     fn soon(&self) -> Instant {
-        (self.began + WITHOUT_SERVICE).max(Instant::now() + LEAST)
+        let soon = (self.began + ALONE).max(Instant::now() + LEAST);
+        soon.min(self.until)
     }
 
     /// The decision of the service; an error is why it does not count, if a service is there.
@@ -464,7 +464,7 @@ impl Guard<'_> {
         Ok(if by_other > by_own { other } else { gate })
     }
 
-    async fn here(&self, question: &Question, until: Instant) -> Result<Ruling, String> {
+    async fn here(&self, question: &Question) -> Result<Ruling, String> {
         let request = &question.request;
         let failed = |error: &dyn std::fmt::Display| format!("hooks-guard cannot decide: {error}");
         let gate = self.gate(request).await.map_err(|error| failed(&error))?;
@@ -479,10 +479,10 @@ impl Guard<'_> {
             audit.leave();
             Ok::<_, Failure>(decided?)
         };
-        let error = match timeout_at(until, recorded).await {
+        let error = match timeout_at(self.soon(), recorded).await {
             Ok(Ok(ruling)) => return Ok(ruling),
             Ok(Err(error)) => failed(&error),
-            Err(_) => failed(&"the audit trail is locked by another process"),
+            Err(_) => failed(&LOCKED),
         };
         denied(&gate, request).await.ok_or(error)
     }
@@ -588,10 +588,12 @@ impl Guard<'_> {
             audit.leave();
             Ok::<_, Failure>(recorded?)
         };
-        match recorded.await {
-            Ok(()) => protocol::done(refused.hook),
-            Err(error) => protocol::failed(self.agent, Some(refused.hook), &error.to_string()),
-        }
+        let why = match timeout_at(self.soon(), recorded).await {
+            Ok(Ok(())) => return protocol::done(refused.hook),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => LOCKED.to_owned(),
+        };
+        protocol::failed(self.agent, Some(refused.hook), &why)
     }
 
     /// Reports to the service that what it decided about ran; where it is away, this process
@@ -628,9 +630,8 @@ impl Guard<'_> {
             trail.audit().clone().leave();
             Ok::<_, Failure>(done?)
         };
-        let late = |_| both(&"the audit trail is locked by another process");
-        let until = self.until.min(self.soon());
-        let done = timeout_at(until, recorded).await.map_err(late)?;
+        let late = |_| both(&LOCKED);
+        let done = timeout_at(self.soon(), recorded).await.map_err(late)?;
         match done.map_err(|here| both(&here))? {
             Executed::Done(_) | Executed::Already(_) => Ok(()),
             Executed::WrongSecret | Executed::Unknown => Err(error),
@@ -645,12 +646,16 @@ impl Guard<'_> {
         let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
             return Ok(());
         };
-        let trail = self.trail().await?;
         let agent = self.agent.name();
-        let done = trail.executed_call(agent, session, call, status).await;
-        trail.audit().clone().leave();
-        done?;
-        Ok(())
+        let recorded = async {
+            let trail = self.trail().await?;
+            let done = trail.executed_call(agent, session, call, status).await;
+            trail.audit().clone().leave();
+            done?;
+            Ok(())
+        };
+        let late = |_| Failure::Other(LOCKED.to_owned());
+        timeout_at(self.soon(), recorded).await.map_err(late)?
     }
 
     /// The trail in this process, for what is recorded and not decided.
