@@ -58,7 +58,7 @@ impl fmt::Debug for ServiceKey {
 #[non_exhaustive]
 pub enum KeyError {
     /// There is no file.
-    #[error("there is no key in `{}`; `hooks-guard serve` makes it", .0.display())]
+    #[error("there is no key in `{}`; start `hooks-guard serve`, which makes it beside its trail, or set `key_file`", .0.display())]
     Missing(PathBuf),
     /// The file cannot be read or made.
     #[error("cannot use the key in `{}`; {source}", path.display())]

@@ -103,10 +103,11 @@ async fn run(
     let shown = token_file.is_none().then(|| token.clone());
     let exposed = token_file.as_deref().and_then(exposed);
     let gate = gate(&loaded, token_file)?;
+    let audit = open(&loaded.config).await?;
     // Agents' hooks and `approve` send nothing to a service without the key.
     let key = ServiceKey::load_or_create(&loaded.key_file())?;
     let config = loaded.config;
-    let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
+    let service = PermissionService::new(gate, audit, config.approval_ttl());
     let metrics = Metrics::install();
     let state = AppState::new(service, token.clone(), config.clone(), metrics).with_key(key);
     // Before anybody can know that it runs, and end it.

@@ -30,7 +30,7 @@ fn effect(name: &str) -> Option<Effect> {
         "HOOKS_GUARD_LOG" | "HOOKS_GUARD_UNATTENDED" => return None,
         "PGHOST" | "PGHOSTADDR" | "PGPORT" | "PGUSER" | "PGDATABASE" | "PGOPTIONS"
         | "PGSSLMODE" | "PGSSLROOTCERT" | "PGSSLCERT" | "PGSSLKEY" => Effect::Guard,
-        name if name.starts_with("HOOKS_GUARD_") => Effect::Guard,
+        name if name.starts_with("HOOKS_GUARD") => Effect::Guard,
         "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => Effect::Folders,
         "CLAUDE_CONFIG_DIR" | "CODEX_HOME" | "COPILOT_HOME" | "OPENCODE_CONFIG"
         | "OPENCODE_CONFIG_DIR" => Effect::Agent,

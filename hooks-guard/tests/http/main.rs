@@ -13,6 +13,7 @@ mod daemon;
 mod decisions;
 mod events;
 mod general;
+mod identity;
 mod instances;
 mod load;
 mod once;
