@@ -159,15 +159,7 @@ impl Client {
         body: Option<&Value>,
         limit: Duration,
     ) -> Result<Value, ClientError> {
-        let whole = async {
-            let (response, connection, proved) = self.ask(method, path, body).await?;
-            let (status, given) = (response.status(), proof_of(&response));
-            let bytes = Limited::new(response.into_body(), MOST).collect().await;
-            let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
-            drop(connection);
-            self.check(proved.as_ref(), status, &given, &bytes)?;
-            answer(status, &bytes)
-        };
+        let whole = async { self.connect().await?.exchange(method, path, body).await };
         timeout(limit, whole)
             .await
             .map_err(|_| ClientError::Late(limit))?
@@ -187,7 +179,8 @@ impl Client {
             None => "/api/hooks/events".to_owned(),
         };
         let begun = timeout(limit, async {
-            let (response, connection, proved) = self.ask(Method::GET, &path, None).await?;
+            let connected = self.connect().await?;
+            let (response, connection, proved) = connected.ask(Method::GET, &path, None).await?;
             let (status, given) = (response.status(), proof_of(&response));
             let body = response.into_body();
             if status != StatusCode::OK {
@@ -218,37 +211,22 @@ impl Client {
         timeout(limit, connected).await.unwrap_or(false)
     }
 
-    /// Sends a request on a connection of its own, and reads the head of the answer.
-    async fn ask(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<(Response<Incoming>, Connection, Option<Proved>), ClientError> {
-        let token = self.token.as_ref().filter(|_| needs_token(&method, path));
-        if token.is_some() && self.key.is_none() {
-            return Err(self.unproved());
-        }
-        let begun = timeout(self.handshake, self.connect()).await;
-        let (mut link, agreed) = begun.map_err(|_| ClientError::Late(self.handshake))??;
-        let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
-        let mut request = link.request(&method, path);
-        if let Some(token) = token {
-            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
-        }
-        let proved = agreed.map(|handshake| Proved {
-            request: handshake.of_request(method.as_str(), path, &body),
-            handshake,
-        });
-        if let Some(proved) = &proved {
-            request = request.header(proof::PROOF, &proved.request);
-        }
-        let response = link.send(request, body.into()).await?;
-        Ok((response, link.connection, proved))
+    /// Connects for one request, and has the service prove itself if there is a key.
+    ///
+    /// # Errors
+    /// If nothing listens there, the service does not prove itself, or the
+    /// [handshake timeout](Self::with_handshake_timeout) is over.
+    pub async fn connect(&self) -> Result<Connected<'_>, ClientError> {
+        let begun = timeout(self.handshake, self.begin()).await;
+        let (link, agreed) = begun.map_err(|_| ClientError::Late(self.handshake))??;
+        Ok(Connected {
+            client: self,
+            link,
+            agreed,
+        })
     }
 
-    /// Connects, and has the service prove itself if there is a key.
-    async fn connect(&self) -> Result<(Link, Option<Handshake>), ClientError> {
+    async fn begin(&self) -> Result<(Link, Option<Handshake>), ClientError> {
         let (stream, host): (Box<dyn Stream>, String) = match &self.address {
             Address::Tcp(address) => {
                 let stream = TcpStream::connect(address).await;
@@ -330,6 +308,80 @@ impl Client {
     }
 }
 
+/// A connection for one request, to a service that has proved itself if the client has a key.
+#[derive(Debug)]
+pub struct Connected<'a> {
+    client: &'a Client,
+    link: Link,
+    agreed: Option<Handshake>,
+}
+
+impl Connected<'_> {
+    /// Sends something.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn post(
+        self,
+        path: &str,
+        body: &Value,
+        limit: Duration,
+    ) -> Result<Value, ClientError> {
+        let whole = self.exchange(Method::POST, path, Some(body));
+        timeout(limit, whole)
+            .await
+            .map_err(|_| ClientError::Late(limit))?
+    }
+
+    async fn exchange(
+        self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, ClientError> {
+        let client = self.client;
+        let (response, connection, proved) = self.ask(method, path, body).await?;
+        let (status, given) = (response.status(), proof_of(&response));
+        let bytes = Limited::new(response.into_body(), MOST).collect().await;
+        let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
+        drop(connection);
+        client.check(proved.as_ref(), status, &given, &bytes)?;
+        answer(status, &bytes)
+    }
+
+    /// Sends a request, and reads the head of the answer.
+    async fn ask(
+        self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(Response<Incoming>, Connection, Option<Proved>), ClientError> {
+        let Self {
+            client,
+            mut link,
+            agreed,
+        } = self;
+        let token = client.token.as_ref().filter(|_| needs_token(&method, path));
+        if token.is_some() && agreed.is_none() {
+            return Err(client.unproved());
+        }
+        let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
+        let mut request = link.request(&method, path);
+        if let Some(token) = token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let proved = agreed.map(|handshake| Proved {
+            request: handshake.of_request(method.as_str(), path, &body),
+            handshake,
+        });
+        if let Some(proved) = &proved {
+            request = request.header(proof::PROOF, &proved.request);
+        }
+        let response = link.send(request, body.into()).await?;
+        Ok((response, link.connection, proved))
+    }
+}
+
 /// What the response to a request is checked with.
 struct Proved {
     handshake: Handshake,
@@ -344,6 +396,7 @@ fn proof_of(response: &Response<Incoming>) -> String {
 }
 
 /// A connection on which requests are sent.
+#[derive(Debug)]
 struct Link {
     sender: http1::SendRequest<Body>,
     host: String,

@@ -29,6 +29,7 @@ use hooks_guard::service::PermissionService;
 use hooks_guard::{PermissionRequest, Ruling};
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::calls::{Call, Calls};
@@ -408,34 +409,63 @@ impl Guard<'_> {
     ) -> Result<Ruling, Option<String>> {
         let body = serde_json::to_value(&question.request);
         let body = body.map_err(|error| Some(error.to_string()))?;
-        let limit = DECISION.min(self.left() / 2);
-        let answer = client.post("/api/hooks/permission-request", &body, limit);
-        // Something is wrong with it, or with this request: what is decided here is no less strict.
-        let ruling = match answer.await {
-            Ok(value) => serde_json::from_value(value).map_err(|_| ClientError::Strange),
-            Err(error) => Err(error),
-        };
-        let ruling: Ruling = ruling.map_err(|error| {
+        let failed = |error: ClientError| {
             tracing::debug!(%error, "the service does not decide");
             (!matches!(error, ClientError::Away(_))).then(|| error.to_string())
-        })?;
+        };
+        let connected = client.connect().await.map_err(failed)?;
+        // While the service judges.
+        let own = self.own_rulings(&question.request);
+        let limit = DECISION.min(self.left() / 2);
+        let answer = connected.post("/api/hooks/permission-request", &body, limit);
+        // Something is wrong with it, or with this request: what is decided here is no less strict.
+        let ruling: Ruling = match answer.await {
+            Ok(value) => serde_json::from_value(value).map_err(|_| failed(ClientError::Strange))?,
+            Err(error) => return Err(failed(error)),
+        };
         if ruling.approved || !permits(&ruling) {
             return Ok(ruling);
         }
-        let own = self.loaded.places.home.clone();
-        for home in std::iter::once(own).chain(self.other_home()) {
-            let gate = gate_by_tables(self.loaded, &home);
-            let gate = gate.map_err(|error| Some(error.to_string()))?;
-            let own = gate.judge(&question.request).await.ruling;
-            if !permits(&own) && !self.model_may_know(&own, &ruling) {
-                return Err(Some(format!(
-                    "the service would allow it, and this hook would not; check that both read `{}` \
-                     and its rules",
-                    self.loaded.file.display()
-                )));
-            }
+        let own = match own.await {
+            Ok(own) => own.map_err(|error| Some(error.to_string()))?,
+            Err(_) => return Err(Some("hooks-guard has panicked".to_owned())),
+        };
+        let agrees = |own: &Ruling| permits(own) || self.model_may_know(own, &ruling);
+        match own.iter().all(agrees) {
+            true => Ok(ruling),
+            false => Err(Some(format!(
+                "the service would allow it, and this hook would not; check that both read `{}` and \
+                 its rules",
+                self.loaded.file.display()
+            ))),
         }
-        Ok(ruling)
+    }
+
+    /// What this process makes of a request, by the tables and rules, for each home that `~` may be.
+    /// A thread of its own judges, so that the service does at the same time.
+    fn own_rulings(
+        &self,
+        request: &PermissionRequest,
+    ) -> oneshot::Receiver<Result<Vec<Ruling>, Failure>> {
+        let own = self.loaded.places.home.clone();
+        let homes: Vec<PathBuf> = std::iter::once(own).chain(self.other_home()).collect();
+        let (loaded, request) = (self.loaded.clone(), request.clone());
+        let (send, receive) = oneshot::channel();
+        let judge = move || -> Result<Vec<Ruling>, Failure> {
+            let runtime = runtime()?;
+            let judged = homes.iter().map(|home| {
+                let gate = gate_by_tables(&loaded, home)?;
+                Ok(runtime.block_on(gate.judge(&request)).ruling)
+            });
+            judged.collect()
+        };
+        let judges = move || {
+            // Whoever does not hear it needs it no more.
+            let _ = send.send(judge());
+        };
+        // Where none starts, nobody sends.
+        let _ = thread::Builder::new().stack_size(STACK).spawn(judges);
+        receive
     }
 
     /// Whether the service's language model understood what the tables do not: it is not asked twice.

@@ -49,7 +49,7 @@ pub(crate) struct HookSetup {
 }
 
 /// The configuration, and the files that belong to it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Loaded {
     /// With what the command line sets.
     pub(crate) config: Config,
