@@ -69,7 +69,9 @@ pub enum ClientError {
     Late(Duration),
     /// The service does not prove that it has the key: another process listens there, or a service
     /// of another version or user.
-    #[error("what listens at {0} is not this user's hooks-guard; look at what listens there, and restart `hooks-guard serve`")]
+    #[error(
+        "what listens at {0} is not this user's hooks-guard; look at what listens there, and restart `hooks-guard serve`"
+    )]
     Unproved(String),
     /// What came is no answer of the service.
     #[error("the answer is none of this service; see what listens there")]
@@ -262,10 +264,13 @@ impl Client {
 
     /// The handshake.
     async fn agree(&self, link: &mut Link, key: ServiceKey) -> Result<Handshake, ClientError> {
-        let (challenge, address) = (proof::nonce(), match &self.address {
-            Address::Tcp(address) => address.to_string(),
-            Address::Unix(_) => proof::UNIX.to_owned(),
-        });
+        let (challenge, address) = (
+            proof::nonce(),
+            match &self.address {
+                Address::Tcp(address) => address.to_string(),
+                Address::Unix(_) => proof::UNIX.to_owned(),
+            },
+        );
         let request = link
             .request(&Method::GET, proof::IDENTITY)
             .header(proof::CHALLENGE, &challenge)

@@ -117,9 +117,7 @@ impl ServiceKey {
         let mut text = String::new();
         // The digits, and the end of the line.
         let most = 2 * LENGTH as u64 + 2;
-        file.take(most)
-            .read_to_string(&mut text)
-            .map_err(failed)?;
+        file.take(most).read_to_string(&mut text).map_err(failed)?;
         let key = from_hex(text.trim_end_matches(['\n', '\r']));
         key.map(Self)
             .ok_or_else(|| KeyError::Malformed(path.to_owned()))
@@ -357,11 +355,21 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).expect("it is ours");
         assert_eq!(ServiceKey::load(&path).expect("a key"), key);
         fs::remove_file(&path).expect("it is ours");
-        for text in ["", "\n", "00", &"0".repeat(63), &"0".repeat(65), &"x".repeat(64)] {
+        for text in [
+            "",
+            "\n",
+            "00",
+            &"0".repeat(63),
+            &"0".repeat(65),
+            &"x".repeat(64),
+        ] {
             fs::write(&path, text).expect("it is ours");
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
             let error = ServiceKey::load(&path).expect_err(text);
-            assert!(error.to_string().contains("64 hexadecimal digits"), "{error}");
+            assert!(
+                error.to_string().contains("64 hexadecimal digits"),
+                "{error}"
+            );
         }
     }
 }

@@ -105,22 +105,23 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
 
 /// A directory, and the repository around it.
 fn around(directory: &Path) -> Vec<PathBuf> {
-    let repository = directory.ancestors().find(|folder| folder.join(".git").exists());
+    let repository = directory
+        .ancestors()
+        .find(|folder| folder.join(".git").exists());
     let repository = repository.filter(|folder| *folder != directory);
     let folders = std::iter::once(directory).chain(repository);
     folders.map(Path::to_owned).collect()
 }
 
 /// Without a key no service is believed: nothing may listen.
-fn listens(
-    runtime: &Runtime,
-    place: &Address,
-    error: &Failure,
-) -> Result<Option<Daemon>, String> {
+fn listens(runtime: &Runtime, place: &Address, error: &Failure) -> Result<Option<Daemon>, String> {
     let client = Client::new(place.clone());
     match runtime.block_on(client.is_reachable(Duration::from_secs(3))) {
         false => Ok(None),
-        true => Err(format!("{}; {error}", ClientError::Unproved(place.to_string()))),
+        true => Err(format!(
+            "{}; {error}",
+            ClientError::Unproved(place.to_string())
+        )),
     }
 }
 
@@ -213,7 +214,6 @@ impl Service for Parts {
     }
 
     fn configuration(&self) -> Result<Vec<String>, String> {
-        let config = &self.loaded.as_ref().map_err(Clone::clone)?.config;
-        Ok(config.warnings().into_iter().map(str::to_owned).collect())
+        Ok(self.loaded.as_ref().map_err(Clone::clone)?.warnings())
     }
 }

@@ -133,7 +133,9 @@ const SERVER_VARIABLES: [&str; 10] = [
 
 /// Starts the hook anew without those variables, if one is set.
 fn forget_variables() -> io::Result<()> {
-    let mut set = SERVER_VARIABLES.into_iter().filter(|name| std::env::var_os(name).is_some());
+    let mut set = SERVER_VARIABLES
+        .into_iter()
+        .filter(|name| std::env::var_os(name).is_some());
     let Some(first) = set.next() else {
         return Ok(());
     };
@@ -634,9 +636,10 @@ impl Guard<'_> {
         let body = json!({ "secret": secret, "exit_status": status });
         let error = match self.client() {
             Err(error) => error,
-            Ok(None) => {
-                Failure::Other(format!("no service of {} has a key", address(&self.loaded.config)))
-            }
+            Ok(None) => Failure::Other(format!(
+                "no service of {} has a key",
+                address(&self.loaded.config)
+            )),
             Ok(Some(client)) => {
                 // The rest of the time is for the trail.
                 let limit = DECISION.min(self.left() / 2);
@@ -717,8 +720,14 @@ fn permits(ruling: &Ruling) -> bool {
 fn strictness(ruling: &Ruling) -> u8 {
     match ruling {
         Ruling { denied: true, .. } => 3,
-        Ruling { decision: Decision::AutoAllowed, .. } => 0,
-        Ruling { left_to_agent: true, .. } => 1,
+        Ruling {
+            decision: Decision::AutoAllowed,
+            ..
+        } => 0,
+        Ruling {
+            left_to_agent: true,
+            ..
+        } => 1,
         _ => 2,
     }
 }

@@ -39,7 +39,11 @@ impl Projects {
     fn around(cwd: Option<&Path>, home: &Path) -> Self {
         let homes = [home.to_owned(), real(home)];
         let mut folders = Vec::new();
-        for start in cwd.map(Path::to_owned).into_iter().chain(env::current_dir().ok()) {
+        for start in cwd
+            .map(Path::to_owned)
+            .into_iter()
+            .chain(env::current_dir().ok())
+        {
             for start in [real(&start), start] {
                 let repositories = start.ancestors().skip(1);
                 let repositories = repositories.filter(|folder| folder.join(".git").exists());
@@ -166,7 +170,8 @@ mod tests {
         fs::create_dir_all(project.join("src/deep")).expect("folders");
         fs::create_dir_all(project.join(".git")).expect("a folder");
         fs::create_dir_all(home.join(".git")).expect("a folder");
-        let inside = |cwd: &Path, file: &Path| Projects::around(Some(cwd), &home).with(file).is_some();
+        let inside =
+            |cwd: &Path, file: &Path| Projects::around(Some(cwd), &home).with(file).is_some();
         let deep = project.join("src/deep");
         for file in ["x.toml", "src/x.toml", "no/such/x.toml", "../app/x.toml"] {
             assert!(inside(&deep, &project.join(file)), "{file}");
@@ -175,7 +180,10 @@ mod tests {
         assert!(inside(&deep, &home.join("link/x.toml")));
         assert!(inside(&home.join("link/src"), &project.join("x.toml")));
         for cwd in [&deep, &home, folder.path(), Path::new("/")] {
-            assert!(!inside(cwd, &home.join(".config/hooks-guard/config.toml")), "{cwd:?}");
+            assert!(
+                !inside(cwd, &home.join(".config/hooks-guard/config.toml")),
+                "{cwd:?}"
+            );
         }
         assert!(!inside(&deep, &home.join("work/x.toml")));
         // Without a repository the directory alone is the project.
@@ -197,7 +205,12 @@ mod tests {
             assert_eq!(writable_by_others(&file).is_some(), refused, "{bits:o}");
         }
         mode(&file, 0o600);
-        for (bits, refused) in [(0o757, true), (0o777, true), (0o1777, false), (0o700, false)] {
+        for (bits, refused) in [
+            (0o757, true),
+            (0o777, true),
+            (0o1777, false),
+            (0o700, false),
+        ] {
             mode(&own, bits);
             assert_eq!(writable_by_others(&file).is_some(), refused, "{bits:o}");
             // A file that is not there yet could be put there.

@@ -106,6 +106,7 @@ async fn run(
     let audit = open(&loaded.config).await?;
     // Agents' hooks and `approve` send nothing to a service without the key.
     let key = ServiceKey::load_or_create(&loaded.key_file())?;
+    let warnings = loaded.warnings();
     let config = loaded.config;
     let service = PermissionService::new(gate, audit, config.approval_ttl());
     let metrics = Metrics::install();
@@ -113,7 +114,7 @@ async fn run(
     // Before anybody can know that it runs, and end it.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    greet(&config, shown.as_ref(), exposed)?;
+    greet(&config, shown.as_ref(), warnings.into_iter().chain(exposed))?;
     Server::new(sockets, state)
         .run(async {
             tokio::select! {
@@ -129,7 +130,7 @@ async fn run(
 fn greet(
     config: &Config,
     token: Option<&OperatorToken>,
-    exposed: Option<String>,
+    warnings: impl Iterator<Item = String>,
 ) -> Result<(), Failure> {
     let mut out = io::stderr().lock();
     writeln!(out, "hooks-guard listens on http://{}", config.listen)?;
@@ -153,12 +154,8 @@ fn greet(
             "the operator's token is shown only on a terminal; start this in one, or give a token with `--token-file`"
         )?,
     }
-    for warning in config
-        .warnings()
-        .into_iter()
-        .map(str::to_owned)
-        .chain(exposed)
-    {
+    for warning in warnings {
+        let warning = escape(&warning);
         writeln!(out, "warning: {warning}")?;
     }
     Ok(())

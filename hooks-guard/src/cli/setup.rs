@@ -75,14 +75,22 @@ impl Setup {
                 path.display()
             )));
         }
-        let config = self.config.as_deref().map(std::path::absolute).transpose()?;
+        let config = self
+            .config
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()?;
         Loaded::read(places()?, config, self.database.as_ref())
     }
 
     /// The configuration and the trail as a hook is given them. The configuration need not be
     /// there yet.
     pub(crate) fn for_hook(&self) -> Result<(PathBuf, Option<String>), Failure> {
-        let config = self.config.as_deref().map(std::path::absolute).transpose()?;
+        let config = self
+            .config
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()?;
         let loaded = Loaded::read(places()?, config, self.database.as_ref())?;
         Ok(loaded.for_hook())
     }
@@ -101,7 +109,8 @@ impl HookSetup {
         if let Some(path) = self.config.as_ref().filter(|path| !path.is_absolute()) {
             return Err(relative(path));
         }
-        if let Some(TrailAddress::File(file)) = self.database.as_deref().and_then(TrailAddress::read)
+        if let Some(TrailAddress::File(file)) =
+            self.database.as_deref().and_then(TrailAddress::read)
             && !file.is_absolute()
         {
             return Err(relative(file));
@@ -146,7 +155,11 @@ impl Loaded {
     pub(crate) fn for_hook(&self) -> (PathBuf, Option<String>) {
         let database = match self.trail_file() {
             Some(file) => file.to_str().map(str::to_owned),
-            None => self.config.database.clone().filter(|url| !has_password(url)),
+            None => self
+                .config
+                .database
+                .clone()
+                .filter(|url| !has_password(url)),
         };
         (self.file.clone(), database)
     }
@@ -171,6 +184,25 @@ impl Loaded {
             Some(trail) => beside(&trail, ".calls"),
             None => self.defaults.state.join("calls"),
         }
+    }
+
+    /// What whoever runs this should know: settings that weaken the guard, and files that do not count.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings: Vec<String> = self
+            .config
+            .warnings()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        let (read, others) = (&self.places, &self.defaults);
+        if read.config != others.config {
+            let unread = [others.rules_file(), others.trust_file()];
+            warnings.extend(unread.iter().filter(|file| file.exists()).map(|file| {
+                let (file, folder) = (file.display(), read.config.display());
+                format!("`{file}` does not count: it is read from `{folder}`, the configuration's folder")
+            }));
+        }
+        warnings
     }
 
     /// The files that decide what may run, whether or not they are there.

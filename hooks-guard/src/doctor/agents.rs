@@ -117,7 +117,10 @@ fn registered(
     if agent == Agent::OpenCode {
         let json = |text: &str| Value::from(text).to_string();
         let calls = text.contains(&json(&around.binary.to_string_lossy()));
-        let (binary, config) = (around.binary.to_string_lossy(), around.config.to_string_lossy());
+        let (binary, config) = (
+            around.binary.to_string_lossy(),
+            around.config.to_string_lossy(),
+        );
         let is_as_now = [false, true].into_iter().any(|unattended| {
             let call = HookCall {
                 binary: &binary,
@@ -213,7 +216,10 @@ fn compared(
     around: &Surroundings<'_>,
     again: &str,
 ) -> Option<Check> {
-    let (binary, config) = (around.binary.to_string_lossy(), around.config.to_string_lossy());
+    let (binary, config) = (
+        around.binary.to_string_lossy(),
+        around.config.to_string_lossy(),
+    );
     let plan = |unattended| {
         let call = HookCall {
             binary: &binary,
@@ -265,7 +271,10 @@ fn compared(
         ));
     }
     let mut lines = there.iter().filter_map(|(_, entry)| line(entry));
-    if lines.clone().any(|words| option(&words, "--config").is_none()) {
+    if lines
+        .clone()
+        .any(|words| option(&words, "--config").is_none())
+    {
         return Some(outdated(agent, file, again));
     }
     let other = lines.find_map(|words| {
@@ -312,7 +321,12 @@ fn line(entry: &Value) -> Option<Vec<String>> {
     match handler.get("args").and_then(Value::as_array) {
         Some(arguments) => {
             let arguments = arguments.iter().filter_map(Value::as_str);
-            Some(std::iter::once(line).chain(arguments).map(str::to_owned).collect())
+            Some(
+                std::iter::once(line)
+                    .chain(arguments)
+                    .map(str::to_owned)
+                    .collect(),
+            )
         }
         None => shlex::split(line),
     }

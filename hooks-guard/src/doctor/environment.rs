@@ -32,7 +32,10 @@ fn effect(name: &str) -> Option<Effect> {
         | "PGSSLMODE" | "PGSSLROOTCERT" | "PGSSLCERT" | "PGSSLKEY" => Effect::Guard,
         name if name.starts_with("HOOKS_GUARD") => Effect::Guard,
         "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => Effect::Folders,
-        "CLAUDE_CONFIG_DIR" | "CODEX_HOME" | "COPILOT_HOME" | "OPENCODE_CONFIG"
+        "CLAUDE_CONFIG_DIR"
+        | "CODEX_HOME"
+        | "COPILOT_HOME"
+        | "OPENCODE_CONFIG"
         | "OPENCODE_CONFIG_DIR" => Effect::Agent,
         "BASH_ENV" | "ENV" | "NODE_OPTIONS" => Effect::Code,
         name if name.starts_with("LD_") || name.starts_with("DYLD_") => Effect::Code,
@@ -54,7 +57,10 @@ pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
         (around.homes.codex.join(".env"), Format::Lines),
         (around.homes.home.join(".gemini/.env"), Format::Lines),
     ];
-    checks.extend(user.into_iter().flat_map(|(file, format)| of_file(&file, format, false)));
+    checks.extend(
+        user.into_iter()
+            .flat_map(|(file, format)| of_file(&file, format, false)),
+    );
     checks.extend(around.variables.iter().filter_map(|name| of_process(name)));
     if checks.is_empty() {
         let what = "no variable leads the guard or its agents elsewhere";
@@ -96,7 +102,10 @@ fn project_files(folder: &Path) -> [(PathBuf, Format); 7] {
 fn names(text: &str, format: Format) -> Vec<String> {
     let keys = |value: &Value| -> Vec<String> {
         let object = value.as_object();
-        object.into_iter().flat_map(|object| object.keys().cloned()).collect()
+        object
+            .into_iter()
+            .flat_map(|object| object.keys().cloned())
+            .collect()
     };
     match format {
         Format::Claude => document_value(text).map_or_else(Vec::new, |json| keys(&json["env"])),
@@ -104,14 +113,19 @@ fn names(text: &str, format: Format) -> Vec<String> {
             let json = document_value(text).unwrap_or_default();
             let platforms = ["linux", "osx", "windows"];
             let platforms = platforms.map(|name| format!("terminal.integrated.env.{name}"));
-            platforms.iter().flat_map(|name| keys(&json[name.as_str()])).collect()
+            platforms
+                .iter()
+                .flat_map(|name| keys(&json[name.as_str()]))
+                .collect()
         }
         Format::Codex => {
             let table: toml::Table = text.parse().unwrap_or_default();
             let set = |table: &toml::Table| -> Vec<String> {
                 let policy = table.get("shell_environment_policy");
                 let set = policy.and_then(|policy| policy.get("set")?.as_table());
-                set.into_iter().flat_map(|set| set.keys().cloned()).collect()
+                set.into_iter()
+                    .flat_map(|set| set.keys().cloned())
+                    .collect()
             };
             let profiles = table.get("profiles").and_then(toml::Value::as_table);
             let profiles = profiles.into_iter().flat_map(toml::Table::values);
@@ -131,7 +145,9 @@ fn names(text: &str, format: Format) -> Vec<String> {
 }
 
 fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
-    let text = files::read(file).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let text = files::read(file)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok());
     let Some(text) = text else {
         return Vec::new();
     };
@@ -147,8 +163,16 @@ fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
             (Effect::Guard | Effect::Code, false) => State::Warn,
             (_, false) => return None,
         };
-        let whose = if is_project { "a project's settings set" } else { "your settings set" };
-        let what = format!("{whose} `{name}`, in `{}`: {}", file.display(), does(effect));
+        let whose = if is_project {
+            "a project's settings set"
+        } else {
+            "your settings set"
+        };
+        let what = format!(
+            "{whose} `{name}`, in `{}`: {}",
+            file.display(),
+            does(effect)
+        );
         Some(Check::new(NAME, state, what, &remedy(name, effect)))
     };
     found.iter().filter_map(check).collect()
@@ -201,10 +225,22 @@ mod tests {
     #[test]
     fn variables_are_found_in_every_format() {
         for (text, format) in [
-            (r#"{"env": {"HOME": "/x"}, /* why */ "a": {"B": 1}}"#, Format::Claude),
-            ("[shell_environment_policy]\nset = { HOME = '/x' }", Format::Codex),
-            ("[profiles.a.shell_environment_policy.set]\nHOME = '/x'", Format::Codex),
-            (r#"{"terminal.integrated.env.osx": {"HOME": "/x"}}"#, Format::VsCode),
+            (
+                r#"{"env": {"HOME": "/x"}, /* why */ "a": {"B": 1}}"#,
+                Format::Claude,
+            ),
+            (
+                "[shell_environment_policy]\nset = { HOME = '/x' }",
+                Format::Codex,
+            ),
+            (
+                "[profiles.a.shell_environment_policy.set]\nHOME = '/x'",
+                Format::Codex,
+            ),
+            (
+                r#"{"terminal.integrated.env.osx": {"HOME": "/x"}}"#,
+                Format::VsCode,
+            ),
             ("# c\n  export HOME=/x\n", Format::Lines),
             ("HOME =/x", Format::Lines),
         ] {

@@ -142,15 +142,12 @@ pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>),
         })
     });
     match proved {
-        Some(proved) => Ok((
-            Request::from_parts(parts, Body::from(bytes)),
-            Some(proved),
-        )),
-        None => Err(ApiError::forbidden(
-            "WRONG_PROOF",
-            "The proof of this request does not hold",
-        )
-        .details("Leave the proof out, or begin the connection with `GET /api/hooks/identity`")),
+        Some(proved) => Ok((Request::from_parts(parts, Body::from(bytes)), Some(proved))),
+        None => Err(
+            ApiError::forbidden("WRONG_PROOF", "The proof of this request does not hold").details(
+                "Leave the proof out, or begin the connection with `GET /api/hooks/identity`",
+            ),
+        ),
     }
 }
 

@@ -164,9 +164,10 @@ impl Options {
         let unusable = |path: &str| InstallError::Argument {
             path: path.to_owned(),
         };
-        let config = self.config.to_str().filter(|text| {
-            self.config.is_absolute() && !text.contains(char::is_control)
-        });
+        let config = self
+            .config
+            .to_str()
+            .filter(|text| self.config.is_absolute() && !text.contains(char::is_control));
         let config = config.ok_or_else(|| unusable(&self.config.to_string_lossy()))?;
         let database = self.database.as_deref();
         if let Some(url) = database.filter(|url| url.contains(char::is_control)) {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -43,11 +44,21 @@ fn variables_of_a_project_do_not_lead_the_hook_elsewhere() {
         &[("HOOKS_GUARD_DATABASE", trail.as_str())],
         &[("HOOKS_GUARD_DATABASE", server)],
         &[("XDG_CONFIG_HOME", x)],
-        &[("XDG_CONFIG_HOME", x), ("XDG_DATA_HOME", x), ("XDG_STATE_HOME", x)],
+        &[
+            ("XDG_CONFIG_HOME", x),
+            ("XDG_DATA_HOME", x),
+            ("XDG_STATE_HOME", x),
+        ],
         &[("HOME", x)],
         &[("HOME", x), ("HOOKS_GUARD_CONFIG", config.as_str())],
-        &[("HOOKS_GUARD_LISTEN", "127.0.0.1:1"), ("HOOKS_GUARD_SOCKET", trail.as_str())],
-        &[("HOOKS_GUARD_SEMANTIC_URL", "http://127.0.0.1:9"), ("HOOKS_GUARD_SEMANTIC_MODEL", "x")],
+        &[
+            ("HOOKS_GUARD_LISTEN", "127.0.0.1:1"),
+            ("HOOKS_GUARD_SOCKET", trail.as_str()),
+        ],
+        &[
+            ("HOOKS_GUARD_SEMANTIC_URL", "http://127.0.0.1:9"),
+            ("HOOKS_GUARD_SEMANTIC_MODEL", "x"),
+        ],
         &[("PGHOST", "127.0.0.1"), ("PGOPTIONS", "-c search_path=x")],
     ] {
         let home = Home::new();
@@ -84,7 +95,21 @@ fn a_hook_without_options_follows_no_variable_either() {
         .env("HOOKS_GUARD_DATABASE", x.join("audit.db"));
     // Only the files of this user count, which may be any: it is run to see what it touches.
     let input = in_project("frobnicate --help-me", project.path());
-    let output = crate::ended(command.args(["hook", "codex", "--database", "relative.db"]), &input);
+    command.args(["hook", "codex", "--database"]);
+    let trail = tempfile::tempdir().expect("a folder");
+    let mut named = Command::new(command.get_program());
+    named
+        .args(command.get_args())
+        .arg(trail.path().join("audit.db"));
+    named.env_clear();
+    named.envs(
+        command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let (said, reason) = told(&crate::ended(&mut named, &input));
+    assert_eq!(said, "deny", "{reason}");
+    let output = crate::ended(command.arg("relative.db"), &input);
     let said = String::from_utf8_lossy(&output.stderr).into_owned()
         + &String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("not an absolute path"), "{said}");
@@ -103,7 +128,10 @@ fn a_configuration_that_is_not_there_is_the_default_one() {
         .arg(home.config_file())
         .output()
         .expect("it runs");
-    assert!(!output.status.success(), "a person who names it means one that is there");
+    assert!(
+        !output.status.success(),
+        "a person who names it means one that is there"
+    );
 }
 
 #[test]
@@ -131,18 +159,27 @@ fn files_in_the_project_are_refused() {
             }
         }
         let mut command = home.command();
-        command.args(["hook", "claude-code", "--config"]).arg(home.config_file());
-        command.arg("--database").arg(project.path().join("x/audit.db"));
+        command
+            .args(["hook", "claude-code", "--config"])
+            .arg(home.config_file());
+        command
+            .arg("--database")
+            .arg(project.path().join("x/audit.db"));
         let (said, reason) = told(&crate::ended(&mut command, &in_project("ls", cwd)));
         assert_eq!(said, "ask", "{reason}");
         assert!(!project.path().join("x/audit.db").exists());
     }
     // From elsewhere the same file is one like any other.
     let mut command = home.command();
-    command.args(["hook", "claude-code", "--config"]).arg(&inside);
+    command
+        .args(["hook", "claude-code", "--config"])
+        .arg(&inside);
     command.arg("--database").arg(home.database());
     let output = crate::ended(&mut command, &before("ls", "1"));
-    assert!(output.status.success() && output.stdout.is_empty(), "it is off: {output:?}");
+    assert!(
+        output.status.success() && output.stdout.is_empty(),
+        "it is off: {output:?}"
+    );
 }
 
 #[test]
@@ -168,7 +205,10 @@ fn files_that_others_can_write_are_refused() {
         let (said, _) = told(&home.hook("codex", &[], &before("ls", "1")));
         assert_eq!(said, "deny");
         fs::set_permissions(&path, before_it).expect("it is ours");
-        assert_eq!(told(&home.hook("claude-code", &[], &before("ls", "1"))).0, "allow");
+        assert_eq!(
+            told(&home.hook("claude-code", &[], &before("ls", "1"))).0,
+            "allow"
+        );
     }
 }
 
@@ -185,7 +225,11 @@ fn a_tilde_is_judged_by_the_homes_of_the_shell_and_of_the_user() {
         (&[][..], "touch ~/notes.txt", "allow"),
         (&[("HOME", above)], "touch ~/notes.txt", "allow"),
         (&[("HOME", above)], "touch ~/hooks-guard/config.toml", "ask"),
-        (&[("HOME", above)], "touch $HOME/hooks-guard/rules.toml", "ask"),
+        (
+            &[("HOME", above)],
+            "touch $HOME/hooks-guard/rules.toml",
+            "ask",
+        ),
     ] {
         let input = before(command, "1");
         let (said, reason) = told(&home.hook_in(variables, "claude-code", &[], &input));
@@ -195,4 +239,84 @@ fn a_tilde_is_judged_by_the_homes_of_the_shell_and_of_the_user() {
         let (said, reason) = told(&home.hook_in(variables, "claude-code", &[], &input));
         assert_eq!(said, decision, "with a service, {command}: {reason}");
     }
+}
+
+/// What `install` writes is what the hook needs, whatever the environment says later.
+#[test]
+fn an_installed_hook_keeps_to_the_files_of_its_installation() {
+    let home = Home::new();
+    let bin = home.path().join("bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    let binary = bin.join("hooks-guard");
+    fs::copy(env!("CARGO_BIN_EXE_hooks-guard"), &binary).expect("a copy");
+    let install = |home: &Home, more: &[&str]| {
+        let mut command = Command::new(&binary);
+        command
+            .env_clear()
+            .env("HOME", home.path())
+            .args(["install", "claude-code"])
+            .args(more);
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        let settings = home.path().join(".claude/settings.json");
+        let settings = fs::read_to_string(settings).expect("it is there");
+        let settings: Value = serde_json::from_str(&settings).expect("JSON");
+        let line = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+        line.as_str().expect("text").to_owned()
+    };
+    let line = install(&home, &[]);
+    assert!(
+        line.contains(&format!("--config {}", home.config_file().display())),
+        "{line}"
+    );
+    assert!(
+        line.contains(&format!("--database {}", home.database().display())),
+        "{line}"
+    );
+    let project = project();
+    let x = project.path().join("x");
+    let mut hook = Command::new("sh");
+    hook.args(["-c", &line]).env_clear();
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
+        hook.env(name, &x);
+    }
+    hook.env("HOOKS_GUARD_CONFIG", x.join("config.toml"));
+    let input = in_project("rm -rf build", project.path());
+    let (said, reason) = told(&crate::ended(&mut hook, &input));
+    assert_eq!(said, "ask", "{reason}");
+    assert_eq!(home.trail().len(), 1);
+
+    // A password is for the configuration, which others cannot read.
+    let trail = home.path().join("other.db");
+    let trail = trail.to_str().expect("text");
+    for (database, written) in [
+        (trail, Some(trail)),
+        (
+            "postgres://guard@db.example/trail",
+            Some("postgres://guard@db.example/trail"),
+        ),
+        ("postgres://guard:hunter2@db.example/trail", None),
+        (
+            "postgres://db.example/trail?user=guard&password=hunter2",
+            None,
+        ),
+    ] {
+        home.config(&format!("database = '{database}'"));
+        let line = install(&home, &[]);
+        assert!(!line.contains("hunter2"), "{line}");
+        assert_eq!(line.contains("--database"), written.is_some(), "{line}");
+        assert!(
+            written.is_none_or(|written| line.contains(written)),
+            "{line}"
+        );
+    }
+    // A configuration that cannot be read is in no way of taking the hook out.
+    home.config("no = such_key");
+    let uninstall = Command::new(&binary)
+        .env_clear()
+        .env("HOME", home.path())
+        .args(["install", "claude-code", "--uninstall"])
+        .output()
+        .expect("it runs");
+    assert!(uninstall.status.success(), "{uninstall:?}");
 }

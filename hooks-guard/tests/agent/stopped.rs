@@ -16,7 +16,13 @@ const PATIENCE: Duration = Duration::from_millis(1800);
 
 fn signal(service: &Service, name: &str) {
     let id = service.child.id().to_string();
-    assert!(Command::new("kill").args([name, &id]).status().expect("`kill` runs").success());
+    assert!(
+        Command::new("kill")
+            .args([name, &id])
+            .status()
+            .expect("`kill` runs")
+            .success()
+    );
 }
 
 #[test]
@@ -46,12 +52,18 @@ fn beside_a_stopped_service_that_has_the_trail_locked_nothing_is_allowed_and_a_s
     let home = Home::new();
     let service = Service::start(&home);
     home.hook("claude-code", &[], &before("mkdir a", "0"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
     let runtime = runtime.expect("a runtime");
     let lock = runtime.block_on(async {
         let url = format!("sqlite:{}", home.database().display());
-        let mut lock = sqlx::SqliteConnection::connect(&url).await.expect("it opens");
-        lock.execute("BEGIN IMMEDIATE").await.expect("nobody writes");
+        let mut lock = sqlx::SqliteConnection::connect(&url)
+            .await
+            .expect("it opens");
+        lock.execute("BEGIN IMMEDIATE")
+            .await
+            .expect("nobody writes");
         lock
     });
     signal(&service, "-STOP");

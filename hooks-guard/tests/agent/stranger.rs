@@ -59,7 +59,10 @@ impl Stranger {
     }
 
     /// One that passes everything on to this port, and what comes back through a change.
-    fn relaying(port: u16, change: impl Fn(String) -> String + Send + Sync + Clone + 'static) -> Self {
+    fn relaying(
+        port: u16,
+        change: impl Fn(String) -> String + Send + Sync + Clone + 'static,
+    ) -> Self {
         let real: Arc<Mutex<Option<TcpStream>>> = Arc::default();
         Self::new(move |stream, bytes| {
             let mut real = real.lock().expect("no panic");
@@ -89,8 +92,14 @@ impl Stranger {
     #[track_caller]
     fn got_a_challenge_alone(&self) {
         let heard = self.heard();
-        for request in heard.split("\r\n\r\n").filter(|request| !request.is_empty()) {
-            assert!(request.starts_with("GET /api/hooks/identity HTTP/1.1\r\n"), "{heard}");
+        for request in heard
+            .split("\r\n\r\n")
+            .filter(|request| !request.is_empty())
+        {
+            assert!(
+                request.starts_with("GET /api/hooks/identity HTTP/1.1\r\n"),
+                "{heard}"
+            );
             for line in request.lines().skip(1) {
                 let name = line.split(':').next().unwrap_or_default();
                 let known = [
@@ -144,7 +153,10 @@ fn a_stranger_on_the_port_gets_a_challenge_and_is_not_believed() {
         ("200 OK", "true"),
         ("200 OK", ""),
         // A service of an earlier version.
-        ("404 Not Found", r#"{"error":"There is nothing at this path","code":"NOT_FOUND"}"#),
+        (
+            "404 Not Found",
+            r#"{"error":"There is nothing at this path","code":"NOT_FOUND"}"#,
+        ),
         ("500 Internal Server Error", "x"),
     ] {
         let home = Home::new();
@@ -154,7 +166,10 @@ fn a_stranger_on_the_port_gets_a_challenge_and_is_not_believed() {
         stranger.got_a_challenge_alone();
         assert_ne!(stranger.heard(), "", "it was asked who it is");
         let (_, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "4")));
-        assert!(reason.contains("is not this user's hooks-guard"), "{body}: {reason}");
+        assert!(
+            reason.contains("is not this user's hooks-guard"),
+            "{body}: {reason}"
+        );
     }
 }
 
@@ -167,7 +182,10 @@ fn a_stranger_that_cuts_off_or_never_ends_is_not_waited_for() {
         let _ = stream.shutdown(std::net::Shutdown::Both);
     };
     let slow: Says = |stream, _| {
-        for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n".iter().cycle() {
+        for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n"
+            .iter()
+            .cycle()
+        {
             if stream.write_all(&[*byte]).is_err() {
                 return;
             }
@@ -181,7 +199,10 @@ fn a_stranger_that_cuts_off_or_never_ends_is_not_waited_for() {
     // What is not HTTP, and what comes before it was asked for.
     let junk: Says = |stream, _| drop(stream.write_all(&[0; 1 << 20]));
     let eager: Says = |stream, _| {
-        let one = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{ALLOW}", ALLOW.len());
+        let one = format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{ALLOW}",
+            ALLOW.len()
+        );
         let _ = stream.write_all(one.repeat(8).as_bytes());
     };
     for says in [silent, cut, slow, endless, junk, eager] {
@@ -203,7 +224,10 @@ fn a_relay_and_a_replay_of_the_service_are_not_believed() {
     decides_alone(&home);
     relay.got_a_challenge_alone();
     let said = relay.heard();
-    assert!(said.contains(&format!("x-hooks-guard-address: 127.0.0.1:{}", relay.port)), "{said}");
+    assert!(
+        said.contains(&format!("x-hooks-guard-address: 127.0.0.1:{}", relay.port)),
+        "{said}"
+    );
 
     // A proof that was heard once, for the address of the service.
     let asked = format!(
@@ -292,7 +316,11 @@ fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
     let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
     std::fs::write(rules, deny).expect("a file");
     let (decision, reason) = told(&home.hook("claude-code", &[], &before("make all", "3")));
-    assert_eq!((decision.as_str(), reason.contains("not here")), ("deny", true), "{reason}");
+    assert_eq!(
+        (decision.as_str(), reason.contains("not here")),
+        ("deny", true),
+        "{reason}"
+    );
     let read = home.hook("claude-code", &[], &before("git status", "4"));
     assert_eq!(told(&read).0, "allow");
     drop(service);
@@ -319,10 +347,16 @@ fn a_key_that_others_can_read_is_not_used() {
     assert!(reason.contains("others can read"), "{reason}");
     assert_eq!(home.trail().len(), 1, "it decides alone");
     drop(service);
-    let serve = home.command().args(["serve", "--listen", "127.0.0.1:0"]).output();
+    let serve = home
+        .command()
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .output();
     let serve = serve.expect("it ends by itself");
     let said = String::from_utf8_lossy(&serve.stderr);
-    assert!(!serve.status.success() && said.contains("others can read"), "{said}");
+    assert!(
+        !serve.status.success() && said.contains("others can read"),
+        "{said}"
+    );
 }
 
 fn run(home: &Home, words: &[&str]) -> Output {
@@ -334,7 +368,11 @@ fn approve_and_doctor_say_that_a_stranger_listens_and_send_nothing() {
     let home = Home::new();
     let stranger = Stranger::saying("200 OK", ALLOW);
     with_key(&home, stranger.port);
-    for words in [&["approve"][..], &["approve", "1"], &["approve", "--deny", "1"]] {
+    for words in [
+        &["approve"][..],
+        &["approve", "1"],
+        &["approve", "--deny", "1"],
+    ] {
         let output = run(&home, words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{said}");
@@ -357,7 +395,10 @@ fn approve_and_doctor_say_that_a_stranger_listens_and_send_nothing() {
     stranger.heard.lock().expect("no panic").clear();
     let output = run(&home, &["approve", "1"]);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("there is no key"), "{said}");
+    assert!(
+        !output.status.success() && said.contains("there is no key"),
+        "{said}"
+    );
     assert!(doctor("bad").contains("there is no key"));
     decides_alone(&home);
     assert_eq!(stranger.heard(), "");

@@ -35,7 +35,9 @@ fn key(daemon: &Daemon) -> Vec<u8> {
     let text = fs::read_to_string(path).unwrap();
     let text = text.trim_end();
     assert_eq!(text.len(), 64);
-    (0..32).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+    (0..32)
+        .map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap())
+        .collect()
 }
 
 fn identity(challenge: &str, address: &str) -> Request {
@@ -53,16 +55,28 @@ fn exchange(connection: &mut Connection<TcpStream>, request: &Request) -> io::Re
 fn agreed(daemon: &Daemon) -> (Connection<TcpStream>, String) {
     let mut connection = Connection::open(daemon.port);
     let address = format!("127.0.0.1:{}", daemon.port);
-    let answer = exchange(&mut connection, &identity(CHALLENGE, &address)).unwrap().ok();
+    let answer = exchange(&mut connection, &identity(CHALLENGE, &address))
+        .unwrap()
+        .ok();
     let nonce = answer["nonce"].as_str().unwrap().to_owned();
     let parts = ["hooks-guard service 1", CHALLENGE, &nonce, &address];
-    assert_eq!(answer["proof"], mac(&key(daemon), &parts.map(str::as_bytes)));
+    assert_eq!(
+        answer["proof"],
+        mac(&key(daemon), &parts.map(str::as_bytes))
+    );
     (connection, nonce)
 }
 
 /// The proof of a request.
 fn proof(daemon: &Daemon, nonce: &str, method: &str, path: &str, body: &str) -> String {
-    let parts = ["hooks-guard request 1", CHALLENGE, nonce, method, path, body];
+    let parts = [
+        "hooks-guard request 1",
+        CHALLENGE,
+        nonce,
+        method,
+        path,
+        body,
+    ];
     mac(&key(daemon), &parts.map(str::as_bytes))
 }
 
@@ -84,21 +98,39 @@ fn the_service_proves_itself_for_its_own_address_alone() {
         at(&address).error(403, "WRONG_ADDRESS");
     }
     let own = format!("127.0.0.1:{}", daemon.port);
-    for challenge in ["", "00", &CHALLENGE[2..], &format!("{CHALLENGE}00"), &"x".repeat(64)] {
-        daemon.send(&identity(challenge, &own)).error(400, "MISSING_FIELD");
+    for challenge in [
+        "",
+        "00",
+        &CHALLENGE[2..],
+        &format!("{CHALLENGE}00"),
+        &"x".repeat(64),
+    ] {
+        daemon
+            .send(&identity(challenge, &own))
+            .error(400, "MISSING_FIELD");
     }
-    daemon.get("/api/hooks/identity").error(400, "MISSING_FIELD");
+    daemon
+        .get("/api/hooks/identity")
+        .error(400, "MISSING_FIELD");
     let one = at(&own).ok();
-    assert_ne!(one["nonce"], at(&own).ok()["nonce"], "each connection has its own");
+    assert_ne!(
+        one["nonce"],
+        at(&own).ok()["nonce"],
+        "each connection has its own"
+    );
 }
 
 #[test]
 fn behind_a_port_mapping_the_published_address_counts_as_well() {
-    let daemon = Setup::new().config("published_address = '127.0.0.1:4711'").start();
+    let daemon = Setup::new()
+        .config("published_address = '127.0.0.1:4711'")
+        .start();
     daemon.send(&identity(CHALLENGE, "127.0.0.1:4711")).ok();
     let own = format!("127.0.0.1:{}", daemon.port);
     daemon.send(&identity(CHALLENGE, &own)).ok();
-    daemon.send(&identity(CHALLENGE, "127.0.0.1:4712")).error(403, "WRONG_ADDRESS");
+    daemon
+        .send(&identity(CHALLENGE, "127.0.0.1:4712"))
+        .error(403, "WRONG_ADDRESS");
 }
 
 #[test]
@@ -109,7 +141,10 @@ fn a_request_with_a_proof_gets_a_response_with_one() {
     let ruling: Value = {
         let request = proof(&daemon, &nonce, "POST", ASK, &command.to_string());
         let sent = Request::new("POST", ASK).json(&command);
-        let answer = exchange(&mut connection, &sent.header("X-Hooks-Guard-Proof", &request));
+        let answer = exchange(
+            &mut connection,
+            &sent.header("X-Hooks-Guard-Proof", &request),
+        );
         let answer = answer.unwrap();
         check(&daemon, &nonce, &request, &answer);
         answer.ok()
@@ -141,7 +176,10 @@ fn check(daemon: &Daemon, nonce: &str, request: &str, answer: &Answer) {
             &answer.body,
         ],
     );
-    assert_eq!(answer.header("x-hooks-guard-proof"), Some(expected.as_str()));
+    assert_eq!(
+        answer.header("x-hooks-guard-proof"),
+        Some(expected.as_str())
+    );
 }
 
 #[test]
@@ -174,7 +212,10 @@ fn a_wrong_proof_is_refused_and_none_is_needed() {
     // On a connection without a handshake there is no right one.
     send(&right, &mut Connection::open(daemon.port)).error(403, "WRONG_PROOF");
     let decisions = daemon.get("/api/hooks/decisions").ok();
-    assert_eq!(decisions["pagination"]["total"], 0, "none of them was decided");
+    assert_eq!(
+        decisions["pagination"]["total"], 0,
+        "none of them was decided"
+    );
     send(&right, &mut connection).ok();
     let unproved = daemon.post(&command);
     assert_eq!(unproved.header("x-hooks-guard-proof"), None);

@@ -116,7 +116,10 @@ fn what_is_installed_is_what_each_agent_reads() {
 /// A shell gives the hook the paths as they are, whatever is in them.
 #[test]
 fn installed_paths_reach_the_hook_as_they_are() {
-    let (config, trail) = ("/srv/a b/it's $HOME; `x`.toml", "/srv/a b/\"q\" 'r' hook x.db");
+    let (config, trail) = (
+        "/srv/a b/it's $HOME; `x`.toml",
+        "/srv/a b/\"q\" 'r' hook x.db",
+    );
     let mut home = Home::new();
     home.options.config = config.into();
     home.options.database = Some(trail.into());
@@ -129,7 +132,10 @@ fn installed_paths_reach_the_hook_as_they_are() {
     home.install(Agent::ClaudeCode);
     let settings: Value = serde_json::from_str(&home.read(Agent::ClaudeCode)).unwrap();
     let line = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
-    let output = Command::new("sh").args(["-c", line.as_str().unwrap()]).output().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", line.as_str().unwrap()])
+        .output()
+        .unwrap();
     let words = String::from_utf8(output.stdout).unwrap();
     let words: Vec<&str> = words.lines().collect();
     assert_eq!(words[4..], ["--config", config, "--database", trail]);
@@ -144,7 +150,10 @@ fn a_configuration_without_an_absolute_path_is_not_installed() {
         let mut home = Home::new();
         home.options.config = path.into();
         let error = install(Agent::Codex, &home.options).unwrap_err();
-        assert!(matches!(error, InstallError::Argument { .. }), "{path:?}: {error}");
+        assert!(
+            matches!(error, InstallError::Argument { .. }),
+            "{path:?}: {error}"
+        );
         assert!(home.files().is_empty());
     }
 }

@@ -146,7 +146,9 @@ async fn a_client_sends_the_token_with_what_needs_it_alone() {
     let address = ([127, 0, 0, 1], daemon.port).into();
     let key = daemon.setup().folder().join("data/service.key");
     let key = ServiceKey::load(&key).unwrap();
-    let client = Client::new(Address::Tcp(address)).with_token(TOKEN).with_key(key);
+    let client = Client::new(Address::Tcp(address))
+        .with_token(TOKEN)
+        .with_key(key);
     let limit = std::time::Duration::from_secs(60);
     for path in [
         "/health",

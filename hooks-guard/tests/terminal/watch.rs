@@ -359,7 +359,10 @@ fn watch_does_not_ask_for_a_token_that_a_stranger_would_get() {
     let terminal = Terminal::start(&daemon, &["watch"]);
     assert_eq!(terminal.end(), 3);
     let screen = terminal.screen();
-    assert!(screen.contains("is not this user's hooks-guard"), "{screen}");
+    assert!(
+        screen.contains("is not this user's hooks-guard"),
+        "{screen}"
+    );
     assert!(!screen.contains("token"), "{screen}");
     let heard = String::from_utf8_lossy(&heard.lock().unwrap()).into_owned();
     assert!(heard.starts_with("GET /api/hooks/identity "), "{heard}");
@@ -381,9 +384,18 @@ fn watch_says_that_a_stranger_took_the_place_of_the_service() {
     terminal.send("y");
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let heard = String::from_utf8_lossy(&heard.lock().unwrap()).into_owned();
-    assert!(!heard.contains("Bearer") && !heard.contains(TOKEN), "{heard}");
-    for request in heard.split("\r\n\r\n").filter(|request| !request.is_empty()) {
+    assert!(
+        !heard.contains("Bearer") && !heard.contains(TOKEN),
+        "{heard}"
+    );
+    for request in heard
+        .split("\r\n\r\n")
+        .filter(|request| !request.is_empty())
+    {
         assert!(request.starts_with("GET /api/hooks/identity "), "{heard}");
     }
-    assert!(!heard.contains(&ruling["id"].to_string()) || !heard.contains("APPROVED"), "{heard}");
+    assert!(
+        !heard.contains(&ruling["id"].to_string()) || !heard.contains("APPROVED"),
+        "{heard}"
+    );
 }
