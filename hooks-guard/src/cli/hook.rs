@@ -18,7 +18,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use hooks_guard::audit::Executed;
-use hooks_guard::classify::{Decision, Method};
+use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
 use hooks_guard::gate::Gate;
 use hooks_guard::proof::KeyError;
@@ -432,8 +432,8 @@ impl Guard<'_> {
             Ok(own) => own.map_err(|error| Some(error.to_string()))?,
             Err(_) => return Err(Some("hooks-guard has panicked".to_owned())),
         };
-        let agrees = |own: &Ruling| permits(own) || self.model_may_know(own, &ruling);
-        match own.iter().all(agrees) {
+        // A language model can only raise a class: without it, no less is allowed.
+        match own.iter().all(permits) {
             true => Ok(ruling),
             false => Err(Some(format!(
                 "the service would allow it, and this hook would not; check that both read `{}` and \
@@ -468,14 +468,6 @@ impl Guard<'_> {
         // Where none starts, nobody sends.
         let _ = thread::Builder::new().stack_size(STACK).spawn(judges);
         receive
-    }
-
-    /// Whether the service's language model understood what the tables do not: it is not asked twice.
-    fn model_may_know(&self, own: &Ruling, service: &Ruling) -> bool {
-        self.loaded.config.semantic.is_some()
-            && service.classification_method == Method::Semantic
-            && own.rule.is_none()
-            && own.confidence < UNDERSTOOD
     }
 
     /// The home that `~` is for the agent's shell, if it is not the user's: both are judged by.
@@ -707,9 +699,6 @@ fn undecided(question: &Question, why: String) -> Answer {
         true => Answer::Deny(why),
     }
 }
-
-/// Below this confidence, the tables did not understand a command.
-const UNDERSTOOD: f64 = 0.8;
 
 /// Whether a request may run without an answer of the guard: some agents run what is left to them.
 fn permits(ruling: &Ruling) -> bool {

@@ -403,3 +403,48 @@ fn approve_and_doctor_say_that_a_stranger_listens_and_send_nothing() {
     decides_alone(&home);
     assert_eq!(stranger.heard(), "");
 }
+
+/// On a Unix socket as well, the service proves itself and decides.
+#[test]
+fn a_service_on_a_unix_socket_decides_and_a_stranger_on_one_does_not() {
+    let home = Home::new();
+    let socket = home.path().join("guard.sock");
+    let service = Service::with(
+        &home,
+        "127.0.0.1:0",
+        &["--socket", socket.to_str().expect("text")],
+    );
+    home.config(&format!("socket = '{}'", socket.display()));
+    thread::scope(|scope| {
+        scope.spawn(|| service.answer("APPROVED"));
+        let allowed = home.hook("codex", &["--timeout", "30"], &before("mkdir a", "1"));
+        assert!(allowed.status.success(), "{allowed:?}");
+        assert!(allowed.stdout.is_empty(), "it runs: {allowed:?}");
+    });
+    drop(service);
+    let _ = std::fs::remove_file(&socket);
+    let listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let all = Arc::clone(&heard);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut bytes = [0; 1 << 16];
+            let count = stream.read(&mut bytes).unwrap_or(0);
+            all.lock().expect("no panic").extend(&bytes[..count]);
+            let length = ALLOW.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{ALLOW}"
+            );
+        }
+    });
+    let (decision, reason) = told(&home.hook("codex", &[], &before("mkdir b", "2")));
+    assert_eq!(decision, "deny", "{reason}");
+    assert!(
+        reason.contains("is not this user's hooks-guard"),
+        "{reason}"
+    );
+    let heard = String::from_utf8_lossy(&heard.lock().expect("no panic")).into_owned();
+    assert!(heard.contains("x-hooks-guard-address: unix"), "{heard}");
+    assert!(!heard.contains("mkdir"), "{heard}");
+}
