@@ -229,18 +229,21 @@ impl Client {
     }
 
     async fn begin(&self) -> Result<(Link, Option<Handshake>), ClientError> {
-        let (stream, host): (Box<dyn Stream>, String) = match &self.address {
+        let (stream, host, reached): (Box<dyn Stream>, String, String) = match &self.address {
             Address::Tcp(address) => {
                 let stream = TcpStream::connect(address).await;
                 let stream = stream.map_err(ClientError::Away)?;
                 // The handshake is a round trip more.
                 let _ = stream.set_nodelay(true);
-                (Box::new(stream), address.to_string())
+                // `0.0.0.0` is no address that anything is reached at.
+                let reached = stream.peer_addr().map_err(ClientError::Away)?;
+                (Box::new(stream), address.to_string(), reached.to_string())
             }
             Address::Unix(socket) => {
                 let stream = UnixStream::connect(socket).await;
                 let stream = stream.map_err(ClientError::Away)?;
-                (Box::new(stream), "localhost".to_owned())
+                let reached = proof::UNIX.to_owned();
+                (Box::new(stream), "localhost".to_owned(), reached)
             }
         };
         let (sender, connection) = http1::handshake(TokioIo::new(stream))
@@ -258,23 +261,22 @@ impl Client {
         let Some(key) = &self.key else {
             return Ok((link, None));
         };
-        let agreed = self.agree(&mut link, key.clone()).await?;
+        let agreed = self.agree(&mut link, key.clone(), &reached).await?;
         Ok((link, Some(agreed)))
     }
 
-    /// The handshake.
-    async fn agree(&self, link: &mut Link, key: ServiceKey) -> Result<Handshake, ClientError> {
-        let (challenge, address) = (
-            proof::nonce(),
-            match &self.address {
-                Address::Tcp(address) => address.to_string(),
-                Address::Unix(_) => proof::UNIX.to_owned(),
-            },
-        );
+    /// The handshake with a service that was reached at this address.
+    async fn agree(
+        &self,
+        link: &mut Link,
+        key: ServiceKey,
+        address: &str,
+    ) -> Result<Handshake, ClientError> {
+        let challenge = proof::nonce();
         let request = link
             .request(&Method::GET, proof::IDENTITY)
             .header(proof::CHALLENGE, &challenge)
-            .header(proof::ADDRESS, &address);
+            .header(proof::ADDRESS, address);
         let response = link.send(request, Body::empty()).await?;
         let body = Limited::new(response.into_body(), MAX_IDENTITY).collect();
         let body = body.await.map_err(|_| self.unproved())?.to_bytes();
@@ -284,7 +286,7 @@ impl Client {
             return Err(self.unproved());
         };
         let handshake = Handshake::new(key, challenge, nonce);
-        match proof::matches(&given, &handshake.of_service(&address)) {
+        match proof::matches(&given, &handshake.of_service(address)) {
             true => Ok(handshake),
             false => Err(self.unproved()),
         }

@@ -63,18 +63,20 @@ pub(crate) struct Options {
 /// classification is for its record.
 const DECISION: Duration = Duration::from_secs(3);
 
-/// What a service may take to prove itself. It needs neither its trail nor its rules for that.
-const HANDSHAKE: Duration = Duration::from_millis(400);
+/// What a service may take to prove itself. It needs neither its trail nor its rules for that, so
+/// that only a stopped one takes as long, or one of a machine that has many times more to do than it
+/// can.
+const HANDSHAKE: Duration = Duration::from_millis(600);
 
 /// What the hook may take in all if it decides alone. Another process, be it a service that is
 /// stopped, may have the trail locked.
 const ALONE: Duration = Duration::from_millis(900);
 
-/// What it has for its own decision at least, if the service took long to fail.
-const LEAST: Duration = Duration::from_millis(500);
+/// What it has for its own decision if the service took longer than that to fail.
+const AFTERWARDS: Duration = Duration::from_millis(500);
 
 /// Why nothing is recorded if that time is over.
-const LOCKED: &str = "the audit trail is locked by another process; end that process, which may be a stopped `hooks-guard serve`";
+const LOCKED: &str = "the audit trail was not written in time; look for a process that has it locked, such as a stopped `hooks-guard serve`";
 
 /// How long a service that somebody is waited for at may be away: it may be starting anew.
 const RESTART: Duration = Duration::from_secs(10);
@@ -279,6 +281,7 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
             let guard = Guard {
                 agent,
                 calls: Calls::in_folder(loaded.calls()),
+                is_new: loaded.trail_file().is_some_and(|file| !file.exists()),
                 loaded: &loaded,
                 began,
                 until: began + limit,
@@ -313,6 +316,8 @@ struct Guard<'a> {
     agent: Agent,
     calls: Calls,
     loaded: &'a Loaded,
+    /// Whether the trail has to be made, which takes longer, and nobody can have it locked.
+    is_new: bool,
     began: Instant,
     /// When the agent must have its answer.
     until: Instant,
@@ -396,7 +401,13 @@ impl Guard<'_> {
 
     /// When this process gives up what it does with the trail itself.
     fn soon(&self) -> Instant {
-        let soon = (self.began + ALONE).max(Instant::now() + LEAST);
+        if self.is_new {
+            return self.until;
+        }
+        let (soon, now) = (self.began + ALONE, Instant::now());
+        // A handshake that is given up leaves enough.
+        let is_enough = soon.saturating_duration_since(now) >= (ALONE - HANDSHAKE) / 2;
+        let soon = if is_enough { soon } else { now + AFTERWARDS };
         soon.min(self.until)
     }
 

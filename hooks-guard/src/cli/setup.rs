@@ -323,9 +323,7 @@ pub(crate) fn gate(loaded: &Loaded, secret: Option<PathBuf>) -> Result<Gate, Fai
 pub(crate) fn gate_by_tables(loaded: &Loaded, home: &Path) -> Result<Gate, Failure> {
     let mut protected = protected(loaded);
     if home != protected.home {
-        let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-        let homes = Homes::new(home, variable);
-        protected.settings.extend(settings_files(&homes, None));
+        protected.settings.extend(agents_settings(home));
         home.clone_into(&mut protected.home);
     }
     gate_with(loaded, Classifier::new(), protected, None)
@@ -383,6 +381,17 @@ pub(crate) fn homes(places: &Places) -> Homes {
     })
 }
 
+/// The settings of agents in a home: where they are without variables, and where variables move them,
+/// which a project may have set.
+fn agents_settings(home: &Path) -> Vec<PathBuf> {
+    let moved = Homes::new(home, |name| std::env::var_os(name).map(PathBuf::from));
+    let mut files = settings_files(&Homes::new(home, |_| None), None);
+    files.extend(settings_files(&moved, None));
+    files.sort();
+    files.dedup();
+    files
+}
+
 /// What no command and no tool may touch without a question.
 pub(crate) fn protected(loaded: &Loaded) -> Protected {
     let Loaded {
@@ -411,7 +420,7 @@ pub(crate) fn protected(loaded: &Loaded) -> Protected {
     protected.listen = Some(config.listen);
     protected.socket = config.socket.clone();
     protected.files = files;
-    protected.settings = settings_files(&homes(places), None);
+    protected.settings = agents_settings(&places.home);
     protected.pid = Some(std::process::id());
     protected
 }

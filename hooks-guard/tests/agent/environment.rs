@@ -212,6 +212,22 @@ fn files_that_others_can_write_are_refused() {
     }
 }
 
+/// Variables that move an agent's settings leave the settings of the user protected.
+#[test]
+fn settings_of_agents_stay_protected_where_variables_move_them() {
+    let home = Home::new();
+    home.config("");
+    let rules = home.config_file().with_file_name("rules.toml");
+    fs::write(rules, "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n").expect("a file");
+    let settings = home.path().join(".claude/settings.json");
+    for variables in [&[][..], &[("CLAUDE_CONFIG_DIR", "/srv/x")]] {
+        let touch = format!("touch {}", settings.display());
+        let (said, reason) =
+            told(&home.hook_in(variables, "claude-code", &[], &before(&touch, "1")));
+        assert_eq!(said, "ask", "{variables:?}: {reason}");
+    }
+}
+
 /// The shell takes `~` for `HOME`, and the guard's files are those of the user.
 #[test]
 fn a_tilde_is_judged_by_the_homes_of_the_shell_and_of_the_user() {

@@ -448,3 +448,28 @@ fn a_service_on_a_unix_socket_decides_and_a_stranger_on_one_does_not() {
     assert!(heard.contains("x-hooks-guard-address: unix"), "{heard}");
     assert!(!heard.contains("mkdir"), "{heard}");
 }
+
+#[test]
+fn a_service_on_every_address_is_known_by_the_one_that_is_reached() {
+    for (listen, reached) in [
+        ("0.0.0.0", "0.0.0.0"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.2"),
+        ("127.0.0.1", "127.0.0.1"),
+    ] {
+        let home = Home::new();
+        home.config("allow_remote = true");
+        let service = Service::at(&home, &format!("{listen}:0"));
+        home.config(&format!(
+            "allow_remote = true\nlisten = '{reached}:{}'",
+            service.port
+        ));
+        let asks = before("mkdir a", "1");
+        let (decision, reason) = told(&home.hook("claude-code", &[], &asks));
+        assert_eq!(decision, "ask");
+        assert!(
+            !reason.contains("hooks-guard"),
+            "{listen}, {reached}: {reason}"
+        );
+    }
+}
