@@ -13,10 +13,10 @@ use hooks_guard::rules::{Rules, RulesError, Trust};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
-use super::Failure;
 use super::setup::{
     Loaded, Setup, address, database, homes, places, protected, runtime, without_password,
 };
+use super::{Failure, ownership};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -214,6 +214,10 @@ impl Service for Parts {
     }
 
     fn configuration(&self) -> Result<Vec<String>, String> {
-        Ok(self.loaded.as_ref().map_err(Clone::clone)?.warnings())
+        let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
+        match ownership::problem(loaded, self.project.as_deref()) {
+            Some(problem) => Err(format!("hooks refuse to decide: {problem}")),
+            None => Ok(loaded.warnings()),
+        }
     }
 }

@@ -204,6 +204,11 @@ fn files_that_others_can_write_are_refused() {
         assert!(reason.contains("others can write"), "{reason}");
         let (said, _) = told(&home.hook("codex", &[], &before("ls", "1")));
         assert_eq!(said, "deny");
+        let doctor = home.command().args(["doctor", "--json"]).output();
+        let doctor = doctor.expect("it runs");
+        let printed = String::from_utf8_lossy(&doctor.stdout);
+        assert!(printed.contains("hooks refuse to decide"), "{printed}");
+        assert_eq!(doctor.status.code(), Some(1));
         fs::set_permissions(&path, before_it).expect("it is ours");
         assert_eq!(
             told(&home.hook("claude-code", &[], &before("ls", "1"))).0,
