@@ -1,11 +1,12 @@
 //! Speaks to a service that runs.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{Method, Request, Response, StatusCode, header};
+use axum::http::{Method, Request, Response, StatusCode, header, request};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
@@ -17,8 +18,13 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::proof::{self, Handshake, ServiceKey};
+
 /// The longest answer that is read, in bytes: a page of the trail has at most 1000 records.
 const MOST: usize = 64 << 20;
+
+/// The longest answer to a handshake that is read, in bytes.
+const MAX_IDENTITY: usize = 4 << 10;
 
 /// Where a service listens (P-16).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,11 +35,26 @@ pub enum Address {
     Unix(PathBuf),
 }
 
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
 /// Speaks to a service that runs (P-16); a connection for each request.
+///
+/// With a [key](Self::with_key), each connection begins with a handshake: nothing but a random
+/// challenge is sent before the service has proved that it has the key, and no response counts
+/// without a proof. Without a key, the client sends no operator's token.
 #[derive(Clone, Debug)]
 pub struct Client {
     address: Address,
     token: Option<String>,
+    key: Option<ServiceKey>,
+    handshake: Duration,
 }
 
 /// Why there is no answer (P-16).
@@ -46,6 +67,12 @@ pub enum ClientError {
     /// The answer took too long.
     #[error("no answer within {} ms; see whether the service is busy", .0.as_millis())]
     Late(Duration),
+    /// The service does not prove that it has the key: another process listens there, or a service
+    /// of another version or user.
+    #[error(
+        "what listens at {0} is not this user's hooks-guard; look at what listens there, and restart `hooks-guard serve`"
+    )]
+    Unproved(String),
     /// What came is no answer of the service.
     #[error("the answer is none of this service; see what listens there")]
     Strange,
@@ -68,11 +95,30 @@ impl Client {
         Self {
             address,
             token: None,
+            key: None,
+            handshake: Duration::MAX,
         }
+    }
+
+    /// Has the service prove that it has this key before anything is sent to it.
+    #[must_use]
+    pub fn with_key(mut self, key: ServiceKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Gives up if connecting and the proof take longer than this.
+    #[must_use]
+    pub fn with_handshake_timeout(mut self, limit: Duration) -> Self {
+        self.handshake = limit;
+        self
     }
 
     /// Presents the operator's token with the requests that need it: answers to questions, and
     /// deletions. Everything else is sent without: what captures the connection would have it.
+    ///
+    /// Without a [key](Self::with_key), those requests fail: whatever listens there would get the
+    /// token.
     #[must_use]
     pub fn with_token(mut self, token: impl Into<String>) -> Self {
         self.token = Some(token.into());
@@ -115,13 +161,7 @@ impl Client {
         body: Option<&Value>,
         limit: Duration,
     ) -> Result<Value, ClientError> {
-        let whole = async {
-            let (response, _connection) = self.ask(method, path, body).await?;
-            let status = response.status();
-            let bytes = Limited::new(response.into_body(), MOST).collect().await;
-            let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
-            answer(status, &bytes)
-        };
+        let whole = async { self.connect().await?.exchange(method, path, body).await };
         timeout(limit, whole)
             .await
             .map_err(|_| ClientError::Late(limit))?
@@ -141,15 +181,18 @@ impl Client {
             None => "/api/hooks/events".to_owned(),
         };
         let begun = timeout(limit, async {
-            let (response, connection) = self.ask(Method::GET, &path, None).await?;
-            let status = response.status();
+            let connected = self.connect().await?;
+            let (response, connection, proved) = connected.ask(Method::GET, &path, None).await?;
+            let (status, given) = (response.status(), proof_of(&response));
             let body = response.into_body();
             if status != StatusCode::OK {
                 let bytes = Limited::new(body, MOST).collect().await;
                 let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
+                self.check(proved.as_ref(), status, &given, &bytes)?;
                 answer(status, &bytes)?;
                 return Err(ClientError::Strange);
             }
+            self.check(proved.as_ref(), status, &given, proof::STREAM)?;
             Ok(Events {
                 body,
                 read: Vec::new(),
@@ -159,49 +202,232 @@ impl Client {
         begun.await.map_err(|_| ClientError::Late(limit))?
     }
 
-    /// Sends a request on a connection of its own, and reads the head of the answer.
-    async fn ask(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<(Response<Incoming>, Connection), ClientError> {
-        let strange = |_: hyper::Error| ClientError::Strange;
-        let (stream, host): (Box<dyn Stream>, String) = match &self.address {
+    /// Returns whether anything listens there, without sending anything.
+    pub async fn is_reachable(&self, limit: Duration) -> bool {
+        let connected = async {
+            match &self.address {
+                Address::Tcp(address) => TcpStream::connect(address).await.is_ok(),
+                Address::Unix(socket) => UnixStream::connect(socket).await.is_ok(),
+            }
+        };
+        timeout(limit, connected).await.unwrap_or(false)
+    }
+
+    /// Connects for one request, and has the service prove itself if there is a key.
+    ///
+    /// # Errors
+    /// If nothing listens there, the service does not prove itself, or the
+    /// [handshake timeout](Self::with_handshake_timeout) is over.
+    pub async fn connect(&self) -> Result<Connected<'_>, ClientError> {
+        let begun = timeout(self.handshake, self.begin()).await;
+        let (link, agreed) = begun.map_err(|_| ClientError::Late(self.handshake))??;
+        Ok(Connected {
+            client: self,
+            link,
+            agreed,
+        })
+    }
+
+    async fn begin(&self) -> Result<(Link, Option<Handshake>), ClientError> {
+        let (stream, host, reached): (Box<dyn Stream>, String, String) = match &self.address {
             Address::Tcp(address) => {
                 let stream = TcpStream::connect(address).await;
-                (
-                    Box::new(stream.map_err(ClientError::Away)?),
-                    address.to_string(),
-                )
+                let stream = stream.map_err(ClientError::Away)?;
+                // The handshake is a round trip more.
+                let _ = stream.set_nodelay(true);
+                // `0.0.0.0` is no address that anything is reached at.
+                let reached = stream.peer_addr().map_err(ClientError::Away)?;
+                (Box::new(stream), address.to_string(), reached.to_string())
             }
             Address::Unix(socket) => {
                 let stream = UnixStream::connect(socket).await;
-                (
-                    Box::new(stream.map_err(ClientError::Away)?),
-                    "localhost".to_owned(),
-                )
+                let stream = stream.map_err(ClientError::Away)?;
+                let reached = proof::UNIX.to_owned();
+                (Box::new(stream), "localhost".to_owned(), reached)
             }
         };
-        let handshake = http1::handshake(TokioIo::new(stream)).await;
-        let (mut sender, connection) = handshake.map_err(strange)?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|_| ClientError::Strange)?;
         let connection = Connection(tokio::spawn(async move {
             // How it ended shows in the answer.
             let _ = connection.await;
         }));
-        let token = self.token.as_ref().filter(|_| needs_token(&method, path));
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header(header::HOST, host)
-            .header(header::CONTENT_TYPE, "application/json");
+        let mut link = Link {
+            sender,
+            host,
+            connection,
+        };
+        let Some(key) = &self.key else {
+            return Ok((link, None));
+        };
+        let agreed = self.agree(&mut link, key.clone(), &reached).await?;
+        Ok((link, Some(agreed)))
+    }
+
+    /// The handshake with a service that was reached at this address.
+    async fn agree(
+        &self,
+        link: &mut Link,
+        key: ServiceKey,
+        address: &str,
+    ) -> Result<Handshake, ClientError> {
+        let challenge = proof::nonce();
+        let request = link
+            .request(&Method::GET, proof::IDENTITY)
+            .header(proof::CHALLENGE, &challenge)
+            .header(proof::ADDRESS, address);
+        let response = link.send(request, Body::empty()).await?;
+        let body = Limited::new(response.into_body(), MAX_IDENTITY).collect();
+        let body = body.await.map_err(|_| self.unproved())?.to_bytes();
+        let identity: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let (Some(nonce), Some(given)) = (text(&identity, "nonce"), text(&identity, "proof"))
+        else {
+            return Err(self.unproved());
+        };
+        let handshake = Handshake::new(key, challenge, nonce);
+        match proof::matches(&given, &handshake.of_service(address)) {
+            true => Ok(handshake),
+            false => Err(self.unproved()),
+        }
+    }
+
+    /// Checks the proof of a response, if the connection began with a handshake.
+    fn check(
+        &self,
+        proved: Option<&Proved>,
+        status: StatusCode,
+        given: &str,
+        covered: &[u8],
+    ) -> Result<(), ClientError> {
+        let Some(Proved { handshake, request }) = proved else {
+            return Ok(());
+        };
+        let expected = handshake.of_response(request, status.as_u16(), covered);
+        match proof::matches(given, &expected) {
+            true => Ok(()),
+            false => Err(self.unproved()),
+        }
+    }
+
+    fn unproved(&self) -> ClientError {
+        ClientError::Unproved(self.address.to_string())
+    }
+}
+
+/// A connection for one request, to a service that has proved itself if the client has a key.
+#[derive(Debug)]
+pub struct Connected<'a> {
+    client: &'a Client,
+    link: Link,
+    agreed: Option<Handshake>,
+}
+
+impl Connected<'_> {
+    /// Sends something.
+    ///
+    /// # Errors
+    /// As [`Client::get`].
+    pub async fn post(
+        self,
+        path: &str,
+        body: &Value,
+        limit: Duration,
+    ) -> Result<Value, ClientError> {
+        let whole = self.exchange(Method::POST, path, Some(body));
+        timeout(limit, whole)
+            .await
+            .map_err(|_| ClientError::Late(limit))?
+    }
+
+    async fn exchange(
+        self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, ClientError> {
+        let client = self.client;
+        let (response, connection, proved) = self.ask(method, path, body).await?;
+        let (status, given) = (response.status(), proof_of(&response));
+        let bytes = Limited::new(response.into_body(), MOST).collect().await;
+        let bytes = bytes.map_err(|_| ClientError::Strange)?.to_bytes();
+        drop(connection);
+        client.check(proved.as_ref(), status, &given, &bytes)?;
+        answer(status, &bytes)
+    }
+
+    /// Sends a request, and reads the head of the answer.
+    async fn ask(
+        self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(Response<Incoming>, Connection, Option<Proved>), ClientError> {
+        let Self {
+            client,
+            mut link,
+            agreed,
+        } = self;
+        let token = client.token.as_ref().filter(|_| needs_token(&method, path));
+        if token.is_some() && agreed.is_none() {
+            return Err(client.unproved());
+        }
+        let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
+        let mut request = link.request(&method, path);
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        let proved = agreed.map(|handshake| Proved {
+            request: handshake.of_request(method.as_str(), path, &body),
+            handshake,
+        });
+        if let Some(proved) = &proved {
+            request = request.header(proof::PROOF, &proved.request);
+        }
+        let response = link.send(request, body.into()).await?;
+        Ok((response, link.connection, proved))
+    }
+}
+
+/// What the response to a request is checked with.
+struct Proved {
+    handshake: Handshake,
+    request: String,
+}
+
+/// The proof of a response; empty if there is none.
+fn proof_of(response: &Response<Incoming>) -> String {
+    let proof = response.headers().get(proof::PROOF);
+    let proof = proof.and_then(|proof| proof.to_str().ok());
+    proof.unwrap_or_default().to_owned()
+}
+
+/// A connection on which requests are sent.
+#[derive(Debug)]
+struct Link {
+    sender: http1::SendRequest<Body>,
+    host: String,
+    connection: Connection,
+}
+
+impl Link {
+    fn request(&self, method: &Method, path: &str) -> request::Builder {
+        Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, &self.host)
+            .header(header::CONTENT_TYPE, "application/json")
+    }
+
+    async fn send(
+        &mut self,
+        request: request::Builder,
+        body: Body,
+    ) -> Result<Response<Incoming>, ClientError> {
+        let strange = |_: hyper::Error| ClientError::Strange;
         let request = request.body(body).map_err(|_| ClientError::Strange)?;
-        let response = sender.send_request(request).await.map_err(strange)?;
-        Ok((response, connection))
+        self.sender.ready().await.map_err(strange)?;
+        self.sender.send_request(request).await.map_err(strange)
     }
 }
 

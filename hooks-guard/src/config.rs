@@ -35,6 +35,12 @@ pub struct Config {
     /// The audit trail: `sqlite:PATH`, a path, or `postgres://…`. In the user's data directory,
     /// unless given; in a file by an absolute path.
     pub database: Option<String>,
+    /// The key by which the service and its clients know each other. Beside the trail's file,
+    /// unless given; in a file by an absolute path.
+    pub key_file: Option<PathBuf>,
+    /// The address by which clients reach the service, if a port mapping lies between, as that of
+    /// a container: `127.0.0.1:3000`.
+    pub published_address: Option<SocketAddr>,
     /// Whether anything is judged at all. Off, the service answers 503, and agents ask their
     /// users as they would without it.
     pub enabled: bool,
@@ -103,6 +109,8 @@ impl Default for Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 3000)),
             socket: None,
             database: None,
+            key_file: None,
+            published_address: None,
             enabled: true,
             auto_allow_read: true,
             require_confirmation_cud: true,
@@ -209,6 +217,9 @@ impl Config {
         }
         if let Some(socket) = self.socket.as_ref().filter(|socket| !socket.is_absolute()) {
             return Err(range("socket", &socket.display(), ABSOLUTE));
+        }
+        if let Some(key) = self.key_file.as_ref().filter(|key| !key.is_absolute()) {
+            return Err(range("key_file", &key.display(), ABSOLUTE));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! changes nothing.
 
 mod agents;
+mod environment;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -59,8 +60,17 @@ pub struct Surroundings<'a> {
     pub homes: &'a Homes,
     /// The project, if one is looked at.
     pub project: Option<&'a Path>,
+    /// The folders whose settings may set variables for an agent: the project, or the current
+    /// directory and the repository around it.
+    pub workspace: &'a [PathBuf],
     /// The binary that is running.
     pub binary: &'a Path,
+    /// The configuration, by an absolute path, as `install` gives it to a hook.
+    pub config: &'a Path,
+    /// The trail, as `install` gives it to a hook.
+    pub database: Option<&'a str>,
+    /// The variables of the environment, by their names.
+    pub variables: &'a [String],
     /// The search path, `PATH`.
     pub path: Option<&'a OsStr>,
     /// The files that nobody but their owner may read: database, configuration, trust….
@@ -116,6 +126,7 @@ pub struct RuleFile {
 pub fn examine(around: &Surroundings<'_>, service: &impl Service) -> Vec<Check> {
     let mut checks = vec![binary(around)];
     checks.extend(agents::checks(around));
+    checks.extend(environment::checks(around));
     checks.push(daemon(service));
     let (audit, newest) = audit(service);
     checks.push(audit);

@@ -11,6 +11,7 @@
 //! | `service` | the gate with its trail, and the answers of people |
 //! | `script` | hooks in JavaScript that may restrict; feature `script` |
 //! | `http`, `config`, `client` | the service over HTTP; feature `http` |
+//! | `proof` | the key by which clients and the service know each other; feature `http` |
 //! | `install` | puts the hook into the agents' settings; feature `cli` |
 //! | `doctor` | what is wrong with an installation; feature `cli` |
 //!
@@ -47,6 +48,8 @@ pub mod http;
 pub mod install;
 mod mask;
 pub mod places;
+#[cfg(feature = "http")]
+pub mod proof;
 pub mod protocol;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod random;

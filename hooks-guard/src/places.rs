@@ -33,6 +33,15 @@ impl Places {
         })
     }
 
+    /// Those of the user who runs this, by the user database of the system alone; none if the user
+    /// is not in it. Variables of the environment, which others may have set, do not count.
+    #[cfg(all(unix, feature = "cli"))]
+    #[must_use]
+    pub fn of_user() -> Option<Self> {
+        let user = nix::unistd::User::from_uid(nix::unistd::geteuid()).ok()??;
+        user.dir.is_absolute().then(|| Self::below(&user.dir))
+    }
+
     /// Those below one directory, as in a test.
     #[must_use]
     pub fn below(home: &Path) -> Self {

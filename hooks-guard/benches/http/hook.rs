@@ -51,7 +51,9 @@ fn once(folder: &Path, config: &Path, number: usize) -> Result<f64, String> {
     let mut command = process::guard(folder);
     command
         .args(["hook", "claude-code", "--config"])
-        .arg(config);
+        .arg(config)
+        .arg("--database")
+        .arg(process::trail(folder));
     ended(command, Some(&input.to_string()))
 }
 

@@ -9,7 +9,7 @@ use hooks_runtime::display::escape;
 use serde_json::{Value, json};
 
 use super::Failure;
-use super::setup::{Setup, address, runtime};
+use super::setup::{Setup, runtime};
 
 /// How long the service may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -44,9 +44,9 @@ enum Remember {
 /// The token is read from the terminal: what agents start has none, and an argument or a variable
 /// could be read by them.
 pub(crate) fn approve(options: Options) -> Result<bool, Failure> {
-    let config = options.setup.config()?;
+    // The token is sent only after the service has proved on the same connection that it has the key.
+    let client = options.setup.load()?.client()?;
     let runtime = runtime()?;
-    let client = Client::new(address(&config));
     let waiting = runtime.block_on(client.get("/api/hooks/pending", LIMIT))?;
     let waiting = waiting["pending"].as_array().cloned().unwrap_or_default();
     if waiting.is_empty() && options.ids.is_empty() {

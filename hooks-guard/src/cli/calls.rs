@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hooks_guard::PermissionRequest;
-use hooks_guard::places::Places;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -26,8 +25,8 @@ pub(crate) struct Call {
 }
 
 impl Calls {
-    pub(crate) fn of_environment() -> Option<Self> {
-        Some(Self(Places::of_environment()?.state.join("calls")))
+    pub(crate) fn in_folder(folder: PathBuf) -> Self {
+        Self(folder)
     }
 
     /// Keeps a call, for this user alone.

@@ -154,9 +154,9 @@ impl Judge {
                 (Gate::new(classifier, Policy::default()), true)
             }
             false => {
-                let mut config = judges.setup.config()?;
-                config.semantic = stage.or(config.semantic);
-                (gate(&config, None)?, config.enabled)
+                let mut loaded = judges.setup.load()?;
+                loaded.config.semantic = stage.or(loaded.config.semantic);
+                (gate(&loaded, None)?, loaded.config.enabled)
             }
         };
         Ok(Self {

@@ -1,20 +1,22 @@
 //! `doctor`: what is wrong with an installation.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use hooks_guard::audit::{AuditStore, Filter, Page, TrailAddress};
 use hooks_guard::client::{Address, Client, ClientError};
-use hooks_guard::config::Config;
 use hooks_guard::doctor::{self, Audit, Daemon, RuleFile, Service, State, Surroundings};
 use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, RulesError, Trust};
 use jiff::Timestamp;
+use tokio::runtime::Runtime;
 
-use super::Failure;
-use super::setup::{Setup, address, database, homes, places, protected, runtime, without_password};
+use super::setup::{
+    Loaded, Setup, address, database, homes, places, protected, runtime, without_password,
+};
+use super::{Failure, ownership};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -30,8 +32,7 @@ pub(crate) struct Options {
 
 /// What the other parts find.
 struct Parts {
-    config: Result<Config, String>,
-    places: Places,
+    loaded: Result<Loaded, String>,
     project: Option<PathBuf>,
 }
 
@@ -40,25 +41,30 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     let homes = homes(&places);
     let project = options.project.map(std::path::absolute).transpose()?;
     let binary = std::env::current_exe()?;
-    let config = options.setup.config();
-    let mut private = vec![
-        places.config_file(),
-        places.rules_file(),
-        places.trust_file(),
-    ];
-    // Where the configuration cannot be read, the trail is where it is without one.
-    let url = config
-        .as_ref()
-        .ok()
-        .and_then(|config| config.database.as_deref());
-    match url.map(TrailAddress::read) {
-        None => private.push(places.database_file()),
-        Some(Some(TrailAddress::File(file))) => private.push(file.to_owned()),
-        Some(_) => {}
-    }
+    let loaded = options.setup.load();
+    let private = match &loaded {
+        Ok(loaded) => loaded.files(),
+        // Where the configuration cannot be read, the rest is where it is without one.
+        Err(_) => vec![
+            places.config_file(),
+            places.rules_file(),
+            places.trust_file(),
+            places.database_file(),
+        ],
+    };
+    let (config, trail) = match &loaded {
+        Ok(loaded) => loaded.for_hook(),
+        Err(_) => (places.config_file(), None),
+    };
+    let workspace = match &project {
+        Some(project) => vec![project.clone()],
+        None => around(&std::env::current_dir()?),
+    };
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    let mut variables: Vec<String> = names.collect();
+    variables.sort();
     let parts = Parts {
-        config: config.map_err(|error| error.to_string()),
-        places,
+        loaded: loaded.map_err(|error| error.to_string()),
         project: project.clone(),
     };
     let path = std::env::var_os("PATH");
@@ -66,7 +72,11 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
         &Surroundings {
             homes: &homes,
             project: project.as_deref(),
+            workspace: &workspace,
             binary: &binary,
+            config: &config,
+            database: trail.as_deref(),
+            variables: &variables,
             path: path.as_deref(),
             private: &private,
             now: Timestamp::now(),
@@ -93,12 +103,37 @@ pub(crate) fn doctor(options: Options) -> Result<bool, Failure> {
     Ok(doctor::worst(&checks) != State::Bad)
 }
 
+/// A directory, and the repository around it.
+fn around(directory: &Path) -> Vec<PathBuf> {
+    let repository = directory
+        .ancestors()
+        .find(|folder| folder.join(".git").exists());
+    let repository = repository.filter(|folder| *folder != directory);
+    let folders = std::iter::once(directory).chain(repository);
+    folders.map(Path::to_owned).collect()
+}
+
+/// Without a key no service is believed: nothing may listen.
+fn listens(runtime: &Runtime, place: &Address, error: &Failure) -> Result<Option<Daemon>, String> {
+    let client = Client::new(place.clone());
+    match runtime.block_on(client.is_reachable(Duration::from_secs(3))) {
+        false => Ok(None),
+        true => Err(format!(
+            "{}; {error}",
+            ClientError::Unproved(place.to_string())
+        )),
+    }
+}
+
 impl Service for Parts {
     fn daemon(&self) -> Result<Option<Daemon>, String> {
-        let config = self.config.as_ref().map_err(Clone::clone)?;
+        let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
         let runtime = runtime().map_err(|error| error.to_string())?;
-        let place = address(config);
-        let client = Client::new(place.clone());
+        let place = address(&loaded.config);
+        let client = match loaded.client() {
+            Ok(client) => client,
+            Err(error) => return listens(&runtime, &place, &error),
+        };
         match runtime.block_on(client.get("/health", Duration::from_secs(3))) {
             Ok(health) => Ok(Some(Daemon {
                 address: match place {
@@ -113,7 +148,7 @@ impl Service for Parts {
     }
 
     fn audit(&self) -> Result<Option<Audit>, String> {
-        let config = self.config.as_ref().map_err(Clone::clone)?;
+        let config = &self.loaded.as_ref().map_err(Clone::clone)?.config;
         let url = database(config).map_err(|error| error.to_string())?;
         if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
             && !path.exists()
@@ -139,13 +174,13 @@ impl Service for Parts {
     }
 
     fn rules(&self) -> Vec<RuleFile> {
-        let Ok(config) = &self.config else {
+        let Ok(loaded) = &self.loaded else {
             return Vec::new();
         };
-        let protected = protected(&self.places, config);
-        let trust = Trust::load(&self.places.trust_file());
+        let protected = protected(loaded);
+        let trust = Trust::load(&loaded.places.trust_file());
         let mut files = Vec::new();
-        let user = self.places.rules_file();
+        let user = loaded.places.rules_file();
         let project = self.project.as_deref().map(Places::project_rules);
         for (path, own) in [(Some(user), true), (project, false)] {
             let Some(path) = path.filter(|path| path.exists()) else {
@@ -179,7 +214,10 @@ impl Service for Parts {
     }
 
     fn configuration(&self) -> Result<Vec<String>, String> {
-        let config = self.config.as_ref().map_err(Clone::clone)?;
-        Ok(config.warnings().into_iter().map(str::to_owned).collect())
+        let loaded = self.loaded.as_ref().map_err(Clone::clone)?;
+        match ownership::problem(loaded, self.project.as_deref()) {
+            Some(problem) => Err(format!("hooks refuse to decide: {problem}")),
+            None => Ok(loaded.warnings()),
+        }
     }
 }

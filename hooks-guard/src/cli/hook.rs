@@ -2,8 +2,15 @@
 //!
 //! The agent always gets an answer in its own format before its timeout. An error, a missing
 //! decision or a timeout is never an allow.
+//!
+//! A project can set variables in the environment of its agent, and another process can listen at
+//! the service's address. The hook therefore finds its files by its arguments and the system's user
+//! database alone, and sends nothing to a service that does not prove that it has the key.
 
 use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -13,8 +20,8 @@ use clap::builder::FalseyValueParser;
 use hooks_guard::audit::Executed;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
-use hooks_guard::config::Config;
 use hooks_guard::gate::Gate;
+use hooks_guard::proof::KeyError;
 use hooks_guard::protocol::{
     self, Agent, AgentPrompt, Answer, Event, Hook, Question, Ran, Refused, Reply,
 };
@@ -22,11 +29,14 @@ use hooks_guard::service::PermissionService;
 use hooks_guard::{PermissionRequest, Ruling};
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::Failure;
 use super::calls::{Call, Calls};
-use super::setup::{Setup, address, agents, gate, open_briefly, runtime};
+use super::setup::{
+    HookSetup, Loaded, address, agents, gate, gate_by_tables, open_briefly, runtime,
+};
+use super::{Failure, ownership};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -46,12 +56,27 @@ pub(crate) struct Options {
     )]
     unattended: bool,
     #[command(flatten)]
-    setup: Setup,
+    setup: HookSetup,
 }
 
 /// What the service may take for a decision; what it takes beyond the two seconds of a
 /// classification is for its record.
 const DECISION: Duration = Duration::from_secs(3);
+
+/// What a service may take to prove itself. It needs neither its trail nor its rules for that, so
+/// that only a stopped one takes as long, or one of a machine that has many times more to do than it
+/// can.
+const HANDSHAKE: Duration = Duration::from_millis(600);
+
+/// What the hook may take in all if it decides alone. Another process, be it a service that is
+/// stopped, may have the trail locked.
+const ALONE: Duration = Duration::from_millis(900);
+
+/// What it has for its own decision if the service took longer than that to fail.
+const AFTERWARDS: Duration = Duration::from_millis(500);
+
+/// Why nothing is recorded if that time is over.
+const LOCKED: &str = "the audit trail was not written in time; look for a process that has it locked, such as a stopped `hooks-guard serve`";
 
 /// How long a service that somebody is waited for at may be away: it may be starting anew.
 const RESTART: Duration = Duration::from_secs(10);
@@ -75,6 +100,10 @@ enum Said {
 /// holds that thread up, be it a file or an input without an end, the agent is refused in time.
 pub(crate) fn hook(options: Options) -> u8 {
     let (agent, installed) = (options.agent, options.timeout.map(Duration::from_secs));
+    if let Err(error) = forget_variables() {
+        let reply = protocol::failed(agent, None, &format!("it cannot be started anew: {error}"));
+        return finish(&reply);
+    }
     let began = Instant::now();
     let (say, said) = mpsc::channel();
     let finds = move || {
@@ -86,7 +115,43 @@ pub(crate) fn hook(options: Options) -> u8 {
         Ok(_) => in_time(&said, agent, installed, began),
         Err(error) => protocol::failed(agent, None, &format!("no thread starts: {error}")),
     };
-    match print(&reply) {
+    finish(&reply)
+}
+
+/// Variables by which the driver of PostgreSQL would find another server than the one that the
+/// configuration names, or trust another one.
+const SERVER_VARIABLES: [&str; 10] = [
+    "PGHOST",
+    "PGHOSTADDR",
+    "PGPORT",
+    "PGUSER",
+    "PGDATABASE",
+    "PGOPTIONS",
+    "PGSSLMODE",
+    "PGSSLROOTCERT",
+    "PGSSLCERT",
+    "PGSSLKEY",
+];
+
+/// Starts the hook anew without those variables, if one is set.
+fn forget_variables() -> io::Result<()> {
+    let mut set = SERVER_VARIABLES
+        .into_iter()
+        .filter(|name| std::env::var_os(name).is_some());
+    let Some(first) = set.next() else {
+        return Ok(());
+    };
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(std::env::args_os().skip(1)).env_remove(first);
+    for name in set {
+        command.env_remove(name);
+    }
+    Err(command.exec())
+}
+
+/// Prints the reply. Returns the exit status.
+fn finish(reply: &Reply) -> u8 {
+    match print(reply) {
         Ok(()) => reply.exit,
         // Without an answer an agent may run the tool; every agent takes status 2 for a refusal.
         Err(error) => {
@@ -193,37 +258,67 @@ fn answer(options: Options, event: Event, began: Instant, say: &mpsc::Sender<Sai
     let unattended = options.unattended || protocol::is_unattended(agent, variable);
     let limit = protocol::limit(agent, Some(hook), options.timeout.map(Duration::from_secs));
     let work = || -> Result<Reply, Failure> {
-        let config = options.setup.config()?;
-        if !config.enabled {
+        let loaded = options.setup.load()?;
+        let mut event = event;
+        if let Event::Ask(question) = &mut event
+            && unattended
+            && question.prompt == AgentPrompt::Shown
+        {
+            question.prompt = AgentPrompt::Unattended;
+        }
+        if let Some(problem) = ownership::problem(&loaded, directory(&event)) {
+            let why = format!("hooks-guard cannot decide: {problem}");
+            return Ok(match &event {
+                Event::Ask(question) => protocol::answer(question, &undecided(question, why)),
+                _ => protocol::failed(agent, Some(hook), &why),
+            });
+        }
+        if !loaded.config.enabled {
             return Ok(protocol::done(hook));
         }
         let runtime = runtime()?;
-        Ok(runtime.block_on(async {
+        let reply = runtime.block_on(async {
             let guard = Guard {
                 agent,
-                config: &config,
+                calls: Calls::in_folder(loaded.calls()),
+                is_new: loaded.trail_file().is_some_and(|file| !file.exists()),
+                loaded: &loaded,
+                began,
                 until: began + limit,
             };
             match event {
-                Event::Ask(mut question) => {
-                    if unattended && question.prompt == AgentPrompt::Shown {
-                        question.prompt = AgentPrompt::Unattended;
-                    }
-                    guard.ask(question).await
-                }
+                Event::Ask(question) => guard.ask(question).await,
                 Event::Ran(ran) => guard.ran(ran).await,
                 Event::Refused(refused) => guard.refused(refused).await,
                 Event::Nothing { hook, .. } => protocol::done(hook),
             }
-        }))
+        });
+        // What still waits for a lock is not waited for.
+        runtime.shutdown_background();
+        Ok(reply)
     };
     work().unwrap_or_else(|error| protocol::failed(agent, Some(hook), &error.to_string()))
+}
+
+/// The directory that an event names.
+fn directory(event: &Event) -> Option<&Path> {
+    let request = match event {
+        Event::Ask(question) => &question.request,
+        Event::Ran(ran) => &ran.request,
+        Event::Refused(refused) => &refused.request,
+        Event::Nothing { .. } => return None,
+    };
+    request.cwd.as_deref()
 }
 
 /// One call of a hook.
 struct Guard<'a> {
     agent: Agent,
-    config: &'a Config,
+    calls: Calls,
+    loaded: &'a Loaded,
+    /// Whether the trail has to be made, which takes longer, and nobody can have it locked.
+    is_new: bool,
+    began: Instant,
     /// When the agent must have its answer.
     until: Instant,
 }
@@ -233,7 +328,7 @@ enum Decided {
     /// The service, which can be asked again.
     Service(Client, Ruling),
     /// This process; why not the service, where there is one.
-    Here(Ruling, Option<ClientError>),
+    Here(Ruling, Option<String>),
 }
 
 impl Guard<'_> {
@@ -243,17 +338,15 @@ impl Guard<'_> {
         self.complete(request);
         // One of the same name that never ran would be taken for this one, were this one decided
         // here.
-        if let Some(calls) = Calls::of_environment() {
-            calls.forget(request);
-        }
+        self.calls.forget(request);
         let decided = timeout_at(self.until, self.decide(&question)).await;
         let answer = match decided {
             Err(_) => undecided(&question, LATE.to_owned()),
             Ok(Err(why)) => undecided(&question, why),
             Ok(Ok(Decided::Here(ruling, service))) => {
                 match (Answer::of(&question, &ruling), service) {
-                    (Answer::Ask(reason), Some(error)) => {
-                        undecided(&question, format!("{reason}; {error}"))
+                    (Answer::Ask(reason), Some(why)) => {
+                        undecided(&question, format!("{reason}; {why}"))
                     }
                     (answer, _) => answer,
                 }
@@ -276,50 +369,157 @@ impl Guard<'_> {
 
     /// The decision of the service, or where there is none, of this process.
     async fn decide(&self, question: &Question) -> Result<Decided, String> {
-        let request = &question.request;
-        let client = Client::new(address(self.config));
-        let body = serde_json::to_value(request).map_err(|error| error.to_string())?;
-        let limit = DECISION.min(self.left() / 2);
-        let path = "/api/hooks/permission-request";
-        let service = match client.post(path, &body, limit).await {
-            Ok(value) => match serde_json::from_value(value) {
+        let why = match self.client() {
+            Ok(Some(client)) => match self.decided_by(&client, question).await {
                 Ok(ruling) => return Ok(Decided::Service(client, ruling)),
-                Err(error) => {
-                    tracing::debug!(%error, "what listens there is no service");
-                    Some(ClientError::Strange)
-                }
+                Err(why) => why,
             },
-            // Something is wrong with it, or with this request: what is decided here is no less
-            // strict.
-            Err(error) => {
-                tracing::debug!(%error, "the service does not decide");
-                Some(error).filter(|error| !matches!(error, ClientError::Away(_)))
+            Ok(None) => {
+                let place = address(&self.loaded.config);
+                let unproved = ClientError::Unproved(place.to_string());
+                let listens = Client::new(place).is_reachable(HANDSHAKE).await;
+                listens.then(|| unproved.to_string())
             }
+            Err(error) => Some(error.to_string()),
         };
-        let ruling = self.here(question).await?;
-        Ok(Decided::Here(ruling, service))
+        let ruling = self.here(question).await;
+        match (ruling, why) {
+            (Ok(ruling), why) => Ok(Decided::Here(ruling, why)),
+            (Err(error), Some(why)) => Err(format!("{error}; {why}")),
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    /// A client that has the service prove itself; none if no service has made a key yet.
+    fn client(&self) -> Result<Option<Client>, Failure> {
+        match self.loaded.client() {
+            Ok(client) => Ok(Some(client.with_handshake_timeout(HANDSHAKE))),
+            Err(Failure::Key(KeyError::Missing(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// When this process gives up what it does with the trail itself.
+    fn soon(&self) -> Instant {
+        if self.is_new {
+            return self.until;
+        }
+        let (soon, now) = (self.began + ALONE, Instant::now());
+        // A handshake that is given up leaves enough.
+        let is_enough = soon.saturating_duration_since(now) >= (ALONE - HANDSHAKE) / 2;
+        let soon = if is_enough { soon } else { now + AFTERWARDS };
+        soon.min(self.until)
+    }
+
+    /// The decision of the service; an error is why it does not count, if a service is there.
+    ///
+    /// A service that has proved itself decides. What it lets run counts only if this process would
+    /// let it run too, or if somebody has approved it: then the key alone does not open the gate.
+    async fn decided_by(
+        &self,
+        client: &Client,
+        question: &Question,
+    ) -> Result<Ruling, Option<String>> {
+        let body = serde_json::to_value(&question.request);
+        let body = body.map_err(|error| Some(error.to_string()))?;
+        let failed = |error: ClientError| {
+            tracing::debug!(%error, "the service does not decide");
+            (!matches!(error, ClientError::Away(_))).then(|| error.to_string())
+        };
+        let connected = client.connect().await.map_err(failed)?;
+        // While the service judges.
+        let own = self.own_rulings(&question.request);
+        let limit = DECISION.min(self.left() / 2);
+        let answer = connected.post("/api/hooks/permission-request", &body, limit);
+        // Something is wrong with it, or with this request: what is decided here is no less strict.
+        let ruling: Ruling = match answer.await {
+            Ok(value) => serde_json::from_value(value).map_err(|_| failed(ClientError::Strange))?,
+            Err(error) => return Err(failed(error)),
+        };
+        if ruling.approved || !permits(&ruling) {
+            return Ok(ruling);
+        }
+        let own = match own.await {
+            Ok(own) => own.map_err(|error| Some(error.to_string()))?,
+            Err(_) => return Err(Some("hooks-guard has panicked".to_owned())),
+        };
+        // A language model can only raise a class: without it, no less is allowed.
+        match own.iter().all(permits) {
+            true => Ok(ruling),
+            false => Err(Some(format!(
+                "the service would allow it, and this hook would not; check that both read `{}` and \
+                 its rules",
+                self.loaded.file.display()
+            ))),
+        }
+    }
+
+    /// What this process makes of a request, by the tables and rules, for each home that `~` may be.
+    /// A thread of its own judges, so that the service does at the same time.
+    fn own_rulings(
+        &self,
+        request: &PermissionRequest,
+    ) -> oneshot::Receiver<Result<Vec<Ruling>, Failure>> {
+        let own = self.loaded.places.home.clone();
+        let homes: Vec<PathBuf> = std::iter::once(own).chain(self.other_home()).collect();
+        let (loaded, request) = (self.loaded.clone(), request.clone());
+        let (send, receive) = oneshot::channel();
+        let judge = move || -> Result<Vec<Ruling>, Failure> {
+            let runtime = runtime()?;
+            let judged = homes.iter().map(|home| {
+                let gate = gate_by_tables(&loaded, home)?;
+                Ok(runtime.block_on(gate.judge(&request)).ruling)
+            });
+            judged.collect()
+        };
+        let judges = move || {
+            // Whoever does not hear it needs it no more.
+            let _ = send.send(judge());
+        };
+        // Where none starts, nobody sends.
+        let _ = thread::Builder::new().stack_size(STACK).spawn(judges);
+        receive
+    }
+
+    /// The home that `~` is for the agent's shell, if it is not the user's: both are judged by.
+    fn other_home(&self) -> Option<PathBuf> {
+        let home = std::env::var_os("HOME").map(PathBuf::from)?;
+        (home.is_absolute() && home != self.loaded.places.home).then_some(home)
+    }
+
+    /// The gate of this process: of those for each home, the one that is stricter about a request.
+    async fn gate(&self, request: &PermissionRequest) -> Result<Gate, Failure> {
+        let gate = gate(self.loaded, None)?;
+        let Some(home) = self.other_home() else {
+            return Ok(gate);
+        };
+        let other = gate_by_tables(self.loaded, &home)?;
+        let by_other = strictness(&other.judge(request).await.ruling);
+        let by_own = strictness(&gate.judge(request).await.ruling);
+        Ok(if by_other > by_own { other } else { gate })
     }
 
     async fn here(&self, question: &Question) -> Result<Ruling, String> {
         let request = &question.request;
-        let failed = |error: Failure| format!("hooks-guard cannot decide: {error}");
-        let gate = gate(self.config, None).map_err(failed)?;
-        let audit = match open_briefly(self.config).await {
-            Ok(audit) => audit,
-            Err(error) => return denied(&gate, request).await.ok_or_else(|| failed(error)),
+        let failed = |error: &dyn std::fmt::Display| format!("hooks-guard cannot decide: {error}");
+        let gate = self.gate(request).await.map_err(|error| failed(&error))?;
+        let recorded = async {
+            let audit = open_briefly(&self.loaded.config).await?;
+            let ttl = self.loaded.config.approval_ttl();
+            let service = PermissionService::new(gate.clone(), audit.clone(), ttl);
+            // An operator cannot answer a question of a process that ends.
+            let missing = protocol::approval_missing(question.hook.agent, question.prompt);
+            let decided = service.request_without_operator(request.clone(), &missing);
+            let decided = decided.await;
+            audit.leave();
+            Ok::<_, Failure>(decided?)
         };
-        let service = PermissionService::new(gate, audit.clone(), self.config.approval_ttl());
-        // An operator cannot answer a question of a process that ends.
-        let missing = protocol::approval_missing(question.hook.agent, question.prompt);
-        let decided = service.request_without_operator(request.clone(), &missing);
-        let ruling = match decided.await {
-            Ok(ruling) => Ok(ruling),
-            Err(error) => denied(service.gate(), request)
-                .await
-                .ok_or_else(|| format!("hooks-guard cannot decide: {error}")),
+        let error = match timeout_at(self.soon(), recorded).await {
+            Ok(Ok(ruling)) => return Ok(ruling),
+            Ok(Err(error)) => failed(&error),
+            Err(_) => failed(&LOCKED),
         };
-        audit.leave();
-        ruling
+        denied(&gate, request).await.ok_or(error)
     }
 
     /// Converts a ruling of the service to an answer. If the agent shows no prompt, waits for the
@@ -382,8 +582,7 @@ impl Guard<'_> {
     /// Keeps the decision's secret for the end of the call.
     fn remember(&self, request: &PermissionRequest, ruling: &Ruling) {
         if let (Some(id), Some(secret)) = (ruling.id, ruling.secret.clone())
-            && let Some(calls) = Calls::of_environment()
-            && let Err(error) = calls.keep(request, &Call { id, secret })
+            && let Err(error) = self.calls.keep(request, &Call { id, secret })
         {
             tracing::warn!(%error, "that the command ran will not be recorded");
         }
@@ -394,13 +593,11 @@ impl Guard<'_> {
         self.complete(&mut ran.request);
         let status = ran.outcome.exit_status;
         let status = status.and_then(|status| i32::try_from(status).ok());
-        let calls = Calls::of_environment();
-        let kept = calls.and_then(|calls| Some((calls.find(&ran.request)?, calls)));
-        let reported = match kept {
-            Some((call, calls)) => {
+        let reported = match self.calls.find(&ran.request) {
+            Some(call) => {
                 let reported = self.report(&call, status).await;
                 if reported.is_ok() {
-                    calls.forget(&ran.request);
+                    self.calls.forget(&ran.request);
                 }
                 reported
             }
@@ -416,19 +613,22 @@ impl Guard<'_> {
     async fn refused(&self, mut refused: Refused) -> Reply {
         self.complete(&mut refused.request);
         let recorded = async {
-            let gate = gate(self.config, None)?;
-            let audit = open_briefly(self.config).await?;
-            let service = PermissionService::new(gate, audit.clone(), self.config.approval_ttl());
+            let config = &self.loaded.config;
+            let gate = gate(self.loaded, None)?;
+            let audit = open_briefly(config).await?;
+            let service = PermissionService::new(gate, audit.clone(), config.approval_ttl());
             let recorded = service
                 .refused_by_agent(refused.request, &refused.reason)
                 .await;
             audit.leave();
             Ok::<_, Failure>(recorded?)
         };
-        match recorded.await {
-            Ok(()) => protocol::done(refused.hook),
-            Err(error) => protocol::failed(self.agent, Some(refused.hook), &error.to_string()),
-        }
+        let why = match timeout_at(self.soon(), recorded).await {
+            Ok(Ok(())) => return protocol::done(refused.hook),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => LOCKED.to_owned(),
+        };
+        protocol::failed(self.agent, Some(refused.hook), &why)
     }
 
     /// Reports to the service that what it decided about ran; where it is away, this process
@@ -437,23 +637,40 @@ impl Guard<'_> {
         let Call { id, secret } = call;
         let path = format!("/api/hooks/decisions/{id}/executed");
         let body = json!({ "secret": secret, "exit_status": status });
-        let client = Client::new(address(self.config));
-        // The rest of the time is for the trail.
-        let limit = DECISION.min(self.left() / 2);
-        let error = match client.post(&path, &body, limit).await {
-            Ok(_) => return Ok(()),
-            Err(ClientError::Refused { code, .. }) if code == "ALREADY_EXECUTED" => return Ok(()),
-            // It is not away, and knows better.
-            Err(error @ ClientError::Refused { status: ..500, .. }) => return Err(error.into()),
+        let error = match self.client() {
             Err(error) => error,
+            Ok(None) => Failure::Other(format!(
+                "no service of {} has a key",
+                address(&self.loaded.config)
+            )),
+            Ok(Some(client)) => {
+                // The rest of the time is for the trail.
+                let limit = DECISION.min(self.left() / 2);
+                match client.post(&path, &body, limit).await {
+                    Ok(_) => return Ok(()),
+                    Err(ClientError::Refused { code, .. }) if code == "ALREADY_EXECUTED" => {
+                        return Ok(());
+                    }
+                    // It is not away, and knows better.
+                    Err(error @ ClientError::Refused { status: ..500, .. }) => {
+                        return Err(error.into());
+                    }
+                    Err(error) => error.into(),
+                }
+            }
         };
         let both = |here: &dyn std::fmt::Display| Failure::Other(format!("{error}; {here}"));
-        let trail = self.trail().await.map_err(|here| both(&here))?;
-        let done = trail.executed(*id, secret, status).await;
-        trail.audit().clone().leave();
+        let recorded = async {
+            let trail = self.trail().await?;
+            let done = trail.executed(*id, secret, status).await;
+            trail.audit().clone().leave();
+            Ok::<_, Failure>(done?)
+        };
+        let late = |_| both(&LOCKED);
+        let done = timeout_at(self.soon(), recorded).await.map_err(late)?;
         match done.map_err(|here| both(&here))? {
             Executed::Done(_) | Executed::Already(_) => Ok(()),
-            Executed::WrongSecret | Executed::Unknown => Err(error.into()),
+            Executed::WrongSecret | Executed::Unknown => Err(error),
         }
     }
 
@@ -465,18 +682,22 @@ impl Guard<'_> {
         let (Some(session), Some(call)) = (&request.session_id, &request.call_id) else {
             return Ok(());
         };
-        let trail = self.trail().await?;
         let agent = self.agent.name();
-        let done = trail.executed_call(agent, session, call, status).await;
-        trail.audit().clone().leave();
-        done?;
-        Ok(())
+        let recorded = async {
+            let trail = self.trail().await?;
+            let done = trail.executed_call(agent, session, call, status).await;
+            trail.audit().clone().leave();
+            done?;
+            Ok(())
+        };
+        let late = |_| Failure::Other(LOCKED.to_owned());
+        timeout_at(self.soon(), recorded).await.map_err(late)?
     }
 
     /// The trail in this process, for what is recorded and not decided.
     async fn trail(&self) -> Result<PermissionService, Failure> {
-        let audit = open_briefly(self.config).await?;
-        let ttl = self.config.approval_ttl();
+        let audit = open_briefly(&self.loaded.config).await?;
+        let ttl = self.loaded.config.approval_ttl();
         Ok(PermissionService::new(Gate::by_tables(), audit, ttl))
     }
 }
@@ -487,6 +708,27 @@ fn undecided(question: &Question, why: String) -> Answer {
     match question.unattended() {
         false => Answer::Ask(why),
         true => Answer::Deny(why),
+    }
+}
+
+/// Whether a request may run without an answer of the guard: some agents run what is left to them.
+fn permits(ruling: &Ruling) -> bool {
+    strictness(ruling) < 2
+}
+
+/// How strict a decision is, from an allow to a denial.
+fn strictness(ruling: &Ruling) -> u8 {
+    match ruling {
+        Ruling { denied: true, .. } => 3,
+        Ruling {
+            decision: Decision::AutoAllowed,
+            ..
+        } => 0,
+        Ruling {
+            left_to_agent: true,
+            ..
+        } => 1,
+        _ => 2,
     }
 }
 

@@ -9,7 +9,7 @@ use hooks_guard::protocol::Agent;
 use hooks_runtime::display::escape;
 
 use super::Failure;
-use super::setup::{agents, homes, places};
+use super::setup::{Setup, agents, homes, places};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -29,11 +29,21 @@ pub(crate) struct Options {
     /// In the settings of the project in this directory, in place of the user's.
     #[arg(long, value_name = "DIRECTORY")]
     project: Option<PathBuf>,
+    #[command(flatten)]
+    setup: Setup,
 }
 
 pub(crate) fn install(options: Options) -> Result<bool, Failure> {
+    let (config, database) = match options.setup.for_hook() {
+        Ok(named) => named,
+        // What cannot be read is in no way of what is taken out.
+        Err(_) if options.uninstall => (places()?.config_file(), None),
+        Err(error) => return Err(error),
+    };
     let wanted = install::Options {
         homes: homes(&places()?),
+        config,
+        database,
         place: match options.project {
             Some(project) => Place::Project(std::path::absolute(project)?),
             None => Place::User,

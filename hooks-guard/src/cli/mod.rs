@@ -8,6 +8,7 @@ mod describe;
 mod doctor;
 mod hook;
 mod install;
+mod ownership;
 mod rules;
 mod semantic;
 mod serve;
@@ -25,6 +26,7 @@ use hooks_guard::client::ClientError;
 use hooks_guard::config::ConfigError;
 use hooks_guard::http::ServeError;
 use hooks_guard::install::InstallError;
+use hooks_guard::proof::KeyError;
 use hooks_guard::rules::{RulesError, TrustError};
 use hooks_guard::service::ServiceError;
 use hooks_runtime::display::escape;
@@ -110,6 +112,8 @@ pub(crate) enum Failure {
     Serve(#[from] ServeError),
     #[error(transparent)]
     Client(#[from] ClientError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     #[error(transparent)]

@@ -4,18 +4,19 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use hooks_guard::config::Config;
 use hooks_guard::places::Places;
 use hooks_guard::rules::{Rules, Trust};
 use hooks_runtime::display::escape;
 
 use super::Failure;
-use super::setup::{places, protected};
+use super::setup::{Setup, protected};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestOptions {
     /// Files of rules; the user's and that of this directory's project, unless given.
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    setup: Setup,
 }
 
 #[derive(Debug, Args)]
@@ -28,12 +29,15 @@ pub(crate) struct TrustOptions {
     /// Shows what is trusted.
     #[arg(long, conflicts_with_all = ["revoke", "directory"])]
     list: bool,
+    #[command(flatten)]
+    setup: Setup,
 }
 
 /// Whether every test holds.
 pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
-    let places = places()?;
-    let protected = protected(&places, &Config::load(&places.config_file())?);
+    let loaded = options.setup.load()?;
+    let protected = protected(&loaded);
+    let places = loaded.places;
     let trust = Trust::load(&places.trust_file())?;
     let mut files = options.files;
     let given = !files.is_empty();
@@ -90,8 +94,7 @@ pub(crate) fn test(options: TestOptions) -> Result<bool, Failure> {
 }
 
 pub(crate) fn trust(options: TrustOptions) -> Result<bool, Failure> {
-    let places = places()?;
-    let path = places.trust_file();
+    let path = options.setup.load()?.places.trust_file();
     let mut trust = Trust::load(&path)?;
     let mut out = io::stdout().lock();
     if options.list {

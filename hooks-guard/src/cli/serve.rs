@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use hooks_guard::config::Config;
 use hooks_guard::http::{AppState, Metrics, OperatorToken, Server, Sockets};
+use hooks_guard::proof::ServiceKey;
 use hooks_guard::service::PermissionService;
 use hooks_runtime::display::escape;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::setup::{Setup, database, gate, open, without_password};
+use super::setup::{Loaded, Setup, database, gate, open, without_password};
 use super::{Failure, semantic};
 
 #[derive(Debug, Args)]
@@ -37,11 +38,12 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
-    let mut config = options.setup.config()?;
+    let mut loaded = options.setup.load()?;
+    let config = &mut loaded.config;
     config.listen = options.listen.unwrap_or(config.listen);
-    config.socket = options.socket.or(config.socket);
+    config.socket = options.socket.or(config.socket.take());
     config.rate_limit_per_minute = options.rate_limit.unwrap_or(config.rate_limit_per_minute);
-    config.semantic = options.semantic.stage().or(config.semantic);
+    config.semantic = options.semantic.stage().or(config.semantic.take());
     config.check()?;
     let token = match &options.token_file {
         Some(path) => token_of(path)?,
@@ -51,7 +53,7 @@ pub(crate) fn serve(options: Options) -> Result<bool, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(run(config, token, options.token_file))?;
+    runtime.block_on(run(loaded, token, options.token_file))?;
     Ok(true)
 }
 
@@ -92,22 +94,27 @@ fn logs() {
 }
 
 async fn run(
-    mut config: Config,
+    mut loaded: Loaded,
     token: OperatorToken,
     token_file: Option<PathBuf>,
 ) -> Result<(), Failure> {
-    let sockets = Sockets::bind(&config).await?;
-    config.listen = sockets.local_addr()?;
+    let sockets = Sockets::bind(&loaded.config).await?;
+    loaded.config.listen = sockets.local_addr()?;
     let shown = token_file.is_none().then(|| token.clone());
     let exposed = token_file.as_deref().and_then(exposed);
-    let gate = gate(&config, token_file)?;
-    let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
+    let gate = gate(&loaded, token_file)?;
+    let audit = open(&loaded.config).await?;
+    // Agents' hooks and `approve` send nothing to a service without the key.
+    let key = ServiceKey::load_or_create(&loaded.key_file())?;
+    let warnings = loaded.warnings();
+    let config = loaded.config;
+    let service = PermissionService::new(gate, audit, config.approval_ttl());
     let metrics = Metrics::install();
-    let state = AppState::new(service, token.clone(), config.clone(), metrics);
+    let state = AppState::new(service, token.clone(), config.clone(), metrics).with_key(key);
     // Before anybody can know that it runs, and end it.
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
-    greet(&config, shown.as_ref(), exposed)?;
+    greet(&config, shown.as_ref(), warnings.into_iter().chain(exposed))?;
     Server::new(sockets, state)
         .run(async {
             tokio::select! {
@@ -123,7 +130,7 @@ async fn run(
 fn greet(
     config: &Config,
     token: Option<&OperatorToken>,
-    exposed: Option<String>,
+    warnings: impl Iterator<Item = String>,
 ) -> Result<(), Failure> {
     let mut out = io::stderr().lock();
     writeln!(out, "hooks-guard listens on http://{}", config.listen)?;
@@ -147,12 +154,8 @@ fn greet(
             "the operator's token is shown only on a terminal; start this in one, or give a token with `--token-file`"
         )?,
     }
-    for warning in config
-        .warnings()
-        .into_iter()
-        .map(str::to_owned)
-        .chain(exposed)
-    {
+    for warning in warnings {
+        let warning = escape(&warning);
         writeln!(out, "warning: {warning}")?;
     }
     Ok(())

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{Check, State, Surroundings, mode, same};
 use crate::files;
 use crate::install::{
-    Place, Plan, claude_ignores_lateness, codex_skips, document_value, entries, others,
-    plugin_is_installed,
+    HookCall, Place, Plan, claude_ignores_lateness, codex_skips, document_value, entries, others,
+    plugin_is_installed, plugin_text,
 };
 use crate::protocol::Agent;
 
@@ -115,10 +115,30 @@ fn registered(
     };
     let mut checks = Vec::new();
     if agent == Agent::OpenCode {
-        let binary = around.binary.to_string_lossy();
-        let calls = text.contains(&Value::from(binary.as_ref()).to_string());
+        let json = |text: &str| Value::from(text).to_string();
+        let calls = text.contains(&json(&around.binary.to_string_lossy()));
+        let (binary, config) = (
+            around.binary.to_string_lossy(),
+            around.config.to_string_lossy(),
+        );
+        let is_as_now = [false, true].into_iter().any(|unattended| {
+            let call = HookCall {
+                binary: &binary,
+                config: &config,
+                database: around.database,
+                unattended,
+            };
+            text == plugin_text(call)
+        });
         checks.push(match (plugin_is_installed(text), calls) {
-            (true, true) => good(),
+            (true, true) if is_as_now => good(),
+            (true, true) if text.contains(&json("--config")) => Check::new(
+                agent.name(),
+                State::Warn,
+                format!("`{shown}` calls the hook otherwise than this version installs it"),
+                &again,
+            ),
+            (true, true) => outdated(agent, file, &again),
             (true, false) => other_binary(agent, file, &again),
             (false, _) => bad(
                 agent,
@@ -171,6 +191,15 @@ fn registered(
     Some(checks)
 }
 
+/// An entry of an earlier version, which names no configuration.
+fn outdated(agent: Agent, file: &Path, again: &str) -> Check {
+    let what = format!(
+        "`{}` calls the hook without `--config`, as an earlier version installed it",
+        file.display()
+    );
+    Check::new(agent.name(), State::Warn, what, again)
+}
+
 fn other_binary(agent: Agent, file: &Path, again: &str) -> Check {
     bad(
         agent,
@@ -187,8 +216,19 @@ fn compared(
     around: &Surroundings<'_>,
     again: &str,
 ) -> Option<Check> {
-    let binary = around.binary.to_string_lossy();
-    let plan = |unattended| Plan::new(agent, &binary, unattended).entries;
+    let (binary, config) = (
+        around.binary.to_string_lossy(),
+        around.config.to_string_lossy(),
+    );
+    let plan = |unattended| {
+        let call = HookCall {
+            binary: &binary,
+            config: &config,
+            database: around.database,
+            unattended,
+        };
+        Plan::new(agent, call).entries
+    };
     let wanted = plan(false);
     let is = |wanted: &[(String, Value)]| {
         wanted.len() == there.len() && wanted.iter().all(|entry| there.contains(entry))
@@ -230,6 +270,27 @@ fn compared(
             again,
         ));
     }
+    let mut lines = there.iter().filter_map(|(_, entry)| line(entry));
+    if lines
+        .clone()
+        .any(|words| option(&words, "--config").is_none())
+    {
+        return Some(outdated(agent, file, again));
+    }
+    let other = lines.find_map(|words| {
+        let given = |name| option(&words, name).cloned();
+        let named = (given("--config")?, given("--database"));
+        let is_other = named.0 != config || named.1.as_deref() != around.database;
+        is_other.then_some(named)
+    });
+    if let Some((config, database)) = other {
+        let database = database.map_or_else(String::new, |url| format!(" and `{url}`"));
+        let what = format!(
+            "`{shown}` calls the hook with `{config}`{database}, and `doctor` looks at `{}`",
+            around.config.display()
+        );
+        return Some(Check::new(agent.name(), State::Warn, what, again));
+    }
     let missing = wanted
         .iter()
         .find(|(event, _)| !there.iter().any(|(other, _)| other == event));
@@ -248,8 +309,8 @@ fn compared(
     })
 }
 
-/// The binary that an entry calls.
-fn called(entry: &Value) -> Option<PathBuf> {
+/// The words of the command line that an entry calls, the binary first.
+fn line(entry: &Value) -> Option<Vec<String>> {
     let handler = entry
         .get("hooks")
         .map_or(Some(entry), |hooks| hooks.get(0))?;
@@ -257,11 +318,29 @@ fn called(entry: &Value) -> Option<PathBuf> {
         .get("command")
         .or_else(|| handler.get("bash"))?
         .as_str()?;
-    if handler.get("args").is_some() {
-        return Some(line.into());
+    match handler.get("args").and_then(Value::as_array) {
+        Some(arguments) => {
+            let arguments = arguments.iter().filter_map(Value::as_str);
+            Some(
+                std::iter::once(line)
+                    .chain(arguments)
+                    .map(str::to_owned)
+                    .collect(),
+            )
+        }
+        None => shlex::split(line),
     }
-    let quoted = line.rsplit_once(" hook ")?.0.trim_matches('\'');
-    Some(quoted.replace(r"'\''", "'").into())
+}
+
+/// The binary that an entry calls.
+fn called(entry: &Value) -> Option<PathBuf> {
+    line(entry)?.first().map(PathBuf::from)
+}
+
+/// The value of an option in a command line.
+fn option<'a>(words: &'a [String], name: &str) -> Option<&'a String> {
+    let at = words.iter().position(|word| word == name)?;
+    words.get(at + 1)
 }
 
 /// The switch that makes the agent stop if the hook fails, where an entry lacks it.

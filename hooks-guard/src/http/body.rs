@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
 use serde_json::{Map, Value};
@@ -15,17 +15,22 @@ const MOST: usize = 512 * 1024;
 /// How long a client may take to send a body.
 const TIME: Duration = Duration::from_secs(10);
 
-/// The object that a body holds (P-02).
-pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
+/// Reads a body.
+pub(super) async fn bytes(body: Body) -> Result<Bytes, ApiError> {
     if body.size_hint().lower() > MOST as u64 {
         return Err(ApiError::too_large(MOST));
     }
-    let bytes = match timeout(TIME, Limited::new(body, MOST).collect()).await {
-        Ok(Ok(collected)) => collected.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(ApiError::too_large(MOST)),
-        Ok(Err(_)) => return Err(ApiError::invalid_json("The body ended before its time")),
-        Err(_) => return Err(ApiError::too_slow(TIME)),
-    };
+    match timeout(TIME, Limited::new(body, MOST).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::too_large(MOST)),
+        Ok(Err(_)) => Err(ApiError::invalid_json("The body ended before its time")),
+        Err(_) => Err(ApiError::too_slow(TIME)),
+    }
+}
+
+/// The object that a body holds (P-02).
+pub(crate) async fn object(body: Body) -> Result<Map<String, Value>, ApiError> {
+    let bytes = bytes(body).await?;
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Err(ApiError::invalid_json("The body must be a JSON object")),

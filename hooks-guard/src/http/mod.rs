@@ -17,6 +17,7 @@
 //! | `GET /api/hooks/export` | the trail as JSON lines or a table |
 //! | `GET /api/hooks/registered` | which hooks judge, and how they did |
 //! | `DELETE /api/hooks/cleanup` | deletes old records (P-40 … P-42) |
+//! | `GET /api/hooks/identity` | proves that the service has the key |
 //! | `GET /api/hooks/openapi.json` | all of this, for programs |
 //! | `GET`, `POST`, `DELETE /api/console/session` | signs the operator in and out in a browser |
 //! | `GET /`, `/trail`, … | the console, for people |
@@ -32,6 +33,7 @@ mod error;
 mod events;
 mod export;
 mod health;
+mod identity;
 mod limit;
 mod local;
 mod metrics;
@@ -49,7 +51,7 @@ mod stream;
 mod upkeep;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -72,6 +74,7 @@ use operator::Operator;
 use session::Sessions;
 
 use crate::config::Config;
+use crate::proof::ServiceKey;
 use crate::service::PermissionService;
 
 /// What [`app`] needs: the service, who may answer, and how it is set up (P-16).
@@ -92,6 +95,8 @@ struct Inner {
     metrics: Metrics,
     hub: events::Hub,
     ending: ending::Ending,
+    /// By which clients and this service know each other.
+    key: OnceLock<ServiceKey>,
 }
 
 impl AppState {
@@ -110,6 +115,7 @@ impl AppState {
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 hub: events::Hub::default(),
                 ending: ending::Ending::default(),
+                key: OnceLock::new(),
                 operator: Operator {
                     token: operator,
                     sessions: Sessions::new(config.listen.port()),
@@ -119,6 +125,15 @@ impl AppState {
                 metrics,
             }),
         }
+    }
+
+    /// Has the service prove to clients that it has this key. The first key counts.
+    ///
+    /// The proofs need [`Server`]: they hold for one connection.
+    #[must_use]
+    pub fn with_key(self, key: ServiceKey) -> Self {
+        self.inner.key.get_or_init(|| key);
+        self
     }
 
     /// The service.
@@ -158,6 +173,7 @@ pub fn app(state: AppState) -> Router {
         .route("/api/hooks/export", get(export::export))
         .route("/api/hooks/registered", get(registered::registered))
         .route("/api/hooks/cleanup", delete(cleanup::cleanup))
+        .route("/api/hooks/identity", get(identity::identity))
         .route("/api/hooks/openapi.json", get(openapi::served))
         .merge(console::pages())
         .route(
@@ -197,7 +213,7 @@ async fn around(State(state): State<AppState>, mut request: Request, next: Next)
     let mut response = match names.check(request.uri(), request.headers()) {
         Err(refused) => refused.into_response(),
         Ok(()) => {
-            let run = std::panic::AssertUnwindSafe(next.run(request)).catch_unwind();
+            let run = std::panic::AssertUnwindSafe(proved(request, next)).catch_unwind();
             run.await.unwrap_or_else(|_| {
                 tracing::error!(request_id = id.0, path, "a handler panicked");
                 ApiError::internal(&id).into_response()
@@ -211,10 +227,20 @@ async fn around(State(state): State<AppState>, mut request: Request, next: Next)
     response
 }
 
+/// Runs a request whose proof holds, if it has one, and proves the response.
+async fn proved(request: Request, next: Next) -> Response {
+    match identity::check(request).await {
+        Err(refused) => refused.into_response(),
+        Ok((request, None)) => next.run(request).await,
+        Ok((request, Some(proved))) => proved.sign(next.run(request).await).await,
+    }
+}
+
 /// The route that a request goes to, not its path: ids and whatever else a client makes up are
 /// no names of counters.
 fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 19] = [
+    const ROUTES: [&str; 20] = [
+        "/api/hooks/identity",
         "/api/hooks/series",
         "/api/hooks/export",
         "/api/hooks/registered",

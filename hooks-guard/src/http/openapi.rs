@@ -19,6 +19,7 @@ pub fn document() -> OpenApi {
         description = "Permission service for coding agents: what would a command do, and may it?"
     ),
     paths(
+        super::identity::identity,
         super::permission::request,
         super::respond::respond,
         super::decisions::list,
@@ -46,7 +47,7 @@ struct Document;
 
 /// With what any request may be refused, whatever it asks for (P-13, P-14).
 const ANY: [(&str, &str); 2] = [
-    ("403", "FORBIDDEN_HOST, FORBIDDEN_ORIGIN"),
+    ("403", "FORBIDDEN_HOST, FORBIDDEN_ORIGIN, WRONG_PROOF"),
     ("500", "INTERNAL_ERROR, DB_ERROR"),
 ];
 

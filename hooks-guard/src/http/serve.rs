@@ -19,6 +19,7 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
 use super::connections::{Connections, State};
+use super::identity::Reached;
 use super::stream::Stream;
 use super::{AppState, Peer, app, upkeep};
 use crate::config::Config;
@@ -149,16 +150,17 @@ impl Server {
         let mut end = std::pin::pin!(end);
         loop {
             let accepted = tokio::select! {
-                accepted = tcp.accept() => accepted.map(|(stream, peer)| {
+                accepted = tcp.accept() => accepted.and_then(|(stream, peer)| {
                     let _ = stream.set_nodelay(true);
-                    (Stream::Tcp(stream.into()), Some(peer))
+                    let reached = Reached::new(Some(stream.local_addr()?));
+                    Ok((Stream::Tcp(stream.into()), Some(peer), reached))
                 }),
                 accepted = accept(unix.as_ref()) => {
-                    accepted.map(|stream| (Stream::Unix(stream.into()), None))
+                    accepted.map(|stream| (Stream::Unix(stream.into()), None, Reached::new(None)))
                 }
                 () = &mut end => break,
             };
-            let (stream, peer) = match accepted {
+            let (stream, peer, reached) = match accepted {
                 Ok(accepted) => accepted,
                 // Out of file descriptors, most likely, of which a closed connection gives one
                 // back: others come back as requests end.
@@ -180,7 +182,7 @@ impl Server {
             }
             let connection = connections.add(peer.map(|peer| peer.ip()), stream.clone());
             let state = connection.state();
-            let run = serve(&router, &graceful, stream, peer, state);
+            let run = serve(&router, &graceful, stream, (peer, reached), state);
             connections.spawn(connection, run);
         }
         drop((tcp, unix));
@@ -204,7 +206,7 @@ fn serve(
     router: &Router,
     graceful: &GracefulShutdown,
     stream: Stream,
-    peer: Option<SocketAddr>,
+    (peer, reached): (Option<SocketAddr>, Reached),
     state: State,
 ) -> impl Future<Output = ()> + Send + 'static {
     let router = router.clone();
@@ -213,6 +215,7 @@ fn serve(
         let state = state.clone();
         let mut request = request.map(|body| state.request(body));
         request.extensions_mut().insert(Peer(peer));
+        request.extensions_mut().insert(reached.clone());
         async move {
             let answer = timeout(WHOLE, router.call(request));
             // What a handler waits for in vain gets no answer.

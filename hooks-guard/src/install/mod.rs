@@ -27,8 +27,8 @@ pub use document::DocumentError;
 pub(crate) use document::{entries, value as document_value};
 pub(crate) use places::others;
 pub use places::{Homes, Place, settings_files};
-pub(crate) use plan::Plan;
-pub(crate) use plugin::is_installed as plugin_is_installed;
+pub(crate) use plan::{HookCall, Plan};
+pub(crate) use plugin::{is_installed as plugin_is_installed, text as plugin_text};
 pub(crate) use version::{claude_ignores_lateness, in_path};
 
 use file::Settings;
@@ -42,6 +42,11 @@ pub struct Options {
     pub place: Place,
     /// The absolute path of the binary that the agent has to run.
     pub binary: PathBuf,
+    /// The configuration that the hook reads, by an absolute path. The file need not be there.
+    pub config: PathBuf,
+    /// The trail that the hook writes to: the absolute path of a file, or a URL without a password,
+    /// which everybody who can read the settings would see. `None` if the configuration names it.
+    pub database: Option<String>,
     /// The search path, `PATH`: in it the agent is found, whose version decides what is said
     /// about a late hook.
     pub path: Option<OsString>,
@@ -139,12 +144,42 @@ pub enum InstallError {
         /// Which.
         path: PathBuf,
     },
+    /// A path that the hook is called with is of no use in a settings file.
+    #[error("`{path}` is no absolute path in plain UTF-8; move or rename the file")]
+    Argument {
+        /// The path.
+        path: String,
+    },
     /// The binary's path is of no use in a settings file.
     #[error("`{}` is no absolute path of a binary called `hooks-guard` in plain UTF-8; move or rename it", path.display())]
     Binary {
         /// The path.
         path: PathBuf,
     },
+}
+
+impl Options {
+    /// What the hook is called with.
+    fn call(&self) -> Result<HookCall<'_>, InstallError> {
+        let unusable = |path: &str| InstallError::Argument {
+            path: path.to_owned(),
+        };
+        let config = self
+            .config
+            .to_str()
+            .filter(|text| self.config.is_absolute() && !text.contains(char::is_control));
+        let config = config.ok_or_else(|| unusable(&self.config.to_string_lossy()))?;
+        let database = self.database.as_deref();
+        if let Some(url) = database.filter(|url| url.contains(char::is_control)) {
+            return Err(unusable(url));
+        }
+        Ok(HookCall {
+            binary: usable(&self.binary)?,
+            config,
+            database,
+            unattended: self.unattended,
+        })
+    }
 }
 
 /// Registers the hook in the agent's settings. A second time changes nothing.
@@ -155,15 +190,15 @@ pub enum InstallError {
 /// # Errors
 /// When the settings cannot be read, understood or written: then they are as they were.
 pub fn install(agent: Agent, options: &Options) -> Result<Report, InstallError> {
-    let binary = usable(&options.binary)?;
+    let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let (wanted, had) = if agent == Agent::OpenCode {
-        let wanted = plugin::text(binary, options.unattended);
+        let wanted = plugin::text(call);
         plugin::check(&settings)?;
         (wanted, settings.text().is_some())
     } else {
-        let plan = Plan::new(agent, binary, options.unattended);
+        let plan = Plan::new(agent, call);
         let document = |source| settings.document(source);
         let wanted = document::with(settings.text(), &plan).map_err(document)?;
         let had = match settings.text() {
@@ -298,7 +333,7 @@ fn distrust(hooks: &Path, text: &str, options: &Options) -> Result<Option<Undo>,
 /// # Errors
 /// As [`install`].
 pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError> {
-    let binary = usable(&options.binary)?;
+    let call = options.call()?;
     let path = options.homes.settings(agent, &options.place);
     let settings = Settings::read(&path)?;
     let mut report = Report {
@@ -316,7 +351,7 @@ pub fn uninstall(agent: Agent, options: &Options) -> Result<Report, InstallError
         plugin::check(&settings)?;
         None
     } else {
-        let plan = Plan::new(agent, binary, options.unattended);
+        let plan = Plan::new(agent, call);
         before(&settings, text, &plan).map_err(|source| settings.document(source))?
     };
     report.change = match &wanted {

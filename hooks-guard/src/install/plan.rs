@@ -18,11 +18,24 @@ pub(crate) struct Plan {
     pub(crate) entries: Vec<(String, Value)>,
 }
 
+/// What an installed hook is called with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HookCall<'a> {
+    /// The absolute path of the program.
+    pub(crate) binary: &'a str,
+    /// The absolute path of the configuration.
+    pub(crate) config: &'a str,
+    /// The trail: the absolute path of its file, or a URL. `None` if the configuration names it.
+    pub(crate) database: Option<&'a str>,
+    /// Whether the agent runs without a user at the keyboard.
+    pub(crate) unattended: bool,
+}
+
 impl Plan {
-    pub(crate) fn new(agent: Agent, binary: &str, unattended: bool) -> Self {
+    pub(crate) fn new(agent: Agent, call: HookCall<'_>) -> Self {
         let (before, after) = (PATIENCE.as_secs(), AFTERWARDS.as_secs());
         let line = |time| {
-            let line = command_line(agent, binary, time, unattended);
+            let line = command_line(agent, call, time);
             // Only before a tool there is something to refuse.
             match time == PATIENCE {
                 true => format!("{line} {OR_REFUSE}"),
@@ -100,7 +113,7 @@ impl Plan {
             Agent::Copilot => {
                 let hook = |time: Duration, matcher: &str| {
                     json!({"type": "command", "bash": line(time),
-                        "powershell": powershell_line(agent, binary, time, unattended),
+                        "powershell": powershell_line(agent, call, time),
                         "matcher": matcher, "timeoutSec": time.as_secs()})
                 };
                 vec![
@@ -184,30 +197,42 @@ fn matcher(agent: Agent, which: impl Fn(Tool) -> bool) -> String {
     names.join("|")
 }
 
-pub(super) fn arguments(agent: Agent, time: Duration, unattended: bool) -> Vec<String> {
+pub(super) fn arguments(agent: Agent, call: HookCall<'_>, time: Duration) -> Vec<String> {
     let mut arguments = vec![
         "hook".to_owned(),
         agent.name().to_owned(),
         "--timeout".to_owned(),
         time.as_secs().to_string(),
     ];
-    arguments.extend(unattended.then(|| "--unattended".to_owned()));
+    arguments.extend(call.unattended.then(|| "--unattended".to_owned()));
+    // A variable of the environment, which a project can set, must not name them.
+    arguments.extend(["--config".to_owned(), call.config.to_owned()]);
+    if let Some(database) = call.database {
+        arguments.extend(["--database".to_owned(), database.to_owned()]);
+    }
     arguments
 }
 
 /// The command that an agent gives to a POSIX shell.
-fn command_line(agent: Agent, binary: &str, time: Duration, unattended: bool) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%".contains(c);
-    let binary = match binary.chars().all(plain) {
-        true => binary.to_owned(),
-        false => format!("'{}'", binary.replace('\'', r"'\''")),
+fn command_line(agent: Agent, call: HookCall<'_>, time: Duration) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:".contains(c);
+    let quoted = |word: &str| match word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     };
-    let arguments = arguments(agent, time, unattended).join(" ");
-    format!("{binary} {arguments}")
+    let arguments = arguments(agent, call, time);
+    let words = std::iter::once(call.binary).chain(arguments.iter().map(String::as_str));
+    words.map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-fn powershell_line(agent: Agent, binary: &str, time: Duration, unattended: bool) -> String {
-    let binary = binary.replace('\'', "''");
-    let arguments = arguments(agent, time, unattended).join(" ");
-    format!("& '{binary}' {arguments}")
+fn powershell_line(agent: Agent, call: HookCall<'_>, time: Duration) -> String {
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', "''"));
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-".contains(c);
+    let arguments = arguments(agent, call, time);
+    let arguments = arguments.iter().map(|word| match word.chars().all(plain) {
+        true => word.clone(),
+        false => quoted(word),
+    });
+    let arguments: Vec<String> = arguments.collect();
+    format!("& {} {}", quoted(call.binary), arguments.join(" "))
 }

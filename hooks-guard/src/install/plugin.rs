@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::InstallError;
 use super::file::Settings;
-use super::plan::arguments;
+use super::plan::{HookCall, arguments};
 use crate::protocol::{Agent, PATIENCE};
 
 const SOURCE: &str = include_str!("opencode.js");
@@ -28,14 +28,14 @@ pub(super) fn npmrc(plugin: &Path) -> Option<PathBuf> {
     Some(plugin.parent()?.parent()?.join(".npmrc"))
 }
 
-/// The plugin that calls this binary.
-pub(super) fn text(binary: &str, unattended: bool) -> String {
+/// The plugin that calls the hook.
+pub(crate) fn text(call: HookCall<'_>) -> String {
     let json = |value: serde_json::Value| value.to_string();
     let body = SOURCE
-        .replace("\"@BINARY@\"", &json(binary.into()))
+        .replace("\"@BINARY@\"", &json(call.binary.into()))
         .replace(
             "\"@ARGUMENTS@\"",
-            &json(arguments(Agent::OpenCode, PATIENCE, unattended).into()),
+            &json(arguments(Agent::OpenCode, call, PATIENCE).into()),
         )
         .replace("\"@LIMIT@\"", &(PATIENCE.as_secs() * 1000).to_string());
     format!("{MARK}{}\n{body}", hash(&body))

@@ -2,6 +2,10 @@
 
 #![cfg(unix)]
 
+mod environment;
+mod stopped;
+mod stranger;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -35,9 +39,25 @@ impl Home {
         self.path().join(".local/share/hooks-guard/audit.db")
     }
 
+    fn config_file(&self) -> PathBuf {
+        self.path().join(".config/hooks-guard/config.toml")
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
         command.env_clear().env("HOME", self.path());
+        command
+    }
+
+    /// The hook as it is installed: with the paths of its files.
+    fn hook_command(&self, agent: &str) -> Command {
+        let mut command = self.command();
+        command.args(["hook", agent, "--config"]);
+        command.arg(self.config_file());
+        let config = std::fs::read_to_string(self.config_file()).unwrap_or_default();
+        if !config.contains("database") {
+            command.arg("--database").arg(self.database());
+        }
         command
     }
 
@@ -54,22 +74,8 @@ impl Home {
         more: &[&str],
         input: &Value,
     ) -> Output {
-        let mut child = self
-            .command()
-            .envs(variables.iter().copied())
-            .args(["hook", agent])
-            .args(more)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        stdin
-            .write_all(input.to_string().as_bytes())
-            .expect("it reads");
-        drop(stdin);
-        child.wait_with_output().expect("it ends")
+        let mut command = self.hook_command(agent);
+        ended(command.envs(variables.iter().copied()).args(more), input)
     }
 
     /// The trail, newest first.
@@ -86,6 +92,22 @@ impl Home {
             .map(|line| serde_json::from_str(line).expect("an object"))
             .collect()
     }
+}
+
+/// What a hook answers to an input.
+fn ended(hook: &mut Command, input: &Value) -> Output {
+    let mut child = hook
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin
+        .write_all(input.to_string().as_bytes())
+        .expect("it reads");
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
 }
 
 fn before(command: &str, call: &str) -> Value {
@@ -124,12 +146,17 @@ impl Service {
     }
 
     fn at(home: &Home, address: &str) -> Self {
+        Self::with(home, address, &[])
+    }
+
+    fn with(home: &Home, address: &str, more: &[&str]) -> Self {
         let token = home.path().join("token");
         std::fs::write(&token, TOKEN).expect("a file");
         let mut child = home
             .command()
             .args(["serve", "--listen", address, "--token-file"])
             .arg(&token)
+            .args(more)
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
@@ -155,19 +182,7 @@ impl Service {
     }
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = body.to_string();
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-             Authorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        )
-        .expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
-        serde_json::from_str(body).unwrap_or_else(|_| panic!("an object in {answer}"))
+        send(self.port, method, path, body)
     }
 
     /// Answers the first question that comes.
@@ -192,6 +207,23 @@ impl Service {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+/// Sends a request with the token, as a client without the key does.
+fn send(port: u16, method: &str, path: &str, body: &Value) -> Value {
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Authorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+    serde_json::from_str(body).unwrap_or_else(|_| panic!("an object in {answer}"))
 }
 
 impl Drop for Service {
@@ -300,14 +332,11 @@ fn without_a_trail_a_denial_is_one_and_codex_goes_on_with_nothing() {
 #[test]
 fn where_a_service_refuses_codex_does_not_go_on() {
     let home = Home::new();
-    strangers_answer(
-        &home,
-        "429 Too Many Requests",
-        r#"{"error":"too many requests","code":"RATE_LIMITED"}"#,
-    );
+    let _service = Service::with(&home, "127.0.0.1:0", &["--rate-limit", "1"]);
+    home.hook("codex", &[], &before("ls", "0"));
     let (decision, reason) = told(&home.hook("codex", &[], &before("mkdir a", "1")));
     assert_eq!(decision, "deny", "{reason}");
-    assert!(reason.contains("RATE_LIMITED"), "{reason}");
+    assert!(reason.contains("Rate limit exceeded"), "{reason}");
     let (decision, _) = told(&home.hook("claude-code", &[], &before("mkdir a", "2")));
     assert_eq!(decision, "ask");
     let read = home.hook("codex", &[], &before("ls", "3"));
@@ -375,8 +404,8 @@ fn an_input_without_an_end_is_refused_in_time() {
     let home = Home::new();
     let began = Instant::now();
     let mut child = home
-        .command()
-        .args(["hook", "codex", "--timeout", "2"])
+        .hook_command("codex")
+        .args(["--timeout", "2"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -468,7 +497,7 @@ fn without_the_service_that_it_ran_is_recorded_once_the_trail_can_be_written() {
     assert_eq!(record["execution_happened"], true);
     assert_eq!(record["user_response"], "APPROVED");
     assert_eq!(record["answered_by"], "the agent's own prompt");
-    let calls = home.path().join(".local/state/hooks-guard/calls");
+    let calls = home.path().join(".local/share/hooks-guard/audit.db.calls");
     let calls = std::fs::read_dir(calls).expect("it is there");
     assert_eq!(calls.count(), 0, "nothing waits for its end");
 }
@@ -757,11 +786,11 @@ fn an_answer_that_cannot_be_written_is_a_refusal() {
     let closed = "exec \"$@\" >&-";
     let null = "exec \"$@\" >/dev/null";
     for script in [full, closed, null] {
-        let hook = home.command();
+        let hook = home.hook_command("claude-code");
         let mut child = Command::new("sh")
             .args(["-c", script, "sh"])
             .arg(hook.get_program())
-            .args(["hook", "claude-code"])
+            .args(hook.get_args())
             .envs(
                 hook.get_envs()
                     .filter_map(|(key, value)| Some((key, value?))),

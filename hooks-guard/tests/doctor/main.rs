@@ -43,6 +43,8 @@ struct Home {
     binary: PathBuf,
     path: OsString,
     private: Vec<PathBuf>,
+    workspace: Vec<PathBuf>,
+    variables: Vec<String>,
     found: Found,
 }
 
@@ -71,6 +73,8 @@ impl Home {
             homes,
             binary,
             private: Vec::new(),
+            workspace: vec![directory.path().join("project")],
+            variables: Vec::new(),
             found: Found {
                 daemon: Ok(Some(daemon)),
                 audit: Ok(Some(audit)),
@@ -90,6 +94,8 @@ impl Home {
             homes: self.homes.clone(),
             place: Place::User,
             binary: self.binary.clone(),
+            config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
+            database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
             path: None,
             unattended: false,
             dry_run: false,
@@ -101,7 +107,11 @@ impl Home {
         let around = Surroundings {
             homes: &self.homes,
             project: None,
+            workspace: &self.workspace,
             binary: &self.binary,
+            config: Path::new("/srv/ada/.config/hooks-guard/config.toml"),
+            database: Some("/srv/ada/.local/share/hooks-guard/audit.db"),
+            variables: &self.variables,
             path: Some(&self.path),
             private: &self.private,
             now: now(),
@@ -469,4 +479,133 @@ fn looking_changes_nothing() {
         .map(|file| (stamp(file), fs::read(file).unwrap()))
         .collect();
     assert_eq!(before, after);
+}
+
+const PROJECT: [(&str, &str); 7] = [
+    (".claude/settings.json", r#"{"env": {"NAME": "x"}}"#),
+    (
+        ".claude/settings.local.json",
+        r#"{/* c */ "env": {"NAME": "x",},}"#,
+    ),
+    (
+        ".codex/config.toml",
+        "[shell_environment_policy.set]\nNAME = 'x'\n",
+    ),
+    (
+        ".vscode/settings.json",
+        r#"{"terminal.integrated.env.linux": {"NAME": "x"}}"#,
+    ),
+    (".gemini/.env", "NAME=x\n"),
+    (".env", "export NAME=x\n"),
+    (".envrc", "export NAME=x\n"),
+];
+
+#[test]
+fn variables_that_a_project_sets_for_its_agent_are_bad() {
+    for name in [
+        "HOOKS_GUARD_CONFIG",
+        "HOOKS_GUARD_DATABASE",
+        "HOOKS_GUARD_LISTEN",
+        "HOOKS_GUARD_SEMANTIC_URL",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "HOME",
+        "LD_PRELOAD",
+        "DYLD_INSERT_LIBRARIES",
+        "BASH_ENV",
+        "CLAUDE_CONFIG_DIR",
+        "PGHOST",
+    ] {
+        for (file, text) in PROJECT {
+            let home = Home::new();
+            home.assert("environment", State::Ok, "no variable");
+            let path = home.workspace[0].join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text.replace("NAME", name)).unwrap();
+            home.assert("environment", State::Bad, name);
+            let check = home.check("environment");
+            assert!(check.what.contains(file), "{check:?}");
+            assert!(check.remedy.unwrap().contains(name));
+            assert_eq!(worst(&home.examine()), State::Bad);
+        }
+    }
+}
+
+#[test]
+fn variables_that_only_restrict_or_inform_are_not_reported() {
+    let home = Home::new();
+    let path = home.workspace[0].join(".claude/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text =
+        r#"{"env": {"HOOKS_GUARD_UNATTENDED": "1", "HOOKS_GUARD_LOG": "debug", "NO_COLOR": "1"}}"#;
+    fs::write(&path, text).unwrap();
+    home.assert("environment", State::Ok, "no variable");
+    fs::write(&path, r#"{"env": {"PATH": "bin:/usr/bin"}}"#).unwrap();
+    home.assert("environment", State::Warn, "which programs");
+}
+
+#[test]
+fn variables_of_the_user_are_a_warning() {
+    let mut home = Home::new();
+    home.variables = vec!["HOME".into(), "PATH".into(), "XDG_CONFIG_HOME".into()];
+    home.assert("environment", State::Ok, "no variable");
+    home.variables = vec!["HOOKS_GUARD_CONFIG".into()];
+    home.assert("environment", State::Warn, "hooks ignore it");
+    home.variables.clear();
+    fs::create_dir_all(home.below(".claude")).unwrap();
+    let env = r#"{"env": {"HOOKS_GUARD_DATABASE": "x"}}"#;
+    fs::write(home.below(".claude/settings.json"), env).unwrap();
+    home.assert("environment", State::Warn, "HOOKS_GUARD_DATABASE");
+}
+
+/// Earlier versions registered the hook without its files.
+#[test]
+fn a_hook_of_an_earlier_version_or_of_other_files_is_named() {
+    for agent in Agent::ALL {
+        let home = Home::new();
+        let file = home.install(agent);
+        home.assert(agent.name(), State::Ok, "calls the hook");
+        let text = fs::read_to_string(&file).unwrap();
+        if agent == Agent::OpenCode {
+            continue;
+        }
+        let (config, trail) = (
+            "/srv/ada/.config/hooks-guard/config.toml",
+            "/srv/ada/.local/share/hooks-guard/audit.db",
+        );
+        let files = format!(" --config {config} --database {trail}");
+        let quoted = format!(" --config '{config}' --database '{trail}'");
+        fs::write(&file, text.replace(&files, "").replace(&quoted, "")).unwrap();
+        home.assert(agent.name(), State::Warn, "without `--config`");
+        let check = home.check(agent.name());
+        assert!(
+            check
+                .remedy
+                .unwrap()
+                .contains(&format!("hooks-guard install {agent}"))
+        );
+        fs::write(&file, text.replace("/srv/ada/.config", "/srv/bob/.config")).unwrap();
+        home.assert(agent.name(), State::Warn, "/srv/bob/.config");
+        fs::write(&file, text.replace("share/hooks-guard/audit.db", "x.db")).unwrap();
+        home.assert(agent.name(), State::Warn, "x.db");
+        home.install(agent);
+        home.assert(agent.name(), State::Ok, "calls the hook");
+    }
+}
+
+#[test]
+fn a_plugin_of_other_files_is_named() {
+    let home = Home::new();
+    let options = Options {
+        homes: home.homes.clone(),
+        place: Place::User,
+        binary: home.binary.clone(),
+        config: "/srv/bob/config.toml".into(),
+        database: None,
+        path: None,
+        unattended: false,
+        dry_run: false,
+    };
+    install(Agent::OpenCode, &options).unwrap();
+    home.assert("opencode", State::Warn, "otherwise than this version");
 }

@@ -14,6 +14,7 @@ mod decisions;
 mod detours;
 mod events;
 mod general;
+mod identity;
 mod instances;
 mod load;
 mod once;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use hooks_guard::install::{Change, DocumentError, InstallError, install, uninstall};
 use hooks_guard::protocol::Agent;
@@ -19,11 +20,15 @@ const JSON: [Agent; 6] = [
     Agent::VsCode,
 ];
 
+/// The configuration and the trail: no variable that a project sets leads the hook elsewhere.
+const FILES: &str = "--config /srv/ada/.config/hooks-guard/config.toml \
+                     --database /srv/ada/.local/share/hooks-guard/audit.db";
+
 #[test]
 fn what_is_installed_is_what_each_agent_reads() {
     let line = |agent: &str| {
         format!(
-            "/opt/guard/hooks-guard hook {agent} --timeout 600 \
+            "/opt/guard/hooks-guard hook {agent} --timeout 600 {FILES} \
              || {{ echo 'hooks-guard failed: refused' >&2; exit 2; }}"
         )
     };
@@ -44,7 +49,7 @@ fn what_is_installed_is_what_each_agent_reads() {
     for event in ["PostToolUse", "PostToolUseFailure", "PermissionDenied"] {
         let after = &claude["hooks"][event][0]["hooks"][0];
         assert_eq!(after["timeout"], 10);
-        let line = "/opt/guard/hooks-guard hook claude-code --timeout 10";
+        let line = format!("/opt/guard/hooks-guard hook claude-code --timeout 10 {FILES}");
         assert_eq!(after["command"], line, "there is nothing to refuse");
     }
 
@@ -94,7 +99,9 @@ fn what_is_installed_is_what_each_agent_reads() {
     assert_eq!(before["bash"], line("copilot"));
     assert_eq!(
         before["powershell"],
-        "& '/opt/guard/hooks-guard' hook copilot --timeout 600"
+        "& '/opt/guard/hooks-guard' hook copilot --timeout 600 \
+         --config '/srv/ada/.config/hooks-guard/config.toml' \
+         --database '/srv/ada/.local/share/hooks-guard/audit.db'"
     );
     assert_eq!(before["timeoutSec"], 600);
 
@@ -104,6 +111,51 @@ fn what_is_installed_is_what_each_agent_reads() {
         json!([{"type": "command",
         "command": line("vscode"), "timeout": 600}])
     );
+}
+
+/// A shell gives the hook the paths as they are, whatever is in them.
+#[test]
+fn installed_paths_reach_the_hook_as_they_are() {
+    let (config, trail) = (
+        "/srv/a b/it's $HOME; `x`.toml",
+        "/srv/a b/\"q\" 'r' hook x.db",
+    );
+    let mut home = Home::new();
+    home.options.config = config.into();
+    home.options.database = Some(trail.into());
+    // A program in the guard's place prints what it is given.
+    let binary = home.path().join("a 'b/hooks-guard");
+    fs::create_dir_all(binary.parent().unwrap()).unwrap();
+    fs::write(&binary, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").unwrap();
+    fs::set_permissions(&binary, PermissionsExt::from_mode(0o755)).unwrap();
+    home.options.binary = binary;
+    home.install(Agent::ClaudeCode);
+    let settings: Value = serde_json::from_str(&home.read(Agent::ClaudeCode)).unwrap();
+    let line = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+    let output = Command::new("sh")
+        .args(["-c", line.as_str().unwrap()])
+        .output()
+        .unwrap();
+    let words = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = words.lines().collect();
+    assert_eq!(words[4..], ["--config", config, "--database", trail]);
+    // And it is found again.
+    assert_eq!(home.install(Agent::ClaudeCode).change, Change::None);
+    assert_eq!(home.uninstall(Agent::ClaudeCode).change, Change::Removed);
+}
+
+#[test]
+fn a_configuration_without_an_absolute_path_is_not_installed() {
+    for path in ["config.toml", "./config.toml", "", "/srv/a\nb.toml"] {
+        let mut home = Home::new();
+        home.options.config = path.into();
+        let error = install(Agent::Codex, &home.options).unwrap_err();
+        assert!(
+            matches!(error, InstallError::Argument { .. }),
+            "{path:?}: {error}"
+        );
+        assert!(home.files().is_empty());
+    }
 }
 
 /// The installed command refuses by itself: with a status that every agent takes for a refusal.

@@ -174,7 +174,8 @@ fn a_path_with_spaces_and_quotes_is_one_word_for_the_shell() {
         .unwrap();
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
-        "hook.codex.--timeout.600."
+        "hook.codex.--timeout.600.--config./srv/ada/.config/hooks-guard/config.toml.\
+         --database./srv/ada/.local/share/hooks-guard/audit.db."
     );
     assert_eq!(home.install(Agent::Codex).change, Change::None);
     assert_eq!(home.uninstall(Agent::Codex).change, Change::Removed);

@@ -24,6 +24,8 @@ impl Home {
             homes: Homes::new(directory.path(), |_| None),
             place: Place::User,
             binary: PathBuf::from("/opt/guard/hooks-guard"),
+            config: PathBuf::from("/srv/ada/.config/hooks-guard/config.toml"),
+            database: Some("/srv/ada/.local/share/hooks-guard/audit.db".into()),
             path: None,
             unattended: false,
             dry_run: false,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::client::Request;
 use crate::daemon::{Daemon, Setup, TOKEN};
 use crate::support::ShiftedClock;
-use crate::terminal::Terminal;
+use crate::terminal::{Terminal, client_config};
 
 const CHOICES: &str = "[y] approve  [s] for this session  [a] always  [n] deny  [Enter] later: ";
 
@@ -171,8 +171,7 @@ fn approve_with_another_token_answers_nothing() {
 fn approve_needs_a_terminal() {
     let daemon = Daemon::plain();
     let ruling = daemon.ask("mkdir out");
-    let config = daemon.setup().folder().join("operator/client.toml");
-    std::fs::write(&config, format!("listen = \"127.0.0.1:{}\"", daemon.port)).unwrap();
+    let config = client_config(&daemon);
     for command in ["approve", "watch"] {
         let output = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
             .args([command, "--config"])

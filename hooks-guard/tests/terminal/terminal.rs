@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -26,6 +27,17 @@ struct Seen {
     screen: vt100::Parser,
     /// All that was written.
     bytes: Vec<u8>,
+}
+
+/// A configuration by which clients find a daemon and its key.
+pub(crate) fn client_config(daemon: &Daemon) -> PathBuf {
+    let folder = daemon.setup().folder();
+    let config = folder.join("operator/client.toml");
+    let key = folder.join("data/service.key");
+    let (port, key) = (daemon.port, key.display());
+    let text = format!("listen = '127.0.0.1:{port}'\nkey_file = '{key}'\n");
+    std::fs::write(&config, text).unwrap();
+    config
 }
 
 fn size(rows: u16, columns: u16) -> Winsize {
@@ -56,9 +68,7 @@ impl Terminal {
         variables: &[(&str, &str)],
     ) -> Self {
         let setup = daemon.setup();
-        let config = setup.folder().join("operator/client.toml");
-        let text = format!("listen = \"127.0.0.1:{}\"", daemon.port);
-        std::fs::write(&config, text).unwrap();
+        let config = client_config(daemon);
         let mut command = Command::new(env!("CARGO_BIN_EXE_hooks-guard"));
         command
             .args(arguments)

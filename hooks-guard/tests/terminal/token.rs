@@ -5,7 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use hooks_guard::client::{Address, Client};
+use hooks_guard::client::{Address, Client, ClientError};
+use hooks_guard::proof::ServiceKey;
 use serde_json::json;
 
 use crate::daemon::{Daemon, Setup, TOKEN};
@@ -19,8 +20,7 @@ struct Capture {
 }
 
 impl Capture {
-    fn before(port: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    fn before(port: u16, listener: TcpListener) -> Self {
         let own = listener.local_addr().unwrap().port();
         let sent = Arc::new(Mutex::new(Vec::new()));
         let all = Arc::clone(&sent);
@@ -48,8 +48,13 @@ impl Capture {
     /// The requests, by their first lines, and whether each holds the token.
     fn requests(&self) -> Vec<(String, bool)> {
         let sent = self.sent.lock().unwrap();
-        let requests = sent.iter().filter(|bytes| !bytes.is_empty()).map(|bytes| {
-            let text = String::from_utf8_lossy(bytes);
+        // Each connection begins with a handshake, which has no body.
+        let texts = sent.iter().map(|bytes| String::from_utf8_lossy(bytes));
+        let parts = texts.flat_map(|text| {
+            let (first, second) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+            [first.to_owned(), second.to_owned()]
+        });
+        let requests = parts.filter(|text| !text.is_empty()).map(|text| {
             let line = text.lines().next().unwrap_or_default();
             let line = line.trim_end_matches(" HTTP/1.1").to_owned();
             (line, text.contains(TOKEN))
@@ -91,8 +96,11 @@ fn pass(mut from: TcpStream, mut to: TcpStream, mut keep: impl FnMut(&[u8])) {
 
 /// A daemon whose clients are captured.
 fn captured() -> (Daemon, Capture) {
-    let mut daemon = Setup::new().start();
-    let capture = Capture::before(daemon.port);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let published = listener.local_addr().unwrap();
+    let config = format!("published_address = '{published}'");
+    let mut daemon = Setup::new().config(&config).start();
+    let capture = Capture::before(daemon.port, listener);
     daemon.port = capture.port;
     (daemon, capture)
 }
@@ -136,7 +144,11 @@ async fn a_client_sends_the_token_with_what_needs_it_alone() {
     let (daemon, capture) = captured();
     let id = daemon.ask("mkdir out")["id"].clone();
     let address = ([127, 0, 0, 1], daemon.port).into();
-    let client = Client::new(Address::Tcp(address)).with_token(TOKEN);
+    let key = daemon.setup().folder().join("data/service.key");
+    let key = ServiceKey::load(&key).unwrap();
+    let client = Client::new(Address::Tcp(address))
+        .with_token(TOKEN)
+        .with_key(key);
     let limit = std::time::Duration::from_secs(60);
     for path in [
         "/health",
@@ -158,4 +170,11 @@ async fn a_client_sends_the_token_with_what_needs_it_alone() {
     // There is none of this number.
     let _ = client.delete("/api/hooks/remembered/4711", limit).await;
     capture.assert_token_only_on(&[ANSWER, "DELETE /api/hooks/remembered/4711"]);
+    // Without a key the client cannot know who would get it.
+    let unproved = Client::new(Address::Tcp(address)).with_token(TOKEN);
+    let before = capture.requests().len();
+    let error = unproved.post("/api/hooks/permission-response", &body, limit);
+    let error = error.await.unwrap_err();
+    assert!(matches!(error, ClientError::Unproved(_)), "{error}");
+    assert_eq!(capture.requests().len(), before);
 }

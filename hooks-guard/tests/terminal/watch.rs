@@ -1,5 +1,7 @@
 //! `watch`: the inbox and what happens, as a terminal shows them.
 
+use std::io::{Read, Write};
+
 use serde_json::{Value, json};
 
 use crate::daemon::{Daemon, Setup, TOKEN};
@@ -324,4 +326,76 @@ fn watch_leaves_the_terminal_as_it_was_on_a_signal() {
     let mut terminal = watching(&daemon, TOKEN);
     terminal.send("\u{3}");
     assert_eq!(terminal.end(), 0);
+}
+
+/// A process that answers everything, and keeps what it got.
+fn stranger(port: u16) -> std::sync::Arc<std::sync::Mutex<Vec<u8>>> {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let all = std::sync::Arc::clone(&heard);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = stream.read(&mut bytes) {
+                all.lock().unwrap().extend(&bytes[..count]);
+                let body = r#"{"pending":[],"nonce":"0","proof":"0"}"#;
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+                let _ = stream.write_all(format!("{head}{body}").as_bytes());
+            }
+        }
+    });
+    heard
+}
+
+#[test]
+fn watch_does_not_ask_for_a_token_that_a_stranger_would_get() {
+    let mut daemon = Daemon::plain();
+    let key = daemon.setup().folder().join("data/service.key");
+    assert!(key.exists());
+    let reserved = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    daemon.port = reserved.local_addr().unwrap().port();
+    drop(reserved);
+    let heard = stranger(daemon.port);
+    let terminal = Terminal::start(&daemon, &["watch"]);
+    assert_eq!(terminal.end(), 3);
+    let screen = terminal.screen();
+    assert!(
+        screen.contains("is not this user's hooks-guard"),
+        "{screen}"
+    );
+    assert!(!screen.contains("token"), "{screen}");
+    let heard = String::from_utf8_lossy(&heard.lock().unwrap()).into_owned();
+    assert!(heard.starts_with("GET /api/hooks/identity "), "{heard}");
+}
+
+/// A stranger that comes while `watch` runs gets neither the token nor an answer.
+#[test]
+fn watch_says_that_a_stranger_took_the_place_of_the_service() {
+    let daemon = Daemon::plain();
+    let ruling = daemon.ask("mkdir out");
+    let mut terminal = watching(&daemon, TOKEN);
+    terminal.shows("1 question waits");
+    let port = daemon.port;
+    drop(daemon);
+    terminal.shows("no service listens");
+    let heard = stranger(port);
+    terminal.shows("is not this user's hooks-guard");
+    terminal.send(DOWN);
+    terminal.send("y");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let heard = String::from_utf8_lossy(&heard.lock().unwrap()).into_owned();
+    assert!(
+        !heard.contains("Bearer") && !heard.contains(TOKEN),
+        "{heard}"
+    );
+    for request in heard
+        .split("\r\n\r\n")
+        .filter(|request| !request.is_empty())
+    {
+        assert!(request.starts_with("GET /api/hooks/identity "), "{heard}");
+    }
+    assert!(
+        !heard.contains(&ruling["id"].to_string()) || !heard.contains("APPROVED"),
+        "{heard}"
+    );
 }

@@ -14,7 +14,7 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use clap::Args;
-use hooks_guard::client::{Address, Client};
+use hooks_guard::client::{Address, Client, ClientError};
 use jiff::Timestamp;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event;
@@ -30,6 +30,8 @@ use model::{Effect, Message, State};
 const WAITING: usize = 1024;
 /// How often the time that is left is shown anew.
 const TICK: Duration = Duration::from_secs(1);
+/// How long the service may take to say that it is the right one.
+const SHORT: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -39,21 +41,27 @@ pub(crate) struct Options {
 
 /// The token is read from the terminal, as `approve` does.
 pub(crate) fn watch(options: Options) -> Result<bool, Failure> {
-    let config = options.setup.config()?;
+    let loaded = options.setup.load()?;
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failure::Other(
             "this needs a terminal; run it in one, or read `GET /api/hooks/events`".to_owned(),
         ));
     }
-    let place = address(&config);
+    let place = address(&loaded.config);
+    let client = loaded.client()?;
+    let runtime = runtime()?;
+    // Nothing there may come yet; another process there must not have the token.
+    let looked = runtime.block_on(client.get("/health", SHORT));
+    if let Err(error @ ClientError::Unproved(_)) = looked {
+        return Err(error.into());
+    }
     let token = rpassword::prompt_password("operator's token (Enter to look on): ")?;
     let state = State::new(match &place {
         Address::Tcp(address) => format!("http://{address}"),
         Address::Unix(path) => path.display().to_string(),
     });
-    let runtime = runtime()?;
     let mut terminal = ratatui::try_init()?;
-    let done = runtime.block_on(run(&mut terminal, state, Client::new(place), token));
+    let done = runtime.block_on(run(&mut terminal, state, client, token));
     ratatui::restore();
     // Whoever reads keys still waits for one.
     runtime.shutdown_background();

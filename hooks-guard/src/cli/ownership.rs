@@ -1,0 +1,234 @@
+//! Whether a hook may follow a file: whoever can write the configuration, the rules or the trail
+//! decides what runs without a question.
+
+use std::env;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{Gid, Group, User, geteuid};
+
+use super::setup::Loaded;
+
+/// Returns why a file of this configuration must not be followed for a request in `cwd`, if one
+/// must not.
+pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
+    let own = loaded.own_folders();
+    let projects = Projects::around(cwd, &loaded.places.home);
+    loaded.files().iter().find_map(|file| {
+        let is_in_own_folder = own.iter().any(|folder| file.starts_with(folder));
+        let project = || projects.with(file).filter(|_| !is_roots_alone(file));
+        match (!is_in_own_folder).then(project).flatten() {
+            Some(project) => Some(format!(
+                "`{}` is inside the project `{}`, which would decide for itself what may run; \
+                 move it out of the project, and run `hooks-guard install` again",
+                file.display(),
+                project.display()
+            )),
+            None => writable_by_others(file),
+        }
+    })
+}
+
+/// The folders of the projects that a request may belong to.
+struct Projects(Vec<PathBuf>);
+
+impl Projects {
+    /// The directory of the request, that of this process, and the repositories around them. A
+    /// folder with the user's home in it is no project: repositories of settings are kept there.
+    fn around(cwd: Option<&Path>, home: &Path) -> Self {
+        let homes = [home.to_owned(), real(home)];
+        let mut folders = Vec::new();
+        for start in cwd
+            .map(Path::to_owned)
+            .into_iter()
+            .chain(env::current_dir().ok())
+        {
+            for start in [real(&start), start] {
+                let repositories = start.ancestors().skip(1);
+                let repositories = repositories.filter(|folder| folder.join(".git").exists());
+                folders.extend(repositories.map(Path::to_owned));
+                folders.push(start);
+            }
+        }
+        folders.retain(|folder| !homes.iter().any(|home| home.starts_with(folder)));
+        Self(folders)
+    }
+
+    /// The project that a file is in, by its name or behind links.
+    fn with(&self, file: &Path) -> Option<&Path> {
+        let real = real(file);
+        let has = |folder: &&PathBuf| file.starts_with(folder) || real.starts_with(folder);
+        self.0.iter().find(has).map(PathBuf::as_path)
+    }
+}
+
+/// A path behind links, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    for folder in path.ancestors() {
+        if let Ok(real) = fs::canonicalize(folder)
+            && let Ok(rest) = path.strip_prefix(folder)
+        {
+            return real.join(rest);
+        }
+    }
+    path.to_owned()
+}
+
+/// Whether the system's administrator alone can write a file, and this process is not his: no
+/// project puts such a file there.
+fn is_roots_alone(file: &Path) -> bool {
+    let of_root = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.uid() == 0);
+    !geteuid().is_root() && of_root(file) && file.parent().is_some_and(of_root)
+}
+
+/// Why others than this user and the administrator could replace a file or change it, if they could.
+fn writable_by_others(file: &Path) -> Option<String> {
+    let real = real(file);
+    let lexical = file.ancestors();
+    // A folder that is a link is the same again behind it.
+    for path in lexical.chain(real.ancestors().filter(|path| !file.starts_with(path))) {
+        let Ok(entry) = fs::symlink_metadata(path) else {
+            continue;
+        };
+        let shown = path.display();
+        if !is_trusted_owner(&entry) {
+            return Some(format!(
+                "`{shown}` belongs to another user, who could decide what may run; take it over \
+                 with `chown`, or use a path of your own and run `hooks-guard install` again"
+            ));
+        }
+        if !entry.is_symlink() && is_open(&entry) {
+            return Some(format!(
+                "others can write to `{shown}` (mode {:o}), and decide what may run; run `chmod \
+                 go-w '{shown}'`",
+                entry.mode() & 0o7777
+            ));
+        }
+    }
+    None
+}
+
+fn is_trusted_owner(entry: &Metadata) -> bool {
+    let user = entry.uid();
+    user == 0 || user == geteuid().as_raw() || user == NOBODY && is_in_namespace()
+}
+
+/// How files of users appear that a user namespace does not know, the administrator among them.
+const NOBODY: u32 = 65_534;
+
+fn is_in_namespace() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let words: Vec<&str> = map.split_whitespace().collect();
+    !map.is_empty() && words != ["0", "0", "4294967295"]
+}
+
+/// Whether others can write to a file, or replace the entries of a folder.
+fn is_open(entry: &Metadata) -> bool {
+    const STICKY: u32 = 0o1000;
+    let mode = entry.mode();
+    if entry.is_dir() && mode & STICKY != 0 {
+        return false;
+    }
+    mode & 0o002 != 0 || mode & 0o020 != 0 && !is_own_group(entry.gid())
+}
+
+/// Whether a group has this user alone, as many systems make one for each user.
+fn is_own_group(group: u32) -> bool {
+    let gid = Gid::from_raw(group);
+    let (Ok(Some(user)), Ok(Some(group))) = (User::from_uid(geteuid()), Group::from_gid(gid))
+    else {
+        return false;
+    };
+    let is_user = |name: &String| *name == user.name;
+    user.gid == gid && group.name == user.name && group.mem.iter().all(is_user)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::path::Path;
+
+    use nix::unistd::geteuid;
+
+    use super::{Projects, writable_by_others};
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a folder")
+    }
+
+    fn mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+    }
+
+    #[test]
+    fn a_repository_around_the_directory_is_the_project_and_home_is_none() {
+        let folder = folder();
+        let home = folder.path().join("home");
+        let project = home.join("work/app");
+        fs::create_dir_all(project.join("src/deep")).expect("folders");
+        fs::create_dir_all(project.join(".git")).expect("a folder");
+        fs::create_dir_all(home.join(".git")).expect("a folder");
+        let inside =
+            |cwd: &Path, file: &Path| Projects::around(Some(cwd), &home).with(file).is_some();
+        let deep = project.join("src/deep");
+        for file in ["x.toml", "src/x.toml", "no/such/x.toml", "../app/x.toml"] {
+            assert!(inside(&deep, &project.join(file)), "{file}");
+        }
+        symlink(&project, home.join("link")).expect("a link");
+        assert!(inside(&deep, &home.join("link/x.toml")));
+        assert!(inside(&home.join("link/src"), &project.join("x.toml")));
+        for cwd in [&deep, &home, folder.path(), Path::new("/")] {
+            assert!(
+                !inside(cwd, &home.join(".config/hooks-guard/config.toml")),
+                "{cwd:?}"
+            );
+        }
+        assert!(!inside(&deep, &home.join("work/x.toml")));
+        // Without a repository the directory alone is the project.
+        fs::remove_dir(project.join(".git")).expect("it is ours");
+        assert!(inside(&deep, &deep.join("x.toml")));
+    }
+
+    #[test]
+    fn what_others_can_write_or_replace_is_not_followed() {
+        let folder = folder();
+        let own = folder.path().join("own");
+        fs::create_dir(&own).expect("a folder");
+        mode(&own, 0o755);
+        let file = own.join("config.toml");
+        assert_eq!(writable_by_others(&file), None);
+        fs::write(&file, "").expect("a file");
+        for (bits, refused) in [(0o600, false), (0o644, false), (0o646, true), (0o666, true)] {
+            mode(&file, bits);
+            assert_eq!(writable_by_others(&file).is_some(), refused, "{bits:o}");
+        }
+        mode(&file, 0o600);
+        for (bits, refused) in [
+            (0o757, true),
+            (0o777, true),
+            (0o1777, false),
+            (0o700, false),
+        ] {
+            mode(&own, bits);
+            assert_eq!(writable_by_others(&file).is_some(), refused, "{bits:o}");
+            // A file that is not there yet could be put there.
+            let absent = own.join("no/such/file");
+            assert_eq!(writable_by_others(&absent).is_some(), refused, "{bits:o}");
+        }
+        // Behind a link in a folder of one's own.
+        let shared = folder.path().join("shared");
+        fs::create_dir(&shared).expect("a folder");
+        fs::write(shared.join("real.toml"), "").expect("a file");
+        symlink(shared.join("real.toml"), own.join("link.toml")).expect("a link");
+        assert_eq!(writable_by_others(&own.join("link.toml")), None);
+        mode(&shared, 0o777);
+        assert!(writable_by_others(&own.join("link.toml")).is_some());
+        if geteuid().is_root() {
+            chown(&file, Some(4711), None).expect("root may");
+            let why = writable_by_others(&file).expect("it belongs to another user");
+            assert!(why.contains("another user"), "{why}");
+        }
+    }
+}

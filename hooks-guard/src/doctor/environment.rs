@@ -1,0 +1,255 @@
+//! Checks whether settings or the environment of this process set variables that lead the guard or
+//! its agents elsewhere.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Check, State, Surroundings};
+use crate::files;
+use crate::install::document_value;
+
+/// What a variable does to the guard.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Names another configuration, trail or address. The hook ignores it.
+    Guard,
+    /// Moves the folders of the user. The hook finds its files without it.
+    Folders,
+    /// Moves the settings of an agent, and so its hooks.
+    Agent,
+    /// Loads code into every program that is started, the hook among them.
+    Code,
+    /// Decides which programs the commands of an agent run.
+    Programs,
+}
+
+fn effect(name: &str) -> Option<Effect> {
+    Some(match name {
+        // What these two do only restricts, or informs.
+        "HOOKS_GUARD_LOG" | "HOOKS_GUARD_UNATTENDED" => return None,
+        "PGHOST" | "PGHOSTADDR" | "PGPORT" | "PGUSER" | "PGDATABASE" | "PGOPTIONS"
+        | "PGSSLMODE" | "PGSSLROOTCERT" | "PGSSLCERT" | "PGSSLKEY" => Effect::Guard,
+        name if name.starts_with("HOOKS_GUARD") => Effect::Guard,
+        "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => Effect::Folders,
+        "CLAUDE_CONFIG_DIR"
+        | "CODEX_HOME"
+        | "COPILOT_HOME"
+        | "OPENCODE_CONFIG"
+        | "OPENCODE_CONFIG_DIR" => Effect::Agent,
+        "BASH_ENV" | "ENV" | "NODE_OPTIONS" => Effect::Code,
+        name if name.starts_with("LD_") || name.starts_with("DYLD_") => Effect::Code,
+        "PATH" | "SHELL" => Effect::Programs,
+        _ => return None,
+    })
+}
+
+pub(super) fn checks(around: &Surroundings<'_>) -> Vec<Check> {
+    let mut checks: Vec<Check> = around
+        .workspace
+        .iter()
+        .flat_map(|folder| project_files(folder))
+        .flat_map(|(file, format)| of_file(&file, format, true))
+        .collect();
+    let user = [
+        (around.homes.claude.join("settings.json"), Format::Claude),
+        (around.homes.codex.join("config.toml"), Format::Codex),
+        (around.homes.codex.join(".env"), Format::Lines),
+        (around.homes.home.join(".gemini/.env"), Format::Lines),
+    ];
+    checks.extend(
+        user.into_iter()
+            .flat_map(|(file, format)| of_file(&file, format, false)),
+    );
+    checks.extend(around.variables.iter().filter_map(|name| of_process(name)));
+    if checks.is_empty() {
+        let what = "no variable leads the guard or its agents elsewhere";
+        checks.push(Check::new(NAME, State::Ok, what, ""));
+    }
+    checks
+}
+
+const NAME: &str = "environment";
+
+/// How a file sets variables.
+#[derive(Clone, Copy)]
+enum Format {
+    /// The object `env`.
+    Claude,
+    /// The table `shell_environment_policy.set`.
+    Codex,
+    /// The objects `terminal.integrated.env.PLATFORM`.
+    VsCode,
+    /// Lines `NAME=value`, with or without `export`.
+    Lines,
+}
+
+/// The files of a project that set variables for an agent, or for the shell that starts it.
+fn project_files(folder: &Path) -> [(PathBuf, Format); 7] {
+    [
+        (".claude/settings.json", Format::Claude),
+        (".claude/settings.local.json", Format::Claude),
+        (".codex/config.toml", Format::Codex),
+        (".vscode/settings.json", Format::VsCode),
+        (".gemini/.env", Format::Lines),
+        (".env", Format::Lines),
+        (".envrc", Format::Lines),
+    ]
+    .map(|(name, format)| (folder.join(name), format))
+}
+
+/// The names of the variables that a file sets.
+fn names(text: &str, format: Format) -> Vec<String> {
+    let keys = |value: &Value| -> Vec<String> {
+        let object = value.as_object();
+        object
+            .into_iter()
+            .flat_map(|object| object.keys().cloned())
+            .collect()
+    };
+    match format {
+        Format::Claude => document_value(text).map_or_else(Vec::new, |json| keys(&json["env"])),
+        Format::VsCode => {
+            let json = document_value(text).unwrap_or_default();
+            let platforms = ["linux", "osx", "windows"];
+            let platforms = platforms.map(|name| format!("terminal.integrated.env.{name}"));
+            platforms
+                .iter()
+                .flat_map(|name| keys(&json[name.as_str()]))
+                .collect()
+        }
+        Format::Codex => {
+            let table: toml::Table = text.parse().unwrap_or_default();
+            let set = |table: &toml::Table| -> Vec<String> {
+                let policy = table.get("shell_environment_policy");
+                let set = policy.and_then(|policy| policy.get("set")?.as_table());
+                set.into_iter()
+                    .flat_map(|set| set.keys().cloned())
+                    .collect()
+            };
+            let profiles = table.get("profiles").and_then(toml::Value::as_table);
+            let profiles = profiles.into_iter().flat_map(toml::Table::values);
+            let profiles = profiles.filter_map(toml::Value::as_table);
+            profiles.chain([&table]).flat_map(set).collect()
+        }
+        Format::Lines => text
+            .lines()
+            .filter_map(|line| {
+                let line = line.trim_start();
+                let line = line.strip_prefix("export ").unwrap_or(line);
+                let (name, _) = line.split_once('=')?;
+                Some(name.trim().to_owned())
+            })
+            .collect(),
+    }
+}
+
+fn of_file(file: &Path, format: Format, is_project: bool) -> Vec<Check> {
+    let text = files::read(file)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok());
+    let Some(text) = text else {
+        return Vec::new();
+    };
+    let mut found = names(&text, format);
+    found.sort();
+    found.dedup();
+    let check = |name: &String| {
+        let effect = effect(name)?;
+        // Of the user's own settings, those of the guard and of agents are the user's affair.
+        let state = match (effect, is_project) {
+            (Effect::Programs, true) => State::Warn,
+            (_, true) => State::Bad,
+            (Effect::Guard | Effect::Code, false) => State::Warn,
+            (_, false) => return None,
+        };
+        let whose = if is_project {
+            "a project's settings set"
+        } else {
+            "your settings set"
+        };
+        let what = format!(
+            "{whose} `{name}`, in `{}`: {}",
+            file.display(),
+            does(effect)
+        );
+        Some(Check::new(NAME, state, what, &remedy(name, effect)))
+    };
+    found.iter().filter_map(check).collect()
+}
+
+fn does(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Guard => {
+            "hooks ignore it, and `serve`, `approve` and `watch` would follow it to other files or servers"
+        }
+        Effect::Folders => {
+            "hooks find their files without it, and `~` in a command means another folder"
+        }
+        Effect::Agent => "it moves the agent's settings, without the hook in them",
+        Effect::Code => "it loads code into every program that the agent starts, the hook too",
+        Effect::Programs => "it decides which programs the agent's commands run",
+    }
+}
+
+fn remedy(name: &str, effect: Effect) -> String {
+    match effect {
+        Effect::Guard if name.starts_with("PG") => {
+            format!("remove `{name}`; write it into the URL of `database` in the configuration")
+        }
+        Effect::Guard => format!(
+            "remove `{name}`; set it in the configuration, and run `hooks-guard install` again"
+        ),
+        _ => format!("remove `{name}`, unless you know who set it and why"),
+    }
+}
+
+/// A variable of this process: the user's own settings of the guard are worth a word.
+fn of_process(name: &str) -> Option<Check> {
+    let does = match effect(name)? {
+        Effect::Guard if !name.starts_with("PG") => "hooks ignore it",
+        Effect::Code if name == "LD_PRELOAD" || name == "DYLD_INSERT_LIBRARIES" => {
+            "it loads code into every program, the hook too"
+        }
+        _ => return None,
+    };
+    let what = format!("`{name}` is set: {does}");
+    let remedy = "unset it, unless you set it for `serve`, `approve` or `watch`";
+    Some(Check::new(NAME, State::Warn, what, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Format, names};
+
+    #[test]
+    fn variables_are_found_in_every_format() {
+        for (text, format) in [
+            (
+                r#"{"env": {"HOME": "/x"}, /* why */ "a": {"B": 1}}"#,
+                Format::Claude,
+            ),
+            (
+                "[shell_environment_policy]\nset = { HOME = '/x' }",
+                Format::Codex,
+            ),
+            (
+                "[profiles.a.shell_environment_policy.set]\nHOME = '/x'",
+                Format::Codex,
+            ),
+            (
+                r#"{"terminal.integrated.env.osx": {"HOME": "/x"}}"#,
+                Format::VsCode,
+            ),
+            ("# c\n  export HOME=/x\n", Format::Lines),
+            ("HOME =/x", Format::Lines),
+        ] {
+            assert_eq!(names(text, format), ["HOME"], "{text}");
+        }
+        for format in [Format::Claude, Format::Codex, Format::VsCode, Format::Lines] {
+            for text in ["", "{", "[", "{\"env\": 1}", "no line"] {
+                assert!(names(text, format).is_empty(), "{text}");
+            }
+        }
+    }
+}

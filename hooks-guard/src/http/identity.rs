@@ -1,0 +1,174 @@
+//! `GET /api/hooks/identity`: the service proves that it has the key, and so may a client.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+use serde::Serialize;
+
+use super::AppState;
+use super::body;
+use super::error::ApiError;
+use crate::proof::{self, Handshake};
+
+/// The connection that a request came on, for [`Server`](super::Server) alone: a proof holds for
+/// one connection.
+#[derive(Clone, Debug)]
+pub(super) struct Reached {
+    /// The service's own address; `None` for the Unix socket.
+    address: Option<SocketAddr>,
+    handshake: Arc<Mutex<Option<Handshake>>>,
+}
+
+impl Reached {
+    pub(super) fn new(address: Option<SocketAddr>) -> Self {
+        Self {
+            address,
+            handshake: Arc::default(),
+        }
+    }
+
+    fn is(&self, address: &str) -> bool {
+        match self.address {
+            None => address == proof::UNIX,
+            Some(own) => address
+                .parse::<SocketAddr>()
+                .is_ok_and(|address| plain(address) == plain(own)),
+        }
+    }
+
+    fn agreed(&self) -> Option<Handshake> {
+        let handshake = self.handshake.lock();
+        handshake.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// An address without what a socket for both families adds to it.
+fn plain(address: SocketAddr) -> (std::net::IpAddr, u16) {
+    (address.ip().to_canonical(), address.port())
+}
+
+/// The service's part of the handshake.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Identity {
+    /// 32 random bytes in hexadecimal; requests on this connection prove themselves with it.
+    nonce: String,
+    /// HMAC-SHA256 under the key, in hexadecimal.
+    proof: String,
+}
+
+/// Proves that the service has the key of this user's clients.
+#[utoipa::path(
+    get,
+    path = "/api/hooks/identity",
+    params(
+        ("X-Hooks-Guard-Challenge" = String, Header, description = "32 random bytes in hexadecimal"),
+        ("X-Hooks-Guard-Address" = String, Header, description = "The address that the client connected to, as `127.0.0.1:3000`, or `unix`"),
+    ),
+    responses(
+        (status = 200, description = "The proof", body = Identity),
+        (status = 400, description = "MISSING_FIELD", body = super::error::ErrorBody),
+        (status = 403, description = "WRONG_ADDRESS", body = super::error::ErrorBody),
+        (status = 503, description = "NO_KEY", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn identity(
+    State(state): State<AppState>,
+    reached: Option<Extension<Reached>>,
+    headers: HeaderMap,
+) -> Result<Json<Identity>, ApiError> {
+    let (Some(key), Some(Extension(reached))) = (state.inner.key.get(), reached) else {
+        return Err(ApiError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "NO_KEY",
+            "This service has no key",
+        ));
+    };
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let challenge = header(proof::CHALLENGE).filter(|text| proof::is_nonce(text));
+    let challenge = challenge.ok_or_else(|| ApiError::missing(proof::CHALLENGE))?;
+    let address = header(proof::ADDRESS).ok_or_else(|| ApiError::missing(proof::ADDRESS))?;
+    let published = state.inner.config.published_address;
+    let is_published = published.is_some_and(|published| {
+        let given = address.parse::<SocketAddr>();
+        given.is_ok_and(|given| plain(given) == plain(published))
+    });
+    if !reached.is(address) && !is_published {
+        return Err(ApiError::forbidden(
+            "WRONG_ADDRESS",
+            "This service is not reached at that address",
+        )
+        .details("Behind a port mapping, set `published_address` to the address of the clients"));
+    }
+    let nonce = proof::nonce();
+    let handshake = Handshake::new(key.clone(), challenge.to_owned(), nonce.clone());
+    let proof = handshake.of_service(address);
+    let agreed = reached.handshake.lock();
+    *agreed.unwrap_or_else(PoisonError::into_inner) = Some(handshake);
+    Ok(Json(Identity { nonce, proof }))
+}
+
+/// A request whose proof holds, and what its response is proved with.
+pub(super) struct Proved {
+    handshake: Handshake,
+    request: String,
+}
+
+/// Checks the proof of a request that has one. Returns the request as it came.
+///
+/// # Errors
+/// If the proof is wrong, or the body cannot be read.
+pub(super) async fn check(request: Request) -> Result<(Request, Option<Proved>), ApiError> {
+    let Some(given) = request.headers().get(proof::PROOF).cloned() else {
+        return Ok((request, None));
+    };
+    let reached = request.extensions().get::<Reached>();
+    let handshake = reached.and_then(Reached::agreed);
+    let (parts, body) = request.into_parts();
+    let bytes = body::bytes(body).await?;
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let proved = handshake.and_then(|handshake| {
+        let expected = handshake.of_request(parts.method.as_str(), path, &bytes);
+        let given = given.to_str().ok()?;
+        proof::matches(given, &expected).then_some(Proved {
+            handshake,
+            request: expected,
+        })
+    });
+    match proved {
+        Some(proved) => Ok((Request::from_parts(parts, Body::from(bytes)), Some(proved))),
+        None => Err(
+            ApiError::forbidden("WRONG_PROOF", "The proof of this request does not hold").details(
+                "Leave the proof out, or begin the connection with `GET /api/hooks/identity`",
+            ),
+        ),
+    }
+}
+
+impl Proved {
+    /// Adds a proof to the response: over its body, or over its head alone if it is a stream.
+    pub(super) async fn sign(self, response: Response) -> Response {
+        let (mut parts, body) = response.into_parts();
+        let (covered, body) = match body.size_hint().exact() {
+            None => (None, body),
+            Some(_) => match body.collect().await.map(|body| body.to_bytes()) {
+                Ok(bytes) => (Some(bytes.clone()), Body::from(bytes)),
+                // The client sees a response without a proof.
+                Err(_) => return Response::from_parts(parts, Body::empty()),
+            },
+        };
+        let covered = covered.as_deref().unwrap_or(proof::STREAM);
+        let status = parts.status.as_u16();
+        let proof = self.handshake.of_response(&self.request, status, covered);
+        if let Ok(value) = HeaderValue::from_str(&proof) {
+            parts.headers.insert(proof::PROOF, value);
+        }
+        Response::from_parts(parts, body)
+    }
+}

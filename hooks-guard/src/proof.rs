@@ -1,0 +1,375 @@
+//! The key that this user's clients and service share, and the proofs that they make with it.
+//!
+//! A connection begins with a handshake. The client sends a random challenge and the address that
+//! it connected to; the service answers with a nonce and a proof. Only then does the client send a
+//! request, with a proof of its own; the response has one, too. Each proof is an HMAC-SHA256 under
+//! the key:
+//!
+//! | Proof | Covers |
+//! |---|---|
+//! | of the service | challenge, nonce, address |
+//! | of a request | challenge, nonce, method, path, body |
+//! | of a response | challenge, nonce, the request's proof, status, body |
+//!
+//! The address keeps a process from relaying the handshake to the service from an address of its
+//! own. A program that cannot read the key can make none of these proofs.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, process};
+
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+use thiserror::Error;
+
+use crate::files;
+
+/// The path of the handshake.
+pub(crate) const IDENTITY: &str = "/api/hooks/identity";
+/// The header with the client's challenge.
+pub(crate) const CHALLENGE: &str = "x-hooks-guard-challenge";
+/// The header with the address that the client connected to.
+pub(crate) const ADDRESS: &str = "x-hooks-guard-address";
+/// The header with the proof of a request or a response.
+pub(crate) const PROOF: &str = "x-hooks-guard-proof";
+/// What is covered in place of the body of a response that is a stream.
+pub(crate) const STREAM: &[u8] = b"stream";
+/// The address of a service on a Unix socket.
+pub(crate) const UNIX: &str = "unix";
+
+/// Length of a key, a challenge and a nonce, in bytes.
+const LENGTH: usize = 32;
+
+/// The key that this user's clients and service share.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ServiceKey([u8; LENGTH]);
+
+/// Shows that there is a key, never which.
+impl fmt::Debug for ServiceKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServiceKey(…)")
+    }
+}
+
+/// A key that cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// There is no file.
+    #[error("there is no key in `{}`; start `hooks-guard serve`, which makes it beside its trail, or set `key_file`", .0.display())]
+    Missing(PathBuf),
+    /// The file cannot be read or made.
+    #[error("cannot use the key in `{}`; {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another user can read the key, or write it.
+    #[error(
+        "others can read or write the key in `{}` (mode {mode:o}); remove it, and restart `hooks-guard serve`",
+        path.display()
+    )]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// The file belongs to another user.
+    #[error("the key in `{}` belongs to another user; set `key_file` to a file of your own", .0.display())]
+    Owner(PathBuf),
+    /// The text is not a key.
+    #[error("`{}` does not hold 64 hexadecimal digits; remove it, and restart `hooks-guard serve`", .0.display())]
+    Malformed(PathBuf),
+}
+
+impl ServiceKey {
+    /// A random key.
+    ///
+    /// # Panics
+    /// If the system has no source of randomness.
+    #[must_use]
+    pub fn random() -> Self {
+        let mut key = [0; LENGTH];
+        getrandom::fill(&mut key).expect("the system gives random bytes");
+        Self(key)
+    }
+
+    /// Reads the key in a file.
+    ///
+    /// # Errors
+    /// If there is no file, if others can read it, or if it does not hold a key.
+    pub fn load(path: &Path) -> Result<Self, KeyError> {
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => KeyError::Missing(path.to_owned()),
+            _ => KeyError::Io {
+                path: path.to_owned(),
+                source,
+            },
+        };
+        let file = files::open(path).map_err(failed)?;
+        // Of the open file: its name may lead elsewhere by now.
+        is_private(path, &file.metadata().map_err(failed)?)?;
+        let mut text = String::new();
+        // The digits, and the end of the line.
+        let most = 2 * LENGTH as u64 + 2;
+        file.take(most).read_to_string(&mut text).map_err(failed)?;
+        let key = from_hex(text.trim_end_matches(['\n', '\r']));
+        key.map(Self)
+            .ok_or_else(|| KeyError::Malformed(path.to_owned()))
+    }
+
+    /// Reads the key in a file, which is made if there is none.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and if the file cannot be made.
+    pub fn load_or_create(path: &Path) -> Result<Self, KeyError> {
+        match Self::load(path) {
+            Err(KeyError::Missing(_)) => {}
+            loaded => return loaded,
+        }
+        match Self::random().create(path) {
+            // Another process may have made it in the meantime.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(KeyError::Io {
+                path: path.to_owned(),
+                source: error,
+            }),
+            _ => Self::load(path),
+        }
+    }
+
+    /// Puts the key into a new file. Other processes see the whole file or none.
+    fn create(&self, path: &Path) -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            let mut builder = fs::DirBuilder::new();
+            builder.recursive(true);
+            #[cfg(unix)]
+            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            builder.create(folder)?;
+        }
+        let made = path.with_extension(format!("key.{}.{}", process::id(), hex(&random()[..4])));
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&made)?;
+        let linked = writeln!(file, "{}", hex(&self.0))
+            .and_then(|()| file.sync_all())
+            // A link, because a rename would replace the key of another process.
+            .and_then(|()| fs::hard_link(&made, path));
+        let _ = fs::remove_file(&made);
+        linked
+    }
+
+    fn mac(&self, purpose: &str, parts: &[&[u8]]) -> String {
+        let mac = Hmac::<Sha256>::new_from_slice(&self.0);
+        let mut mac = mac.expect("HMAC takes keys of every length");
+        for part in [purpose.as_bytes()].iter().chain(parts) {
+            // The lengths keep the parts apart.
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        hex(&mac.finalize().into_bytes())
+    }
+}
+
+#[cfg(unix)]
+fn is_private(path: &Path, file: &fs::Metadata) -> Result<(), KeyError> {
+    use std::os::unix::fs::MetadataExt;
+
+    let user = rustix::process::geteuid().as_raw();
+    if file.uid() != user && file.uid() != 0 {
+        return Err(KeyError::Owner(path.to_owned()));
+    }
+    match file.mode() & 0o777 {
+        mode if mode & 0o077 != 0 => Err(KeyError::Exposed {
+            path: path.to_owned(),
+            mode,
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Path, _: &fs::Metadata) -> Result<(), KeyError> {
+    Ok(())
+}
+
+/// What one connection agreed on; makes and checks the proofs of its requests and responses.
+#[derive(Clone, Debug)]
+pub(crate) struct Handshake {
+    key: ServiceKey,
+    challenge: String,
+    nonce: String,
+}
+
+impl Handshake {
+    pub(crate) fn new(key: ServiceKey, challenge: String, nonce: String) -> Self {
+        Self {
+            key,
+            challenge,
+            nonce,
+        }
+    }
+
+    /// The proof of the service at an address.
+    pub(crate) fn of_service(&self, address: &str) -> String {
+        self.proof("hooks-guard service 1", &[address.as_bytes()])
+    }
+
+    /// The proof of a request.
+    pub(crate) fn of_request(&self, method: &str, path: &str, body: &[u8]) -> String {
+        let parts = [method.as_bytes(), path.as_bytes(), body];
+        self.proof("hooks-guard request 1", &parts)
+    }
+
+    /// The proof of the response to a request with this proof.
+    pub(crate) fn of_response(&self, request: &str, status: u16, body: &[u8]) -> String {
+        let status = status.to_be_bytes();
+        let parts = [request.as_bytes(), &status, body];
+        self.proof("hooks-guard response 1", &parts)
+    }
+
+    fn proof(&self, purpose: &str, parts: &[&[u8]]) -> String {
+        let agreed = [self.challenge.as_bytes(), self.nonce.as_bytes()];
+        self.key.mac(purpose, &[&agreed, parts].concat())
+    }
+}
+
+/// Returns whether a proof is the expected one; takes the same time wherever they differ.
+pub(crate) fn matches(given: &str, expected: &str) -> bool {
+    given.as_bytes().ct_eq(expected.as_bytes()).into()
+}
+
+/// A random challenge or nonce.
+pub(crate) fn nonce() -> String {
+    hex(&random())
+}
+
+/// Returns whether a text can be a challenge or a nonce.
+pub(crate) fn is_nonce(text: &str) -> bool {
+    from_hex(text).is_some()
+}
+
+fn random() -> [u8; LENGTH] {
+    ServiceKey::random().0
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn from_hex(text: &str) -> Option<[u8; LENGTH]> {
+    let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if text.len() != 2 * LENGTH || !is_hex {
+        return None;
+    }
+    let mut bytes = [0; LENGTH];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Handshake, ServiceKey, is_nonce, matches, nonce};
+
+    fn handshake(key: &ServiceKey, challenge: &str, nonce: &str) -> Handshake {
+        Handshake::new(key.clone(), challenge.to_owned(), nonce.to_owned())
+    }
+
+    #[test]
+    fn a_proof_holds_for_what_it_covers_alone() {
+        let key = ServiceKey::random();
+        let agreed = handshake(&key, "c", "n");
+        let request = agreed.of_request("POST", "/a", b"b");
+        let mut proofs = vec![
+            agreed.of_service("127.0.0.1:3000"),
+            agreed.of_service("127.0.0.1:3001"),
+            agreed.of_service("unix"),
+            request.clone(),
+            agreed.of_request("GET", "/a", b"b"),
+            agreed.of_request("POST", "/", b"ab"),
+            agreed.of_request("POST", "/ab", b""),
+            agreed.of_response(&request, 200, b"b"),
+            agreed.of_response(&request, 201, b"b"),
+            agreed.of_response("", 200, b"b"),
+            handshake(&key, "d", "n").of_response(&request, 200, b"b"),
+            handshake(&key, "c", "m").of_response(&request, 200, b"b"),
+            // The same text in all, cut elsewhere.
+            handshake(&key, "cn", "").of_response(&request, 200, b"b"),
+            handshake(&ServiceKey::random(), "c", "n").of_service("127.0.0.1:3000"),
+        ];
+        let count = proofs.len();
+        proofs.sort();
+        proofs.dedup();
+        assert_eq!(proofs.len(), count);
+        assert!(matches(&request, &agreed.of_request("POST", "/a", b"b")));
+        assert!(!matches(&request[..63], &request) && !matches("", &request));
+    }
+
+    #[test]
+    fn a_challenge_is_64_digits() {
+        assert!(is_nonce(&nonce()));
+        for text in ["", "00", &"g".repeat(64), &"0".repeat(65), &"é".repeat(32)] {
+            assert!(!is_nonce(text), "{text}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_is_made_once_and_read_by_its_owner_alone() {
+        use std::fs;
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("data/service.key");
+        let error = ServiceKey::load(&path).expect_err("there is none");
+        assert!(error.to_string().contains("hooks-guard serve"), "{error}");
+        let makers: Vec<_> = (0..8)
+            .map(|_| {
+                let path = path.clone();
+                std::thread::spawn(move || ServiceKey::load_or_create(&path).expect("a key"))
+            })
+            .collect();
+        let mut keys = makers.into_iter().map(|maker| maker.join().expect("a key"));
+        let key = keys.next().expect("a key");
+        assert!(keys.all(|other| other == key));
+        let folder = fs::read_dir(folder.path().join("data")).expect("a folder");
+        assert_eq!(folder.count(), 1);
+        let mode = fs::metadata(&path).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        for mode in [0o640, 0o604, 0o620, 0o666] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+            let error = ServiceKey::load_or_create(&path).expect_err("others can read it");
+            assert!(error.to_string().contains("others can read"), "{error}");
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).expect("it is ours");
+        assert_eq!(ServiceKey::load(&path).expect("a key"), key);
+        fs::remove_file(&path).expect("it is ours");
+        for text in [
+            "",
+            "\n",
+            "00",
+            &"0".repeat(63),
+            &"0".repeat(65),
+            &"x".repeat(64),
+        ] {
+            fs::write(&path, text).expect("it is ours");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+            let error = ServiceKey::load(&path).expect_err(text);
+            assert!(
+                error.to_string().contains("64 hexadecimal digits"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Variables that a project can set, and files that it can write: the hook follows neither.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{Home, before, told};
+
+/// A project whose files let everything run.
+fn project() -> tempfile::TempDir {
+    let project = tempfile::tempdir().expect("a folder");
+    for folder in ["x", "x/hooks-guard", "x/.config/hooks-guard", ".git"] {
+        fs::create_dir_all(project.path().join(folder)).expect("a folder");
+    }
+    let skip = "dangerously_skip_confirmations = true\nenabled = false\n";
+    let allow = "[[rule]]\neffect = 'allow'\nprogram = 'rm'\n";
+    for folder in ["x", "x/hooks-guard", "x/.config/hooks-guard"] {
+        let folder = project.path().join(folder);
+        fs::write(folder.join("config.toml"), skip).expect("a file");
+        fs::write(folder.join("rules.toml"), allow).expect("a file");
+    }
+    project
+}
+
+fn in_project(command: &str, project: &Path) -> Value {
+    let mut input = before(command, "1");
+    input["cwd"] = project.to_str().expect("text").into();
+    input
+}
+
+#[test]
+fn variables_of_a_project_do_not_lead_the_hook_elsewhere() {
+    let project = project();
+    let x = project.path().join("x");
+    let x = x.to_str().expect("text");
+    let config = format!("{x}/config.toml");
+    let trail = format!("{x}/audit.db");
+    let server = "postgres://127.0.0.1:9/x";
+    for variables in [
+        &[("HOOKS_GUARD_CONFIG", config.as_str())][..],
+        &[("HOOKS_GUARD_DATABASE", trail.as_str())],
+        &[("HOOKS_GUARD_DATABASE", server)],
+        &[("XDG_CONFIG_HOME", x)],
+        &[
+            ("XDG_CONFIG_HOME", x),
+            ("XDG_DATA_HOME", x),
+            ("XDG_STATE_HOME", x),
+        ],
+        &[("HOME", x)],
+        &[("HOME", x), ("HOOKS_GUARD_CONFIG", config.as_str())],
+        &[
+            ("HOOKS_GUARD_LISTEN", "127.0.0.1:1"),
+            ("HOOKS_GUARD_SOCKET", trail.as_str()),
+        ],
+        &[
+            ("HOOKS_GUARD_SEMANTIC_URL", "http://127.0.0.1:9"),
+            ("HOOKS_GUARD_SEMANTIC_MODEL", "x"),
+        ],
+        &[("PGHOST", "127.0.0.1"), ("PGOPTIONS", "-c search_path=x")],
+    ] {
+        let home = Home::new();
+        for (agent, decision) in [("claude-code", "ask"), ("codex", "deny")] {
+            let input = in_project("rm -rf build", project.path());
+            let output = home.hook_in(variables, agent, &[], &input);
+            let (said, reason) = told(&output);
+            assert_eq!(said, decision, "{variables:?}: {reason}");
+            assert!(reason.starts_with("DELETE"), "{variables:?}: {reason}");
+        }
+        assert_eq!(home.trail().len(), 2, "{variables:?}");
+    }
+    let mut files: Vec<PathBuf> = Vec::new();
+    for folder in ["x", "x/hooks-guard", "x/.config/hooks-guard"] {
+        let entries = fs::read_dir(project.path().join(folder)).expect("a folder");
+        files.extend(entries.map(|entry| entry.expect("a file").path()));
+    }
+    files.retain(|file| file.is_file());
+    assert_eq!(files.len(), 6, "nothing was written there: {files:?}");
+}
+
+/// A hook that an earlier version installed names no files.
+#[test]
+fn a_hook_without_options_follows_no_variable_either() {
+    let project = project();
+    let x = project.path().join("x");
+    let mut command = Home::new().command();
+    command
+        .env("HOME", &x)
+        .env("XDG_CONFIG_HOME", &x)
+        .env("XDG_DATA_HOME", &x)
+        .env("XDG_STATE_HOME", &x)
+        .env("HOOKS_GUARD_CONFIG", x.join("config.toml"))
+        .env("HOOKS_GUARD_DATABASE", x.join("audit.db"));
+    // Only the files of this user count, which may be any: it is run to see what it touches.
+    let input = in_project("frobnicate --help-me", project.path());
+    command.args(["hook", "codex", "--database"]);
+    let trail = tempfile::tempdir().expect("a folder");
+    let mut named = Command::new(command.get_program());
+    named
+        .args(command.get_args())
+        .arg(trail.path().join("audit.db"));
+    named.env_clear();
+    named.envs(
+        command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let (said, reason) = told(&crate::ended(&mut named, &input));
+    assert_eq!(said, "deny", "{reason}");
+    let output = crate::ended(command.arg("relative.db"), &input);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned()
+        + &String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("not an absolute path"), "{said}");
+    assert!(!x.join("audit.db").exists() && !x.join("hooks-guard/audit.db").exists());
+}
+
+#[test]
+fn a_configuration_that_is_not_there_is_the_default_one() {
+    let home = Home::new();
+    assert!(!home.config_file().exists());
+    let read = home.hook("claude-code", &[], &before("git status", "1"));
+    assert_eq!(told(&read).0, "allow");
+    let output = home
+        .command()
+        .args(["check", "ls", "--config"])
+        .arg(home.config_file())
+        .output()
+        .expect("it runs");
+    assert!(
+        !output.status.success(),
+        "a person who names it means one that is there"
+    );
+}
+
+#[test]
+fn files_in_the_project_are_refused() {
+    let project = project();
+    let deep = project.path().join("src/deep");
+    fs::create_dir_all(&deep).expect("a folder");
+    let link = tempfile::tempdir().expect("a folder");
+    let linked = link.path().join("config.toml");
+    std::os::unix::fs::symlink(project.path().join("x/config.toml"), &linked).expect("a link");
+    let inside = project.path().join("x/config.toml");
+    let absent = project.path().join("x/none.toml");
+    let home = Home::new();
+    for cwd in [project.path(), &deep] {
+        for config in [&inside, &absent, &linked] {
+            for (agent, decision) in [("claude-code", "ask"), ("codex", "deny")] {
+                let mut command = home.command();
+                command.args(["hook", agent, "--config"]).arg(config);
+                command.arg("--database").arg(home.database());
+                let output = crate::ended(&mut command, &in_project("ls", cwd));
+                let (said, reason) = told(&output);
+                assert_eq!(said, decision, "{config:?}: {output:?}");
+                assert!(reason.contains("inside the project"), "{reason}");
+                assert!(reason.contains("hooks-guard install"), "{reason}");
+            }
+        }
+        let mut command = home.command();
+        command
+            .args(["hook", "claude-code", "--config"])
+            .arg(home.config_file());
+        command
+            .arg("--database")
+            .arg(project.path().join("x/audit.db"));
+        let (said, reason) = told(&crate::ended(&mut command, &in_project("ls", cwd)));
+        assert_eq!(said, "ask", "{reason}");
+        assert!(!project.path().join("x/audit.db").exists());
+    }
+    // From elsewhere the same file is one like any other.
+    let mut command = home.command();
+    command
+        .args(["hook", "claude-code", "--config"])
+        .arg(&inside);
+    command.arg("--database").arg(home.database());
+    let output = crate::ended(&mut command, &before("ls", "1"));
+    assert!(
+        output.status.success() && output.stdout.is_empty(),
+        "it is off: {output:?}"
+    );
+}
+
+#[test]
+fn files_that_others_can_write_are_refused() {
+    let home = Home::new();
+    home.config("auto_allow_read = true");
+    let folder = home.config_file().parent().expect("a folder").to_owned();
+    fs::write(folder.join("rules.toml"), "").expect("a file");
+    told(&home.hook("claude-code", &[], &before("ls", "0")));
+    let data = home.database().parent().expect("a folder").to_owned();
+    for (path, mode) in [
+        (home.config_file(), 0o646),
+        (folder.join("rules.toml"), 0o666),
+        (folder.clone(), 0o777),
+        (home.database(), 0o606),
+        (data, 0o707),
+    ] {
+        let before_it = fs::metadata(&path).expect("it is there").permissions();
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is ours");
+        let (said, reason) = told(&home.hook("claude-code", &[], &before("ls", "1")));
+        assert_eq!(said, "ask", "{path:?}: {reason}");
+        assert!(reason.contains("others can write"), "{reason}");
+        let (said, _) = told(&home.hook("codex", &[], &before("ls", "1")));
+        assert_eq!(said, "deny");
+        let doctor = home.command().args(["doctor", "--json"]).output();
+        let doctor = doctor.expect("it runs");
+        let printed = String::from_utf8_lossy(&doctor.stdout);
+        assert!(printed.contains("hooks refuse to decide"), "{printed}");
+        assert_eq!(doctor.status.code(), Some(1));
+        fs::set_permissions(&path, before_it).expect("it is ours");
+        assert_eq!(
+            told(&home.hook("claude-code", &[], &before("ls", "1"))).0,
+            "allow"
+        );
+    }
+}
+
+/// Variables that move an agent's settings leave the settings of the user protected.
+#[test]
+fn settings_of_agents_stay_protected_where_variables_move_them() {
+    let home = Home::new();
+    home.config("");
+    let rules = home.config_file().with_file_name("rules.toml");
+    fs::write(rules, "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n").expect("a file");
+    let settings = home.path().join(".claude/settings.json");
+    for variables in [&[][..], &[("CLAUDE_CONFIG_DIR", "/srv/x")]] {
+        let touch = format!("touch {}", settings.display());
+        let (said, reason) =
+            told(&home.hook_in(variables, "claude-code", &[], &before(&touch, "1")));
+        assert_eq!(said, "ask", "{variables:?}: {reason}");
+    }
+}
+
+/// The shell takes `~` for `HOME`, and the guard's files are those of the user.
+#[test]
+fn a_tilde_is_judged_by_the_homes_of_the_shell_and_of_the_user() {
+    let home = Home::new();
+    home.config("");
+    let rules = home.config_file().with_file_name("rules.toml");
+    fs::write(rules, "[[rule]]\neffect = 'allow'\nprogram = 'touch'\n").expect("a file");
+    let above = home.path().join(".config");
+    let above = above.to_str().expect("text");
+    for (variables, command, decision) in [
+        (&[][..], "touch ~/notes.txt", "allow"),
+        (&[("HOME", above)], "touch ~/notes.txt", "allow"),
+        (&[("HOME", above)], "touch ~/hooks-guard/config.toml", "ask"),
+        (
+            &[("HOME", above)],
+            "touch $HOME/hooks-guard/rules.toml",
+            "ask",
+        ),
+    ] {
+        let input = before(command, "1");
+        let (said, reason) = told(&home.hook_in(variables, "claude-code", &[], &input));
+        assert_eq!(said, decision, "{command}: {reason}");
+        // With a service as well, which has a home of its own.
+        let _service = crate::Service::start(&home);
+        let (said, reason) = told(&home.hook_in(variables, "claude-code", &[], &input));
+        assert_eq!(said, decision, "with a service, {command}: {reason}");
+    }
+}
+
+/// What `install` writes is what the hook needs, whatever the environment says later.
+#[test]
+fn an_installed_hook_keeps_to_the_files_of_its_installation() {
+    let home = Home::new();
+    let bin = home.path().join("bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    let binary = bin.join("hooks-guard");
+    fs::copy(env!("CARGO_BIN_EXE_hooks-guard"), &binary).expect("a copy");
+    let install = |home: &Home, more: &[&str]| {
+        let mut command = Command::new(&binary);
+        command
+            .env_clear()
+            .env("HOME", home.path())
+            .args(["install", "claude-code"])
+            .args(more);
+        let output = command.output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+        let settings = home.path().join(".claude/settings.json");
+        let settings = fs::read_to_string(settings).expect("it is there");
+        let settings: Value = serde_json::from_str(&settings).expect("JSON");
+        let line = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+        line.as_str().expect("text").to_owned()
+    };
+    let line = install(&home, &[]);
+    assert!(
+        line.contains(&format!("--config {}", home.config_file().display())),
+        "{line}"
+    );
+    assert!(
+        line.contains(&format!("--database {}", home.database().display())),
+        "{line}"
+    );
+    let project = project();
+    let x = project.path().join("x");
+    let mut hook = Command::new("sh");
+    hook.args(["-c", &line]).env_clear();
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
+        hook.env(name, &x);
+    }
+    hook.env("HOOKS_GUARD_CONFIG", x.join("config.toml"));
+    let input = in_project("rm -rf build", project.path());
+    let (said, reason) = told(&crate::ended(&mut hook, &input));
+    assert_eq!(said, "ask", "{reason}");
+    assert_eq!(home.trail().len(), 1);
+
+    // A password is for the configuration, which others cannot read.
+    let trail = home.path().join("other.db");
+    let trail = trail.to_str().expect("text");
+    for (database, written) in [
+        (trail, Some(trail)),
+        (
+            "postgres://guard@db.example/trail",
+            Some("postgres://guard@db.example/trail"),
+        ),
+        ("postgres://guard:hunter2@db.example/trail", None),
+        (
+            "postgres://db.example/trail?user=guard&password=hunter2",
+            None,
+        ),
+    ] {
+        home.config(&format!("database = '{database}'"));
+        let line = install(&home, &[]);
+        assert!(!line.contains("hunter2"), "{line}");
+        assert_eq!(line.contains("--database"), written.is_some(), "{line}");
+        assert!(
+            written.is_none_or(|written| line.contains(written)),
+            "{line}"
+        );
+    }
+    // A configuration that cannot be read is in no way of taking the hook out.
+    home.config("no = such_key");
+    let uninstall = Command::new(&binary)
+        .env_clear()
+        .env("HOME", home.path())
+        .args(["install", "claude-code", "--uninstall"])
+        .output()
+        .expect("it runs");
+    assert!(uninstall.status.success(), "{uninstall:?}");
+}

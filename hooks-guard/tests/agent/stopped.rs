@@ -1,0 +1,123 @@
+//! A service that is stopped: it accepts connections and answers nothing.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sqlx::{Connection, Executor};
+
+use crate::{Home, Service, after, before, told};
+
+/// What is promised is a second; a machine under load starts processes slowly.
+const PATIENCE: Duration = Duration::from_millis(1800);
+
+fn signal(service: &Service, name: &str) {
+    let id = service.child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args([name, &id])
+            .status()
+            .expect("`kill` runs")
+            .success()
+    );
+}
+
+#[test]
+fn beside_a_stopped_service_the_hook_decides_within_a_second() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    signal(&service, "-STOP");
+    let mut times = Vec::new();
+    for (agent, command, decision) in [
+        ("claude-code", "rm -rf build", "ask"),
+        ("codex", "rm -rf build", "deny"),
+        ("claude-code", "git status", "allow"),
+    ] {
+        let began = Instant::now();
+        let (said, reason) = told(&home.hook(agent, &[], &before(command, "1")));
+        times.push(began.elapsed());
+        assert_eq!(said, decision, "{reason}");
+    }
+    assert!(times.iter().all(|time| *time < PATIENCE), "{times:?}");
+    signal(&service, "-CONT");
+    assert_eq!(home.trail().len(), 3, "each is recorded here");
+}
+
+/// A stopped process keeps its locks.
+#[test]
+fn beside_a_stopped_service_that_has_the_trail_locked_nothing_is_allowed_and_a_second_is_all() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    home.hook("claude-code", &[], &before("mkdir a", "0"));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.expect("a runtime");
+    let lock = runtime.block_on(async {
+        let url = format!("sqlite:{}", home.database().display());
+        let mut lock = sqlx::SqliteConnection::connect(&url)
+            .await
+            .expect("it opens");
+        lock.execute("BEGIN IMMEDIATE")
+            .await
+            .expect("nobody writes");
+        lock
+    });
+    signal(&service, "-STOP");
+    let mut times = Vec::new();
+    for (agent, command, decision) in [
+        ("claude-code", "rm -rf build", "ask"),
+        ("codex", "rm -rf build", "deny"),
+        ("claude-code", "git status", "ask"),
+        ("codex", "git status", "deny"),
+    ] {
+        let began = Instant::now();
+        let (said, reason) = told(&home.hook(agent, &[], &before(command, "1")));
+        times.push(began.elapsed());
+        assert_eq!(said, decision, "{reason}");
+        assert!(reason.contains("locked"), "{reason}");
+    }
+    let began = Instant::now();
+    home.hook("claude-code", &[], &after("mkdir a", "0"));
+    times.push(began.elapsed());
+    assert!(times.iter().all(|time| *time < PATIENCE), "{times:?}");
+    drop(lock);
+    signal(&service, "-CONT");
+}
+
+/// A service that has much to do is not taken for one that is stopped.
+#[test]
+fn beside_a_busy_service_the_service_decides() {
+    let home = Home::new();
+    let service = Service::with(&home, "127.0.0.1:0", &["--rate-limit", "0"]);
+    let ends = Arc::new(AtomicBool::new(false));
+    let port = service.port;
+    let busy: Vec<_> = (0..4)
+        .map(|number| {
+            let ends = Arc::clone(&ends);
+            thread::spawn(move || {
+                let command = format!("for f in a b; do mkdir -p $f/{number} && rm -r $f; done");
+                let body = json!({"command": command, "asks_itself": true});
+                while !ends.load(Ordering::Relaxed) {
+                    crate::send(port, "POST", "/api/hooks/permission-request", &body);
+                }
+            })
+        })
+        .collect();
+    let mut decided = 0;
+    for number in 0..20 {
+        let input = before("rm -rf build", &number.to_string());
+        let (said, reason) = told(&home.hook("claude-code", &[], &input));
+        assert_eq!(said, "ask", "{reason}");
+        decided += usize::from(!reason.contains("no answer"));
+    }
+    ends.store(true, Ordering::Relaxed);
+    for thread in busy {
+        thread.join().expect("it was answered");
+    }
+    // One may come while the machine does something else.
+    assert!(decided >= 18, "{decided} of 20");
+}

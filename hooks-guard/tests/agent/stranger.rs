@@ -1,0 +1,475 @@
+//! Another process at the service's address: it gets a challenge and nothing else, and is not
+//! believed.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::{Home, Service, before, told};
+
+/// What is said by a stranger that lets everything run.
+const ALLOW: &str = r#"{"decision":"AUTO_ALLOWED","classification":"READ","reasoning":"fine",
+"confidence":1.0,"explanation":"","classification_method":"pattern_match",
+"timestamp":"2026-01-01T00:00:00Z","id":1,"secret":"s","approved":true,
+"nonce":"00","proof":"00","pending":[],"version":"0.1.0","user_response":"APPROVED"}"#;
+
+/// A process that listens where the service should.
+struct Stranger {
+    port: u16,
+    heard: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Stranger {
+    fn new(answer: impl Fn(&mut TcpStream, &[u8]) + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("a port").port();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (all, answer) = (Arc::clone(&heard), Arc::new(answer));
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let (all, answer) = (Arc::clone(&all), Arc::clone(&answer));
+                thread::spawn(move || {
+                    let mut bytes = [0; 1 << 16];
+                    while let Ok(count @ 1..) = stream.read(&mut bytes) {
+                        all.lock().expect("no panic").extend(&bytes[..count]);
+                        answer(&mut stream, &bytes[..count]);
+                    }
+                });
+            }
+        });
+        Self { port, heard }
+    }
+
+    /// One that gives this answer to everything.
+    fn saying(status: &'static str, body: &'static str) -> Self {
+        Self::new(move |stream, _| {
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n\
+                 Content-Length: {length}\r\n\r\n{body}"
+            );
+        })
+    }
+
+    /// One that passes everything on to this port, and what comes back through a change.
+    fn relaying(
+        port: u16,
+        change: impl Fn(String) -> String + Send + Sync + Clone + 'static,
+    ) -> Self {
+        let real: Arc<Mutex<Option<TcpStream>>> = Arc::default();
+        Self::new(move |stream, bytes| {
+            let mut real = real.lock().expect("no panic");
+            if real.is_none() {
+                let there = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+                let mut from = there.try_clone().expect("a socket");
+                let mut back = stream.try_clone().expect("a socket");
+                let change = change.clone();
+                thread::spawn(move || {
+                    let mut bytes = [0; 1 << 16];
+                    while let Ok(count @ 1..) = from.read(&mut bytes) {
+                        let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
+                        let _ = back.write_all(change(text).as_bytes());
+                    }
+                });
+                *real = Some(there);
+            }
+            let _ = real.as_mut().expect("it is there").write_all(bytes);
+        })
+    }
+
+    fn heard(&self) -> String {
+        String::from_utf8_lossy(&self.heard.lock().expect("no panic")).into_owned()
+    }
+
+    /// Asserts that it got a challenge at the most.
+    #[track_caller]
+    fn got_a_challenge_alone(&self) {
+        let heard = self.heard();
+        for request in heard
+            .split("\r\n\r\n")
+            .filter(|request| !request.is_empty())
+        {
+            assert!(
+                request.starts_with("GET /api/hooks/identity HTTP/1.1\r\n"),
+                "{heard}"
+            );
+            for line in request.lines().skip(1) {
+                let name = line.split(':').next().unwrap_or_default();
+                let known = [
+                    "host",
+                    "content-type",
+                    "x-hooks-guard-challenge",
+                    "x-hooks-guard-address",
+                ];
+                assert!(known.contains(&name), "`{line}` in {heard}");
+            }
+        }
+        for secret in ["build", "session", "/srv", "Bearer", "secret"] {
+            assert!(!heard.contains(secret), "`{secret}` in {heard}");
+        }
+    }
+}
+
+/// Gives a home the key that a service would have made, and a service's address.
+fn with_key(home: &Home, port: u16) {
+    let key = home.database().with_file_name("service.key");
+    std::fs::create_dir_all(key.parent().expect("a folder")).expect("a folder");
+    std::fs::write(&key, format!("{}\n", "5a".repeat(32))).expect("a file");
+    std::fs::set_permissions(&key, PermissionsExt::from_mode(0o600)).expect("it is ours");
+    home.config(&format!("listen = '127.0.0.1:{port}'"));
+}
+
+/// Asserts that the hook decides alone.
+#[track_caller]
+fn decides_alone(home: &Home) {
+    let (decision, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "1")));
+    assert_eq!(decision, "ask", "{reason}");
+    assert!(reason.starts_with("DELETE"), "{reason}");
+    let (decision, reason) = told(&home.hook("codex", &[], &before("rm -rf build", "2")));
+    assert_eq!(decision, "deny", "{reason}");
+    let read = home.hook("claude-code", &[], &before("git status", "3"));
+    assert_eq!(told(&read).0, "allow");
+    assert_eq!(home.trail().len(), 3, "each is recorded here");
+}
+
+#[test]
+fn a_stranger_on_the_port_gets_a_challenge_and_is_not_believed() {
+    let forged = concat!(
+        r#"{"nonce":"0000000000000000000000000000000000000000000000000000000000000000","#,
+        r#""proof":"0000000000000000000000000000000000000000000000000000000000000000"}"#
+    );
+    let empty = r#"{"nonce":"","proof":""}"#;
+    for (status, body) in [
+        ("200 OK", ALLOW),
+        ("200 OK", forged),
+        ("200 OK", empty),
+        ("200 OK", "true"),
+        ("200 OK", ""),
+        // A service of an earlier version.
+        (
+            "404 Not Found",
+            r#"{"error":"There is nothing at this path","code":"NOT_FOUND"}"#,
+        ),
+        ("500 Internal Server Error", "x"),
+    ] {
+        let home = Home::new();
+        let stranger = Stranger::saying(status, body);
+        with_key(&home, stranger.port);
+        decides_alone(&home);
+        stranger.got_a_challenge_alone();
+        assert_ne!(stranger.heard(), "", "it was asked who it is");
+        let (_, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "4")));
+        assert!(
+            reason.contains("is not this user's hooks-guard"),
+            "{body}: {reason}"
+        );
+    }
+}
+
+#[test]
+fn a_stranger_that_cuts_off_or_never_ends_is_not_waited_for() {
+    type Says = fn(&mut TcpStream, &[u8]);
+    let silent: Says = |_, _| {};
+    let cut: Says = |stream, _| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{\"nonce\"");
+        let _ = stream.shutdown(std::net::Shutdown::Both);
+    };
+    let slow: Says = |stream, _| {
+        for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n"
+            .iter()
+            .cycle()
+        {
+            if stream.write_all(&[*byte]).is_err() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let endless: Says = |stream, _| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        while stream.write_all(b"1000\r\n").is_ok() && stream.write_all(&[b' '; 4098]).is_ok() {}
+    };
+    // What is not HTTP, and what comes before it was asked for.
+    let junk: Says = |stream, _| drop(stream.write_all(&[0; 1 << 20]));
+    let eager: Says = |stream, _| {
+        let one = format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{ALLOW}",
+            ALLOW.len()
+        );
+        let _ = stream.write_all(one.repeat(8).as_bytes());
+    };
+    for says in [silent, cut, slow, endless, junk, eager] {
+        let home = Home::new();
+        let stranger = Stranger::new(says);
+        with_key(&home, stranger.port);
+        decides_alone(&home);
+        stranger.got_a_challenge_alone();
+    }
+}
+
+/// The answer of the real service is of no use to another process, be it at once or later.
+#[test]
+fn a_relay_and_a_replay_of_the_service_are_not_believed() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    let relay = Stranger::relaying(service.port, |text| text);
+    home.config(&format!("listen = '127.0.0.1:{}'", relay.port));
+    decides_alone(&home);
+    relay.got_a_challenge_alone();
+    let said = relay.heard();
+    assert!(
+        said.contains(&format!("x-hooks-guard-address: 127.0.0.1:{}", relay.port)),
+        "{said}"
+    );
+
+    // A proof that was heard once, for the address of the service.
+    let asked = format!(
+        "GET /api/hooks/identity HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         X-Hooks-Guard-Challenge: {}\r\nX-Hooks-Guard-Address: 127.0.0.1:{}\r\n\r\n",
+        "ab".repeat(32),
+        service.port
+    );
+    let mut stream = TcpStream::connect(("127.0.0.1", service.port)).expect("it listens");
+    stream.write_all(asked.as_bytes()).expect("it reads");
+    let mut heard = String::new();
+    stream.read_to_string(&mut heard).expect("it answers");
+    assert!(heard.starts_with("HTTP/1.1 200"), "{heard}");
+    let replay: &'static str = heard.replace("connection: close\r\n", "").leak();
+    let stranger = Stranger::new(|stream, _| drop(stream.write_all(replay.as_bytes())));
+    let other = Home::new();
+    let key = home.database().with_file_name("service.key");
+    with_key(&other, stranger.port);
+    std::fs::copy(&key, other.database().with_file_name("service.key")).expect("a copy");
+    decides_alone(&other);
+    stranger.got_a_challenge_alone();
+}
+
+/// A port mapping that the service was told of passes the handshake on; a decision changed on the
+/// way has no proof.
+#[test]
+fn an_answer_that_was_changed_on_the_way_is_none() {
+    let home = Home::new();
+    let reserved = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let between = reserved.local_addr().expect("a port").port();
+    drop(reserved);
+    home.config(&format!("published_address = '127.0.0.1:{between}'"));
+    let service = Service::start(&home);
+    let allow = |text: String| {
+        let (asks, allows) = (r#""REQUIRES_CONFIRMATION""#, r#""AUTO_ALLOWED""#);
+        // Of the same length.
+        text.replace(asks, &format!("{allows:0$}", asks.len()))
+    };
+    for (change, counts) in [(true, false), (false, true)] {
+        let port = service.port;
+        let listener = TcpListener::bind(("127.0.0.1", between)).expect("the port is free");
+        let passing = thread::spawn(move || {
+            let (mut one, _) = listener.accept().expect("the hook comes");
+            drop(listener);
+            let mut other = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+            let (mut from, mut to) = (other.try_clone().unwrap(), one.try_clone().unwrap());
+            let back = thread::spawn(move || {
+                let mut bytes = [0; 1 << 16];
+                while let Ok(count @ 1..) = from.read(&mut bytes) {
+                    let text = String::from_utf8_lossy(&bytes[..count]).into_owned();
+                    let text = if change { allow(text) } else { text };
+                    let _ = to.write_all(text.as_bytes());
+                }
+            });
+            let _ = std::io::copy(&mut one, &mut other);
+            let _ = other.shutdown(std::net::Shutdown::Both);
+            let _ = back.join();
+        });
+        home.config(&format!("listen = '127.0.0.1:{between}'"));
+        let input = before("rm -rf build", "1");
+        let (decision, reason) = told(&home.hook("claude-code", &[], &input));
+        passing.join().expect("no panic");
+        assert_eq!(decision, "ask", "{reason}");
+        let alone = reason.contains("is not this user's hooks-guard");
+        assert_eq!(alone, !counts, "{reason}");
+    }
+}
+
+#[test]
+fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
+    let home = Home::new();
+    let lax = home.path().join("lax.toml");
+    std::fs::write(&lax, "dangerously_skip_confirmations = true").expect("a file");
+    let lax = lax.to_str().expect("text");
+    let trail = home.database();
+    let trail = trail.to_str().expect("text");
+    let with = ["--config", lax, "--database", trail];
+    let service = Service::with(&home, "127.0.0.1:0", &with);
+    let (decision, reason) = told(&home.hook("claude-code", &[], &before("rm -rf build", "1")));
+    assert_eq!(decision, "ask", "{reason}");
+    assert!(reason.contains("the service would allow it"), "{reason}");
+    let (decision, reason) = told(&home.hook("codex", &[], &before("rm -rf build", "2")));
+    assert_eq!(decision, "deny", "{reason}");
+    // A rule that denies here denies there, too.
+    let rules = home.config_file().with_file_name("rules.toml");
+    let deny = "[[rule]]\neffect = 'deny'\nprogram = 'make'\nreason = 'not here'\n";
+    std::fs::write(rules, deny).expect("a file");
+    let (decision, reason) = told(&home.hook("claude-code", &[], &before("make all", "3")));
+    assert_eq!(
+        (decision.as_str(), reason.contains("not here")),
+        ("deny", true),
+        "{reason}"
+    );
+    let read = home.hook("claude-code", &[], &before("git status", "4"));
+    assert_eq!(told(&read).0, "allow");
+    drop(service);
+
+    let service = Service::start(&home);
+    let ask = json!({"command": "mkdir a", "session_id": "s", "cwd": "/srv",
+        "agent": "claude-code"});
+    let ruling = service.send("POST", "/api/hooks/permission-request", &ask);
+    let answer = json!({"id": ruling["id"], "response": "APPROVED", "remember": "session"});
+    service.send("POST", "/api/hooks/permission-response", &answer);
+    let approved = home.hook("claude-code", &[], &before("mkdir a", "5"));
+    assert_eq!(told(&approved).0, "allow");
+}
+
+/// A key that others can read proves nothing.
+#[test]
+fn a_key_that_others_can_read_is_not_used() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    let key = home.database().with_file_name("service.key");
+    std::fs::set_permissions(&key, PermissionsExt::from_mode(0o644)).expect("it is ours");
+    let (decision, reason) = told(&home.hook("claude-code", &[], &before("mkdir a", "1")));
+    assert_eq!(decision, "ask", "{reason}");
+    assert!(reason.contains("others can read"), "{reason}");
+    assert_eq!(home.trail().len(), 1, "it decides alone");
+    drop(service);
+    let serve = home
+        .command()
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .output();
+    let serve = serve.expect("it ends by itself");
+    let said = String::from_utf8_lossy(&serve.stderr);
+    assert!(
+        !serve.status.success() && said.contains("others can read"),
+        "{said}"
+    );
+}
+
+fn run(home: &Home, words: &[&str]) -> Output {
+    home.command().args(words).output().expect("it runs")
+}
+
+#[test]
+fn approve_and_doctor_say_that_a_stranger_listens_and_send_nothing() {
+    let home = Home::new();
+    let stranger = Stranger::saying("200 OK", ALLOW);
+    with_key(&home, stranger.port);
+    for words in [
+        &["approve"][..],
+        &["approve", "1"],
+        &["approve", "--deny", "1"],
+    ] {
+        let output = run(&home, words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{said}");
+        assert!(said.contains("is not this user's hooks-guard"), "{said}");
+        assert!(output.stdout.is_empty(), "{output:?}");
+    }
+    let doctor = |state: &str| {
+        let output = run(&home, &["doctor", "--json"]);
+        let checks: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let checks = checks.as_array().expect("a list").iter();
+        let daemon = checks.clone().find(|check| check["name"] == "daemon");
+        let daemon = daemon.expect("a check").clone();
+        assert_eq!(daemon["state"], state, "{daemon}");
+        daemon["what"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(doctor("bad").contains("is not this user's hooks-guard"));
+    stranger.got_a_challenge_alone();
+    // Without a key, nothing is sent at all.
+    std::fs::remove_file(home.database().with_file_name("service.key")).expect("it is there");
+    stranger.heard.lock().expect("no panic").clear();
+    let output = run(&home, &["approve", "1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("there is no key"),
+        "{said}"
+    );
+    assert!(doctor("bad").contains("there is no key"));
+    decides_alone(&home);
+    assert_eq!(stranger.heard(), "");
+}
+
+/// On a Unix socket as well, the service proves itself and decides.
+#[test]
+fn a_service_on_a_unix_socket_decides_and_a_stranger_on_one_does_not() {
+    let home = Home::new();
+    let socket = home.path().join("guard.sock");
+    let service = Service::with(
+        &home,
+        "127.0.0.1:0",
+        &["--socket", socket.to_str().expect("text")],
+    );
+    home.config(&format!("socket = '{}'", socket.display()));
+    thread::scope(|scope| {
+        scope.spawn(|| service.answer("APPROVED"));
+        let allowed = home.hook("codex", &["--timeout", "30"], &before("mkdir a", "1"));
+        assert!(allowed.status.success(), "{allowed:?}");
+        assert!(allowed.stdout.is_empty(), "it runs: {allowed:?}");
+    });
+    drop(service);
+    let _ = std::fs::remove_file(&socket);
+    let listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let all = Arc::clone(&heard);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut bytes = [0; 1 << 16];
+            let count = stream.read(&mut bytes).unwrap_or(0);
+            all.lock().expect("no panic").extend(&bytes[..count]);
+            let length = ALLOW.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{ALLOW}"
+            );
+        }
+    });
+    let (decision, reason) = told(&home.hook("codex", &[], &before("mkdir b", "2")));
+    assert_eq!(decision, "deny", "{reason}");
+    assert!(
+        reason.contains("is not this user's hooks-guard"),
+        "{reason}"
+    );
+    let heard = String::from_utf8_lossy(&heard.lock().expect("no panic")).into_owned();
+    assert!(heard.contains("x-hooks-guard-address: unix"), "{heard}");
+    assert!(!heard.contains("mkdir"), "{heard}");
+}
+
+#[test]
+fn a_service_on_every_address_is_known_by_the_one_that_is_reached() {
+    for (listen, reached) in [
+        ("0.0.0.0", "0.0.0.0"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.2"),
+        ("127.0.0.1", "127.0.0.1"),
+    ] {
+        let home = Home::new();
+        home.config("allow_remote = true");
+        let service = Service::at(&home, &format!("{listen}:0"));
+        home.config(&format!(
+            "allow_remote = true\nlisten = '{reached}:{}'",
+            service.port
+        ));
+        let asks = before("mkdir a", "1");
+        let (decision, reason) = told(&home.hook("claude-code", &[], &asks));
+        assert_eq!(decision, "ask");
+        assert!(
+            !reason.contains("hooks-guard"),
+            "{listen}, {reached}: {reason}"
+        );
+    }
+}
