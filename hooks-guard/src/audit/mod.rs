@@ -32,6 +32,7 @@
 //! elsewhere finds that as well.
 
 mod address;
+mod anchor;
 mod backend;
 mod chain;
 mod changes;
@@ -62,7 +63,7 @@ use self::changes::Written;
 use self::decide::{Answer, AnswerCall, Execute, Expire, Record};
 use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
-use self::write::{Head, Writer};
+use self::write::Writer;
 
 pub(crate) use decide::{CallName, Which};
 pub(crate) use remember::Lasting;
@@ -81,7 +82,7 @@ pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
 pub use used::{Grant, Redeemed};
-pub use verify::{Broken, ChainHead, Verification};
+pub use verify::{Broken, ChainHead, HeadState, InvalidHead, NotedHead, Verification};
 
 /// The audit trail (P-15). A clone is the same one; several processes may have the same open.
 ///
@@ -134,7 +135,7 @@ impl AuditStore {
     /// If it cannot be opened, is none, or was written by a newer version.
     pub async fn open(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, Stay::Long).await?;
-        let head = Head::read(&mut backend.read().await?).await?;
+        let head = backend.begin().await?;
         let written = Arc::new(Written::default());
         let changes = broadcast::Sender::new(changes::WAITING);
         let follow = changes::follow(backend.clone(), written.clone(), changes.clone(), head.seq);
@@ -151,6 +152,7 @@ impl AuditStore {
     /// As [`open`](Self::open).
     pub async fn open_briefly(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, Stay::Brief).await?;
+        backend.begin_briefly().await?;
         let changes = broadcast::Sender::new(1);
         Ok(Self::of(backend, Arc::default(), changes, Vec::new()))
     }
@@ -367,7 +369,17 @@ impl AuditStore {
     ///
     /// If it cannot be read; what is broken is no error.
     pub async fn verify(&self) -> Result<Verification, AuditError> {
-        verify::verify(&self.inner.backend).await
+        self.verify_with(&[]).await
+    }
+
+    /// As [`verify`](Self::verify), and compares heads that were noted down before with what the
+    /// chain had then, though it has grown since.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`](Self::verify).
+    pub async fn verify_with(&self, noted: &[ChainHead]) -> Result<Verification, AuditError> {
+        verify::verify(&self.inner.backend, noted).await
     }
 
     /// When the oldest decision was made that is there.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::AuditStore;
 use super::backend::Tx;
-use super::chain::{Content, Kind};
+use super::chain::{self, Content, Kind};
 use super::decide::{find, proves};
 use super::error::AuditError;
 use super::record::{
@@ -185,13 +185,14 @@ impl Work for Redeem {
         }
         let approved = row.response == Some(response_code(UserResponse::Approved));
         let over = row.deadline.is_none_or(|deadline| deadline <= self.at);
-        let record = Box::new(row.record()?);
+        let record = Box::new(row.clone().record()?);
         if !approved || over {
             return Ok(Redeemed::NotApproved(record));
         }
         if is_used(&mut batch.tx, self.id).await? || record.execution_happened {
             return Ok(Redeemed::Already(record));
         }
+        chain::check_approval(&mut batch.tx, &row).await?;
         put(batch, self.id, self.at).await?;
         Ok(Redeemed::Done(record))
     }
@@ -233,7 +234,10 @@ impl Take {
                 ],
             )
             .await?;
-        found.map(|row| Ok(Stored::read(&row, 0)?.id)).transpose()
+        let Some(row) = found else { return Ok(None) };
+        let row = Stored::read(&row, 0)?;
+        chain::check_approval(tx, &row).await?;
+        Ok(Some(row.id))
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::backend::{Backend, Tx};
+use super::anchor;
+use super::backend::{Backend, Sql, Tx, schema_mark};
 use super::chain::{self, Kind};
 use super::changes::Written;
 use super::error::AuditError;
@@ -19,6 +20,20 @@ const QUEUE: usize = 4096;
 
 /// How many share a transaction at most.
 const BATCH: usize = 512;
+
+/// The columns of a [`Head`] in the table.
+macro_rules! head_columns {
+    () => {
+        "SELECT seq, hash, decisions, remembered, "
+    };
+}
+
+/// The number that SQLite raises with each change of the schema.
+macro_rules! schema_version {
+    () => {
+        "(SELECT schema_version FROM pragma_schema_version)"
+    };
+}
 
 /// Something to be written.
 pub(super) trait Work: Send + 'static {
@@ -42,9 +57,11 @@ pub(super) struct Batch {
     pub(super) deltas: Deltas,
     /// The number of the last entry before it.
     began: i64,
+    /// The hashes of its entries.
+    hashes: Vec<(i64, [u8; 32])>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) seq: i64,
     pub(super) hash: [u8; 32],
@@ -52,43 +69,67 @@ pub(super) struct Head {
     pub(super) decisions: i64,
     /// The last number of a remembered answer.
     pub(super) remembered: i64,
+    /// Differs from before if the schema was changed.
+    pub(super) schema: i64,
 }
 
 impl Head {
     pub(super) async fn read(tx: &mut Tx) -> Result<Self, AuditError> {
-        Self::of(tx, "SELECT seq, hash, decisions, remembered FROM head").await
-    }
-
-    /// With PostgreSQL the lock behind which all writers queue.
-    async fn lock(tx: &mut Tx) -> Result<Self, AuditError> {
-        let sql = super::backend::Sql::each(
-            "SELECT seq, hash, decisions, remembered FROM head",
-            "SELECT seq, hash, decisions, remembered FROM head FOR UPDATE",
+        let sql = Sql::each(
+            concat!(head_columns!(), schema_version!(), " FROM head"),
+            concat!(head_columns!(), schema_mark!(), " FROM head"),
         );
         Self::of(tx, sql).await
     }
 
-    async fn of(tx: &mut Tx, sql: impl Into<super::backend::Sql>) -> Result<Self, AuditError> {
+    /// With PostgreSQL the lock behind which all writers queue.
+    async fn lock(tx: &mut Tx) -> Result<Self, AuditError> {
+        let sql = Sql::each(
+            concat!(head_columns!(), schema_version!(), " FROM head"),
+            concat!(head_columns!(), schema_mark!(), " FROM head FOR UPDATE"),
+        );
+        Self::of(tx, sql).await
+    }
+
+    async fn of(tx: &mut Tx, sql: Sql) -> Result<Self, AuditError> {
         let row = tx.one(sql, &[]).await?;
         Ok(Self {
             seq: row.int(0)?,
             hash: row.hash(1)?,
             decisions: row.int(2)?,
             remembered: row.int(3)?,
+            schema: row.int(4)?,
         })
+    }
+
+    /// Whether both heads give the same next numbers.
+    pub(super) fn same_counters(&self, other: &Self) -> bool {
+        (self.decisions, self.remembered) == (other.decisions, other.remembered)
     }
 }
 
 impl Batch {
     async fn begin(backend: &Backend) -> Result<Self, AuditError> {
-        let mut tx = backend.write().await?;
-        let head = Head::lock(&mut tx).await?;
-        Ok(Self {
-            tx,
-            began: head.seq,
-            head,
-            deltas: Deltas::default(),
-        })
+        backend.check_contents().await?;
+        loop {
+            let mut tx = backend.write().await?;
+            let head = Head::lock(&mut tx).await?;
+            let known = backend.anchor().head();
+            // Others wait for this lock: what is much is read before.
+            if known.is_some_and(|known| head.seq - known.seq > anchor::MAX_LOCKED) {
+                tx.rollback().await?;
+                anchor::catch_up(backend).await?;
+                continue;
+            }
+            anchor::follow(backend, &mut tx, known, head).await?;
+            return Ok(Self {
+                tx,
+                began: head.seq,
+                head,
+                deltas: Deltas::default(),
+                hashes: Vec::new(),
+            });
+        }
     }
 
     /// Adds an entry to the log, and returns its number.
@@ -117,6 +158,7 @@ impl Batch {
     pub(super) fn link(&mut self, content: [u8; 32]) -> i64 {
         self.head.seq += 1;
         self.head.hash = chain::link(&self.head.hash, content);
+        self.hashes.push((self.head.seq, self.head.hash));
         self.head.seq
     }
 
@@ -125,7 +167,7 @@ impl Batch {
         self.head.seq + 1
     }
 
-    async fn commit(mut self) -> Result<(), AuditError> {
+    async fn commit(mut self, backend: &Backend) -> Result<(), AuditError> {
         // What was refused, or was there already: nobody has to wait for a disk, or to look.
         if self.head.seq == self.began && self.deltas.is_empty() {
             return self.tx.rollback().await;
@@ -151,7 +193,9 @@ impl Batch {
                 )
                 .await?;
         }
-        self.tx.commit().await
+        self.tx.commit().await?;
+        backend.anchor().advance(self.head, self.hashes);
+        Ok(())
     }
 }
 
@@ -208,9 +252,10 @@ async fn transaction(backend: &Backend, jobs: &mut [Box<dyn Job>]) -> Result<i64
         job.apply(&mut batch).await?;
     }
     let seq = batch.head.seq;
-    batch.commit().await?;
-    // A record in a file that has no name any more is none.
+    batch.commit(backend).await?;
+    // A record in a file that has no name any more, or that was written over, is none.
     backend.check()?;
+    backend.check_contents().await?;
     Ok(seq)
 }
 

@@ -1,10 +1,13 @@
 //! Whoever changes the database by hand is found.
 
+use std::path::Path;
+
 use hooks_guard::CommandPart;
-use hooks_guard::audit::{AuditStore, Execution, NewRemembered, UserResponse};
+use hooks_guard::audit::{AuditError, AuditStore, Execution, NewRemembered, UserResponse};
 use hooks_guard::classify::Crud;
-use sqlx::ConnectOptions;
-use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr};
 
 use crate::contract::{Place, cluster};
 use crate::kit::{decision, hash, intact, minute, run, says};
@@ -70,6 +73,12 @@ const CHANGES: &[&str] = &[
     "UPDATE gaps SET hash = (SELECT hash FROM log WHERE kind = 6)",
     "UPDATE head SET seq = seq - 1",
     "UPDATE head SET decisions = 1",
+    "UPDATE head SET decisions = decisions - 1",
+    "UPDATE head SET decisions = decisions + 1",
+    "UPDATE head SET decisions = decisions + 1000000",
+    "UPDATE head SET remembered = remembered - 1",
+    "UPDATE head SET remembered = remembered + 1",
+    "UPDATE remembered SET revoked_by = 'me' WHERE id = 1",
     "UPDATE cleanups SET done_by = 'nobody'",
     "UPDATE cleanups SET deleted = 0",
     "DELETE FROM cleanups",
@@ -212,46 +221,117 @@ fn a_head_noted_elsewhere_shows_what_came_later() {
     });
 }
 
+/// The first migrations, as a version of before has run them.
+const BEFORE: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "audit",
+        include_str!("../../migrations/sqlite/0001_audit.sql"),
+    ),
+    (
+        2,
+        "parts",
+        include_str!("../../migrations/sqlite/0002_parts.sql"),
+    ),
+];
+
+/// Makes a file as a version of before did, with its first `count` migrations.
+async fn made_before(path: &Path, count: usize) -> SqliteConnection {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true);
+    let mut by_hand = options.connect().await.expect("the file");
+    let migrations = BEFORE[..count].iter().map(|(version, name, sql)| {
+        let (name, sql) = ((*name).into(), sql.into_sql_str());
+        Migration::new(*version, name, MigrationType::Simple, sql, false)
+    });
+    let migrator = Migrator::with_migrations(migrations.collect());
+    migrator
+        .run_direct(None, &mut by_hand, false)
+        .await
+        .expect("the tables");
+    by_hand
+}
+
 /// What was written before the trail kept the parts of commands stays as it is, and intact.
 #[test]
 fn a_database_of_before_is_brought_up_to_date() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("trail.db");
     run(async {
-        let trail = AuditStore::open(&path.display().to_string())
-            .await
-            .expect("a trail");
-        let new = decision("mkdir a", Crud::Create, minute(0));
-        let id = trail.record(new).await.expect("recorded");
-        trail.close().await;
-        let options = SqliteConnectOptions::new().filename(&path);
-        let mut by_hand = options.connect().await.expect("the file");
-        for change in [
-            "ALTER TABLE decisions DROP COLUMN parts",
-            "DELETE FROM _sqlx_migrations WHERE version = 2",
-        ] {
-            sqlx::query(change)
-                .execute(&mut by_hand)
+        for count in 1..=2 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let (path, old) = (folder.path().join("trail.db"), folder.path().join("old.db"));
+            let trail = AuditStore::open(&path.display().to_string())
                 .await
-                .expect("as it was");
+                .expect("a trail");
+            let new = decision("mkdir a", Crud::Create, minute(0));
+            let id = trail.record(new).await.expect("recorded");
+            trail.close().await;
+
+            // The same rows in a file of before.
+            let mut by_hand = made_before(&old, count).await;
+            let columns = "id, at, command, command_hash, class, requires, response, \
+                response_time_us, confidence, method, timed_out, reasoning, explanation, context, \
+                agent, session_id, cwd, call_id, denied, rule, error, deadline, secret_hash, \
+                decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at, \
+                exit_status, executed_seq";
+            let copies = [
+                format!("ATTACH '{}' AS new", path.display()),
+                format!("INSERT INTO decisions ({columns}) SELECT {columns} FROM new.decisions"),
+                "INSERT INTO searched SELECT at, id, class, requires, response, folded
+                    FROM new.searched"
+                    .to_owned(),
+                "INSERT INTO log SELECT * FROM new.log".to_owned(),
+                "DELETE FROM head".to_owned(),
+                "INSERT INTO head SELECT * FROM new.head".to_owned(),
+                "INSERT INTO tallies SELECT * FROM new.tallies".to_owned(),
+                "INSERT INTO times SELECT * FROM new.times".to_owned(),
+            ];
+            for copy in copies {
+                sqlx::query(AssertSqlSafe(copy))
+                    .execute(&mut by_hand)
+                    .await
+                    .expect("copied");
+            }
+            Connection::close(by_hand).await.expect("closed");
+
+            let trail = AuditStore::open(&old.display().to_string())
+                .await
+                .expect("a trail");
+            intact(&trail).await;
+            let record = trail.decision(id).await.expect("read").expect("there");
+            assert_eq!(record.parts, []);
+            let mut new = decision("mkdir b", Crud::Create, minute(1));
+            new.parts = vec![CommandPart {
+                start: 0,
+                end: 7,
+                effect: Crud::Create,
+                decided: true,
+            }];
+            let id = trail.record(new.clone()).await.expect("recorded");
+            let record = trail.decision(id).await.expect("read").expect("there");
+            assert_eq!(record.parts, new.parts);
+            intact(&trail).await;
         }
-        sqlx::Connection::close(by_hand).await.expect("closed");
-        let trail = AuditStore::open(&path.display().to_string())
+    });
+}
+
+#[test]
+fn what_was_planted_in_a_database_of_before_is_found_before_it_is_brought_up_to_date() {
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trail.db");
+        let mut by_hand = made_before(&path, 2).await;
+        sqlx::query("CREATE TRIGGER planted AFTER UPDATE ON searched BEGIN DELETE FROM log; END")
+            .execute(&mut by_hand)
             .await
-            .expect("a trail");
-        intact(&trail).await;
-        let record = trail.decision(id).await.expect("read").expect("there");
-        assert_eq!(record.parts, []);
-        let mut new = decision("mkdir b", Crud::Create, minute(1));
-        new.parts = vec![CommandPart {
-            start: 0,
-            end: 7,
-            effect: Crud::Create,
-            decided: true,
-        }];
-        let id = trail.record(new.clone()).await.expect("recorded");
-        let record = trail.decision(id).await.expect("read").expect("there");
-        assert_eq!(record.parts, new.parts);
-        intact(&trail).await;
+            .expect("planted");
+        Connection::close(by_hand).await.expect("closed");
+        let before = std::fs::read(&path).expect("read");
+        let error = AuditStore::open(&path.display().to_string()).await;
+        let error = error.expect_err("a trigger");
+        assert!(matches!(error, AuditError::Schema { .. }), "{error:?}");
+        assert!(error.to_string().contains("`planted`"), "{error}");
+        // Beside the mode of the file in its header nothing was written.
+        assert_eq!(std::fs::read(&path).expect("read")[100..], before[100..]);
     });
 }
