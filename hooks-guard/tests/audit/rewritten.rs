@@ -338,7 +338,11 @@ const PLANTED: &[(&str, &str, &str)] = &[
         "index `planted` on `decisions`",
         "DROP INDEX \"planted\"",
     ),
-    ("ANALYZE", "table `sqlite_stat1`", "DROP TABLE sqlite_stat1"),
+    (
+        "ANALYZE",
+        "table `sqlite_stat1`",
+        "DROP TABLE sqlite_stat1; DROP TABLE sqlite_stat4",
+    ),
     (
         "ALTER TABLE remembered ADD COLUMN planted TEXT DEFAULT 'x'",
         "table `remembered` has another definition",

@@ -70,7 +70,7 @@ async fn storage_a_lock_that_ends_in_time_is_waited_for() {
     let port = daemon.port;
     let asking =
         std::thread::spawn(move || crate::daemon::ask(&json!({ "command": "ls" })).send(port));
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
     run(&mut other, "ROLLBACK".to_owned()).await;
     assert_eq!(asking.join().unwrap().ok()["decision"], "AUTO_ALLOWED");
 }
@@ -90,7 +90,7 @@ async fn p_43_the_latency_is_that_of_the_classification_without_its_record() {
             .ok();
         start.elapsed()
     });
-    tokio::time::sleep(Duration::from_millis(2_000)).await;
+    tokio::time::sleep(Duration::from_millis(250)).await;
     run(&mut other, "ROLLBACK".to_owned()).await;
     let whole = asking.join().unwrap().as_millis();
     let latency = u128::from(latency().as_u64().unwrap());

@@ -162,6 +162,7 @@ impl Backend {
     /// # Errors
     /// If that state does not continue from the one that this process knows.
     pub(super) async fn read(&self) -> Result<Tx, AuditError> {
+        self.check_contents().await?;
         // Before the snapshot: this process may write meanwhile.
         let known = self.anchor().head();
         let mut tx = self.read_unchecked().await?;
@@ -184,6 +185,7 @@ impl Backend {
     /// # Errors
     /// As [`read`](Self::read).
     pub(super) async fn glance(&self) -> Result<Tx, AuditError> {
+        self.check_contents().await?;
         let known = self.anchor().head();
         let mut tx = match self {
             #[cfg(feature = "sqlite")]

@@ -50,8 +50,10 @@ const LEFT: &str = "250";
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How often to read the file without its log, and how long after each other: it may be written to.
+/// How often to read the file without its log, at the start and later, and how long after each
+/// other: it may be written to.
 const READS: u32 = 20;
+const CHECKS: u32 = 3;
 const READ_AGAIN: Duration = Duration::from_millis(10);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
@@ -438,28 +440,24 @@ impl Sqlite {
         let (Some(files), Some(known)) = (&self.files, self.anchor.file()) else {
             return Ok(());
         };
-        let mut tries = 0;
-        while files.stamp()? != known.stamp {
-            // While a checkpoint writes to the file, it is no state at all.
-            if let Ok(state) = files.state().await
-                && files.stamp()? == state.stamp
-            {
+        if files.stamp()? == known.stamp {
+            return Ok(());
+        }
+        for _ in 0..CHECKS {
+            // A checkpoint may be writing: it changes the stamp again, and is looked at again.
+            if let Ok(state) = files.state().await {
                 if self.anchor.take_file(state) {
                     return Ok(());
                 }
-                // Another process may have written and moved its entries into the file.
+                // Entries of another process, or of a commit that has not returned yet.
                 anchor::catch_up(backend).await?;
                 if self.anchor.take_file(state) {
                     return Ok(());
                 }
             }
-            if tries == READS {
-                return Err(replaced(&files.path));
-            }
-            tries += 1;
             tokio::time::sleep(READ_AGAIN).await;
         }
-        Ok(())
+        Err(replaced(&files.path))
     }
 
     pub(super) async fn read(&self) -> Result<PoolConnection<sqlx::Sqlite>, AuditError> {
