@@ -45,6 +45,8 @@ mod host;
 pub mod http;
 #[cfg(feature = "cli")]
 pub mod install;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod log_limit;
 mod mask;
 pub mod places;
 pub mod protocol;

@@ -15,6 +15,7 @@ use super::backend::Backend;
 use super::chain::Kind;
 use super::error::AuditError;
 use super::write::Head;
+use crate::log_limit;
 
 /// How many changes wait for a listener that is slow.
 pub(super) const WAITING: usize = 1024;
@@ -120,7 +121,10 @@ pub(super) async fn follow(
         written.look.notified().await;
         let done = look(&backend, &written, &changes, &mut last).await;
         if let Err(error) = done {
-            tracing::warn!(%error, "changes of the audit trail cannot be read");
+            const MESSAGE: &str = "changes of the audit trail cannot be read";
+            if let Some(suppressed) = log_limit::suppressed(MESSAGE, &error) {
+                tracing::warn!(%error, suppressed, "{MESSAGE}");
+            }
             tokio::time::sleep(AGAIN).await;
             written.look.notify_one();
         }
@@ -232,7 +236,10 @@ pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
         let Err(error) = watch_while_it_works(&backend, &written).await else {
             return;
         };
-        tracing::warn!(%error, "changes by other processes cannot be noticed");
+        const MESSAGE: &str = "changes by other processes cannot be noticed";
+        if let Some(suppressed) = log_limit::suppressed(MESSAGE, &error) {
+            tracing::warn!(%error, suppressed, "{MESSAGE}");
+        }
         tokio::time::sleep(AGAIN).await;
         written.look.notify_one();
     }

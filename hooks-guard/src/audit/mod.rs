@@ -37,6 +37,7 @@ mod backend;
 mod chain;
 mod changes;
 mod clean;
+mod deadlines;
 mod decide;
 mod error;
 pub mod export;
@@ -60,6 +61,7 @@ use tokio::task::JoinHandle;
 
 use self::backend::{Backend, Stay};
 use self::changes::Written;
+use self::deadlines::Deadlines;
 use self::decide::{Answer, AnswerCall, Execute, Expire, Record};
 use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
@@ -108,6 +110,7 @@ pub struct AuditStore {
 struct Inner {
     backend: Backend,
     writer: Writer,
+    deadlines: Arc<Deadlines>,
     changes: broadcast::Sender<changes::Entry>,
     /// Those that tell of changes.
     tasks: Vec<JoinHandle<()>>,
@@ -163,9 +166,11 @@ impl AuditStore {
         changes: broadcast::Sender<changes::Entry>,
         tasks: Vec<JoinHandle<()>>,
     ) -> Self {
+        let deadlines = Arc::<Deadlines>::default();
         Self {
             inner: Arc::new(Inner {
-                writer: Writer::start(backend.clone(), written),
+                writer: Writer::start(backend.clone(), written, Arc::clone(&deadlines)),
+                deadlines,
                 tasks,
                 backend,
                 changes,
@@ -301,7 +306,9 @@ impl AuditStore {
     ///
     /// If it cannot be read.
     pub async fn pending(&self) -> Result<Vec<AuditRecord>, AuditError> {
-        list::pending(&self.inner.backend, floor_us(Timestamp::now())).await
+        let mut open = list::pending(&self.inner.backend, floor_us(Timestamp::now())).await?;
+        open.retain(|record| !self.inner.deadlines.is_over(record.id));
+        Ok(open)
     }
 
     /// Records of what nobody answered before its deadline that it is so: TIMEOUT. Returns the
@@ -312,13 +319,25 @@ impl AuditStore {
     /// If it could not be read or written.
     pub async fn expire(&self, now: Timestamp) -> Result<Vec<i64>, AuditError> {
         let now = floor_us(now);
+        let deadlines = &self.inner.deadlines;
         // Every instance asks for it every second, and mostly there is none.
         let mut tx = self.inner.backend.glance().await?;
-        if !decide::is_overdue(&mut tx, now).await? {
-            return Ok(Vec::new());
+        decide::see_open(&mut tx, deadlines, now).await?;
+        let over = deadlines.over();
+        let mut open = Vec::new();
+        for &id in &over {
+            let row = decide::find(&mut tx, id).await?;
+            open.extend(row.filter(|row| row.response.is_none()).map(|row| row.id));
         }
+        let is_overdue = decide::is_overdue(&mut tx, now).await?;
         drop(tx);
-        self.inner.writer.run(Expire { now }).await
+        let mut expired = Vec::new();
+        if is_overdue || !open.is_empty() {
+            let expire = Expire { now, over: open };
+            expired = self.inner.writer.run(expire).await?;
+        }
+        deadlines.close(&over);
+        Ok(expired)
     }
 
     /// The counts of all decisions (P-28).

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use hooks_guard::CommandPart;
-use hooks_guard::audit::{AuditError, AuditStore, Execution, NewRemembered, UserResponse};
+use hooks_guard::audit::{
+    AuditError, AuditStore, ChainHead, Execution, HeadState, NewRemembered, UserResponse,
+};
 use hooks_guard::classify::Crud;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -218,6 +220,110 @@ fn a_head_noted_elsewhere_shows_what_came_later() {
             serde_json::from_str::<hooks_guard::audit::ChainHead>(&shown).expect("a head"),
             head
         );
+    });
+}
+
+/// What a chain has in the place of a noted head, by its number.
+async fn states(trail: &AuditStore, noted: &[ChainHead]) -> Vec<(u64, HeadState)> {
+    let found = trail.verify_with(noted).await.expect("a walk");
+    let holds = found.heads.iter().all(|it| it.found == HeadState::Holds);
+    assert_eq!(found.is_intact(), holds && found.broken.is_none());
+    let states = found.heads.iter().map(|it| (it.head.count, it.found));
+    states.collect()
+}
+
+#[test]
+fn a_noted_head_is_checked_though_the_chain_has_grown() {
+    run(async {
+        let place = Place::sqlite();
+        let trail = place.open().await;
+        let mut noted = vec![trail.head().await.expect("read")];
+        for n in 0..6 {
+            let new = decision(&format!("rm {n}"), Crud::Delete, minute(n));
+            trail.record(new).await.expect("recorded");
+            noted.push(trail.head().await.expect("read"));
+        }
+        let holds = |count| (count, HeadState::Holds);
+        assert_eq!(
+            states(&trail, &noted).await,
+            [0, 1, 2, 3, 4, 5, 6].map(holds)
+        );
+
+        // Written as it is printed, and as it was printed before.
+        let written = noted[3].to_string();
+        assert_eq!(written.parse(), Ok(noted[3]));
+        assert_eq!(written.replace(':', " ").parse(), Ok(noted[3]));
+        for wrong in [
+            "",
+            "3",
+            "3:",
+            ":",
+            "x:00",
+            "+3:00",
+            "-1:00",
+            "3:0g",
+            &written[2..],
+        ] {
+            assert!(wrong.parse::<ChainHead>().is_err(), "{wrong}");
+        }
+        let longer = format!("{written}0");
+        assert!(longer.parse::<ChainHead>().is_err());
+
+        // Another trail, of the same length.
+        let mut other = noted[4];
+        other.hash = noted[3].hash;
+        let found = states(&trail, &[noted[2], other, noted[5]]).await;
+        let differs = (4, HeadState::Differs { after: 2 });
+        assert_eq!(found, [holds(2), differs, holds(5)]);
+        let mut later = noted[6];
+        later.count = 9;
+        let missing = (9, HeadState::Missing { count: 6 });
+        assert_eq!(states(&trail, &[later]).await, [missing]);
+        later.count = u64::MAX;
+        assert_eq!(states(&trail, &[later]).await.len(), 1);
+
+        // Of what a cleanup takes away, the last hash is kept.
+        trail.cleanup(minute(3), "cron").await.expect("cleaned");
+        let removed = |count| (count, HeadState::Removed { first: 1, last: 3 });
+        assert_eq!(
+            states(&trail, &noted).await,
+            [
+                holds(0),
+                removed(1),
+                removed(2),
+                holds(3),
+                holds(4),
+                holds(5),
+                holds(6)
+            ]
+        );
+        let mut wrong = noted[3];
+        wrong.hash = noted[2].hash;
+        let found = states(&trail, &[wrong]).await;
+        assert_eq!(found, [(3, HeadState::Differs { after: 0 })]);
+    });
+}
+
+/// Everything is written anew, with hashes that fit: the chain is whole, and not the noted one.
+#[test]
+fn a_noted_head_shows_a_trail_that_was_written_anew() {
+    run(async {
+        let (one, other) = (Place::sqlite(), Place::sqlite());
+        let (one, other) = (one.open().await, other.open().await);
+        for (trail, command) in [(&one, "rm -rf build"), (&other, "ls")] {
+            for n in 0..3 {
+                let new = decision(command, Crud::Delete, minute(n));
+                trail.record(new).await.expect("recorded");
+            }
+        }
+        let noted = one.head().await.expect("read");
+        for n in 0..3 {
+            let new = decision("ls", Crud::Read, minute(10 + n));
+            other.record(new).await.expect("recorded");
+        }
+        intact(&other).await;
+        let found = states(&other, &[noted]).await;
+        assert_eq!(found, [(3, HeadState::Differs { after: 0 })]);
     });
 }
 
