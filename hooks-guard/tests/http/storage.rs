@@ -464,7 +464,6 @@ fn storage_a_service_that_is_stopped_does_not_hold_up_the_other_one() {
     await_health(&one, 200);
     await_health(&other, 200);
     one.assert_well();
-    drop((one, other));
     crate::operation::verified(&url);
 }
 
