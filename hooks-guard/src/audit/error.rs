@@ -92,8 +92,27 @@ pub enum AuditError {
     #[error("the disk of the database is full; make room, or clean up old decisions")]
     Full,
     /// The database may only be read.
-    #[error("the database may only be read; allow writing to its file and folder")]
+    #[error(
+        "the database may only be read; allow writing to its file and folder, or give the address of the primary server"
+    )]
     ReadOnly,
+    /// The database may only be read, and its schema is one of before.
+    #[error(
+        "the database has schema {version} and may only be read, so that it cannot be brought up to date; copy it to where it may be written to"
+    )]
+    Older {
+        /// The schema that it has.
+        version: i64,
+    },
+    /// The file may only be read, and what was written last is in a log beside it, which SQLite
+    /// does not read there.
+    #[error(
+        "`{path}` may only be read, and has a log beside it that cannot be read there; copy both to a folder that may be written to"
+    )]
+    UnreadableLog {
+        /// The file.
+        path: String,
+    },
     /// The file cannot be opened, or the server not be reached.
     #[error(
         "the database cannot be reached: {source}; see that its address is right, that its server runs if it has one, and that you may use it"

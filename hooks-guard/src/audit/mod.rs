@@ -160,6 +160,20 @@ impl AuditStore {
         Ok(Self::of(backend, Arc::default(), changes, Vec::new()))
     }
 
+    /// As [`open`](Self::open), for reading alone: of a medium that cannot be written to, of a file
+    /// of another user, or of a PostgreSQL standby. Nothing is brought up to date, and
+    /// [`changes`](Self::changes) tells nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), or if its schema is one of before.
+    pub async fn open_read_only(url: &str) -> Result<Self, AuditError> {
+        let backend = Backend::open(url, Stay::ReadOnly).await?;
+        backend.begin_briefly().await?;
+        let changes = broadcast::Sender::new(1);
+        Ok(Self::of(backend, Arc::default(), changes, Vec::new()))
+    }
+
     fn of(
         backend: Backend,
         written: Arc<Written>,

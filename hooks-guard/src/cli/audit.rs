@@ -11,11 +11,12 @@ use hooks_guard::audit::{
     UserResponse, Verification, export,
 };
 use hooks_guard::classify::Crud;
+use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Failure;
-use super::setup::{Setup, database, open, runtime};
+use super::setup::{Setup, database, open, open_to_read, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -162,7 +163,7 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
             Action::Backup { file, setup } => backup(&trail(&setup).await?, &file).await,
             Action::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
-                let store = trail(&setup).await?;
+                let store = open(&there(&setup)?).await?;
                 let done = store
                     .cleanup(Timestamp::now() - age, "command line")
                     .await?;
@@ -255,7 +256,7 @@ fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
 }
 
 /// A trail that is there: a new one in the place of one that is not would be whole, and empty.
-async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
+fn there(setup: &Setup) -> Result<Config, Failure> {
     let config = setup.config()?;
     let url = database(&config)?;
     if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
@@ -266,7 +267,12 @@ async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
             path.display()
         )));
     }
-    open(&config).await
+    Ok(config)
+}
+
+/// The trail, to be read.
+async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
+    open_to_read(&there(setup)?).await
 }
 
 async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Failure> {

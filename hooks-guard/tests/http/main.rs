@@ -21,6 +21,7 @@ mod openapi;
 mod operation;
 mod own;
 mod rate;
+mod read_only;
 mod replaced;
 mod request;
 mod seed_clients;

@@ -48,6 +48,8 @@ pub(super) enum Stay {
     Long,
     /// For one thing, and then it is left as it is.
     Brief,
+    /// For reading, also where nothing can be written.
+    ReadOnly,
 }
 
 impl Backend {

@@ -173,7 +173,10 @@ impl Postgres {
                 ("idle_in_transaction_session_timeout", "10s"),
             ]);
         let writer = PgPoolOptions::new()
-            .max_connections(1)
+            .max_connections(match stay {
+                Stay::ReadOnly => READERS,
+                _ => 1,
+            })
             .acquire_timeout(BUSY)
             .connect_with(options.clone())
             .await
@@ -190,13 +193,23 @@ impl Postgres {
         });
         let mut connection = writer.acquire().await.map_err(failed)?;
         check_active(&mut connection).await?;
+        if stay == Stay::ReadOnly {
+            check_version(&mut connection).await?;
+            drop(connection);
+            return Ok(Self {
+                readers: writer.clone(),
+                writer,
+                expected: None,
+                anchor: Arc::default(),
+            });
+        }
         Migrator::with_migrations(migrations.into())
             .run_direct(None, &mut *connection, false)
             .await?;
         drop(connection);
         let expected = match stay {
             Stay::Long => Some(made(&options).await?.into()),
-            Stay::Brief => None,
+            Stay::Brief | Stay::ReadOnly => None,
         };
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
@@ -343,6 +356,20 @@ async fn check_active(connection: &mut PgConnection) -> Result<(), AuditError> {
     match found {
         Some(line) => Err(planted_object(&line)),
         None => Ok(()),
+    }
+}
+
+/// Checks that all migrations have run, where none can.
+async fn check_version(connection: &mut PgConnection) -> Result<(), AuditError> {
+    let version: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
+        .fetch_one(connection)
+        .await?;
+    let version = version.unwrap_or_default();
+    let newest = MIGRATIONS.iter().map(|(version, ..)| *version).max();
+    match version.cmp(&newest.unwrap_or_default()) {
+        std::cmp::Ordering::Less => Err(AuditError::Older { version }),
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Greater => Err(AuditError::Newer { version }),
     }
 }
 

@@ -328,8 +328,13 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
 impl Sqlite {
     /// In a file, or in memory.
     pub(super) async fn open(path: Option<&Path>, stay: Stay) -> Result<Self, AuditError> {
+        if stay == Stay::ReadOnly
+            && let Some(path) = path
+        {
+            return Self::open_read_only(path).await;
+        }
         let (busy, acquire) = match stay {
-            Stay::Long => (BUSY, ACQUIRE),
+            Stay::Long | Stay::ReadOnly => (BUSY, ACQUIRE),
             Stay::Brief => (BRIEFLY_BUSY, BRIEFLY_ACQUIRE),
         };
         let options = SqliteConnectOptions::new()
@@ -361,7 +366,7 @@ impl Sqlite {
             (options.clone(), options)
         };
         let writing = match stay {
-            Stay::Long => writing,
+            Stay::Long | Stay::ReadOnly => writing,
             Stay::Brief => writing.pragma("wal_autocheckpoint", LEFT),
         };
         let writing = writing
@@ -404,6 +409,59 @@ impl Sqlite {
         // The file may have been replaced before the connections were made.
         opened.check()?;
         Ok(opened)
+    }
+
+    /// Opens a file that may only be read. The file is taken for unchanging only if its folder may
+    /// not be written to either and no process has a log beside it.
+    async fn open_read_only(path: &Path) -> Result<Self, AuditError> {
+        let unreadable = |source| AuditError::Create {
+            path: path.display().to_string(),
+            source: Arc::new(source),
+        };
+        let path = plain(path).map_err(unreadable)?;
+        fs::metadata(&path).map_err(unreadable)?;
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .foreign_keys(false)
+            .busy_timeout(COPY_BUSY)
+            .read_only(true);
+        let options = match first_look(&options).await {
+            Ok(()) => options,
+            Err(AuditError::ReadOnly | AuditError::Unreachable { .. }) => {
+                let mut log = path.clone().into_os_string();
+                log.push("-wal");
+                if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+                    return Err(AuditError::UnreadableLog {
+                        path: path.display().to_string(),
+                    });
+                }
+                let options = options.immutable(true);
+                first_look(&options).await?;
+                options
+            }
+            Err(error) => return Err(error),
+        };
+        let readers = ending_transactions(READERS, ACQUIRE)
+            .connect_with(options.clone())
+            .await?;
+        let mut connection = readers.acquire().await?;
+        if !check_schema(&mut connection).await? {
+            let version: Option<i64> =
+                sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
+                    .fetch_one(&mut *connection)
+                    .await?;
+            let version = version.unwrap_or_default();
+            return Err(AuditError::Older { version });
+        }
+        drop(connection);
+        Ok(Self {
+            writer: readers.clone(),
+            copier: readers.clone(),
+            readers,
+            files: None,
+            beside: Arc::new(Semaphore::new(1)),
+            anchor: Arc::default(),
+        })
     }
 
     pub(super) fn check(&self) -> Result<(), AuditError> {
@@ -561,6 +619,16 @@ impl Sqlite {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+/// Reads something, which needs the log and its index if there are any.
+async fn first_look(options: &SqliteConnectOptions) -> Result<(), AuditError> {
+    let mut connection = options.connect().await?;
+    sqlx::query("SELECT count(*) FROM sqlite_schema")
+        .execute(&mut connection)
+        .await?;
+    connection.close().await?;
+    Ok(())
 }
 
 /// Brings the schema up to date, if it is one that the migrations made.
