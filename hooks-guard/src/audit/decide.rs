@@ -272,6 +272,7 @@ impl Work for Expire {
                 expired.push(id);
             }
         }
+        expired.sort_unstable();
         Ok(expired)
     }
 }

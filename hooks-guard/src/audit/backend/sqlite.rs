@@ -50,9 +50,9 @@ const LEFT: &str = "250";
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How often to read the file without its log, at the start and later, and how long after each
-/// other: it may be written to.
-const READS: u32 = 20;
+/// How often to read the file without its log at most, how often of these it may have a head that is
+/// not known, and how long after each other: a checkpoint may be writing to it.
+const READS: u32 = 50;
 const CHECKS: u32 = 3;
 const READ_AGAIN: Duration = Duration::from_millis(10);
 
@@ -501,9 +501,12 @@ impl Sqlite {
         if files.stamp()? == known.stamp {
             return Ok(());
         }
-        for _ in 0..CHECKS {
+        let (mut unreadable, mut unknown) = (0, 0);
+        while unreadable < READS && unknown < CHECKS {
             // A checkpoint may be writing: it changes the stamp again, and is looked at again.
+            unreadable += 1;
             if let Ok(state) = files.state().await {
+                unknown += 1;
                 if self.anchor.take_file(state) {
                     return Ok(());
                 }
