@@ -558,3 +558,89 @@ fn p_15_tables_of_postgresql_that_are_replaced_are_noticed() {
         assert_eq!(fresh.record(new("rm 2")).await.expect("recorded"), 1);
     });
 }
+
+/// A standby that is promoted without the last entries.
+#[test]
+fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_last_entries() {
+    let Some(primary) = cluster() else { return };
+    let primary_url = primary.database();
+    let (_, database) = primary_url.rsplit_once('/').expect("a name");
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let way = folder.path().join("way");
+        let lead = |to: &std::path::Path| {
+            let _ = std::fs::remove_file(&way);
+            std::os::unix::fs::symlink(to, &way).expect("a link");
+        };
+        lead(primary.socket_folder());
+        let host = way.display().to_string().replace('/', "%2F");
+        let url = format!("postgres://guard@{host}:5432/{database}");
+        let trail = AuditStore::open(&url).await.expect("a trail");
+        trail.record(new("rm 1")).await.expect("recorded");
+
+        let standby = primary.standby();
+        let standby_host = standby.socket_folder().display().to_string();
+        let standby_host = standby_host.replace('/', "%2F");
+        let standby_url = format!("postgres://guard@{standby_host}:5432/{database}");
+        let error = AuditStore::open(&standby_url).await.expect_err("a standby");
+        assert!(matches!(error, AuditError::ReadOnly), "{error:?}");
+        assert!(error.to_string().contains("primary"), "{error}");
+        let reader = AuditStore::open_read_only(&standby_url).await;
+        let reader = reader.expect("a standby is read");
+        intact(&reader).await;
+        let found = reader.totals().await.expect("read");
+        assert_eq!(found.total_decisions, 1);
+        let error = reader.record(new("rm x")).await.expect_err("a standby");
+        assert!(matches!(error, AuditError::ReadOnly), "{error:?}");
+        reader.close().await;
+
+        // The standby does not get what is written now.
+        let pause = "SELECT pg_wal_replay_pause()";
+        standby.psql("postgres", pause).expect("paused");
+        let receiver = standby.psql("postgres", "SELECT pid FROM pg_stat_wal_receiver");
+        let receiver = receiver.expect("it follows");
+        let ended = std::process::Command::new("kill")
+            .arg(receiver.trim())
+            .status();
+        assert!(ended.expect("kill runs").success());
+        let receives = "SELECT count(*) FROM pg_stat_wal_receiver";
+        for _ in 0..200 {
+            if standby.psql("postgres", receives).as_deref() == Some("0\n") {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        trail.record(new("rm 2")).await.expect("recorded");
+        let noted = trail.head().await.expect("read");
+        standby
+            .psql("postgres", "SELECT pg_promote()")
+            .expect("promoted");
+        lead(standby.socket_folder());
+        // The primary is gone.
+        let end = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+        );
+        primary.psql("postgres", &end).expect("ended");
+        // Connections that were cut off fail first.
+        let mut done = trail.record(new("rm 3")).await;
+        for _ in 0..100 {
+            match &done {
+                Err(AuditError::Rewritten { .. }) => break,
+                Err(_) => {}
+                Ok(id) => panic!("decision {id} was recorded in a trail that lacks one"),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            done = trail.record(new("rm 3")).await;
+        }
+        let error = done.expect_err("it lacks an entry");
+        assert!(
+            matches!(error, AuditError::Rewritten { entry: 2, .. }),
+            "{error:?}"
+        );
+        trail.ping().await.expect_err("it lacks an entry");
+        let shorter = AuditStore::open(&url).await.expect("opened anew");
+        let found = shorter.verify_with(&[noted]).await.expect("a walk");
+        assert!(found.broken.is_none() && !found.is_intact(), "{found:?}");
+        assert_eq!(shorter.record(new("rm 3")).await.expect("recorded"), 2);
+    });
+}
