@@ -121,9 +121,10 @@ pub(super) async fn follow(
         written.look.notified().await;
         let done = look(&backend, &written, &changes, &mut last).await;
         if let Err(error) = done {
-            const MESSAGE: &str = "changes of the audit trail cannot be read";
-            if let Some(suppressed) = log_limit::suppressed(MESSAGE, &error) {
-                tracing::warn!(%error, suppressed, "{MESSAGE}");
+            if let Some(suppressed) =
+                log_limit::suppressed("changes of the audit trail cannot be read", &error)
+            {
+                tracing::warn!(%error, suppressed, "changes of the audit trail cannot be read");
             }
             tokio::time::sleep(AGAIN).await;
             written.look.notify_one();
@@ -236,9 +237,10 @@ pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
         let Err(error) = watch_while_it_works(&backend, &written).await else {
             return;
         };
-        const MESSAGE: &str = "changes by other processes cannot be noticed";
-        if let Some(suppressed) = log_limit::suppressed(MESSAGE, &error) {
-            tracing::warn!(%error, suppressed, "{MESSAGE}");
+        if let Some(suppressed) =
+            log_limit::suppressed("changes by other processes cannot be noticed", &error)
+        {
+            tracing::warn!(%error, suppressed, "changes by other processes cannot be noticed");
         }
         tokio::time::sleep(AGAIN).await;
         written.look.notify_one();

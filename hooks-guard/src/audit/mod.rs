@@ -27,9 +27,14 @@
 //! cut off at the end. A cleanup takes entries out and leaves one of its own, which stays for
 //! ever and vouches for exactly the gaps that it left.
 //!
-//! What no chain can find is somebody who may write to the database and writes all of it anew, or
-//! sets it back to an older state as a whole. Who has noted [`head`](AuditStore::head) down
-//! elsewhere finds that as well.
+//! An open store keeps the head that it wrote or read last. If the database does not continue from
+//! that head, or its schema is not the one that the migrations make, every call fails with
+//! [`AuditError::Rewritten`], [`AuditError::Replaced`] or [`AuditError::Schema`].
+//!
+//! The chain has no secret: a program that may write to the database can write all of it anew, or
+//! set it back to an older state as a whole, while no store has it open. A
+//! [`head`](AuditStore::head) that was noted down elsewhere shows that, by
+//! [`verify_with`](AuditStore::verify_with).
 
 mod address;
 mod anchor;

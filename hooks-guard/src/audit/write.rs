@@ -320,9 +320,8 @@ impl Writing {
     }
 
     fn fail(&self, error: &AuditError, waiting: usize) {
-        const MESSAGE: &str = "the audit trail was not written";
-        if let Some(suppressed) = log_limit::suppressed(MESSAGE, error) {
-            tracing::error!(%error, waiting, suppressed, "{MESSAGE}");
+        if let Some(suppressed) = log_limit::suppressed("the audit trail was not written", error) {
+            tracing::error!(%error, waiting, suppressed, "the audit trail was not written");
         }
         set(&self.failure, Some(error.clone()));
     }

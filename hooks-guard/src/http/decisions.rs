@@ -267,9 +267,8 @@ pub(crate) fn now() -> Timestamp {
 
 /// P-22.
 pub(crate) fn failed(id: &RequestId, error: &impl std::error::Error) -> ApiError {
-    const MESSAGE: &str = "the audit trail failed";
-    if let Some(suppressed) = log_limit::suppressed(MESSAGE, error) {
-        tracing::error!(request_id = id.0, %error, suppressed, "{MESSAGE}");
+    if let Some(suppressed) = log_limit::suppressed("the audit trail failed", error) {
+        tracing::error!(request_id = id.0, %error, suppressed, "the audit trail failed");
     }
     ApiError::database(id)
 }

@@ -111,9 +111,10 @@ impl Hub {
                 some.push(change);
             }
             let told = told(&audit, &some).await.unwrap_or_else(|error| {
-                const MESSAGE: &str = "what happened cannot be told";
-                if let Some(suppressed) = log_limit::suppressed(MESSAGE, &error) {
-                    tracing::warn!(%error, suppressed, "{MESSAGE}");
+                if let Some(suppressed) =
+                    log_limit::suppressed("what happened cannot be told", &error)
+                {
+                    tracing::warn!(%error, suppressed, "what happened cannot be told");
                 }
                 vec![Told::missed(some.len() as u64)]
             });

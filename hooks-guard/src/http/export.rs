@@ -55,9 +55,8 @@ pub(crate) async fn export(
             Format::Jsonl => export::jsonl(&record),
         }),
         Err(error) => {
-            const MESSAGE: &str = "an export was cut off";
-            if let Some(suppressed) = log_limit::suppressed(MESSAGE, &error) {
-                tracing::error!(request_id = id.0, %error, suppressed, "{MESSAGE}");
+            if let Some(suppressed) = log_limit::suppressed("an export was cut off", &error) {
+                tracing::error!(request_id = id.0, %error, suppressed, "an export was cut off");
             }
             Err(error)
         }

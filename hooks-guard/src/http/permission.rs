@@ -106,9 +106,8 @@ async fn rule(
     let ruling = ruling.map_err(|error| match error {
         ServiceError::NoClassifier => ApiError::not_ready("No classifier is registered"),
         error => {
-            const MESSAGE: &str = "no decision could be recorded";
-            if let Some(suppressed) = log_limit::suppressed(MESSAGE, &error) {
-                tracing::error!(request_id = id.0, %error, suppressed, "{MESSAGE}");
+            if let Some(suppressed) = log_limit::suppressed("no decision could be recorded", &error) {
+                tracing::error!(request_id = id.0, %error, suppressed, "no decision could be recorded");
             }
             ApiError::internal(id)
         }

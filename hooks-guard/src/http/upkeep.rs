@@ -35,16 +35,18 @@ async fn expire(state: &AppState) {
     loop {
         sleep(EXPIRY).await;
         if let Err(error) = state.service().expire().await {
-            const MESSAGE: &str = "questions whose time is up could not be closed";
-            if let Some(suppressed) = log_limit::suppressed(MESSAGE, &error) {
-                tracing::error!(%error, suppressed, "{MESSAGE}");
+            if let Some(suppressed) =
+                log_limit::suppressed("questions whose time is up could not be closed", &error)
+            {
+                tracing::error!(%error, suppressed, "questions whose time is up could not be closed");
             }
             sleep(AGAIN).await;
         }
     }
 }
 
-/// Tries whether the trail can be written again after a record could not be: nobody may ask then.
+/// Tries whether the trail can be written again after a record could not be written: without
+/// requests, nothing else would write.
 async fn probe(state: &AppState) {
     loop {
         sleep(PROBE).await;

@@ -203,8 +203,15 @@ impl Postgres {
                 anchor: Arc::default(),
             });
         }
+        // Instances that start at the same time wait for each other.
+        sqlx::raw_sql("SET lock_timeout = '30s'")
+            .execute(&mut *connection)
+            .await?;
         Migrator::with_migrations(migrations.into())
             .run_direct(None, &mut *connection, false)
+            .await?;
+        sqlx::raw_sql("SET lock_timeout = '900ms'")
+            .execute(&mut *connection)
             .await?;
         drop(connection);
         let expected = match stay {
