@@ -302,6 +302,9 @@ impl Config {
         if !self.require_confirmation_cud {
             warnings.push("`require_confirmation_cud` is off: changes run without a question");
         }
+        if self.cleanup == CleanupAccess::Open {
+            warnings.push("`cleanup` is `open`: everybody who reaches the service can delete records; set it to `operator`");
+        }
         if self.allow_remote {
             warnings.push("`allow_remote` is on: the audit trail has no password");
         }

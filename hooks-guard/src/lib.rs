@@ -46,6 +46,8 @@ mod host;
 pub mod http;
 #[cfg(feature = "cli")]
 pub mod install;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod log_limit;
 mod mask;
 pub mod places;
 #[cfg(feature = "http")]

@@ -5,6 +5,8 @@
 
 use sha2::{Digest, Sha256};
 
+use super::backend::Tx;
+use super::error::AuditError;
 use super::record::Stored;
 
 /// Nothing else that is hashed anywhere begins so.
@@ -148,6 +150,80 @@ pub(super) fn executed(row: &Stored) -> [u8; 32] {
         .maybe_int(row.executed_at)
         .maybe_int(row.exit_status)
         .hash()
+}
+
+/// Checks that an entry of the log vouches for a row, before the row allows anything.
+///
+/// # Errors
+/// If there is no such entry, or it says something else.
+pub(super) async fn check_row(
+    tx: &mut Tx,
+    kind: Kind,
+    subject: i64,
+    seq: Option<i64>,
+    content: [u8; 32],
+) -> Result<(), AuditError> {
+    let found = tx
+        .optional(
+            "SELECT l.hash, p.hash, g.hash FROM log l
+             LEFT JOIN log p ON p.seq = l.seq - 1 LEFT JOIN gaps g ON g.last = l.seq - 1
+             WHERE l.seq = $1 AND l.kind = $2 AND l.subject = $3",
+            &[seq.into(), (kind as i64).into(), subject.into()],
+        )
+        .await?;
+    let vouches = match found {
+        None => false,
+        Some(row) => {
+            let previous = match (row.maybe_hash(1)?, row.maybe_hash(2)?) {
+                (Some(hash), _) | (None, Some(hash)) => Some(hash),
+                (None, None) if seq == Some(1) => Some([0; 32]),
+                (None, None) => None,
+            };
+            previous.map(|previous| link(&previous, content)) == Some(row.hash(0)?)
+        }
+    };
+    match vouches {
+        true => Ok(()),
+        false => Err(AuditError::Unvouched {
+            what: match kind {
+                Kind::Remembered => "remembered answer",
+                _ => "decision",
+            },
+            number: subject,
+        }),
+    }
+}
+
+/// Checks that the log has no entry of a kind about a row that says that there is none.
+///
+/// # Errors
+/// If there is one.
+pub(super) async fn check_none(tx: &mut Tx, kind: Kind, subject: i64) -> Result<(), AuditError> {
+    let found = tx
+        .optional(
+            "SELECT seq FROM log WHERE kind = $1 AND subject = $2 AND kind IN (3, 5, 7) LIMIT 1",
+            &[(kind as i64).into(), subject.into()],
+        )
+        .await?;
+    match found {
+        None => Ok(()),
+        Some(_) => Err(AuditError::Unvouched {
+            what: match kind {
+                Kind::Revoked => "remembered answer",
+                _ => "decision",
+            },
+            number: subject,
+        }),
+    }
+}
+
+/// As [`check_row`], of an approval that nobody has used.
+pub(super) async fn check_approval(tx: &mut Tx, row: &Stored) -> Result<(), AuditError> {
+    let decided = Some(row.decided_seq);
+    check_row(tx, Kind::Decided, row.id, decided, self::decided(row)).await?;
+    check_row(tx, Kind::Answered, row.id, row.answered_seq, answered(row)).await?;
+    check_none(tx, Kind::Executed, row.id).await?;
+    check_none(tx, Kind::Used, row.id).await
 }
 
 /// Entries that a cleanup took away.

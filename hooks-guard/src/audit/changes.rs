@@ -10,10 +10,12 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::{Notify, broadcast};
 
+use super::anchor;
 use super::backend::Backend;
 use super::chain::Kind;
 use super::error::AuditError;
 use super::write::Head;
+use crate::log_limit;
 
 /// How many changes wait for a listener that is slow.
 pub(super) const WAITING: usize = 1024;
@@ -25,6 +27,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long to wait before the next try when the database cannot be reached, and after how long
 /// is looked even if PostgreSQL has said nothing.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// With how many looks the schema of PostgreSQL is compared, beyond what each transaction compares.
+#[cfg(feature = "postgres")]
+const COMPARE: u32 = 4;
 
 /// How many entries are read at a time.
 const PAGE: i64 = 500;
@@ -113,15 +119,32 @@ pub(super) async fn follow(
 ) {
     loop {
         written.look.notified().await;
-        let done = match changes.receiver_count() {
-            0 => skip(&backend, &written, &changes, &mut last).await,
-            _ => tell(&backend, &changes, &mut last).await,
-        };
+        let done = look(&backend, &written, &changes, &mut last).await;
         if let Err(error) = done {
-            tracing::warn!(%error, "changes of the audit trail cannot be read");
+            if let Some(suppressed) =
+                log_limit::suppressed("changes of the audit trail cannot be read", &error)
+            {
+                tracing::warn!(%error, suppressed, "changes of the audit trail cannot be read");
+            }
             tokio::time::sleep(AGAIN).await;
             written.look.notify_one();
         }
+    }
+}
+
+async fn look(
+    backend: &Backend,
+    written: &Written,
+    changes: &broadcast::Sender<Entry>,
+    last: &mut i64,
+) -> Result<(), AuditError> {
+    // What others wrote is checked now, and not when this process has to write.
+    if written.seq.load(Ordering::Acquire) <= *last {
+        anchor::catch_up(backend).await?;
+    }
+    match changes.receiver_count() {
+        0 => skip(backend, written, changes, last).await,
+        _ => tell(backend, changes, last).await,
     }
 }
 
@@ -214,10 +237,27 @@ pub(super) async fn watch(backend: Backend, written: Arc<Written>) {
         let Err(error) = watch_while_it_works(&backend, &written).await else {
             return;
         };
-        tracing::warn!(%error, "changes by other processes cannot be noticed");
+        if let Some(suppressed) =
+            log_limit::suppressed("changes by other processes cannot be noticed", &error)
+        {
+            tracing::warn!(%error, suppressed, "changes by other processes cannot be noticed");
+        }
         tokio::time::sleep(AGAIN).await;
         written.look.notify_one();
     }
+}
+
+/// Compares the whole schema: not every change of it shows in what a transaction reads.
+#[cfg(feature = "postgres")]
+async fn compare_schema(backend: &Backend) -> Result<(), AuditError> {
+    let mut tx = backend.read_unchecked().await?;
+    let fault = match backend.compare_schema(&mut tx).await {
+        Ok(()) => None,
+        Err(fault @ AuditError::Schema { .. }) => Some(fault),
+        Err(error) => return Err(error),
+    };
+    backend.anchor().set_fault(fault);
+    Ok(())
 }
 
 /// Returns without an error where no other process can write.
@@ -240,12 +280,17 @@ async fn watch_while_it_works(backend: &Backend, written: &Written) -> Result<()
         #[cfg(feature = "postgres")]
         Backend::Postgres(database) => {
             let mut listener = database.listener().await?;
+            let mut looks = 0_u32;
             loop {
                 // One wait over all looks: it may be connecting anew.
                 let mut heard = std::pin::pin!(database.heard(&mut listener));
                 let heard = loop {
                     let heard = tokio::time::timeout(AGAIN, heard.as_mut()).await;
                     written.look.notify_one();
+                    looks = looks.wrapping_add(1);
+                    if looks.is_multiple_of(COMPARE) {
+                        compare_schema(backend).await?;
+                    }
                     if let Ok(heard) = heard {
                         break heard;
                     }

@@ -5,6 +5,7 @@ use subtle::ConstantTimeEq;
 
 use super::backend::{Arg, Sql, Tx};
 use super::chain::{self, Kind};
+use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
 use super::record::{
     Answered, Executed, Execution, NewAnswer, Stored, UserResponse, columns, floor_us, fold,
@@ -85,6 +86,7 @@ impl Work for Record {
         batch.head.decisions += 1;
         row.id = batch.head.decisions;
         row.decided_seq = batch.link(chain::decided(&row));
+        batch.deadlines.begin(&row);
         let folded = fold(&row.command);
         let mut args = row.args().to_vec();
         args.extend([
@@ -125,7 +127,7 @@ impl Work for Answer {
             return Ok(Answered::NotAsked(Box::new(row.record()?)));
         }
         let at = floor_us(self.answer.at);
-        if row.deadline.is_some_and(|deadline| deadline <= at) {
+        if batch.is_over(&row, at) {
             let row = time_out(batch, row, at).await?;
             return Ok(Answered::Already(Box::new(row.record()?)));
         }
@@ -196,11 +198,12 @@ async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<S
     Ok(is)
 }
 
-/// What nobody has answered by `$1`, its time.
+/// What nobody has answered by `$1`, its time, or was asked after `$2`: then the clock was set
+/// back.
 macro_rules! overdue {
     () => {
         " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
-            AND d.deadline <= $1 AND d.requires = 1"
+            AND (d.deadline <= $1 OR d.at > $2) AND d.requires = 1"
     };
 }
 
@@ -209,7 +212,7 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
     let found = tx
         .optional(
             concat!("SELECT d.id", overdue!(), " LIMIT 1"),
-            &[now.into()],
+            &[now.into(), now.saturating_add(TOLERANCE_US).into()],
         )
         .await?;
     Ok(found.is_some())
@@ -218,6 +221,27 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
 /// Says of what nobody has answered in time that it is so.
 pub(super) struct Expire {
     pub(super) now: i64,
+    /// Questions whose time is over by the steady clock.
+    pub(super) over: Vec<i64>,
+}
+
+/// Takes the deadlines of the questions that other processes have recorded.
+pub(super) async fn see_open(
+    tx: &mut Tx,
+    deadlines: &Deadlines,
+    now: i64,
+) -> Result<(), AuditError> {
+    let rows = tx
+        .all(
+            "SELECT id, at, deadline FROM decisions WHERE response IS NULL
+                AND deadline IS NOT NULL AND requires = 1 AND id > $1",
+            &[deadlines.last_seen().into()],
+        )
+        .await?;
+    for row in rows {
+        deadlines.see(row.int(0)?, row.int(1)?, row.int(2)?, now);
+    }
+    Ok(())
 }
 
 impl Work for Expire {
@@ -228,7 +252,10 @@ impl Work for Expire {
             .tx
             .all(
                 concat!("SELECT ", columns!(), overdue!(), " ORDER BY d.id"),
-                &[self.now.into()],
+                &[
+                    self.now.into(),
+                    self.now.saturating_add(TOLERANCE_US).into(),
+                ],
             )
             .await?;
         let mut expired = Vec::with_capacity(rows.len());
@@ -236,6 +263,16 @@ impl Work for Expire {
             let row = time_out(batch, Stored::read(&row, 0)?, self.now).await?;
             expired.push(row.id);
         }
+        for id in self.over {
+            let open = find(&mut batch.tx, id)
+                .await?
+                .filter(|row| row.requires && row.response.is_none() && row.deadline.is_some());
+            if let Some(row) = open {
+                time_out(batch, row, self.now).await?;
+                expired.push(id);
+            }
+        }
+        expired.sort_unstable();
         Ok(expired)
     }
 }

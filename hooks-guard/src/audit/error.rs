@@ -54,6 +54,37 @@ pub enum AuditError {
         /// The file.
         path: String,
     },
+    /// The trail does not continue from an entry that this process wrote or read before: it was
+    /// replaced, set back or rewritten.
+    #[error(
+        "the trail no longer continues from entry {entry}, which this process knows: {problem}; run `hooks-guard audit verify` with a noted `--head`, restore the trail, or restart the service to accept it as it is"
+    )]
+    Rewritten {
+        /// The last entry that was known.
+        entry: i64,
+        /// What is different.
+        problem: String,
+    },
+    /// A row allows something, and the log does not say so: it was written by hand.
+    #[error(
+        "the log does not vouch for {what} {number}, which would allow something; run `hooks-guard audit verify`, and restore the trail"
+    )]
+    Unvouched {
+        /// What it is.
+        what: &'static str,
+        /// Its number.
+        number: i64,
+    },
+    /// The database has tables, triggers or indexes that its migrations do not make.
+    #[error(
+        "the database has another schema than this version makes: {difference}; look at it and run `{remedy}`, or restore the database"
+    )]
+    Schema {
+        /// The first difference.
+        difference: String,
+        /// A statement that removes it.
+        remedy: String,
+    },
     /// Somebody else writes, and does not end.
     #[error("the database is locked by another process; end that process, or try again")]
     Locked,
@@ -61,8 +92,27 @@ pub enum AuditError {
     #[error("the disk of the database is full; make room, or clean up old decisions")]
     Full,
     /// The database may only be read.
-    #[error("the database may only be read; allow writing to its file and folder")]
+    #[error(
+        "the database may only be read; allow writing to its file and folder, or give the address of the primary server"
+    )]
     ReadOnly,
+    /// The database may only be read, and its schema is one of before.
+    #[error(
+        "the database has schema {version} and may only be read, so that it cannot be brought up to date; copy it to where it may be written to"
+    )]
+    Older {
+        /// The schema that it has.
+        version: i64,
+    },
+    /// The file may only be read, and what was written last is in a log beside it, which SQLite
+    /// does not read there.
+    #[error(
+        "`{path}` may only be read, and has a log beside it that cannot be read there; copy both to a folder that may be written to"
+    )]
+    UnreadableLog {
+        /// The file.
+        path: String,
+    },
     /// The file cannot be opened, or the server not be reached.
     #[error(
         "the database cannot be reached: {source}; see that its address is right, that its server runs if it has one, and that you may use it"

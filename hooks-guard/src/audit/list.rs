@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use self::search::Cut;
 use super::backend::{Arg, Backend, Sql, Tx};
+use super::deadlines::TOLERANCE_US;
 use super::error::AuditError;
 use super::record::{
     AuditRecord, Stored, UserResponse, ceil_us, class_code, columns, floor_us, fold, response_code,
@@ -280,9 +281,9 @@ pub(super) async fn pending(backend: &Backend, now: i64) -> Result<Vec<AuditReco
             "SELECT ",
             columns!(),
             " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
-                AND d.deadline > $1 AND d.requires = 1 ORDER BY d.at, d.id"
+                AND d.deadline > $1 AND d.at <= $2 AND d.requires = 1 ORDER BY d.at, d.id"
         ),
-        &[now.into()],
+        &[now.into(), now.saturating_add(TOLERANCE_US).into()],
     )
     .await?
     .iter()

@@ -27,15 +27,22 @@
 //! cut off at the end. A cleanup takes entries out and leaves one of its own, which stays for
 //! ever and vouches for exactly the gaps that it left.
 //!
-//! What no chain can find is somebody who may write to the database and writes all of it anew, or
-//! sets it back to an older state as a whole. Who has noted [`head`](AuditStore::head) down
-//! elsewhere finds that as well.
+//! An open store keeps the head that it wrote or read last. If the database does not continue from
+//! that head, or its schema is not the one that the migrations make, every call fails with
+//! [`AuditError::Rewritten`], [`AuditError::Replaced`] or [`AuditError::Schema`].
+//!
+//! The chain has no secret: a program that may write to the database can write all of it anew, or
+//! set it back to an older state as a whole, while no store has it open. A
+//! [`head`](AuditStore::head) that was noted down elsewhere shows that, by
+//! [`verify_with`](AuditStore::verify_with).
 
 mod address;
+mod anchor;
 mod backend;
 mod chain;
 mod changes;
 mod clean;
+mod deadlines;
 mod decide;
 mod error;
 pub mod export;
@@ -59,10 +66,11 @@ use tokio::task::JoinHandle;
 
 use self::backend::{Backend, Stay};
 use self::changes::Written;
+use self::deadlines::Deadlines;
 use self::decide::{Answer, AnswerCall, Execute, Expire, Record};
 use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
-use self::write::{Head, Writer};
+use self::write::Writer;
 
 pub(crate) use decide::{CallName, Which};
 pub(crate) use remember::Lasting;
@@ -81,7 +89,7 @@ pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
 pub use used::{Grant, Redeemed};
-pub use verify::{Broken, ChainHead, Verification};
+pub use verify::{Broken, ChainHead, HeadState, InvalidHead, NotedHead, Verification};
 
 /// The audit trail (P-15). A clone is the same one; several processes may have the same open.
 ///
@@ -107,6 +115,7 @@ pub struct AuditStore {
 struct Inner {
     backend: Backend,
     writer: Writer,
+    deadlines: Arc<Deadlines>,
     changes: broadcast::Sender<changes::Entry>,
     /// Those that tell of changes.
     tasks: Vec<JoinHandle<()>>,
@@ -134,7 +143,7 @@ impl AuditStore {
     /// If it cannot be opened, is none, or was written by a newer version.
     pub async fn open(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, Stay::Long).await?;
-        let head = Head::read(&mut backend.read().await?).await?;
+        let head = backend.begin().await?;
         let written = Arc::new(Written::default());
         let changes = broadcast::Sender::new(changes::WAITING);
         let follow = changes::follow(backend.clone(), written.clone(), changes.clone(), head.seq);
@@ -151,6 +160,21 @@ impl AuditStore {
     /// As [`open`](Self::open).
     pub async fn open_briefly(url: &str) -> Result<Self, AuditError> {
         let backend = Backend::open(url, Stay::Brief).await?;
+        backend.begin_briefly().await?;
+        let changes = broadcast::Sender::new(1);
+        Ok(Self::of(backend, Arc::default(), changes, Vec::new()))
+    }
+
+    /// As [`open`](Self::open), for reading alone: of a medium that cannot be written to, of a file
+    /// of another user, or of a PostgreSQL standby. Nothing is brought up to date, and
+    /// [`changes`](Self::changes) tells nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open), or if its schema is one of before.
+    pub async fn open_read_only(url: &str) -> Result<Self, AuditError> {
+        let backend = Backend::open(url, Stay::ReadOnly).await?;
+        backend.begin_briefly().await?;
         let changes = broadcast::Sender::new(1);
         Ok(Self::of(backend, Arc::default(), changes, Vec::new()))
     }
@@ -161,9 +185,11 @@ impl AuditStore {
         changes: broadcast::Sender<changes::Entry>,
         tasks: Vec<JoinHandle<()>>,
     ) -> Self {
+        let deadlines = Arc::<Deadlines>::default();
         Self {
             inner: Arc::new(Inner {
-                writer: Writer::start(backend.clone(), written),
+                writer: Writer::start(backend.clone(), written, Arc::clone(&deadlines)),
+                deadlines,
                 tasks,
                 backend,
                 changes,
@@ -299,7 +325,9 @@ impl AuditStore {
     ///
     /// If it cannot be read.
     pub async fn pending(&self) -> Result<Vec<AuditRecord>, AuditError> {
-        list::pending(&self.inner.backend, floor_us(Timestamp::now())).await
+        let mut open = list::pending(&self.inner.backend, floor_us(Timestamp::now())).await?;
+        open.retain(|record| !self.inner.deadlines.is_over(record.id));
+        Ok(open)
     }
 
     /// Records of what nobody answered before its deadline that it is so: TIMEOUT. Returns the
@@ -310,13 +338,25 @@ impl AuditStore {
     /// If it could not be read or written.
     pub async fn expire(&self, now: Timestamp) -> Result<Vec<i64>, AuditError> {
         let now = floor_us(now);
+        let deadlines = &self.inner.deadlines;
         // Every instance asks for it every second, and mostly there is none.
         let mut tx = self.inner.backend.glance().await?;
-        if !decide::is_overdue(&mut tx, now).await? {
-            return Ok(Vec::new());
+        decide::see_open(&mut tx, deadlines, now).await?;
+        let over = deadlines.over();
+        let mut open = Vec::new();
+        for &id in &over {
+            let row = decide::find(&mut tx, id).await?;
+            open.extend(row.filter(|row| row.response.is_none()).map(|row| row.id));
         }
+        let is_overdue = decide::is_overdue(&mut tx, now).await?;
         drop(tx);
-        self.inner.writer.run(Expire { now }).await
+        let mut expired = Vec::new();
+        if is_overdue || !open.is_empty() {
+            let expire = Expire { now, over: open };
+            expired = self.inner.writer.run(expire).await?;
+        }
+        deadlines.close(&over);
+        Ok(expired)
     }
 
     /// The counts of all decisions (P-28).
@@ -367,7 +407,17 @@ impl AuditStore {
     ///
     /// If it cannot be read; what is broken is no error.
     pub async fn verify(&self) -> Result<Verification, AuditError> {
-        verify::verify(&self.inner.backend).await
+        self.verify_with(&[]).await
+    }
+
+    /// As [`verify`](Self::verify), and compares heads that were noted down before with what the
+    /// chain had then, though it has grown since.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`](Self::verify).
+    pub async fn verify_with(&self, noted: &[ChainHead]) -> Result<Verification, AuditError> {
+        verify::verify(&self.inner.backend, noted).await
     }
 
     /// When the oldest decision was made that is there.

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::backend::{Backend, Row};
-use super::chain::{Content, Kind};
+use super::chain::{self, Content, Kind};
 use super::error::AuditError;
 use super::record::{AuditRecord, NewAnswer, floor_us, storable, time_of};
 use super::write::{Batch, Work};
@@ -267,24 +267,29 @@ pub(super) async fn find(
     session: Option<&str>,
 ) -> Result<Option<Remembered>, AuditError> {
     let mut tx = backend.read().await?;
-    tx.optional(
-        concat!(
-            "SELECT ",
-            remembered_columns!(),
-            " FROM remembered r WHERE r.revoked_at IS NULL AND r.command_hash = $1
+    let found = tx
+        .optional(
+            concat!(
+                "SELECT ",
+                remembered_columns!(),
+                " FROM remembered r WHERE r.revoked_at IS NULL AND r.command_hash = $1
                 AND ((r.cwd IS NULL AND $2 IS NULL) OR r.cwd = $2)
                 AND (r.session_id IS NULL OR r.session_id = $3)
               ORDER BY r.id DESC LIMIT 1"
-        ),
-        &[
-            command_hash.into(),
-            (&stored_path(cwd)).into(),
-            (&session.map(storable)).into(),
-        ],
-    )
-    .await?
-    .map(|row| StoredRemembered::read(&row, 0)?.shown())
-    .transpose()
+            ),
+            &[
+                command_hash.into(),
+                (&stored_path(cwd)).into(),
+                (&session.map(storable)).into(),
+            ],
+        )
+        .await?;
+    let Some(row) = found else { return Ok(None) };
+    let row = StoredRemembered::read(&row, 0)?;
+    let seq = Some(row.created_seq);
+    chain::check_row(&mut tx, Kind::Remembered, row.id, seq, row.created()).await?;
+    chain::check_none(&mut tx, Kind::Revoked, row.id).await?;
+    row.shown().map(Some)
 }
 
 pub(super) async fn list(backend: &Backend) -> Result<Vec<Remembered>, AuditError> {

@@ -1,18 +1,20 @@
 //! Approvals that were used: each serves once.
 
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::AuditStore;
 use super::backend::Tx;
-use super::chain::{Content, Kind};
+use super::chain::{self, Content, Kind};
+use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::decide::{find, proves};
 use super::error::AuditError;
 use super::record::{
     AuditRecord, Stored, UserResponse, columns, floor_us, response_code, storable,
 };
-use super::write::{Batch, Work};
+use super::write::{Batch, Probe, Work};
 use crate::request::PermissionRequest;
 
 /// What came of the wish to use an approval (X-7).
@@ -93,6 +95,7 @@ impl AuditStore {
             cwd: cwd.map(|cwd| storable(&cwd.to_string_lossy())),
             session: session.map(storable),
             at: floor_us(Timestamp::now()),
+            deadlines: Arc::clone(&self.inner.deadlines),
         };
         // Where there is none, nothing has to be written.
         let mut tx = self.inner.backend.read().await?;
@@ -104,14 +107,31 @@ impl AuditStore {
         Ok(taken.map(Grant::Once))
     }
 
-    /// Whether the trail can be read.
+    /// Whether the trail can be read, and the last record was written.
     ///
     /// # Errors
     ///
     /// If it cannot.
     pub async fn ping(&self) -> Result<(), AuditError> {
         let mut tx = self.inner.backend.glance().await?;
-        tx.one("SELECT seq FROM head", &[]).await.map(drop)
+        tx.one("SELECT seq FROM head", &[]).await.map(drop)?;
+        match self.inner.writer.failure() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes to the trail without adding anything, if the last record could not be written: says
+    /// whether it can be written again.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot.
+    pub async fn probe(&self) -> Result<(), AuditError> {
+        match self.inner.writer.failure() {
+            Some(_) => self.inner.writer.run(Probe).await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -184,14 +204,15 @@ impl Work for Redeem {
             return Ok(Redeemed::WrongSecret);
         }
         let approved = row.response == Some(response_code(UserResponse::Approved));
-        let over = row.deadline.is_none_or(|deadline| deadline <= self.at);
-        let record = Box::new(row.record()?);
+        let over = row.deadline.is_none() || batch.is_over(&row, self.at);
+        let record = Box::new(row.clone().record()?);
         if !approved || over {
             return Ok(Redeemed::NotApproved(record));
         }
         if is_used(&mut batch.tx, self.id).await? || record.execution_happened {
             return Ok(Redeemed::Already(record));
         }
+        chain::check_approval(&mut batch.tx, &row).await?;
         put(batch, self.id, self.at).await?;
         Ok(Redeemed::Done(record))
     }
@@ -203,17 +224,19 @@ struct Take {
     cwd: Option<String>,
     session: Option<String>,
     at: i64,
+    deadlines: Arc<Deadlines>,
 }
 
 impl Take {
     async fn find(&self, tx: &mut Tx) -> Result<Option<i64>, AuditError> {
         let found = tx
-            .optional(
+            .all(
                 concat!(
                     "SELECT ",
                     columns!(),
                     " FROM decisions d
                       WHERE d.command_hash = $1 AND d.response = 1 AND d.deadline > $4
+                        AND d.at <= $5
                         AND ((d.cwd IS NULL AND CAST($2 AS TEXT) IS NULL) OR d.cwd = $2)
                         AND ((d.session_id IS NULL AND CAST($3 AS TEXT) IS NULL)
                             OR d.session_id = $3)
@@ -223,17 +246,26 @@ impl Take {
                             WHERE r.command_hash = d.command_hash AND r.created_at >= d.at
                                 AND ((r.cwd IS NULL AND d.cwd IS NULL) OR r.cwd = d.cwd)
                                 AND (r.session_id IS NULL OR r.session_id = d.session_id))
-                      ORDER BY d.id LIMIT 1"
+                      ORDER BY d.id LIMIT 100"
                 ),
                 &[
                     (&self.command_hash).into(),
                     (&self.cwd).into(),
                     (&self.session).into(),
                     self.at.into(),
+                    // A later one was asked before the clock was set back.
+                    self.at.saturating_add(TOLERANCE_US).into(),
                 ],
             )
             .await?;
-        found.map(|row| Ok(Stored::read(&row, 0)?.id)).transpose()
+        for row in found {
+            let row = Stored::read(&row, 0)?;
+            if !self.deadlines.is_over(row.id) {
+                chain::check_approval(tx, &row).await?;
+                return Ok(Some(row.id));
+            }
+        }
+        Ok(None)
     }
 }
 

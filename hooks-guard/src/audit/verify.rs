@@ -1,6 +1,8 @@
 //! Whether the trail is whole.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +30,78 @@ pub struct ChainHead {
     pub hash: [u8; 32],
 }
 
+/// `COUNT:HASH`, as `audit head` prints it and `audit verify --head` takes it.
+impl fmt::Display for ChainHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.count, hex::of(&self.hash))
+    }
+}
+
+/// Why a text is no [`ChainHead`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not a head; give the number of entries and the 64 hexadecimal digits of the hash as `COUNT:HASH`, as `hooks-guard audit head` prints them"
+)]
+#[non_exhaustive]
+pub struct InvalidHead;
+
+impl FromStr for ChainHead {
+    type Err = InvalidHead;
+
+    fn from_str(text: &str) -> Result<Self, InvalidHead> {
+        let text = text.trim();
+        let (count, hash) = text
+            .split_once(|char: char| char == ':' || char.is_ascii_whitespace())
+            .ok_or(InvalidHead)?;
+        let is_number = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+        Ok(Self {
+            count: Some(count)
+                .filter(|_| is_number)
+                .and_then(|count| count.parse().ok())
+                .filter(|&count: &u64| i64::try_from(count).is_ok())
+                .ok_or(InvalidHead)?,
+            hash: hex::read(hash.trim()).ok_or(InvalidHead)?,
+        })
+    }
+}
+
+/// A head that was noted down before, and whether the chain still has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotedHead {
+    /// The head.
+    pub head: ChainHead,
+    /// What the chain has in its place.
+    pub found: HeadState,
+}
+
+/// What a chain has in the place of a noted head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+#[non_exhaustive]
+pub enum HeadState {
+    /// The entry with this hash: all entries up to there are those that were noted.
+    Holds,
+    /// An entry with another hash: one of the entries behind `after` was changed.
+    Differs {
+        /// The last noted entry before that holds; 0 if there is none.
+        after: u64,
+    },
+    /// The chain ends before.
+    Missing {
+        /// The number of its entries.
+        count: u64,
+    },
+    /// A cleanup removed the entry: it cannot be compared.
+    Removed {
+        /// The first entry that was removed with it.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// The chain is broken before the entry.
+    Unreachable,
+}
+
 /// What [`verify`](super::AuditStore::verify) found (P-15).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verification {
@@ -43,13 +117,17 @@ pub struct Verification {
     pub broken: Option<Broken>,
     /// All cleanups, the oldest first.
     pub cleanups: Vec<PastCleanup>,
+    /// The noted heads that were asked for, by their numbers.
+    #[serde(default)]
+    pub heads: Vec<NotedHead>,
 }
 
 impl Verification {
-    /// Whether everything is as it was written.
+    /// Whether everything is as it was written, and the chain has every noted head.
     #[must_use]
     pub fn is_intact(&self) -> bool {
-        self.broken.is_none()
+        let holds = |noted: &NotedHead| noted.found == HeadState::Holds;
+        self.broken.is_none() && self.heads.iter().all(holds)
     }
 }
 
@@ -107,18 +185,45 @@ struct Walk {
     counted: Deltas,
     cleanups: Vec<PastCleanup>,
     gaps_hash: Option<[u8; 32]>,
+    /// How many decisions the cleanups took away.
+    deleted: i64,
+    /// The number of the last decision.
+    decision: i64,
+    /// Noted heads that were not reached yet, the last one first.
+    noted: Vec<ChainHead>,
+    heads: Vec<NotedHead>,
+    /// The hashes of the entries, if they are collected.
+    hashes: Option<Vec<(i64, [u8; 32])>>,
 }
 
-pub(super) async fn verify(backend: &Backend) -> Result<Verification, AuditError> {
+pub(super) async fn verify(
+    backend: &Backend,
+    noted: &[ChainHead],
+) -> Result<Verification, AuditError> {
     // One transaction: what is written meanwhile is not seen, and nothing is seen by halves.
-    let mut tx = backend.read().await?;
+    let mut tx = backend.read_unchecked().await?;
     let head = Head::read(&mut tx).await?;
     let gaps = clean::gaps(&mut tx).await?;
-    let mut walk = Walk::default();
-    let broken = match walk.run(&mut tx, &gaps).await? {
-        Some(broken) => Some(broken),
-        None => walk.check(&mut tx, &head, &gaps).await?,
+    let mut walk = Walk {
+        noted: noted.to_vec(),
+        ..Walk::default()
     };
+    walk.noted
+        .sort_by_key(|noted| std::cmp::Reverse(noted.count));
+    walk.compare_heads(0, [0; 32]);
+    let broken = match backend.compare_schema(&mut tx).await {
+        Err(error @ AuditError::Schema { .. }) => Some(Broken::whole(error.to_string())),
+        Err(error) => return Err(error),
+        Ok(()) => None,
+    };
+    let broken = match broken {
+        Some(broken) => Some(broken),
+        None => match walk.run(&mut tx, &gaps).await? {
+            Some(broken) => Some(broken),
+            None => walk.check(&mut tx, &head, &gaps).await?,
+        },
+    };
+    walk.end_heads(broken.is_none());
     Ok(Verification {
         head: ChainHead {
             count: head.seq.max(0).unsigned_abs(),
@@ -129,11 +234,94 @@ pub(super) async fn verify(backend: &Backend) -> Result<Verification, AuditError
         decisions: walk.kinds[Kind::Decided as usize].unsigned_abs(),
         broken,
         cleanups: walk.cleanups,
+        heads: walk.heads,
     })
 }
 
+/// Checks the entries between two heads of the same trail, and returns their hashes; or what is
+/// wrong with them.
+pub(super) async fn continues(
+    tx: &mut Tx,
+    from: &Head,
+    to: &Head,
+) -> Result<Result<Vec<(i64, [u8; 32])>, String>, AuditError> {
+    let all_gaps = clean::gaps(tx).await?;
+    let gaps: Vec<Gap> = all_gaps
+        .iter()
+        .copied()
+        .filter(|gap| gap.last >= from.seq.max(1))
+        .collect();
+    let mut walk = Walk {
+        seq: from.seq,
+        hash: from.hash,
+        decision: from.decisions,
+        hashes: Some(Vec::new()),
+        ..Walk::default()
+    };
+    match gaps.first() {
+        // A cleanup has taken the known entry away.
+        Some(gap) if gap.first <= from.seq => {
+            if gap.last == from.seq && gap.hash != from.hash {
+                return Ok(Err("the entry has another hash".to_owned()));
+            }
+            walk.seq = gap.last;
+            walk.hash = gap.hash;
+            walk.gaps_used = 1;
+        }
+        _ if from.seq > 0 => {
+            let row = tx
+                .optional("SELECT hash FROM log WHERE seq = $1", &[from.seq.into()])
+                .await?;
+            match row {
+                Some(row) if row.hash(0)? == from.hash => {}
+                Some(_) => return Ok(Err("the entry has another hash".to_owned())),
+                None => return Ok(Err("the entry is missing".to_owned())),
+            }
+        }
+        _ => {}
+    }
+    if let Some(broken) = walk.run(tx, &gaps).await? {
+        let entry = broken.entry.map(|entry| format!("entry {entry}: "));
+        let entry = entry.unwrap_or_default();
+        return Ok(Err(format!("{entry}{}", broken.problem)));
+    }
+    if (walk.seq, walk.hash) != (to.seq, to.hash) {
+        return Ok(Err(format!("the log ends before entry {}", to.seq)));
+    }
+    let removed = walk.gaps_used > 0;
+    let vouched = walk.gaps_hash == Some(chain::gaps_hash(&all_gaps));
+    if (removed || walk.gaps_hash.is_some()) && !vouched {
+        let problem = "entries are missing that no cleanup took away";
+        return Ok(Err(problem.to_owned()));
+    }
+    let of = |kind: Kind| walk.kinds[kind as usize];
+    let decisions = match walk.gaps_hash {
+        None => from.decisions + of(Kind::Decided),
+        Some(_) => given(tx).await?,
+    };
+    if (decisions, from.remembered + of(Kind::Remembered)) != (to.decisions, to.remembered) {
+        return Ok(Err(NUMBERS.to_owned()));
+    }
+    Ok(Ok(walk.hashes.unwrap_or_default()))
+}
+
+/// What is wrong if the counters of the head are others than those of the log.
+const NUMBERS: &str = "the last numbers given are not those of the log";
+
+/// How many numbers were given to decisions: to those that are there, and to those that cleanups
+/// have counted.
+async fn given(tx: &mut Tx) -> Result<i64, AuditError> {
+    tx.one(
+        "SELECT CAST((SELECT count(*) FROM decisions)
+            + (SELECT coalesce(sum(deleted), 0) FROM cleanups) AS BIGINT)",
+        &[],
+    )
+    .await?
+    .int(0)
+}
+
 pub(super) async fn head(backend: &Backend) -> Result<ChainHead, AuditError> {
-    let head = Head::read(&mut backend.read().await?).await?;
+    let head = Head::read(&mut backend.read_unchecked().await?).await?;
     Ok(ChainHead {
         count: head.seq.max(0).unsigned_abs(),
         hash: head.hash,
@@ -196,6 +384,7 @@ impl Walk {
             self.gaps_used += 1;
             self.removed += gap.last - gap.first + 1;
             self.hash = gap.hash;
+            self.pass_gap(*gap);
         }
         let content = match entry.kind {
             Some(kind @ (Kind::Decided | Kind::Answered | Kind::Executed)) => {
@@ -227,6 +416,7 @@ impl Walk {
             Some(Kind::Cleaned) => match Cleaned::find(tx, entry.seq).await? {
                 Some(cleaned) => {
                     let content = cleaned.content();
+                    self.deleted += cleaned.deleted;
                     self.gaps_hash = Some(cleaned.gaps_hash);
                     self.cleanups.push(cleaned.shown()?);
                     content
@@ -247,9 +437,58 @@ impl Walk {
         }
         self.seq = entry.seq;
         self.hash = entry.hash;
+        self.compare_heads(entry.seq, entry.hash);
+        if let Some(hashes) = &mut self.hashes {
+            hashes.push((entry.seq, entry.hash));
+        }
         self.entries += 1;
         self.kinds[usize::try_from(kind).unwrap_or(0)] += 1;
         Ok(None)
+    }
+
+    /// Compares the noted heads of an entry with it.
+    fn compare_heads(&mut self, seq: i64, hash: [u8; 32]) {
+        while let Some(noted) = self.noted.pop_if(|noted| is_at(noted, seq)) {
+            let found = match noted.hash == hash {
+                true => HeadState::Holds,
+                false => HeadState::Differs {
+                    after: self.last_that_holds(),
+                },
+            };
+            self.heads.push(NotedHead { head: noted, found });
+        }
+    }
+
+    fn last_that_holds(&self) -> u64 {
+        let held = |noted: &&NotedHead| noted.found == HeadState::Holds;
+        let last = self.heads.iter().rev().find(held);
+        last.map_or(0, |noted| noted.head.count)
+    }
+
+    /// The noted heads of entries that a cleanup took away; of the last one the hash is kept.
+    fn pass_gap(&mut self, gap: Gap) {
+        let is_within =
+            |noted: &mut ChainHead| i64::try_from(noted.count).is_ok_and(|count| count < gap.last);
+        while let Some(noted) = self.noted.pop_if(is_within) {
+            let found = HeadState::Removed {
+                first: gap.first.unsigned_abs(),
+                last: gap.last.unsigned_abs(),
+            };
+            self.heads.push(NotedHead { head: noted, found });
+        }
+        self.compare_heads(gap.last, gap.hash);
+    }
+
+    /// The noted heads that the walk has not reached.
+    fn end_heads(&mut self, is_whole: bool) {
+        let count = self.seq.unsigned_abs();
+        while let Some(head) = self.noted.pop() {
+            let found = match is_whole {
+                true => HeadState::Missing { count },
+                false => HeadState::Unreachable,
+            };
+            self.heads.push(NotedHead { head, found });
+        }
     }
 
     /// The content of an entry about a decision, or what is wrong beside it.
@@ -265,6 +504,11 @@ impl Walk {
                 if stored.decided_seq != entry.seq {
                     return Ok(Err("its decision belongs to another entry"));
                 }
+                // A number is never given twice, and is left out by a cleanup alone.
+                if entry.subject <= self.decision {
+                    return Ok(Err("the number of its decision was given before"));
+                }
+                self.decision = entry.subject;
                 let unanswered = match stored.denied {
                     true => {
                         stored.response == Some(response_code(UserResponse::Denied))
@@ -334,7 +578,8 @@ impl Walk {
             .one(
                 "SELECT (SELECT count(*) FROM decisions), (SELECT count(*) FROM searched),
                     (SELECT count(*) FROM remembered), (SELECT count(*) FROM remembered
-                        WHERE revoked_seq IS NOT NULL OR revoked_at IS NOT NULL),
+                        WHERE revoked_seq IS NOT NULL OR revoked_at IS NOT NULL
+                            OR revoked_by IS NOT NULL),
                     (SELECT count(*) FROM cleanups),
                     (SELECT coalesce(max(id), 0) FROM decisions),
                     (SELECT count(*) FROM used)",
@@ -356,6 +601,11 @@ impl Walk {
         }
         if row.int(5)? > head.decisions {
             return Ok(Some(Broken::whole("numbers were given that will be again")));
+        }
+        // Each decision has one number, and each cleanup says how many it took away.
+        let given = of(Kind::Decided) + self.deleted;
+        if (given, of(Kind::Remembered)) != (head.decisions, head.remembered) {
+            return Ok(Some(Broken::whole(NUMBERS)));
         }
         self.check_counts(tx).await
     }
@@ -400,6 +650,10 @@ impl Walk {
     }
 }
 
+fn is_at(noted: &ChainHead, seq: i64) -> bool {
+    i64::try_from(noted.count) == Ok(seq)
+}
+
 async fn of_remembered(
     tx: &mut Tx,
     kind: Kind,
@@ -429,20 +683,27 @@ mod hex {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
+    pub(super) fn of(hash: &[u8; 32]) -> String {
+        hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    pub(super) fn read(text: &str) -> Option<[u8; 32]> {
+        let mut hash = [0; 32];
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        for (at, byte) in hash.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+        }
+        Some(hash)
+    }
+
     pub(super) fn serialize<S: Serializer>(hash: &[u8; 32], to: S) -> Result<S::Ok, S::Error> {
-        let text: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        to.serialize_str(&text)
+        to.serialize_str(&of(hash))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 32], D::Error> {
         let text = String::deserialize(from)?;
-        let mut hash = [0; 32];
-        if text.len() != 64 || !text.is_ascii() {
-            return Err(D::Error::custom("a hash has 64 hexadecimal digits"));
-        }
-        for (at, byte) in hash.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).map_err(D::Error::custom)?;
-        }
-        Ok(hash)
+        read(&text).ok_or_else(|| D::Error::custom("a hash has 64 hexadecimal digits"))
     }
 }

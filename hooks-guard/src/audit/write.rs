@@ -3,22 +3,40 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::backend::{Backend, Tx};
+use super::anchor;
+use super::backend::{Backend, Sql, Tx, schema_mark};
 use super::chain::{self, Kind};
 use super::changes::Written;
+use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
+use super::record::Stored;
 use super::tally::Deltas;
+use crate::log_limit;
 
 /// How many may wait for their turn; further ones wait to wait.
 const QUEUE: usize = 4096;
 
 /// How many share a transaction at most.
 const BATCH: usize = 512;
+
+/// The columns of a [`Head`] in the table.
+macro_rules! head_columns {
+    () => {
+        "SELECT seq, hash, decisions, remembered, "
+    };
+}
+
+/// The number that SQLite raises with each change of the schema.
+macro_rules! schema_version {
+    () => {
+        "(SELECT schema_version FROM pragma_schema_version)"
+    };
+}
 
 /// Something to be written.
 pub(super) trait Work: Send + 'static {
@@ -42,9 +60,14 @@ pub(super) struct Batch {
     pub(super) deltas: Deltas,
     /// The number of the last entry before it.
     began: i64,
+    pub(super) deadlines: Arc<Deadlines>,
+    /// Whether it is to be written though nothing was added.
+    is_probe: bool,
+    /// The hashes of its entries.
+    hashes: Vec<(i64, [u8; 32])>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) seq: i64,
     pub(super) hash: [u8; 32],
@@ -52,43 +75,69 @@ pub(super) struct Head {
     pub(super) decisions: i64,
     /// The last number of a remembered answer.
     pub(super) remembered: i64,
+    /// Differs from before if the schema was changed.
+    pub(super) schema: i64,
 }
 
 impl Head {
     pub(super) async fn read(tx: &mut Tx) -> Result<Self, AuditError> {
-        Self::of(tx, "SELECT seq, hash, decisions, remembered FROM head").await
-    }
-
-    /// With PostgreSQL the lock behind which all writers queue.
-    async fn lock(tx: &mut Tx) -> Result<Self, AuditError> {
-        let sql = super::backend::Sql::each(
-            "SELECT seq, hash, decisions, remembered FROM head",
-            "SELECT seq, hash, decisions, remembered FROM head FOR UPDATE",
+        let sql = Sql::each(
+            concat!(head_columns!(), schema_version!(), " FROM head"),
+            concat!(head_columns!(), schema_mark!(), " FROM head"),
         );
         Self::of(tx, sql).await
     }
 
-    async fn of(tx: &mut Tx, sql: impl Into<super::backend::Sql>) -> Result<Self, AuditError> {
+    /// With PostgreSQL the lock behind which all writers queue.
+    async fn lock(tx: &mut Tx) -> Result<Self, AuditError> {
+        let sql = Sql::each(
+            concat!(head_columns!(), schema_version!(), " FROM head"),
+            concat!(head_columns!(), schema_mark!(), " FROM head FOR UPDATE"),
+        );
+        Self::of(tx, sql).await
+    }
+
+    async fn of(tx: &mut Tx, sql: Sql) -> Result<Self, AuditError> {
         let row = tx.one(sql, &[]).await?;
         Ok(Self {
             seq: row.int(0)?,
             hash: row.hash(1)?,
             decisions: row.int(2)?,
             remembered: row.int(3)?,
+            schema: row.int(4)?,
         })
+    }
+
+    /// Whether both heads give the same next numbers.
+    pub(super) fn same_counters(&self, other: &Self) -> bool {
+        (self.decisions, self.remembered) == (other.decisions, other.remembered)
     }
 }
 
 impl Batch {
-    async fn begin(backend: &Backend) -> Result<Self, AuditError> {
-        let mut tx = backend.write().await?;
-        let head = Head::lock(&mut tx).await?;
-        Ok(Self {
-            tx,
-            began: head.seq,
-            head,
-            deltas: Deltas::default(),
-        })
+    async fn begin(backend: &Backend, deadlines: &Arc<Deadlines>) -> Result<Self, AuditError> {
+        backend.check_contents().await?;
+        loop {
+            let mut tx = backend.write().await?;
+            let head = Head::lock(&mut tx).await?;
+            let known = backend.anchor().head();
+            // Others wait for this lock: what is much is read before.
+            if known.is_some_and(|known| head.seq - known.seq > anchor::MAX_LOCKED) {
+                tx.rollback().await?;
+                anchor::catch_up(backend).await?;
+                continue;
+            }
+            anchor::follow(backend, &mut tx, known, head).await?;
+            return Ok(Self {
+                tx,
+                began: head.seq,
+                head,
+                deltas: Deltas::default(),
+                deadlines: Arc::clone(deadlines),
+                is_probe: false,
+                hashes: Vec::new(),
+            });
+        }
     }
 
     /// Adds an entry to the log, and returns its number.
@@ -117,6 +166,7 @@ impl Batch {
     pub(super) fn link(&mut self, content: [u8; 32]) -> i64 {
         self.head.seq += 1;
         self.head.hash = chain::link(&self.head.hash, content);
+        self.hashes.push((self.head.seq, self.head.hash));
         self.head.seq
     }
 
@@ -125,10 +175,18 @@ impl Batch {
         self.head.seq + 1
     }
 
-    async fn commit(mut self) -> Result<(), AuditError> {
+    /// Whether the time of a question is over, by any clock.
+    pub(super) fn is_over(&self, row: &Stored, at: i64) -> bool {
+        let is_over = |deadline| deadline <= at || row.at > at.saturating_add(TOLERANCE_US);
+        row.deadline.is_some_and(is_over) || self.deadlines.is_over(row.id)
+    }
+
+    /// Returns whether anything was written.
+    async fn commit(mut self, backend: &Backend) -> Result<bool, AuditError> {
         // What was refused, or was there already: nobody has to wait for a disk, or to look.
-        if self.head.seq == self.began && self.deltas.is_empty() {
-            return self.tx.rollback().await;
+        if self.head.seq == self.began && self.deltas.is_empty() && !self.is_probe {
+            self.tx.rollback().await?;
+            return Ok(false);
         }
         self.deltas.write(&mut self.tx).await?;
         self.tx
@@ -151,7 +209,25 @@ impl Batch {
                 )
                 .await?;
         }
-        self.tx.commit().await
+        self.tx.commit().await?;
+        backend.anchor().advance(self.head, self.hashes);
+        Ok(true)
+    }
+}
+
+/// Writes a row and removes it, to see whether the database can be written to.
+pub(super) struct Probe;
+
+impl Work for Probe {
+    type Out = ();
+
+    async fn apply(self, batch: &mut Batch) -> Result<(), AuditError> {
+        batch.is_probe = true;
+        // SQLite does not write a page whose rows are set to what they are.
+        let row = "INSERT INTO gaps (first, last, hash) VALUES (-1, -1, $1)";
+        batch.tx.execute(row, &[(&[0; 32]).into()]).await?;
+        let row = "DELETE FROM gaps WHERE first = -1";
+        batch.tx.execute(row, &[]).await.map(drop)
     }
 }
 
@@ -159,14 +235,41 @@ impl Batch {
 #[derive(Clone, Debug)]
 pub(super) struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
+    failure: Failure,
+}
+
+/// Why the last transaction was not written; `None` if it was.
+type Failure = Arc<Mutex<Option<AuditError>>>;
+
+fn set(failure: &Failure, error: Option<AuditError>) {
+    *failure.lock().unwrap_or_else(PoisonError::into_inner) = error;
 }
 
 impl Writer {
     /// `written` is told after each transaction.
-    pub(super) fn start(backend: Backend, written: Arc<Written>) -> Self {
+    pub(super) fn start(
+        backend: Backend,
+        written: Arc<Written>,
+        deadlines: Arc<Deadlines>,
+    ) -> Self {
         let (queue, jobs) = mpsc::channel(QUEUE);
-        tokio::spawn(write(backend, jobs, written));
-        Self { queue }
+        let failure = Failure::default();
+        let writing = Writing {
+            backend,
+            written,
+            deadlines,
+            failure: Arc::clone(&failure),
+        };
+        tokio::spawn(writing.run(jobs));
+        Self { queue, failure }
+    }
+
+    /// Why the last transaction was not written; `None` if it was.
+    pub(super) fn failure(&self) -> Option<AuditError> {
+        self.failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Ends when it is on the disk. If the future is dropped, it may still be written.
@@ -182,36 +285,64 @@ impl Writer {
     }
 }
 
-async fn write(backend: Backend, mut jobs: mpsc::Receiver<Box<dyn Job>>, written: Arc<Written>) {
-    let mut batch: Vec<Box<dyn Job>> = Vec::new();
-    while jobs.recv_many(&mut batch, BATCH).await > 0 {
-        // Numbers follow the time as far as those who wait together are concerned.
-        batch.sort_by_key(|job| job.at());
-        let done = transaction(&backend, &mut batch).await;
-        match &done {
-            Ok(seq) => written.seq.store(*seq, Ordering::Release),
-            Err(error) => {
-                tracing::error!(%error, waiting = batch.len(), "the audit trail was not written");
-            }
-        }
-        for job in batch.drain(..) {
-            job.finish(done.clone().map(drop));
-        }
-        written.look.notify_one();
-    }
+/// The task that writes.
+struct Writing {
+    backend: Backend,
+    written: Arc<Written>,
+    deadlines: Arc<Deadlines>,
+    failure: Failure,
 }
 
-/// Returns the number of the last entry.
-async fn transaction(backend: &Backend, jobs: &mut [Box<dyn Job>]) -> Result<i64, AuditError> {
-    let mut batch = Batch::begin(backend).await?;
-    for job in jobs {
-        job.apply(&mut batch).await?;
+impl Writing {
+    async fn run(self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+        let mut batch: Vec<Box<dyn Job>> = Vec::new();
+        while jobs.recv_many(&mut batch, BATCH).await > 0 {
+            // Numbers follow the time as far as those who wait together are concerned.
+            batch.sort_by_key(|job| job.at());
+            let done = self.transaction(&mut batch).await;
+            match &done {
+                Ok(seq) => self.written.seq.store(*seq, Ordering::Release),
+                Err(error) => {
+                    // Each batch would wait as long as this one did, one after the other.
+                    if matches!(error, AuditError::Locked | AuditError::Unreachable { .. }) {
+                        while let Ok(job) = jobs.try_recv() {
+                            batch.push(job);
+                        }
+                    }
+                    self.fail(error, batch.len());
+                }
+            }
+            for job in batch.drain(..) {
+                job.finish(done.clone().map(drop));
+            }
+            self.written.look.notify_one();
+        }
     }
-    let seq = batch.head.seq;
-    batch.commit().await?;
-    // A record in a file that has no name any more is none.
-    backend.check()?;
-    Ok(seq)
+
+    fn fail(&self, error: &AuditError, waiting: usize) {
+        if let Some(suppressed) = log_limit::suppressed("the audit trail was not written", error) {
+            tracing::error!(%error, waiting, suppressed, "the audit trail was not written");
+        }
+        set(&self.failure, Some(error.clone()));
+    }
+
+    /// Returns the number of the last entry.
+    async fn transaction(&self, jobs: &mut [Box<dyn Job>]) -> Result<i64, AuditError> {
+        let backend = &self.backend;
+        let mut batch = Batch::begin(backend, &self.deadlines).await?;
+        for job in jobs {
+            job.apply(&mut batch).await?;
+        }
+        let seq = batch.head.seq;
+        let wrote = batch.commit(backend).await?;
+        // A record in a file that has no name any more, or that was written over, is none.
+        backend.check()?;
+        backend.check_contents().await?;
+        if wrote {
+            set(&self.failure, None);
+        }
+        Ok(seq)
+    }
 }
 
 type Applied<'a> = Pin<Box<dyn Future<Output = Result<(), AuditError>> + Send + 'a>>;

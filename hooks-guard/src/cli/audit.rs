@@ -7,14 +7,16 @@ use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::{ContentArrangement, Table, presets};
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    AuditRecord, AuditStore, Filter, Page, TrailAddress, UserResponse, Verification, export,
+    AuditRecord, AuditStore, ChainHead, Filter, HeadState, NotedHead, Page, TrailAddress,
+    UserResponse, Verification, export,
 };
 use hooks_guard::classify::Crud;
+use hooks_guard::config::Config;
 use hooks_runtime::display::{escape, shorten};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Failure;
-use super::setup::{Setup, database, open, runtime};
+use super::setup::{Setup, database, open, open_to_read, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -44,12 +46,18 @@ enum Action {
         #[command(flatten)]
         setup: Setup,
     },
-    /// Checks the chain of the trail. Exit status: 0 if it is whole, 1 if not.
+    /// Checks the chain of the trail. Exit status: 0 if it is whole and has every noted head, 1 if
+    /// not.
     Verify {
+        /// A head that `audit head` printed before: checks that the chain had it then. May be
+        /// given several times.
+        #[arg(long, value_name = "COUNT:HASH")]
+        head: Vec<ChainHead>,
         #[command(flatten)]
         setup: Setup,
     },
-    /// Prints how long the chain is and its last hash, to be noted where nobody can change it.
+    /// Prints how long the chain is and its last hash, to be noted where the agent cannot change
+    /// it, for `audit verify --head`.
     Head {
         #[command(flatten)]
         setup: Setup,
@@ -142,20 +150,20 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
                 write_all(&trail(&setup).await?, filter.into(), format).await?;
                 Ok(true)
             }
-            Action::Verify { setup } => {
-                let found = trail(&setup).await?.verify().await?;
+            Action::Verify { head, setup } => {
+                let found = trail(&setup).await?.verify_with(&head).await?;
                 say(&found)?;
                 Ok(found.is_intact())
             }
             Action::Head { setup } => {
                 let head = trail(&setup).await?.head().await?;
-                writeln!(io::stdout().lock(), "{} {}", head.count, hex(&head.hash))?;
+                writeln!(io::stdout().lock(), "{head}")?;
                 Ok(true)
             }
             Action::Backup { file, setup } => backup(&trail(&setup).await?, &file).await,
             Action::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
-                let store = trail(&setup).await?;
+                let store = open(&there(&setup)?).await?;
                 let done = store
                     .cleanup(Timestamp::now() - age, "command line")
                     .await?;
@@ -195,6 +203,7 @@ fn say(found: &Verification) -> io::Result<()> {
         )?;
     }
     if let Some(broken) = &found.broken {
+        say_heads(&mut out, &found.heads)?;
         let entry = broken.entry.map(|entry| format!("entry {entry}: "));
         let decision = broken.decision.map(|id| format!(" (decision {id})"));
         writeln!(
@@ -206,22 +215,48 @@ fn say(found: &Verification) -> io::Result<()> {
         )?;
         return Ok(());
     }
+    say_heads(&mut out, &found.heads)?;
+    let state = match found.is_intact() {
+        true => "whole",
+        false => "whole in itself, but not as it was noted",
+    };
     writeln!(
         out,
-        "whole: {} decisions, {} entries; it ends with {} {}",
-        found.decisions,
-        found.entries,
-        found.head.count,
-        hex(&found.head.hash)
+        "{state}: {} decisions, {} entries; it ends with {}",
+        found.decisions, found.entries, found.head
     )
 }
 
-fn hex(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+fn say_heads(out: &mut impl Write, heads: &[NotedHead]) -> io::Result<()> {
+    for NotedHead { head, found } in heads {
+        let count = head.count;
+        match *found {
+            HeadState::Holds => writeln!(out, "head {count}: the chain has it")?,
+            HeadState::Differs { after } => writeln!(
+                out,
+                "head {count}: the chain has another hash; it was changed between entry {} and entry {count}",
+                after + 1
+            )?,
+            HeadState::Missing { count: end } => writeln!(
+                out,
+                "head {count}: the chain ends with entry {end}; later entries were removed"
+            )?,
+            HeadState::Removed { first, last } => writeln!(
+                out,
+                "head {count}: cannot be checked; a cleanup removed the entries {first} to {last}; note a newer head"
+            )?,
+            HeadState::Unreachable => writeln!(
+                out,
+                "head {count}: cannot be checked; the chain is broken before it"
+            )?,
+            _ => writeln!(out, "head {count}: unknown")?,
+        }
+    }
+    Ok(())
 }
 
 /// A trail that is there: a new one in the place of one that is not would be whole, and empty.
-async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
+fn there(setup: &Setup) -> Result<Config, Failure> {
     let config = setup.config()?;
     let url = database(&config)?;
     if let Some(TrailAddress::File(path)) = TrailAddress::read(&url)
@@ -232,7 +267,12 @@ async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
             path.display()
         )));
     }
-    open(&config).await
+    Ok(config)
+}
+
+/// The trail, to be read.
+async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
+    open_to_read(&there(setup)?).await
 }
 
 async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Failure> {

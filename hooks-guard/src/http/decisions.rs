@@ -13,6 +13,7 @@ use super::error::{ApiError, RequestId};
 use super::query::Query;
 use super::{AppState, body};
 use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
+use crate::log_limit;
 
 /// Most records of one answer (P-20).
 const MOST: u64 = 1000;
@@ -266,6 +267,8 @@ pub(crate) fn now() -> Timestamp {
 
 /// P-22.
 pub(crate) fn failed(id: &RequestId, error: &impl std::error::Error) -> ApiError {
-    tracing::error!(request_id = id.0, %error, "the audit trail failed");
+    if let Some(suppressed) = log_limit::suppressed("the audit trail failed", error) {
+        tracing::error!(request_id = id.0, %error, suppressed, "the audit trail failed");
+    }
     ApiError::database(id)
 }

@@ -20,6 +20,7 @@ use super::decisions::{failed, now};
 use super::error::{ApiError, RequestId};
 use super::query::Query;
 use crate::audit::{AuditStore, Change};
+use crate::log_limit;
 
 /// How many may listen at a time.
 const LISTENERS: usize = 64;
@@ -110,7 +111,11 @@ impl Hub {
                 some.push(change);
             }
             let told = told(&audit, &some).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "what happened cannot be told");
+                if let Some(suppressed) =
+                    log_limit::suppressed("what happened cannot be told", &error)
+                {
+                    tracing::warn!(%error, suppressed, "what happened cannot be told");
+                }
                 vec![Told::missed(some.len() as u64)]
             });
             for one in told {

@@ -10,6 +10,7 @@ use super::AppState;
 use super::error::{ApiError, RequestId};
 use super::query::Query;
 use crate::audit::export;
+use crate::log_limit;
 
 #[derive(Clone, Copy)]
 enum Format {
@@ -54,7 +55,9 @@ pub(crate) async fn export(
             Format::Jsonl => export::jsonl(&record),
         }),
         Err(error) => {
-            tracing::error!(request_id = id.0, %error, "an export was cut off");
+            if let Some(suppressed) = log_limit::suppressed("an export was cut off", &error) {
+                tracing::error!(request_id = id.0, %error, suppressed, "an export was cut off");
+            }
             Err(error)
         }
     });

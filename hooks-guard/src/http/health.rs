@@ -10,7 +10,7 @@ use super::AppState;
 /// How the service is.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Health {
-    /// `ok`, or `degraded` where the trail cannot be read.
+    /// `ok`, or `degraded` if the trail cannot be read or could not be written last.
     status: &'static str,
     version: &'static str,
     hooks: Hooks,
@@ -35,7 +35,7 @@ pub(crate) struct Hooks {
     path = "/health",
     responses(
         (status = 200, description = "It works", body = Health),
-        (status = 503, description = "The audit trail cannot be read", body = Health),
+        (status = 503, description = "The audit trail cannot be read or written", body = Health),
     )
 )]
 pub(crate) async fn health(State(state): State<AppState>) -> (StatusCode, Json<Health>) {

@@ -17,6 +17,7 @@ use super::error::{ApiError, RequestId};
 use super::limit::Allowance;
 use super::{AppState, Peer, body, metrics};
 use crate::classify::{MOST_CHARACTERS, MOST_CONTEXT, TerminalInput};
+use crate::log_limit;
 use crate::request::{FileAccess, MOST_NAME, MOST_PATH, NetworkAccess, PermissionRequest, Ruling};
 use crate::service::ServiceError;
 
@@ -105,7 +106,9 @@ async fn rule(
     let ruling = ruling.map_err(|error| match error {
         ServiceError::NoClassifier => ApiError::not_ready("No classifier is registered"),
         error => {
-            tracing::error!(request_id = id.0, %error, "no decision could be recorded");
+            if let Some(suppressed) = log_limit::suppressed("no decision could be recorded", &error) {
+                tracing::error!(request_id = id.0, %error, suppressed, "no decision could be recorded");
+            }
             ApiError::internal(id)
         }
     })?;

@@ -7,9 +7,12 @@ use tokio::time::sleep;
 
 use super::AppState;
 use crate::audit::AuditError;
+use crate::log_limit;
 
 /// How often questions whose time is up are looked for.
 const EXPIRY: Duration = Duration::from_secs(1);
+/// How often a trail that could not be written is tried.
+const PROBE: Duration = Duration::from_secs(2);
 /// How often what was measured is added up: it grows until then.
 const ADDING: Duration = Duration::from_secs(1);
 /// How often records that are too old are looked for.
@@ -20,7 +23,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 /// Does it until it is dropped.
 pub(super) async fn run(state: AppState) {
     let days = state.inner.config.retention_days;
-    tokio::join!(expire(&state), add_up(&state), async {
+    tokio::join!(expire(&state), probe(&state), add_up(&state), async {
         if let Some(days) = days {
             retain(&state, days).await;
         }
@@ -32,9 +35,23 @@ async fn expire(state: &AppState) {
     loop {
         sleep(EXPIRY).await;
         if let Err(error) = state.service().expire().await {
-            tracing::error!(%error, "questions whose time is up could not be closed");
+            if let Some(suppressed) =
+                log_limit::suppressed("questions whose time is up could not be closed", &error)
+            {
+                tracing::error!(%error, suppressed, "questions whose time is up could not be closed");
+            }
             sleep(AGAIN).await;
         }
+    }
+}
+
+/// Tries whether the trail can be written again after a record could not be written: without
+/// requests, nothing else would write.
+async fn probe(state: &AppState) {
+    loop {
+        sleep(PROBE).await;
+        // The writer has logged the error.
+        let _ = state.service().audit().probe().await;
     }
 }
 

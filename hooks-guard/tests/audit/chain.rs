@@ -1,10 +1,15 @@
 //! Whoever changes the database by hand is found.
 
+use std::path::Path;
+
 use hooks_guard::CommandPart;
-use hooks_guard::audit::{AuditStore, Execution, NewRemembered, UserResponse};
+use hooks_guard::audit::{
+    AuditError, AuditStore, ChainHead, Execution, HeadState, NewRemembered, UserResponse,
+};
 use hooks_guard::classify::Crud;
-use sqlx::ConnectOptions;
-use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr};
 
 use crate::contract::{Place, cluster};
 use crate::kit::{decision, hash, intact, minute, run, says};
@@ -70,6 +75,12 @@ const CHANGES: &[&str] = &[
     "UPDATE gaps SET hash = (SELECT hash FROM log WHERE kind = 6)",
     "UPDATE head SET seq = seq - 1",
     "UPDATE head SET decisions = 1",
+    "UPDATE head SET decisions = decisions - 1",
+    "UPDATE head SET decisions = decisions + 1",
+    "UPDATE head SET decisions = decisions + 1000000",
+    "UPDATE head SET remembered = remembered - 1",
+    "UPDATE head SET remembered = remembered + 1",
+    "UPDATE remembered SET revoked_by = 'me' WHERE id = 1",
     "UPDATE cleanups SET done_by = 'nobody'",
     "UPDATE cleanups SET deleted = 0",
     "DELETE FROM cleanups",
@@ -212,46 +223,221 @@ fn a_head_noted_elsewhere_shows_what_came_later() {
     });
 }
 
+/// What a chain has in the place of a noted head, by its number.
+async fn states(trail: &AuditStore, noted: &[ChainHead]) -> Vec<(u64, HeadState)> {
+    let found = trail.verify_with(noted).await.expect("a walk");
+    let holds = found.heads.iter().all(|it| it.found == HeadState::Holds);
+    assert_eq!(found.is_intact(), holds && found.broken.is_none());
+    let states = found.heads.iter().map(|it| (it.head.count, it.found));
+    states.collect()
+}
+
+#[test]
+fn a_noted_head_is_checked_though_the_chain_has_grown() {
+    run(async {
+        let place = Place::sqlite();
+        let trail = place.open().await;
+        let mut noted = vec![trail.head().await.expect("read")];
+        for n in 0..6 {
+            let new = decision(&format!("rm {n}"), Crud::Delete, minute(n));
+            trail.record(new).await.expect("recorded");
+            noted.push(trail.head().await.expect("read"));
+        }
+        let holds = |count| (count, HeadState::Holds);
+        assert_eq!(
+            states(&trail, &noted).await,
+            [0, 1, 2, 3, 4, 5, 6].map(holds)
+        );
+
+        // Written as it is printed, and as it was printed before.
+        let written = noted[3].to_string();
+        assert_eq!(written.parse(), Ok(noted[3]));
+        assert_eq!(written.replace(':', " ").parse(), Ok(noted[3]));
+        for wrong in [
+            "",
+            "3",
+            "3:",
+            ":",
+            "x:00",
+            "+3:00",
+            "-1:00",
+            "3:0g",
+            &written[2..],
+        ] {
+            assert!(wrong.parse::<ChainHead>().is_err(), "{wrong}");
+        }
+        let longer = format!("{written}0");
+        assert!(longer.parse::<ChainHead>().is_err());
+
+        // Another trail, of the same length.
+        let mut other = noted[4];
+        other.hash = noted[3].hash;
+        let found = states(&trail, &[noted[2], other, noted[5]]).await;
+        let differs = (4, HeadState::Differs { after: 2 });
+        assert_eq!(found, [holds(2), differs, holds(5)]);
+        let mut later = noted[6];
+        later.count = 9;
+        let missing = (9, HeadState::Missing { count: 6 });
+        assert_eq!(states(&trail, &[later]).await, [missing]);
+        later.count = u64::MAX;
+        assert_eq!(states(&trail, &[later]).await.len(), 1);
+
+        // Of what a cleanup takes away, the last hash is kept.
+        trail.cleanup(minute(3), "cron").await.expect("cleaned");
+        let removed = |count| (count, HeadState::Removed { first: 1, last: 3 });
+        assert_eq!(
+            states(&trail, &noted).await,
+            [
+                holds(0),
+                removed(1),
+                removed(2),
+                holds(3),
+                holds(4),
+                holds(5),
+                holds(6)
+            ]
+        );
+        let mut wrong = noted[3];
+        wrong.hash = noted[2].hash;
+        let found = states(&trail, &[wrong]).await;
+        assert_eq!(found, [(3, HeadState::Differs { after: 0 })]);
+    });
+}
+
+/// Everything is written anew, with hashes that fit: the chain is whole, and not the noted one.
+#[test]
+fn a_noted_head_shows_a_trail_that_was_written_anew() {
+    run(async {
+        let (one, other) = (Place::sqlite(), Place::sqlite());
+        let (one, other) = (one.open().await, other.open().await);
+        for (trail, command) in [(&one, "rm -rf build"), (&other, "ls")] {
+            for n in 0..3 {
+                let new = decision(command, Crud::Delete, minute(n));
+                trail.record(new).await.expect("recorded");
+            }
+        }
+        let noted = one.head().await.expect("read");
+        for n in 0..3 {
+            let new = decision("ls", Crud::Read, minute(10 + n));
+            other.record(new).await.expect("recorded");
+        }
+        intact(&other).await;
+        let found = states(&other, &[noted]).await;
+        assert_eq!(found, [(3, HeadState::Differs { after: 0 })]);
+    });
+}
+
+/// The first migrations, as a version of before has run them.
+const BEFORE: [(i64, &str, &str); 2] = [
+    (
+        1,
+        "audit",
+        include_str!("../../migrations/sqlite/0001_audit.sql"),
+    ),
+    (
+        2,
+        "parts",
+        include_str!("../../migrations/sqlite/0002_parts.sql"),
+    ),
+];
+
+/// Makes a file as a version of before did, with its first `count` migrations.
+async fn made_before(path: &Path, count: usize) -> SqliteConnection {
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true);
+    let mut by_hand = options.connect().await.expect("the file");
+    let migrations = BEFORE[..count].iter().map(|(version, name, sql)| {
+        let (name, sql) = ((*name).into(), sql.into_sql_str());
+        Migration::new(*version, name, MigrationType::Simple, sql, false)
+    });
+    let migrator = Migrator::with_migrations(migrations.collect());
+    migrator
+        .run_direct(None, &mut by_hand, false)
+        .await
+        .expect("the tables");
+    by_hand
+}
+
 /// What was written before the trail kept the parts of commands stays as it is, and intact.
 #[test]
 fn a_database_of_before_is_brought_up_to_date() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("trail.db");
     run(async {
-        let trail = AuditStore::open(&path.display().to_string())
-            .await
-            .expect("a trail");
-        let new = decision("mkdir a", Crud::Create, minute(0));
-        let id = trail.record(new).await.expect("recorded");
-        trail.close().await;
-        let options = SqliteConnectOptions::new().filename(&path);
-        let mut by_hand = options.connect().await.expect("the file");
-        for change in [
-            "ALTER TABLE decisions DROP COLUMN parts",
-            "DELETE FROM _sqlx_migrations WHERE version = 2",
-        ] {
-            sqlx::query(change)
-                .execute(&mut by_hand)
+        for count in 1..=2 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let (path, old) = (folder.path().join("trail.db"), folder.path().join("old.db"));
+            let trail = AuditStore::open(&path.display().to_string())
                 .await
-                .expect("as it was");
+                .expect("a trail");
+            let new = decision("mkdir a", Crud::Create, minute(0));
+            let id = trail.record(new).await.expect("recorded");
+            trail.close().await;
+
+            // The same rows in a file of before.
+            let mut by_hand = made_before(&old, count).await;
+            let columns = "id, at, command, command_hash, class, requires, response, \
+                response_time_us, confidence, method, timed_out, reasoning, explanation, context, \
+                agent, session_id, cwd, call_id, denied, rule, error, deadline, secret_hash, \
+                decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at, \
+                exit_status, executed_seq";
+            let copies = [
+                format!("ATTACH '{}' AS new", path.display()),
+                format!("INSERT INTO decisions ({columns}) SELECT {columns} FROM new.decisions"),
+                "INSERT INTO searched SELECT at, id, class, requires, response, folded
+                    FROM new.searched"
+                    .to_owned(),
+                "INSERT INTO log SELECT * FROM new.log".to_owned(),
+                "DELETE FROM head".to_owned(),
+                "INSERT INTO head SELECT * FROM new.head".to_owned(),
+                "INSERT INTO tallies SELECT * FROM new.tallies".to_owned(),
+                "INSERT INTO times SELECT * FROM new.times".to_owned(),
+            ];
+            for copy in copies {
+                sqlx::query(AssertSqlSafe(copy))
+                    .execute(&mut by_hand)
+                    .await
+                    .expect("copied");
+            }
+            Connection::close(by_hand).await.expect("closed");
+
+            let trail = AuditStore::open(&old.display().to_string())
+                .await
+                .expect("a trail");
+            intact(&trail).await;
+            let record = trail.decision(id).await.expect("read").expect("there");
+            assert_eq!(record.parts, []);
+            let mut new = decision("mkdir b", Crud::Create, minute(1));
+            new.parts = vec![CommandPart {
+                start: 0,
+                end: 7,
+                effect: Crud::Create,
+                decided: true,
+            }];
+            let id = trail.record(new.clone()).await.expect("recorded");
+            let record = trail.decision(id).await.expect("read").expect("there");
+            assert_eq!(record.parts, new.parts);
+            intact(&trail).await;
         }
-        sqlx::Connection::close(by_hand).await.expect("closed");
-        let trail = AuditStore::open(&path.display().to_string())
+    });
+}
+
+#[test]
+fn what_was_planted_in_a_database_of_before_is_found_before_it_is_brought_up_to_date() {
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("trail.db");
+        let mut by_hand = made_before(&path, 2).await;
+        sqlx::query("CREATE TRIGGER planted AFTER UPDATE ON searched BEGIN DELETE FROM log; END")
+            .execute(&mut by_hand)
             .await
-            .expect("a trail");
-        intact(&trail).await;
-        let record = trail.decision(id).await.expect("read").expect("there");
-        assert_eq!(record.parts, []);
-        let mut new = decision("mkdir b", Crud::Create, minute(1));
-        new.parts = vec![CommandPart {
-            start: 0,
-            end: 7,
-            effect: Crud::Create,
-            decided: true,
-        }];
-        let id = trail.record(new.clone()).await.expect("recorded");
-        let record = trail.decision(id).await.expect("read").expect("there");
-        assert_eq!(record.parts, new.parts);
-        intact(&trail).await;
+            .expect("planted");
+        Connection::close(by_hand).await.expect("closed");
+        let before = std::fs::read(&path).expect("read");
+        let error = AuditStore::open(&path.display().to_string()).await;
+        let error = error.expect_err("a trigger");
+        assert!(matches!(error, AuditError::Schema { .. }), "{error:?}");
+        assert!(error.to_string().contains("`planted`"), "{error}");
+        // Beside the mode of the file in its header nothing was written.
+        assert_eq!(std::fs::read(&path).expect("read")[100..], before[100..]);
     });
 }

@@ -54,6 +54,12 @@ impl Cluster {
             "{}",
             String::from_utf8_lossy(&made.stderr)
         );
+        Some(Self::serve(&binaries, folder))
+    }
+
+    /// Starts a server on what the folder has as its data.
+    fn serve(binaries: &Path, folder: TempDir) -> Self {
+        let (root, data) = (is_root(), folder.path().join("data"));
         // Nothing but the socket listens: the number only names it.
         let port = 5432;
         let log = fs::File::create(folder.path().join("log")).expect("a file");
@@ -83,12 +89,44 @@ impl Cluster {
         let socket = cluster.folder.path().join(format!(".s.PGSQL.{port}"));
         for _ in 0..600 {
             if socket.exists() && cluster.psql("postgres", "SELECT 1").is_some() {
-                return Some(cluster);
+                return cluster;
             }
             thread::sleep(Duration::from_millis(100));
         }
         let log = fs::read_to_string(cluster.folder.path().join("log")).unwrap_or_default();
         panic!("PostgreSQL does not start: {log}");
+    }
+
+    /// A standby, which has all that this server has by now and follows it.
+    #[allow(dead_code, reason = "for the tests of failover")]
+    pub(crate) fn standby(&self) -> Self {
+        let binaries = binaries().expect("it was started");
+        let folder = TempDir::with_prefix("hooks-guard-pg").expect("a folder");
+        let root = is_root();
+        if root {
+            std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("chown");
+        }
+        let made = as_nobody(&binaries.join("pg_basebackup"), root, folder.path())
+            .arg("-h")
+            .arg(self.folder.path())
+            .args(["-p", &self.port.to_string(), "-U", "guard"])
+            .args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync"])
+            .arg("--pgdata")
+            .arg(folder.path().join("data"))
+            .output()
+            .expect("pg_basebackup runs");
+        assert!(
+            made.status.success(),
+            "{}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        Self::serve(&binaries, folder)
+    }
+
+    /// The folder of its socket, by which addresses name it.
+    #[allow(dead_code, reason = "for the tests of failover")]
+    pub(crate) fn socket_folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The address of a new, empty database.

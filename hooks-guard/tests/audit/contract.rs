@@ -32,6 +32,11 @@ impl Place {
         }
     }
 
+    /// Where somebody else keeps it.
+    pub(crate) fn at(url: String) -> Self {
+        Self { url, _folder: None }
+    }
+
     pub(crate) async fn open(&self) -> AuditStore {
         AuditStore::open(&self.url).await.expect("a trail")
     }

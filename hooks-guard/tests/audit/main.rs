@@ -8,4 +8,5 @@ mod crash;
 mod errors;
 mod kit;
 mod model;
+mod rewritten;
 mod server;

@@ -61,6 +61,15 @@ struct Known {
 }
 
 impl Known {
+    /// Its time has passed; or it was asked after a clock was set back, by more than clocks may
+    /// differ by; or it never had any time.
+    fn is_over(&self, now: Timestamp) -> bool {
+        let minute = Duration::from_secs(60);
+        self.deadline.is_some_and(|deadline| {
+            deadline <= now || self.at > now + minute || deadline <= self.at
+        })
+    }
+
     fn matches(&self, filter: &Filter) -> bool {
         let text = |text: &str| text.to_uppercase().to_lowercase();
         filter
@@ -185,9 +194,7 @@ async fn apply(trail: &AuditStore, model: &mut Vec<Known>, given: &mut i64, step
                 && known.class != Crud::Read
                 && known.response.is_none()
             {
-                let late = known
-                    .deadline
-                    .is_some_and(|deadline| deadline <= minute(at));
+                let late = known.is_over(minute(at));
                 known.response = Some(match late {
                     true => UserResponse::Timeout,
                     false => RESPONSES[response],
@@ -209,9 +216,7 @@ async fn apply(trail: &AuditStore, model: &mut Vec<Known>, given: &mut i64, step
             for known in model.iter_mut() {
                 if known.class != Crud::Read
                     && known.response.is_none()
-                    && known
-                        .deadline
-                        .is_some_and(|deadline| deadline <= minute(now))
+                    && known.is_over(minute(now))
                 {
                     known.response = Some(UserResponse::Timeout);
                     expired.push(known.id);

@@ -6,6 +6,7 @@ mod approval;
 mod bad_input;
 mod cleanup;
 mod client;
+mod clock;
 #[path = "../audit/cluster.rs"]
 #[expect(dead_code, reason = "the tests of the trail use all of it")]
 mod cluster;
@@ -22,6 +23,7 @@ mod openapi;
 mod operation;
 mod own;
 mod rate;
+mod read_only;
 mod replaced;
 mod request;
 mod seed_clients;

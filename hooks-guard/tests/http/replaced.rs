@@ -1,13 +1,15 @@
 //! A database file that is deleted or replaced while the daemon has it open: without a record there
 //! is no yes.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use serde_json::json;
 
 use crate::daemon::{Daemon, Setup};
+use crate::support::has;
 
 /// No request gets a decision, and the health says why a client gets none.
 #[track_caller]
@@ -33,18 +35,48 @@ fn assert_refuses(daemon: &mut Daemon, how: &str) {
         assert_eq!(daemon.get(target).status, 500, "{how}: {target}");
     }
     assert!(daemon.runs(), "{how}");
+    assert_told(daemon, how);
+}
+
+/// The log says why.
+#[track_caller]
+fn assert_told(daemon: &Daemon, how: &str) {
+    let told = |said: &str| {
+        [
+            "deleted or replaced",
+            "no longer continues",
+            "another schema",
+        ]
+        .iter()
+        .any(|why| said.contains(why))
+    };
+    // What it writes is read by a thread.
+    let until = Instant::now() + Duration::from_secs(10);
+    while !told(&daemon.said()) && Instant::now() < until {
+        thread::sleep(Duration::from_millis(20));
+    }
     let said = daemon.said();
-    assert!(said.contains("deleted or replaced"), "{how}: {said}");
+    assert!(told(&said), "{how}: {said}");
     assert!(!said.contains("panicked"), "{how}: {said}");
 }
 
 /// A database of the same schema with nothing in it, as another service would make.
 fn another_database(at: &Path) {
-    let mut other = Daemon::plain();
+    let other = Daemon::plain();
     other.ask("ls");
-    // It leaves one file without a log.
-    assert!(other.terminate().success());
-    fs::copy(other.setup().database_file(), at).unwrap();
+    // One file without a log.
+    let output = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
+        .args(["audit", "backup"])
+        .arg(at)
+        .arg("--database")
+        .arg(format!(
+            "sqlite:{}",
+            other.setup().database_file().display()
+        ))
+        .env("HOME", other.setup().home())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
 }
 
 fn remove_log(database: &Path) {
@@ -85,6 +117,25 @@ const CHANGES: &[(&str, Change)] = &[
         fs::remove_file(file).unwrap();
         fs::create_dir(file).unwrap();
     }),
+    ("written over by another database", |file| {
+        let other = file.with_extension("other");
+        another_database(&other);
+        fs::copy(&other, file).unwrap();
+    }),
+    ("written over by another database with dd", |file| {
+        let other = file.with_extension("other");
+        another_database(&other);
+        let status = Command::new("dd")
+            .arg(format!("if={}", other.display()))
+            .arg(format!("of={}", file.display()))
+            .args(["conv=notrunc", "status=none"])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }),
+    ("its log's index deleted", |file| {
+        fs::remove_file(format!("{}-shm", file.display())).unwrap();
+    }),
     ("its folder moved away", |file| {
         let folder = file.parent().unwrap();
         fs::rename(folder, folder.with_extension("old")).unwrap();
@@ -123,6 +174,73 @@ fn p_15_a_database_that_is_put_back_serves_again() {
     assert_eq!(daemon.ask("ls second")["decision"], "AUTO_ALLOWED");
     assert_eq!(daemon.record(&id)["command"], "ls first");
     daemon.assert_well();
+}
+
+/// Another program moves what is in the log into the file.
+fn checkpoint(file: &Path) {
+    let status = Command::new("sqlite3")
+        .arg(file)
+        .arg("PRAGMA wal_checkpoint(TRUNCATE)")
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn p_15_an_older_state_that_is_written_over_the_file_allows_nothing() {
+    if !has("sqlite3") {
+        return;
+    }
+    let mut daemon = Daemon::plain();
+    let file = daemon.setup().database_file();
+    let old = file.with_extension("old");
+    let approved = daemon.ask("mkdir first")["id"].clone();
+    checkpoint(&file);
+    fs::copy(&file, &old).unwrap();
+    daemon.respond(&approved, "DENIED").ok();
+    // What another process moves into the file is what is known.
+    checkpoint(&file);
+    for number in 0..20 {
+        assert_eq!(
+            daemon.ask(&format!("ls {number}"))["decision"],
+            "AUTO_ALLOWED"
+        );
+        checkpoint(&file);
+    }
+    daemon.assert_well();
+    let new = fs::read(&file).unwrap();
+    fs::copy(&old, &file).unwrap();
+    assert_refuses(&mut daemon, "an older state");
+    fs::write(&file, new).unwrap();
+    assert_eq!(daemon.ask("ls again")["decision"], "AUTO_ALLOWED");
+    daemon.assert_well();
+}
+
+/// The same file, changed with the tools of its database: what is said of one decision is planted,
+/// with and without entries that look right.
+#[test]
+fn p_15_a_head_that_was_set_back_in_the_file_allows_nothing() {
+    if !has("sqlite3") {
+        return;
+    }
+    for change in [
+        "UPDATE head SET seq = seq - 1",
+        "UPDATE head SET decisions = decisions + 100",
+        "DELETE FROM log; UPDATE head SET seq = 0, hash = zeroblob(32), decisions = 0; DELETE FROM decisions",
+        "CREATE TRIGGER t AFTER INSERT ON decisions BEGIN DELETE FROM log; END",
+    ] {
+        let mut daemon = Daemon::plain();
+        daemon.ask("mkdir before");
+        let file = daemon.setup().database_file();
+        let status = Command::new("sqlite3").arg(&file).arg(change).status();
+        assert!(status.unwrap().success());
+        let answer = daemon.post(&json!({ "command": "ls" }));
+        answer.refusal(500);
+        assert_eq!(daemon.get("/health").status, 503, "{change}");
+        assert_eq!(daemon.get("/api/hooks/pending").status, 500, "{change}");
+        assert!(daemon.runs());
+        assert_told(&daemon, change);
+    }
 }
 
 #[test]

@@ -374,3 +374,19 @@ fn start_connections_are_bounded_and_those_that_wait_give_way() {
         daemon.get("/health").ok();
     }
 }
+
+/// Records can be deleted by everybody who reaches the service, which is the default.
+#[test]
+fn p_41_a_cleanup_that_is_open_is_warned_about() {
+    let warned = |config: &str| {
+        let daemon = Setup::new().config(config).start();
+        daemon.get("/health").ok();
+        let said = daemon.said();
+        said.lines()
+            .any(|line| line.contains("warning") && line.contains("`cleanup` is `open`"))
+    };
+    assert!(warned(""));
+    assert!(warned("cleanup = \"open\""));
+    assert!(!warned("cleanup = \"operator\""));
+    assert!(!warned("cleanup = \"off\""));
+}

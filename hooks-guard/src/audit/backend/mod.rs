@@ -14,12 +14,24 @@ use sqlx::{Decode, Type};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::TrailAddress;
+use super::anchor::{self, Anchor};
 use super::error::AuditError;
+use super::write::Head;
 
 #[cfg(feature = "postgres")]
-pub(super) use postgres::{CHANNEL, Postgres};
+pub(super) use postgres::{CHANNEL, Postgres, schema_mark};
 #[cfg(feature = "sqlite")]
 pub(super) use sqlite::Sqlite;
+
+/// Without PostgreSQL no statement has it.
+#[cfg(not(feature = "postgres"))]
+macro_rules! schema_mark {
+    () => {
+        "0"
+    };
+}
+#[cfg(not(feature = "postgres"))]
+pub(super) use schema_mark;
 
 /// One of the databases. A clone is the same one.
 #[derive(Clone, Debug)]
@@ -36,17 +48,17 @@ pub(super) enum Stay {
     Long,
     /// For one thing, and then it is left as it is.
     Brief,
+    /// For reading, also where nothing can be written.
+    ReadOnly,
 }
 
 impl Backend {
-    #[cfg_attr(
-        not(feature = "sqlite"),
-        expect(unused_variables, reason = "it is all the same to a server")
-    )]
     pub(super) async fn open(url: &str, stay: Stay) -> Result<Self, AuditError> {
         match TrailAddress::read(url) {
             #[cfg(feature = "postgres")]
-            Some(TrailAddress::Postgres(url)) => Ok(Self::Postgres(Postgres::open(url).await?)),
+            Some(TrailAddress::Postgres(url)) => {
+                Ok(Self::Postgres(Postgres::open(url, stay).await?))
+            }
             #[cfg(not(feature = "postgres"))]
             Some(TrailAddress::Postgres(_)) => Err(AuditError::Unsupported {
                 backend: "PostgreSQL",
@@ -72,8 +84,96 @@ impl Backend {
         }
     }
 
+    /// The last known state of the database.
+    pub(super) fn anchor(&self) -> &Anchor {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(database) => database.anchor(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => database.anchor(),
+        }
+    }
+
+    /// Compares the schema with the one that the migrations make, if its mark has changed.
+    ///
+    /// # Errors
+    /// If there is a difference.
+    pub(super) async fn check_schema(&self, tx: &mut Tx, mark: i64) -> Result<(), AuditError> {
+        if mark >= 0 && self.anchor().is_compared(mark) {
+            return Ok(());
+        }
+        self.compare_schema(tx).await?;
+        self.anchor().compared(mark);
+        Ok(())
+    }
+
+    /// Compares the schema with the one that the migrations make.
+    ///
+    /// # Errors
+    /// If there is a difference.
+    pub(super) async fn compare_schema(&self, tx: &mut Tx) -> Result<(), AuditError> {
+        match (self, tx) {
+            #[cfg(feature = "sqlite")]
+            (Self::Sqlite(_), Tx::Sqlite(tx)) => {
+                sqlite::check_schema(tx).await?;
+            }
+            #[cfg(feature = "postgres")]
+            (Self::Postgres(database), Tx::Postgres(tx)) => database.check_schema(tx).await?,
+            #[cfg(all(feature = "sqlite", feature = "postgres"))]
+            _ => unreachable!("a transaction belongs to its database"),
+        }
+        Ok(())
+    }
+
+    /// Takes the trail as it is now for the known one.
+    pub(super) async fn begin(&self) -> Result<Head, AuditError> {
+        #[cfg(feature = "sqlite")]
+        let file = match self {
+            Self::Sqlite(database) => database.file_state().await?,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
+        };
+        let head = self.begin_briefly().await?;
+        #[cfg(feature = "sqlite")]
+        if let Some(file) = file {
+            let seq = file.head.map_or(0, |(seq, _)| seq);
+            let mut tx = self.read_unchecked().await?;
+            let rows = tx
+                .all("SELECT seq, hash FROM log WHERE seq > $1", &[seq.into()])
+                .await?;
+            let entries: Result<Vec<_>, AuditError> = rows
+                .iter()
+                .map(|row| Ok((row.int(0)?, row.hash(1)?)))
+                .collect();
+            self.anchor().begin_file(file, entries?);
+        }
+        Ok(head)
+    }
+
+    /// As [`begin`](Self::begin), for a process that records one thing.
+    pub(super) async fn begin_briefly(&self) -> Result<Head, AuditError> {
+        let mut tx = self.read_unchecked().await?;
+        let head = Head::read(&mut tx).await?;
+        self.check_schema(&mut tx, head.schema).await?;
+        self.anchor().advance(head, []);
+        Ok(head)
+    }
+
     /// A transaction that sees one state and changes nothing.
+    ///
+    /// # Errors
+    /// If that state does not continue from the one that this process knows.
     pub(super) async fn read(&self) -> Result<Tx, AuditError> {
+        self.check_contents().await?;
+        // Before the snapshot: this process may write meanwhile.
+        let known = self.anchor().head();
+        let mut tx = self.read_unchecked().await?;
+        anchor::recognize(self, &mut tx, known).await?;
+        Ok(tx)
+    }
+
+    /// As [`read`](Self::read), of a trail that may be another one.
+    pub(super) async fn read_unchecked(&self) -> Result<Tx, AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(database) => database.read().await.map(Tx::Sqlite),
@@ -83,12 +183,34 @@ impl Backend {
     }
 
     /// For a single statement, which sees one state by itself.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
     pub(super) async fn glance(&self) -> Result<Tx, AuditError> {
+        self.check_contents().await?;
+        let known = self.anchor().head();
+        let mut tx = match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(database) => database.glance().await.map(Tx::Sqlite)?,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => database.read().await.map(Tx::Postgres)?,
+        };
+        anchor::recognize(self, &mut tx, known).await?;
+        Ok(tx)
+    }
+
+    /// Checks that the file of a database is a state on the way to the known head: it may have been
+    /// written over in its place, behind the log.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(super) async fn check_contents(&self) -> Result<(), AuditError> {
         match self {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(database) => database.glance().await.map(Tx::Sqlite),
+            Self::Sqlite(database) => database.check_contents(self).await,
+            // A server keeps its files itself.
             #[cfg(feature = "postgres")]
-            Self::Postgres(database) => database.read().await.map(Tx::Postgres),
+            Self::Postgres(_) => Ok(()),
         }
     }
 

@@ -5,20 +5,22 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::postgres::{PgConnectOptions, PgListener, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgListener, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr};
 
+use super::Stay;
+use crate::audit::anchor::Anchor;
 use crate::audit::error::AuditError;
 
-/// How long to wait for a connection, and for somebody else's transaction.
+/// How long to wait for a connection.
 const BUSY: Duration = Duration::from_secs(5);
 
 /// How many may read at a time.
 const READERS: u32 = 8;
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (
         1,
         "audit",
@@ -34,7 +36,112 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
         "agent of a search",
         include_str!("../../../migrations/postgres/0003_searched_agent.sql"),
     ),
+    (
+        5,
+        "ended",
+        include_str!("../../../migrations/postgres/0005_ended.sql"),
+    ),
 ];
+
+/// The tables of the trail, as a list for SQL.
+macro_rules! tables {
+    () => {
+        "('cleanups', 'decisions', 'gaps', 'head', 'log', 'remembered', 'searched', 'tallies', \
+         'times', 'used')"
+    };
+}
+
+/// A number that differs from before if a table was replaced or its kind, its triggers, its rules or
+/// its columns were changed; -1 if there is something that acts by itself.
+macro_rules! schema_mark {
+    () => {
+        "(SELECT CASE WHEN bool_or(c.relhastriggers OR c.relhasrules OR c.relrowsecurity
+                OR c.relhassubclass OR c.relkind <> 'r') OR count(*) <> 10 THEN -1
+            ELSE abs(hashtextextended(string_agg(concat_ws(':', c.oid, c.relnatts, c.relchecks),
+                ',' ORDER BY c.oid), 0) / 2) END
+          FROM pg_catalog.pg_class c
+          WHERE pg_catalog.pg_table_is_visible(c.oid) AND c.relname IN ('cleanups', 'decisions',
+            'gaps', 'head', 'log', 'remembered', 'searched', 'tallies', 'times', 'used'))"
+    };
+}
+pub(in crate::audit) use schema_mark;
+
+/// Returns a line for everything about the tables in the schema `$1` that acts or that is read.
+/// Names of schemas are left out.
+const SCHEMA_QUERY: &str = concat!(
+    "WITH tables AS (SELECT c.* FROM pg_catalog.pg_class c
+        WHERE c.relnamespace = $1::bigint::oid AND c.relname IN ",
+    tables!(),
+    ")
+    SELECT line FROM (
+        SELECT concat('table ', relname, ' of kind ', relkind::text,
+            CASE WHEN relrowsecurity THEN ' with row security' END,
+            CASE WHEN relhassubclass THEN ' with children' END) AS line FROM tables
+        UNION ALL SELECT concat('column ', a.attname, ' of ', t.relname, ' ',
+            pg_catalog.format_type(a.atttypid, a.atttypmod), ' ', l.collname,
+            CASE WHEN a.attnotnull THEN ' not null' END, ' ', a.attgenerated::text,
+            a.attidentity::text, pg_catalog.pg_get_expr(d.adbin, d.adrelid))
+          FROM tables t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid
+          LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = t.oid AND d.adnum = a.attnum
+          LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+          WHERE a.attnum > 0 AND NOT a.attisdropped
+        UNION ALL SELECT concat('index ', i.relname, ' on ', t.relname, ': ',
+            regexp_replace(pg_catalog.pg_get_indexdef(i.oid), ' ON [^ ]+ ', ' '))
+          FROM tables t JOIN pg_catalog.pg_index x ON x.indrelid = t.oid
+          JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+        UNION ALL SELECT concat('constraint ', c.conname, ' on ', t.relname, ': ',
+            pg_catalog.pg_get_constraintdef(c.oid))
+          FROM tables t JOIN pg_catalog.pg_constraint c ON c.conrelid = t.oid
+          WHERE c.contype <> 'n'
+        UNION ALL SELECT concat('trigger ', g.tgname, ' on ', t.relname)
+          FROM tables t JOIN pg_catalog.pg_trigger g ON g.tgrelid = t.oid
+          WHERE NOT g.tgisinternal
+        UNION ALL SELECT concat('rule ', r.rulename, ' on ', t.relname)
+          FROM tables t JOIN pg_catalog.pg_rewrite r ON r.ev_class = t.oid
+        UNION ALL SELECT concat('policy ', p.polname, ' on ', t.relname)
+          FROM tables t JOIN pg_catalog.pg_policy p ON p.polrelid = t.oid
+    ) AS lines ORDER BY line"
+);
+
+/// How many tables the trail has.
+const TABLES: i64 = 10;
+
+/// Returns how many of the tables each schema in the search path has, and how many of these are
+/// found by their names alone.
+const PLACES_QUERY: &str = concat!(
+    "SELECT n.nspname::text, count(*),
+        count(*) FILTER (WHERE pg_catalog.pg_table_is_visible(c.oid))
+     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = ANY(current_schemas(false)) AND c.relname IN ",
+    tables!(),
+    " GROUP BY n.nspname ORDER BY array_position(current_schemas(false), n.nspname)"
+);
+
+/// Returns what acts by itself about the tables, whatever their version.
+const ACTIVE_QUERY: &str = concat!(
+    "WITH tables AS (SELECT c.* FROM pg_catalog.pg_class c
+        WHERE pg_catalog.pg_table_is_visible(c.oid)
+            AND c.relname IN ('_sqlx_migrations', ",
+    "'cleanups', 'decisions', 'gaps', 'head', 'log', 'remembered', 'searched', 'tallies', \
+     'times', 'used')",
+    ")
+    SELECT concat('table ', relname, ' of kind ', relkind::text) FROM tables WHERE relkind <> 'r'
+    UNION ALL SELECT concat('trigger ', g.tgname, ' on ', t.relname)
+      FROM tables t JOIN pg_catalog.pg_trigger g ON g.tgrelid = t.oid WHERE NOT g.tgisinternal
+    UNION ALL SELECT concat('rule ', r.rulename, ' on ', t.relname)
+      FROM tables t JOIN pg_catalog.pg_rewrite r ON r.ev_class = t.oid
+    UNION ALL SELECT concat('policy ', p.polname, ' on ', t.relname)
+      FROM tables t JOIN pg_catalog.pg_policy p ON p.polrelid = t.oid
+    UNION ALL SELECT concat('row security on ', relname) FROM tables WHERE relrowsecurity
+    UNION ALL SELECT concat('constraint ', c.conname, ' on ', t.relname)
+      FROM tables t JOIN pg_catalog.pg_constraint c ON c.conrelid = t.oid
+      WHERE c.contype = 'c' AND (t.relname, c.conname) <> ('head', 'head_one_check')
+    UNION ALL SELECT concat('default of ', a.attname, ' of ', t.relname)
+      FROM tables t JOIN pg_catalog.pg_attrdef d ON d.adrelid = t.oid
+      JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.adnum
+      WHERE t.relname <> '_sqlx_migrations'
+    LIMIT 1"
+);
 
 /// On which all instances hear that something was written.
 pub(in crate::audit) const CHANNEL: &str = "hooks_guard_audit";
@@ -43,10 +150,14 @@ pub(in crate::audit) const CHANNEL: &str = "hooks_guard_audit";
 pub(in crate::audit) struct Postgres {
     writer: PgPool,
     readers: PgPool,
+    /// The schema that the migrations make on this server; `None` if it was not made, for a process
+    /// that records one thing.
+    expected: Option<Arc<[String]>>,
+    anchor: Arc<Anchor>,
 }
 
 impl Postgres {
-    pub(super) async fn open(url: &str) -> Result<Self, AuditError> {
+    pub(super) async fn open(url: &str, stay: Stay) -> Result<Self, AuditError> {
         let options: PgConnectOptions =
             url.parse()
                 .map_err(|error: sqlx::Error| AuditError::Unreachable {
@@ -55,9 +166,17 @@ impl Postgres {
         let options = options
             .application_name("hooks-guard")
             // Whatever the server's default: a decision is on disk before its answer leaves.
-            .options([("synchronous_commit", "on"), ("lock_timeout", "5s")]);
+            .options([
+                ("synchronous_commit", "on"),
+                ("lock_timeout", "900ms"),
+                // An instance that was stopped while it wrote gives way to the others.
+                ("idle_in_transaction_session_timeout", "10s"),
+            ]);
         let writer = PgPoolOptions::new()
-            .max_connections(1)
+            .max_connections(match stay {
+                Stay::ReadOnly => READERS,
+                _ => 1,
+            })
             .acquire_timeout(BUSY)
             .connect_with(options.clone())
             .await
@@ -72,16 +191,85 @@ impl Postgres {
                 false,
             )
         });
-        Migrator::with_migrations(migrations.into())
-            .run(&writer)
+        let mut connection = writer.acquire().await.map_err(failed)?;
+        check_active(&mut connection).await?;
+        if stay == Stay::ReadOnly {
+            check_version(&mut connection).await?;
+            drop(connection);
+            return Ok(Self {
+                readers: writer.clone(),
+                writer,
+                expected: None,
+                anchor: Arc::default(),
+            });
+        }
+        // Instances that start at the same time wait for each other.
+        sqlx::raw_sql("SET lock_timeout = '30s'")
+            .execute(&mut *connection)
             .await?;
+        Migrator::with_migrations(migrations.into())
+            .run_direct(None, &mut *connection, false)
+            .await?;
+        sqlx::raw_sql("SET lock_timeout = '900ms'")
+            .execute(&mut *connection)
+            .await?;
+        drop(connection);
+        let expected = match stay {
+            Stay::Long => Some(made(&options).await?.into()),
+            Stay::Brief | Stay::ReadOnly => None,
+        };
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(BUSY)
             .connect_with(options)
             .await
             .map_err(failed)?;
-        Ok(Self { writer, readers })
+        Ok(Self {
+            writer,
+            readers,
+            expected,
+            anchor: Arc::default(),
+        })
+    }
+
+    pub(super) fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
+    /// Compares the schema with the one that the migrations make.
+    pub(super) async fn check_schema(
+        &self,
+        connection: &mut PgConnection,
+    ) -> Result<(), AuditError> {
+        let Some(expected) = &self.expected else {
+            return check_active(connection).await;
+        };
+        let places: Vec<i64> = sqlx::query_scalar(concat!(
+            "SELECT DISTINCT c.relnamespace::oid::bigint FROM pg_catalog.pg_class c
+             WHERE pg_catalog.pg_table_is_visible(c.oid) AND c.relname IN ",
+            tables!()
+        ))
+        .fetch_all(&mut *connection)
+        .await?;
+        let &[place] = places.as_slice() else {
+            return Err(AuditError::Schema {
+                difference: format!("the tables are in {} schemas", places.len()),
+                remedy: "SHOW search_path".to_owned(),
+            });
+        };
+        let found = schema(connection, place).await?;
+        if found == **expected {
+            return Ok(());
+        }
+        let planted = found.iter().find(|line| !expected.contains(line));
+        let missing = expected.iter().find(|line| !found.contains(line));
+        Err(match (planted, missing) {
+            (Some(line), _) => planted_object(line),
+            (None, line) => AuditError::Schema {
+                difference: format!("there is no {}", line.map_or("table", String::as_str)),
+                remedy: REMEDY.to_owned(),
+            },
+        })
     }
 
     pub(super) async fn read(
@@ -121,6 +309,101 @@ impl Postgres {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+const REMEDY: &str = "hooks-guard audit verify";
+
+fn planted_object(line: &str) -> AuditError {
+    let words: Vec<&str> = line.split(' ').collect();
+    let remedy = match words.as_slice() {
+        [kind @ ("trigger" | "rule" | "policy"), name, "on", table] => {
+            format!("DROP {} \"{name}\" ON \"{table}\"", kind.to_uppercase())
+        }
+        ["index", name, ..] => format!("DROP INDEX \"{name}\""),
+        ["constraint", name, "on", table, ..] => {
+            let table = table.trim_end_matches(':');
+            format!("ALTER TABLE \"{table}\" DROP CONSTRAINT \"{name}\"")
+        }
+        _ => REMEDY.to_owned(),
+    };
+    AuditError::Schema {
+        difference: format!("there is a {line}"),
+        remedy,
+    }
+}
+
+/// Checks that nothing acts by itself on the tables, whatever their version.
+async fn check_active(connection: &mut PgConnection) -> Result<(), AuditError> {
+    let current: Option<String> = sqlx::query_scalar("SELECT current_schema()::text")
+        .fetch_one(&mut *connection)
+        .await?;
+    // A schema earlier in the search path would hide the trail, and get a new one.
+    let places: Vec<(String, i64, i64)> = sqlx::query_as(PLACES_QUERY)
+        .fetch_all(&mut *connection)
+        .await?;
+    let has_trail = |&&(_, all, _): &&(String, i64, i64)| all == TABLES;
+    if let Some((trail, ..)) = places.iter().find(has_trail) {
+        let other = places
+            .iter()
+            .find(|(place, _, visible)| place != trail && *visible > 0);
+        let other = match other {
+            Some((other, ..)) => Some(other),
+            None => current.as_ref().filter(|current| *current != trail),
+        };
+        if let Some(other) = other {
+            return Err(AuditError::Schema {
+                difference: format!("the schema `{other}` hides tables of the trail in `{trail}`"),
+                remedy: format!("DROP SCHEMA \"{other}\""),
+            });
+        }
+    }
+    let found: Option<String> = sqlx::query_scalar(ACTIVE_QUERY)
+        .fetch_optional(connection)
+        .await?;
+    match found {
+        Some(line) => Err(planted_object(&line)),
+        None => Ok(()),
+    }
+}
+
+/// Checks that all migrations have run, where none can.
+async fn check_version(connection: &mut PgConnection) -> Result<(), AuditError> {
+    let version: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
+        .fetch_one(connection)
+        .await?;
+    let version = version.unwrap_or_default();
+    let newest = MIGRATIONS.iter().map(|(version, ..)| *version).max();
+    match version.cmp(&newest.unwrap_or_default()) {
+        std::cmp::Ordering::Less => Err(AuditError::Older { version }),
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Greater => Err(AuditError::Newer { version }),
+    }
+}
+
+async fn schema(connection: &mut PgConnection, place: i64) -> Result<Vec<String>, AuditError> {
+    Ok(sqlx::query_scalar(SCHEMA_QUERY)
+        .bind(place)
+        .fetch_all(connection)
+        .await?)
+}
+
+/// The schema that the migrations make: in temporary tables of a connection of its own, so that it
+/// is as this server shows it.
+async fn made(options: &PgConnectOptions) -> Result<Vec<String>, AuditError> {
+    let mut connection = options.connect().await.map_err(failed)?;
+    sqlx::raw_sql("BEGIN; SET LOCAL search_path = pg_temp")
+        .execute(&mut connection)
+        .await?;
+    for (_, _, sql) in MIGRATIONS {
+        sqlx::raw_sql(sql).execute(&mut connection).await?;
+    }
+    let place: i64 = sqlx::query_scalar("SELECT pg_catalog.pg_my_temp_schema()::oid::bigint")
+        .fetch_one(&mut connection)
+        .await?;
+    let made = schema(&mut connection, place).await?;
+    sqlx::raw_sql("ROLLBACK").execute(&mut connection).await?;
+    connection.close().await?;
+    Ok(made)
 }
 
 /// A server that is down refuses connections or lets them wait, until the pool's time is over. Of

@@ -6,20 +6,35 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io, thread};
 
-use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
+use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
 use tokio::sync::Semaphore;
 
-use super::{Beside, Stay};
+use super::{Backend, Beside, Stay};
+use crate::audit::anchor::{self, Anchor, FileState, Stamp};
 use crate::audit::error::AuditError;
 
-/// How long a statement waits for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
+/// How long a statement waits for another process that writes. A request has to have its response
+/// within a second, also beside a process that was stopped while it wrote.
+const BUSY: Duration = Duration::from_millis(400);
+
+/// The same for a process that records one thing.
+const BRIEFLY_BUSY: Duration = Duration::from_millis(300);
+
+/// How long a copy waits.
+const COPY_BUSY: Duration = Duration::from_secs(5);
+
+/// How long to wait for a connection of this process: until it is open, or another use of it is
+/// done.
+const ACQUIRE: Duration = Duration::from_secs(5);
+
+/// The same for a process that records one thing.
+const BRIEFLY_ACQUIRE: Duration = Duration::from_millis(600);
 
 /// How many may read at a time, with the one that looks for changes.
 const READERS: u32 = 7;
@@ -35,8 +50,14 @@ const LEFT: &str = "250";
 const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
+/// How often to read the file without its log at most, how often of these it may have a head that is
+/// not known, and how long after each other: a checkpoint may be writing to it.
+const READS: u32 = 50;
+const CHECKS: u32 = 3;
+const READ_AGAIN: Duration = Duration::from_millis(10);
+
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (
         1,
         "audit",
@@ -52,7 +73,23 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
         "agent of a search",
         include_str!("../../../migrations/sqlite/0003_searched_agent.sql"),
     ),
+    (
+        5,
+        "ended",
+        include_str!("../../../migrations/sqlite/0005_ended.sql"),
+    ),
 ];
+
+/// The schema that [`MIGRATIONS`] make, as [`SCHEMA_QUERY`] returns it. A test holds it; another
+/// text costs time, and nothing else.
+const SCHEMA: &str = include_str!("../../../migrations/sqlite/schema.txt");
+
+/// Returns a line for each object of the schema, beside the table of the migrations: its kind, its
+/// name, its table and its definition.
+const SCHEMA_QUERY: &str = "SELECT coalesce(group_concat(
+        json_array(type, name, tbl_name, sql), char(10) ORDER BY type, name), '')
+     FROM sqlite_schema
+     WHERE sql IS NOT NULL AND NOT (type = 'table' AND name = '_sqlx_migrations')";
 
 #[derive(Clone, Debug)]
 pub(in crate::audit) struct Sqlite {
@@ -65,6 +102,7 @@ pub(in crate::audit) struct Sqlite {
     /// The files, by which a deleted or replaced database is noticed; `None` in memory.
     files: Option<Arc<OpenFiles>>,
     beside: Arc<Semaphore>,
+    anchor: Arc<Anchor>,
 }
 
 /// The files of an open database, as they were when it was opened.
@@ -72,8 +110,8 @@ pub(in crate::audit) struct Sqlite {
 struct OpenFiles {
     path: PathBuf,
     database: FileId,
-    /// The log beside it, which is there as long as the database is open.
-    log: Option<(PathBuf, FileId)>,
+    /// The log beside it and the index of the log, which are there as long as the database is open.
+    logs: Vec<(PathBuf, FileId)>,
     /// Whether something stood in it: an emptied file is no database.
     has_pages: bool,
 }
@@ -105,18 +143,21 @@ fn file_id(path: &Path) -> io::Result<FileId> {
 impl OpenFiles {
     /// The log of a database that is open by now.
     fn with_log(mut self) -> Self {
-        let mut log = self.path.clone().into_os_string();
-        log.push("-wal");
-        let log = PathBuf::from(log);
-        self.log = file_id(&log).ok().map(|id| (log, id));
+        for end in ["-wal", "-shm"] {
+            let mut log = self.path.clone().into_os_string();
+            log.push(end);
+            let log = PathBuf::from(log);
+            let id = file_id(&log).ok();
+            self.logs.extend(id.map(|id| (log, id)));
+        }
         self.has_pages = fs::metadata(&self.path).is_ok_and(|file| file.len() > 0);
         self
     }
 
     /// Checks that the files are still those that are open.
     fn check(&self) -> Result<(), AuditError> {
-        let log = self.log.as_ref().map(|(path, id)| (path, *id));
-        let mut files = std::iter::once((&self.path, self.database)).chain(log);
+        let logs = self.logs.iter().map(|(path, id)| (path, *id));
+        let mut files = std::iter::once((&self.path, self.database)).chain(logs);
         let other = files.find(|(path, id)| !file_id(path).is_ok_and(|now| now == *id));
         let emptied = || fs::metadata(&self.path).is_ok_and(|file| file.len() == 0);
         match other {
@@ -125,14 +166,183 @@ impl OpenFiles {
             Some((path, _)) => Err(replaced(path)),
         }
     }
+
+    fn stamp(&self) -> Result<Stamp, AuditError> {
+        let file = fs::metadata(&self.path).map_err(|_| replaced(&self.path))?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let time = |seconds: i64, nanoseconds: i64| {
+                i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds)
+            };
+            let changed = time(file.mtime(), file.mtime_nsec());
+            Ok((file.len(), changed, time(file.ctime(), file.ctime_nsec())))
+        }
+        #[cfg(not(unix))]
+        {
+            let since = |time: io::Result<std::time::SystemTime>| {
+                let since = time.ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+                i128::try_from(since.as_nanos()).ok()
+            };
+            let changed = since(file.modified()).unwrap_or_default();
+            Ok((file.len(), changed, 0))
+        }
+    }
+
+    /// Reads the head that stands in the file without its log, which is that of an earlier commit.
+    /// Other pages may be of other commits: a checkpoint leaves out those that are still read.
+    async fn state(&self) -> Result<FileState, sqlx::Error> {
+        let io = |error: AuditError| sqlx::Error::Io(io::Error::other(error));
+        let stamp = self.stamp().map_err(io)?;
+        let mut connection = SqliteConnectOptions::new()
+            .filename(&self.path)
+            .read_only(true)
+            // Without the log, and without locks: SQLite keeps those that its other connections have.
+            .immutable(true)
+            // Has SQLite read a file that is shorter than its first page says.
+            .pragma("writable_schema", "ON")
+            .connect()
+            .await?;
+        let has_tables: bool =
+            sqlx::query_scalar("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'head'")
+                .fetch_one(&mut connection)
+                .await?;
+        let head: Option<(i64, Vec<u8>)> = match has_tables {
+            true => Some(
+                sqlx::query_as("SELECT seq, hash FROM head")
+                    .fetch_one(&mut connection)
+                    .await?,
+            ),
+            false => None,
+        };
+        connection.close().await?;
+        let damaged = || sqlx::Error::Decode("the hash has not 32 bytes".into());
+        Ok(FileState {
+            stamp,
+            head: match head {
+                Some((seq, hash)) => Some((seq, hash.try_into().map_err(|_| damaged())?)),
+                None => None,
+            },
+        })
+    }
+}
+
+/// Compares the schema with the one that the migrations make, and returns whether all of them ran.
+pub(super) async fn check_schema(connection: &mut SqliteConnection) -> Result<bool, AuditError> {
+    let found: String = sqlx::query_scalar(SCHEMA_QUERY)
+        .fetch_one(&mut *connection)
+        .await?;
+    let has_versions: bool = sqlx::query_scalar(
+        "SELECT count(*) > 0 FROM sqlite_schema
+         WHERE type = 'table' AND name = '_sqlx_migrations'",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let versions: Vec<i64> = match has_versions {
+        true => {
+            sqlx::query_scalar("SELECT version FROM _sqlx_migrations ORDER BY version")
+                .fetch_all(&mut *connection)
+                .await?
+        }
+        false => Vec::new(),
+    };
+    let known = MIGRATIONS.iter().map(|(version, ..)| *version);
+    let newest = known.clone().max().unwrap_or_default();
+    if let Some(&version) = versions.last().filter(|version| **version > newest) {
+        return Err(AuditError::Newer { version });
+    }
+    let is_newest = versions.iter().copied().eq(known);
+    if is_newest && found == SCHEMA.trim_end() {
+        return Ok(true);
+    }
+    let expected = made_by(&versions).await?;
+    match difference(&found, &expected) {
+        Some((difference, remedy)) => Err(AuditError::Schema { difference, remedy }),
+        None => Ok(is_newest),
+    }
+}
+
+/// The schema that some of the migrations make.
+async fn made_by(versions: &[i64]) -> Result<String, AuditError> {
+    let mut connection = SqliteConnectOptions::new()
+        .filename(":memory:")
+        .connect()
+        .await?;
+    for (version, _, sql) in MIGRATIONS {
+        if versions.contains(&version) {
+            sqlx::raw_sql(sql).execute(&mut connection).await?;
+        }
+    }
+    let made = sqlx::query_scalar(SCHEMA_QUERY)
+        .fetch_one(&mut connection)
+        .await?;
+    connection.close().await?;
+    Ok(made)
+}
+
+/// The first object that one of two schemas has and the other one has not, and how to remove it.
+fn difference(found: &str, expected: &str) -> Option<(String, String)> {
+    let object = |line: &str| -> Option<[String; 3]> {
+        let parts: Vec<Option<String>> = serde_json::from_str(line).ok()?;
+        let [kind, name, table, ..] = parts.as_slice() else {
+            return None;
+        };
+        Some([kind.clone()?, name.clone()?, table.clone()?])
+    };
+    let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+    let (found, expected) = (lines(found), lines(expected));
+    let planted = found.iter().find(|line| !expected.contains(line));
+    let missing = expected.iter().find(|line| !found.contains(line));
+    let restore = "hooks-guard audit verify".to_owned();
+    match (planted, missing) {
+        (None, None) => None,
+        (Some(line), _) => {
+            let Some([kind, name, table]) = object(line) else {
+                return Some(("an object without a name".to_owned(), restore));
+            };
+            let is_ours = expected
+                .iter()
+                .filter_map(|line| object(line))
+                .any(|[a, b, _]| (a.as_str(), b.as_str()) == (kind.as_str(), name.as_str()));
+            Some(match is_ours {
+                true => (
+                    format!("the {kind} `{name}` has another definition"),
+                    restore,
+                ),
+                false => {
+                    let on = match kind.as_str() {
+                        "trigger" | "index" => format!(" on `{table}`"),
+                        _ => String::new(),
+                    };
+                    let quoted = name.replace('"', "\"\"");
+                    let remedy = format!("DROP {} \"{quoted}\"", kind.to_uppercase());
+                    (format!("there is a {kind} `{name}`{on}"), remedy)
+                }
+            })
+        }
+        (None, Some(line)) => {
+            let object = object(line);
+            let [kind, name, _] = object.unwrap_or_default();
+            Some((format!("the {kind} `{name}` is missing"), restore))
+        }
+    }
 }
 
 impl Sqlite {
     /// In a file, or in memory.
     pub(super) async fn open(path: Option<&Path>, stay: Stay) -> Result<Self, AuditError> {
+        if stay == Stay::ReadOnly
+            && let Some(path) = path
+        {
+            return Self::open_read_only(path).await;
+        }
+        let (busy, acquire) = match stay {
+            Stay::Long | Stay::ReadOnly => (BUSY, ACQUIRE),
+            Stay::Brief => (BRIEFLY_BUSY, BRIEFLY_ACQUIRE),
+        };
         let options = SqliteConnectOptions::new()
             .foreign_keys(false)
-            .busy_timeout(BUSY);
+            .busy_timeout(busy);
         let mut files = None;
         let (options, writing) = if let Some(path) = path {
             let path = prepare(path)?;
@@ -143,7 +353,7 @@ impl Sqlite {
             files = Some(OpenFiles {
                 database: file_id(&path).map_err(unreadable)?,
                 path: path.clone(),
-                log: None,
+                logs: Vec::new(),
                 has_pages: false,
             });
             let options = options.filename(path);
@@ -159,54 +369,34 @@ impl Sqlite {
             (options.clone(), options)
         };
         let writing = match stay {
-            Stay::Long => writing,
+            Stay::Long | Stay::ReadOnly => writing,
             Stay::Brief => writing.pragma("wal_autocheckpoint", LEFT),
         };
         let writing = writing
             .synchronous(SqliteSynchronous::Full)
             // What is deleted does not stay readable in the file.
             .pragma("secure_delete", "ON");
-        let writer = ending_transactions(1)
+        let writer = ending_transactions(1, acquire)
             .min_connections(1)
             .idle_timeout(None)
             .max_lifetime(None)
             .connect_with(writing)
             .await?;
-        let migrations = MIGRATIONS.map(|(version, name, sql)| {
-            let kind = MigrationType::Simple;
-            Migration::new(
-                version,
-                Cow::Borrowed(name),
-                kind,
-                sql.into_sql_str(),
-                false,
-            )
-        });
-        let migrator = Migrator::with_migrations(migrations.into());
-        let mut tries = 0;
-        while let Err(error) = migrator.run(&writer).await {
-            // Another process may be making the same file just now.
-            tries += 1;
-            let error = AuditError::from(error);
-            if tries == TRIES || !matches!(error, AuditError::Locked | AuditError::Database { .. })
-            {
-                return Err(error);
-            }
-            tokio::time::sleep(AGAIN).await;
-        }
+        let anchor = Anchor::default();
+        migrate(&writer, &anchor).await?;
         let files = files.map(|files| Arc::new(files.with_log()));
         let (readers, copier) = if files.is_none() {
             (writer.clone(), writer.clone())
         } else {
             let copier = SqlitePoolOptions::new()
                 .max_connections(1)
-                .acquire_timeout(BUSY)
+                .acquire_timeout(COPY_BUSY)
                 .idle_timeout(None)
                 .max_lifetime(None)
                 // Copies are rare: each has a connection of its own, closed behind it.
                 .after_release(|_, _| Box::pin(async { Ok(false) }))
-                .connect_lazy_with(options.clone());
-            let readers = ending_transactions(READERS)
+                .connect_lazy_with(options.clone().busy_timeout(COPY_BUSY));
+            let readers = ending_transactions(READERS, acquire)
                 .connect_with(options.pragma("query_only", "ON"))
                 .await?;
             (readers, copier)
@@ -217,10 +407,64 @@ impl Sqlite {
             copier,
             files,
             beside: Arc::new(Semaphore::new(1)),
+            anchor: Arc::new(anchor),
         };
         // The file may have been replaced before the connections were made.
         opened.check()?;
         Ok(opened)
+    }
+
+    /// Opens a file that may only be read. The file is taken for unchanging only if its folder may
+    /// not be written to either and no process has a log beside it.
+    async fn open_read_only(path: &Path) -> Result<Self, AuditError> {
+        let unreadable = |source| AuditError::Create {
+            path: path.display().to_string(),
+            source: Arc::new(source),
+        };
+        let path = plain(path).map_err(unreadable)?;
+        fs::metadata(&path).map_err(unreadable)?;
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .foreign_keys(false)
+            .busy_timeout(COPY_BUSY)
+            .read_only(true);
+        let options = match first_look(&options).await {
+            Ok(()) => options,
+            Err(AuditError::ReadOnly | AuditError::Unreachable { .. }) => {
+                let mut log = path.clone().into_os_string();
+                log.push("-wal");
+                if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+                    return Err(AuditError::UnreadableLog {
+                        path: path.display().to_string(),
+                    });
+                }
+                let options = options.immutable(true);
+                first_look(&options).await?;
+                options
+            }
+            Err(error) => return Err(error),
+        };
+        let readers = ending_transactions(READERS, ACQUIRE)
+            .connect_with(options.clone())
+            .await?;
+        let mut connection = readers.acquire().await?;
+        if !check_schema(&mut connection).await? {
+            let version: Option<i64> =
+                sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
+                    .fetch_one(&mut *connection)
+                    .await?;
+            let version = version.unwrap_or_default();
+            return Err(AuditError::Older { version });
+        }
+        drop(connection);
+        Ok(Self {
+            writer: readers.clone(),
+            copier: readers.clone(),
+            readers,
+            files: None,
+            beside: Arc::new(Semaphore::new(1)),
+            anchor: Arc::default(),
+        })
     }
 
     pub(super) fn check(&self) -> Result<(), AuditError> {
@@ -228,6 +472,64 @@ impl Sqlite {
             // A closed store says so itself; its log is gone with it.
             Some(files) if !self.writer.is_closed() => files.check(),
             _ => Ok(()),
+        }
+    }
+
+    pub(super) fn anchor(&self) -> &Anchor {
+        &self.anchor
+    }
+
+    /// Reads the file without its log for the first time; `None` in memory.
+    pub(super) async fn file_state(&self) -> Result<Option<FileState>, AuditError> {
+        let Some(files) = &self.files else {
+            return Ok(None);
+        };
+        // The head is in the file from now on, if no other process is in the way.
+        let mut connection = self.writer.acquire().await?;
+        let _ = sqlx::query("PRAGMA wal_checkpoint(FULL)")
+            .execute(&mut *connection)
+            .await;
+        drop(connection);
+        for _ in 0..READS {
+            if let Ok(state) = files.state().await {
+                return Ok(Some(state));
+            }
+            tokio::time::sleep(READ_AGAIN).await;
+        }
+        let stamp = files.stamp()?;
+        Ok(Some(FileState { stamp, head: None }))
+    }
+
+    /// Checks that the file without its log is a state on the way to the known head. Reads the file
+    /// when it was written to, which a checkpoint does.
+    pub(super) async fn check_contents(&self, backend: &Backend) -> Result<(), AuditError> {
+        let (Some(files), Some(known)) = (&self.files, self.anchor.file()) else {
+            return Ok(());
+        };
+        if files.stamp()? == known.stamp {
+            return Ok(());
+        }
+        let (mut unreadable, mut unknown) = (0, 0);
+        while unreadable < READS && unknown < CHECKS {
+            // A checkpoint may be writing: it changes the stamp again, and is looked at again.
+            unreadable += 1;
+            if let Ok(state) = files.state().await {
+                unknown += 1;
+                if self.anchor.take_file(state) {
+                    return Ok(());
+                }
+                // Entries of another process, or of a commit that has not returned yet.
+                anchor::catch_up(backend).await?;
+                if self.anchor.take_file(state) {
+                    return Ok(());
+                }
+            }
+            tokio::time::sleep(READ_AGAIN).await;
+        }
+        match known.head {
+            // Its first page may be there before the one with the head.
+            None if unknown == 0 => Ok(()),
+            _ => Err(replaced(&files.path)),
         }
     }
 
@@ -334,6 +636,60 @@ impl Sqlite {
     }
 }
 
+/// Reads something, which needs the log and its index if there are any.
+async fn first_look(options: &SqliteConnectOptions) -> Result<(), AuditError> {
+    let mut connection = options.connect().await?;
+    sqlx::query("SELECT count(*) FROM sqlite_schema")
+        .execute(&mut connection)
+        .await?;
+    connection.close().await?;
+    Ok(())
+}
+
+/// Brings the schema up to date, if it is one that the migrations made.
+async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError> {
+    let migrations = MIGRATIONS.map(|(version, name, sql)| {
+        let kind = MigrationType::Simple;
+        Migration::new(
+            version,
+            Cow::Borrowed(name),
+            kind,
+            sql.into_sql_str(),
+            false,
+        )
+    });
+    let migrator = Migrator::with_migrations(migrations.into());
+    let mut tries = 0;
+    loop {
+        let done = async {
+            let mut connection = writer.acquire().await?;
+            let mark: i64 = sqlx::query_scalar("PRAGMA schema_version")
+                .fetch_one(&mut *connection)
+                .await?;
+            // One state: another process may be making the tables.
+            sqlx::query("BEGIN").execute(&mut *connection).await?;
+            let is_newest = check_schema(&mut connection).await;
+            sqlx::query("ROLLBACK").execute(&mut *connection).await?;
+            if is_newest? {
+                anchor.compared(mark);
+                return Ok(());
+            }
+            migrator.run_direct(None, &mut *connection, false).await?;
+            Ok(())
+        };
+        let error: AuditError = match done.await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        // Another process may be making the same file just now.
+        tries += 1;
+        if tries == TRIES || !matches!(error, AuditError::Locked | AuditError::Database { .. }) {
+            return Err(error);
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
 /// A connection in a transaction, which ends when it is given back at the latest: see
 /// [`ending_transactions`].
 async fn begun(
@@ -347,10 +703,10 @@ async fn begun(
 
 /// A pool whose connections come back without a transaction. SQLite ends one by itself when the
 /// disk is full or fails: the driver's own transactions would take it for open ever after.
-fn ending_transactions(connections: u32) -> SqlitePoolOptions {
+fn ending_transactions(connections: u32, acquire: Duration) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(connections)
-        .acquire_timeout(BUSY)
+        .acquire_timeout(acquire)
         .test_before_acquire(false)
         .after_release(|connection, _| {
             Box::pin(async move {
@@ -409,5 +765,23 @@ impl Sqlite {
             .execute(&mut *connection)
             .await
             .expect("a limit");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `HOOKS_WRITE=1` writes the file that is compared here.
+    #[tokio::test]
+    async fn the_written_schema_is_the_one_that_the_migrations_make() {
+        let all = MIGRATIONS.map(|(version, ..)| version);
+        let made = made_by(&all).await.expect("a schema");
+        if std::env::var_os("HOOKS_WRITE").is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite/schema.txt");
+            fs::write(path, format!("{made}\n")).expect("written");
+        } else {
+            assert_eq!(made, SCHEMA.trim_end(), "run this test with HOOKS_WRITE=1");
+        }
     }
 }

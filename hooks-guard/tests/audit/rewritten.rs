@@ -1,0 +1,646 @@
+//! A trail that is changed by hand while a store has it open.
+
+use std::time::Duration;
+
+use hooks_guard::audit::{
+    Answered, AuditError, AuditStore, Execution, NewAnswer, NewDecision, NewRemembered, Redeemed,
+    UserResponse,
+};
+use hooks_guard::classify::Crud;
+use jiff::Timestamp;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+
+use crate::contract::{Place, cluster};
+use crate::kit::{decision, hash, intact, minute, run};
+
+/// Changes the database as another program would.
+async fn by_hand(url: &str, sql: &str) {
+    let Some(path) = url.strip_prefix("sqlite:") else {
+        let (_, database) = url.rsplit_once('/').expect("a name");
+        let cluster = cluster().expect("it runs");
+        cluster.psql(database, sql).expect(sql);
+        return;
+    };
+    let options = SqliteConnectOptions::new()
+        .filename(path)
+        .busy_timeout(Duration::from_secs(30));
+    let mut connection = options.connect().await.expect("a connection");
+    let done = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
+        .execute(&mut connection)
+        .await;
+    done.expect(sql);
+    connection.close().await.expect("closed");
+}
+
+fn places() -> Vec<(Place, Option<std::sync::Arc<crate::cluster::Cluster>>)> {
+    let mut places = vec![(Place::sqlite(), None)];
+    if let Some(cluster) = cluster() {
+        places.push((Place::at(cluster.database()), Some(cluster)));
+    }
+    places
+}
+
+fn new(command: &str) -> NewDecision {
+    let mut new = decision(command, Crud::Delete, Timestamp::now());
+    new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
+    new
+}
+
+fn approved() -> NewAnswer {
+    NewAnswer {
+        response: UserResponse::Approved,
+        by: "console".to_owned(),
+        note: None,
+        at: Timestamp::now(),
+    }
+}
+
+fn always(command: &str) -> NewRemembered {
+    NewRemembered {
+        command_hash: hash(command),
+        command: command.to_owned(),
+        cwd: None,
+        session_id: None,
+        agent: None,
+        by: "console".to_owned(),
+        at: Timestamp::now(),
+    }
+}
+
+/// Each sets the trail to another state than the open store knows, and back.
+const REWRITES: &[(&str, &str)] = &[
+    (
+        "UPDATE head SET seq = seq - 1",
+        "UPDATE head SET seq = seq + 1",
+    ),
+    (
+        "UPDATE head SET seq = seq + 1",
+        "UPDATE head SET seq = seq - 1",
+    ),
+    (
+        "UPDATE head SET decisions = decisions + 1",
+        "UPDATE head SET decisions = decisions - 1",
+    ),
+    (
+        "UPDATE head SET decisions = decisions - 1",
+        "UPDATE head SET decisions = decisions + 1",
+    ),
+    (
+        "UPDATE head SET remembered = remembered + 5",
+        "UPDATE head SET remembered = remembered - 5",
+    ),
+    (
+        "UPDATE head SET hash = (SELECT hash FROM log WHERE seq = 2)",
+        "UPDATE head SET hash = (SELECT hash FROM log WHERE seq = head.seq)",
+    ),
+    // As it was before the last entry, which is whole.
+    (
+        "UPDATE head SET seq = seq - 1, hash = (SELECT hash FROM log WHERE seq = head.seq - 1),
+            decisions = decisions - 1",
+        "UPDATE head SET seq = seq + 1, hash = (SELECT hash FROM log WHERE seq = head.seq + 1),
+            decisions = decisions + 1",
+    ),
+    // The trail of somebody else, whose last entry has another hash.
+    (
+        "UPDATE log SET hash = (SELECT hash FROM log WHERE seq = 1) WHERE seq = 6;
+         UPDATE head SET hash = (SELECT hash FROM log WHERE seq = 1)",
+        "UPDATE log SET hash = (SELECT hash FROM gaps WHERE first = 900) WHERE seq = 6;
+         UPDATE head SET hash = (SELECT hash FROM gaps WHERE first = 900);
+         DELETE FROM gaps",
+    ),
+    // Entries that no decision belongs to.
+    (
+        "INSERT INTO log SELECT seq + 1, 1, 99, hash FROM head;
+         UPDATE head SET seq = seq + 1, decisions = decisions + 1",
+        "UPDATE head SET seq = seq - 1, decisions = decisions - 1;
+         DELETE FROM log WHERE seq > (SELECT seq FROM head)",
+    ),
+    (
+        "INSERT INTO log SELECT seq + 1, 2, 2, hash FROM head;
+         UPDATE head SET seq = seq + 1",
+        "UPDATE head SET seq = seq - 1;
+         DELETE FROM log WHERE seq > (SELECT seq FROM head)",
+    ),
+    // Entries that are said to have been cleaned up.
+    (
+        "INSERT INTO gaps SELECT seq, seq + 5, hash FROM head;
+         UPDATE head SET seq = seq + 6;
+         INSERT INTO log SELECT seq, 6, 0, hash FROM head",
+        "DELETE FROM log WHERE seq = (SELECT seq FROM head);
+         UPDATE head SET seq = seq - 6;
+         DELETE FROM gaps",
+    ),
+    (
+        "UPDATE head SET seq = 0, decisions = 0, remembered = 0",
+        "UPDATE head SET seq = 6, decisions = 6",
+    ),
+];
+
+#[test]
+fn p_15_a_trail_that_does_not_continue_from_what_was_known_is_not_used() {
+    run(async {
+        for (place, _cluster) in places() {
+            let trail = place.open().await;
+            for number in 1..=6 {
+                let command = format!("rm {number}");
+                trail.record(new(&command)).await.expect("recorded");
+            }
+            for (change, back) in REWRITES {
+                if back.contains("gaps WHERE first = 900") {
+                    let keep = "INSERT INTO gaps SELECT 900, 900, hash FROM log WHERE seq = 6";
+                    by_hand(&place.url, keep).await;
+                }
+                by_hand(&place.url, change).await;
+                let error = trail.record(new("rm x")).await.expect_err(change);
+                assert!(
+                    matches!(error, AuditError::Rewritten { entry: 6, .. }),
+                    "{change}: {error:?}"
+                );
+                // What is read is no less wrong; what only a walk finds is left to the writer.
+                if !change.contains("seq + ") {
+                    trail.totals().await.expect_err(change);
+                    trail.decision(1).await.expect_err(change);
+                    trail.ping().await.expect_err(change);
+                }
+                by_hand(&place.url, back).await;
+                trail.totals().await.expect(back);
+            }
+            assert_eq!(trail.record(new("rm 7")).await.expect("recorded"), 7);
+            intact(&trail).await;
+        }
+    });
+}
+
+#[test]
+fn p_15_what_others_write_to_the_same_trail_is_continued_from() {
+    run(async {
+        for (place, _cluster) in places() {
+            let trail = place.open().await;
+            let other = place.open().await;
+            for round in 0..3 {
+                for trail in [&trail, &other] {
+                    let id = trail.record(new("rm x")).await.expect("recorded");
+                    let done = trail.answer(id, approved()).await.expect("answered");
+                    assert!(matches!(done, Answered::Done(_)), "{round}: {done:?}");
+                    let done = trail.redeem(id, "secret").await.expect("used");
+                    assert!(matches!(done, Redeemed::Done(_)), "{done:?}");
+                    let ran = Execution {
+                        exit_status: Some(0),
+                        at: Timestamp::now(),
+                    };
+                    trail.executed(id, "secret", ran).await.expect("reported");
+                    let kept = trail.remember(always("make")).await.expect("remembered");
+                    trail.forget(kept.id, "console").await.expect("revoked");
+                }
+            }
+            // More than is read while the database is locked.
+            for number in 0..700 {
+                let old = decision(&format!("rm {number}"), Crud::Delete, minute(number));
+                other.record(old).await.expect("recorded");
+            }
+            trail.record(new("rm y")).await.expect("recorded");
+            // The last entry that the first one knows goes with a cleanup of the other one.
+            other.cleanup(minute(1000), "cron").await.expect("cleaned");
+            trail.record(new("rm z")).await.expect("recorded");
+            let later = Timestamp::now() + Duration::from_secs(60);
+            other.cleanup(later, "cron").await.expect("cleaned");
+            trail.totals().await.expect("read");
+            trail.record(new("rm z")).await.expect("recorded");
+            other.cleanup(later, "cron").await.expect("cleaned");
+            other.record(new("rm z")).await.expect("recorded");
+            other.cleanup(later, "cron").await.expect("cleaned");
+            trail.record(new("rm z")).await.expect("recorded");
+            intact(&trail).await;
+            intact(&other).await;
+        }
+    });
+}
+
+/// What a row says that nobody has recorded allows nothing.
+#[test]
+fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
+    const PLANTED: &[&str] = &[
+        "UPDATE decisions SET response = 1 WHERE id = 2",
+        "UPDATE decisions SET response = 1, answered_at = at, answered_by = 'console',
+            answered_seq = 4 WHERE id = 2",
+        "UPDATE decisions SET response = 1, answered_at = at, answered_by = 'console',
+            answered_seq = 99 WHERE id = 2",
+        // That of another command.
+        "UPDATE decisions SET command_hash = (SELECT command_hash FROM decisions WHERE id = 2)
+            WHERE id = 1",
+        "UPDATE decisions SET cwd = NULL, command_hash =
+            (SELECT command_hash FROM decisions WHERE id = 2) WHERE id = 3",
+        "INSERT INTO remembered (id, command_hash, command, created_at, created_by, created_seq)
+            SELECT 9, command_hash, command, 0, 'console', 1 FROM decisions WHERE id = 2",
+        "UPDATE remembered SET command_hash = (SELECT command_hash FROM decisions WHERE id = 2)",
+        "UPDATE remembered SET revoked_at = NULL, revoked_by = NULL, revoked_seq = NULL,
+            command_hash = (SELECT command_hash FROM decisions WHERE id = 2)",
+    ];
+    run(async {
+        for (place, _cluster) in places() {
+            for planted in PLANTED {
+                let place = match place.url.strip_prefix("sqlite:") {
+                    Some(_) => Place::sqlite(),
+                    None => Place::at(cluster().expect("it runs").database()),
+                };
+                let trail = place.open().await;
+                for command in ["rm 1", "rm 2", "rm 3"] {
+                    trail.record(new(command)).await.expect("recorded");
+                }
+                trail.answer(1, approved()).await.expect("answered");
+                trail.remember(always("make")).await.expect("remembered");
+                by_hand(&place.url, planted).await;
+                let request = hooks_guard::PermissionRequest::new("rm 2");
+                let granted = trail.grant(hash("rm 2"), &request, true).await;
+                // The third one is not answered.
+                let none = planted.ends_with("WHERE id = 3") && matches!(granted, Ok(None));
+                assert!(
+                    none || matches!(granted, Err(AuditError::Unvouched { .. })),
+                    "{planted}: {granted:?}"
+                );
+                let redeemed = trail.redeem(2, "secret").await;
+                assert!(
+                    !matches!(redeemed, Ok(Redeemed::Done(_))),
+                    "{planted}: {redeemed:?}"
+                );
+            }
+        }
+    });
+}
+
+/// What has ended does not begin again because a row was removed.
+#[test]
+fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
+    run(async {
+        for (place, _cluster) in places() {
+            let trail = place.open().await;
+            let request = |command| hooks_guard::PermissionRequest::new(command);
+            for command in ["rm 1", "rm 2"] {
+                let id = trail.record(new(command)).await.expect("recorded");
+                trail.answer(id, approved()).await.expect("answered");
+            }
+            let done = trail.redeem(1, "secret").await.expect("used");
+            assert!(matches!(done, Redeemed::Done(_)), "{done:?}");
+            let ran = Execution {
+                exit_status: Some(0),
+                at: Timestamp::now(),
+            };
+            trail.executed(2, "secret", ran).await.expect("reported");
+            let kept = trail.remember(always("make")).await.expect("remembered");
+            trail.forget(kept.id, "console").await.expect("revoked");
+            by_hand(
+                &place.url,
+                "DELETE FROM used;
+                 UPDATE decisions SET executed_at = NULL, exit_status = NULL, executed_seq = NULL;
+                 UPDATE remembered SET revoked_at = NULL, revoked_by = NULL, revoked_seq = NULL",
+            )
+            .await;
+            for command in ["rm 1", "rm 2", "make"] {
+                let granted = trail.grant(hash(command), &request(command), true).await;
+                assert!(
+                    matches!(granted, Err(AuditError::Unvouched { .. })),
+                    "{command}: {granted:?}"
+                );
+            }
+            for id in [1, 2] {
+                let redeemed = trail.redeem(id, "secret").await;
+                redeemed.expect_err("it was used");
+            }
+        }
+    });
+}
+
+/// What is planted, how it is named, and what removes it.
+const PLANTED: &[(&str, &str, &str)] = &[
+    (
+        "CREATE TRIGGER planted AFTER INSERT ON decisions BEGIN DELETE FROM log; END",
+        "trigger `planted` on `decisions`",
+        "DROP TRIGGER \"planted\"",
+    ),
+    (
+        "CREATE TRIGGER planted INSTEAD OF INSERT ON seen BEGIN SELECT 1; END",
+        "`planted` on `seen`",
+        "DROP TRIGGER planted",
+    ),
+    (
+        "CREATE VIEW planted AS SELECT * FROM decisions",
+        "view `planted`",
+        "DROP VIEW \"planted\"",
+    ),
+    (
+        "CREATE TABLE planted (id INTEGER)",
+        "table `planted`",
+        "DROP TABLE \"planted\"",
+    ),
+    (
+        "CREATE INDEX planted ON decisions (command)",
+        "index `planted` on `decisions`",
+        "DROP INDEX \"planted\"",
+    ),
+    (
+        "ANALYZE",
+        "table `sqlite_stat1`",
+        "DROP TABLE sqlite_stat1; DROP TABLE sqlite_stat4",
+    ),
+    (
+        "ALTER TABLE remembered ADD COLUMN planted TEXT DEFAULT 'x'",
+        "table `remembered` has another definition",
+        "ALTER TABLE remembered DROP COLUMN planted",
+    ),
+    (
+        "ALTER TABLE decisions ADD COLUMN planted INTEGER GENERATED ALWAYS AS (id + 1) VIRTUAL",
+        "table `decisions` has another definition",
+        "ALTER TABLE decisions DROP COLUMN planted",
+    ),
+    (
+        "ALTER TABLE used RENAME TO gone; CREATE VIEW used AS SELECT * FROM gone",
+        "`gone`",
+        "DROP VIEW used; ALTER TABLE gone RENAME TO used",
+    ),
+    (
+        "DROP INDEX decisions_open",
+        "index `decisions_open` is missing",
+        "CREATE INDEX decisions_open ON decisions (deadline) WHERE response IS NULL AND deadline IS NOT NULL",
+    ),
+];
+
+#[test]
+fn p_15_what_was_planted_in_the_schema_is_named_before_anything_is_written() {
+    run(async {
+        for (planted, named, removed) in PLANTED {
+            let place = Place::sqlite();
+            let trail = place.open().await;
+            trail.record(new("rm 1")).await.expect("recorded");
+            if planted.contains("ON seen") {
+                by_hand(&place.url, "CREATE VIEW seen AS SELECT 1 AS one").await;
+            }
+            by_hand(&place.url, planted).await;
+            assert_other_schema(trail.record(new("rm 2")).await, named);
+            assert_other_schema(trail.totals().await, named);
+            assert_other_schema(trail.decision(1).await, named);
+            let found = trail.verify().await.expect("a walk");
+            let broken = found.broken.expect(planted);
+            assert!(broken.problem.contains(named), "{planted}: {broken:?}");
+            assert_other_schema(AuditStore::open(&place.url).await, named);
+            assert_other_schema(AuditStore::open_briefly(&place.url).await, named);
+
+            by_hand(&place.url, removed).await;
+            if planted.contains("ON seen") {
+                by_hand(&place.url, "DROP VIEW seen").await;
+            }
+            if removed.starts_with("ALTER TABLE gone") || planted.contains("RENAME") {
+                continue;
+            }
+            assert_eq!(trail.record(new("rm 2")).await.expect(removed), 2);
+            intact(&trail).await;
+            intact(&place.open().await).await;
+        }
+    });
+}
+
+/// With the number of before, by which SQLite notices a change.
+#[test]
+fn p_15_a_trigger_whose_change_is_hidden_does_not_act() {
+    run(async {
+        let place = Place::sqlite();
+        let trail = place.open().await;
+        trail.record(new("rm 1")).await.expect("recorded");
+        let path = place.url.strip_prefix("sqlite:").expect("a file");
+        let options = SqliteConnectOptions::new().filename(path);
+        let mut connection = options.connect().await.expect("a connection");
+        let version: i64 = sqlx::query_scalar("PRAGMA schema_version")
+            .fetch_one(&mut connection)
+            .await
+            .expect("a number");
+        let planted = format!(
+            "CREATE TRIGGER planted AFTER INSERT ON decisions BEGIN UPDATE decisions SET
+             response = 1; END; PRAGMA schema_version = {version}"
+        );
+        sqlx::raw_sql(AssertSqlSafe(planted))
+            .execute(&mut connection)
+            .await
+            .expect("planted");
+        connection.close().await.expect("closed");
+        if let Ok(id) = trail.record(new("rm 2")).await {
+            let record = trail.decision(id).await.expect("read").expect("there");
+            assert_eq!(record.user_response, None, "it acted");
+        }
+        assert_other_schema(AuditStore::open(&place.url).await, "planted");
+    });
+}
+
+#[track_caller]
+fn assert_other_schema<T>(done: Result<T, AuditError>, named: &str) {
+    let Err(error) = done else {
+        panic!("{named}: not found")
+    };
+    assert!(matches!(error, AuditError::Schema { .. }), "{error:?}");
+    assert!(error.to_string().contains(named), "{named}: {error}");
+}
+
+const PLANTED_IN_POSTGRES: &[(&str, &str, &str)] = &[
+    (
+        "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+         CREATE TRIGGER planted BEFORE INSERT ON decisions FOR EACH ROW EXECUTE FUNCTION f()",
+        "trigger planted on decisions",
+        "DROP TRIGGER planted ON decisions",
+    ),
+    (
+        "CREATE RULE planted AS ON INSERT TO used DO INSTEAD NOTHING",
+        "rule planted on used",
+        "DROP RULE planted ON used",
+    ),
+    (
+        "ALTER TABLE remembered ENABLE ROW LEVEL SECURITY;
+         CREATE POLICY planted ON remembered USING (false)",
+        "planted on remembered",
+        "DROP POLICY planted ON remembered; ALTER TABLE remembered DISABLE ROW LEVEL SECURITY",
+    ),
+    (
+        "ALTER TABLE remembered ALTER revoked_at SET DEFAULT 1",
+        "revoked_at",
+        "ALTER TABLE remembered ALTER revoked_at DROP DEFAULT",
+    ),
+    (
+        "ALTER TABLE decisions ADD COLUMN planted BIGINT GENERATED ALWAYS AS (id + 1) STORED",
+        "planted",
+        "",
+    ),
+    (
+        "ALTER TABLE used ADD CONSTRAINT planted CHECK (decision < 0) NOT VALID",
+        "planted on used",
+        "ALTER TABLE used DROP CONSTRAINT planted",
+    ),
+    (
+        "CREATE SCHEMA guard; CREATE TABLE guard.used (LIKE public.used INCLUDING ALL)",
+        "schema",
+        "DROP SCHEMA guard CASCADE",
+    ),
+];
+
+#[test]
+fn p_15_what_was_planted_in_postgresql_is_named() {
+    let Some(cluster) = cluster() else { return };
+    run(async {
+        for (planted, named, removed) in PLANTED_IN_POSTGRES {
+            let place = Place::at(cluster.database());
+            let trail = place.open().await;
+            trail.record(new("rm 1")).await.expect("recorded");
+            by_hand(&place.url, planted).await;
+            assert_other_schema(AuditStore::open(&place.url).await, named);
+            // A running service notices in a few seconds what is no part of the table's own entry.
+            let mut done = trail.record(new("rm 2")).await;
+            for _ in 0..100 {
+                if done.is_err() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                done = trail.record(new("rm 2")).await;
+            }
+            assert_other_schema(done, named);
+            let broken = trail.verify().await.expect("a walk").broken.expect(planted);
+            assert!(broken.problem.contains(named), "{planted}: {broken:?}");
+            if removed.is_empty() {
+                continue;
+            }
+            by_hand(&place.url, removed).await;
+            let mut done = trail.record(new("rm 3")).await;
+            for _ in 0..100 {
+                if done.is_ok() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                done = trail.record(new("rm 3")).await;
+            }
+            done.expect(removed);
+            AuditStore::open(&place.url).await.expect(removed);
+        }
+    });
+}
+
+/// An empty schema with the name of the user comes first in the search path: a new trail would be
+/// made in it.
+#[test]
+fn p_15_a_schema_that_would_hide_the_trail_of_postgresql_gets_no_new_one() {
+    let Some(cluster) = cluster() else { return };
+    run(async {
+        let place = Place::at(cluster.database());
+        let trail = place.open().await;
+        trail.record(new("rm 1")).await.expect("recorded");
+        by_hand(&place.url, "CREATE SCHEMA guard").await;
+        assert_other_schema(AuditStore::open(&place.url).await, "`guard`");
+        assert_other_schema(AuditStore::open_briefly(&place.url).await, "`guard`");
+        assert_eq!(trail.record(new("rm 2")).await.expect("recorded"), 2);
+    });
+}
+
+#[test]
+fn p_15_tables_of_postgresql_that_are_replaced_are_noticed() {
+    let Some(cluster) = cluster() else { return };
+    run(async {
+        let place = Place::at(cluster.database());
+        let trail = place.open().await;
+        let other = place.open().await;
+        trail.record(new("rm 1")).await.expect("recorded");
+        by_hand(
+            &place.url,
+            "DROP TABLE cleanups, decisions, gaps, head, log, remembered, searched, tallies, times,
+                used, _sqlx_migrations",
+        )
+        .await;
+        trail.record(new("rm 2")).await.expect_err("no tables");
+        let fresh = place.open().await;
+        for trail in [&trail, &other] {
+            let error = trail.record(new("rm 2")).await.expect_err("other tables");
+            assert!(matches!(error, AuditError::Rewritten { .. }), "{error:?}");
+        }
+        assert_eq!(fresh.record(new("rm 2")).await.expect("recorded"), 1);
+    });
+}
+
+/// A standby that is promoted without the last entries.
+#[test]
+fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_last_entries() {
+    let Some(primary) = cluster() else { return };
+    let primary_url = primary.database();
+    let (_, database) = primary_url.rsplit_once('/').expect("a name");
+    run(async {
+        let folder = tempfile::tempdir().expect("a folder");
+        let way = folder.path().join("way");
+        let lead = |to: &std::path::Path| {
+            let _ = std::fs::remove_file(&way);
+            std::os::unix::fs::symlink(to, &way).expect("a link");
+        };
+        lead(primary.socket_folder());
+        let host = way.display().to_string().replace('/', "%2F");
+        let url = format!("postgres://guard@{host}:5432/{database}");
+        let trail = AuditStore::open(&url).await.expect("a trail");
+        trail.record(new("rm 1")).await.expect("recorded");
+
+        let standby = primary.standby();
+        let standby_host = standby.socket_folder().display().to_string();
+        let standby_host = standby_host.replace('/', "%2F");
+        let standby_url = format!("postgres://guard@{standby_host}:5432/{database}");
+        let error = AuditStore::open(&standby_url).await.expect_err("a standby");
+        assert!(matches!(error, AuditError::ReadOnly), "{error:?}");
+        assert!(error.to_string().contains("primary"), "{error}");
+        let reader = AuditStore::open_read_only(&standby_url).await;
+        let reader = reader.expect("a standby is read");
+        intact(&reader).await;
+        let found = reader.totals().await.expect("read");
+        assert_eq!(found.total_decisions, 1);
+        let error = reader.record(new("rm x")).await.expect_err("a standby");
+        assert!(matches!(error, AuditError::ReadOnly), "{error:?}");
+        reader.close().await;
+
+        // The standby does not get what is written now.
+        let pause = "SELECT pg_wal_replay_pause()";
+        standby.psql("postgres", pause).expect("paused");
+        let receiver = standby.psql("postgres", "SELECT pid FROM pg_stat_wal_receiver");
+        let receiver = receiver.expect("it follows");
+        let ended = std::process::Command::new("kill")
+            .arg(receiver.trim())
+            .status();
+        assert!(ended.expect("kill runs").success());
+        let receives = "SELECT count(*) FROM pg_stat_wal_receiver";
+        for _ in 0..200 {
+            if standby.psql("postgres", receives).as_deref() == Some("0\n") {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        trail.record(new("rm 2")).await.expect("recorded");
+        let noted = trail.head().await.expect("read");
+        standby
+            .psql("postgres", "SELECT pg_promote()")
+            .expect("promoted");
+        lead(standby.socket_folder());
+        // The primary is gone.
+        let end = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+        );
+        primary.psql("postgres", &end).expect("ended");
+        // Connections that were cut off fail first.
+        let mut done = trail.record(new("rm 3")).await;
+        for _ in 0..100 {
+            match &done {
+                Err(AuditError::Rewritten { .. }) => break,
+                Err(_) => {}
+                Ok(id) => panic!("decision {id} was recorded in a trail that lacks one"),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            done = trail.record(new("rm 3")).await;
+        }
+        let error = done.expect_err("it lacks an entry");
+        assert!(
+            matches!(error, AuditError::Rewritten { entry: 2, .. }),
+            "{error:?}"
+        );
+        trail.ping().await.expect_err("it lacks an entry");
+        let shorter = AuditStore::open(&url).await.expect("opened anew");
+        let found = shorter.verify_with(&[noted]).await.expect("a walk");
+        assert!(found.broken.is_none() && !found.is_intact(), "{found:?}");
+        assert_eq!(shorter.record(new("rm 3")).await.expect("recorded"), 2);
+    });
+}

@@ -1,0 +1,141 @@
+//! A clock that is set back or forward: no question and no approval is open for longer than it may.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::Request;
+use crate::daemon::{Daemon, Setup};
+use crate::support::ShiftedClock;
+
+const DAY: i64 = 24 * 3_600;
+
+/// The answer that a question has in the end; it must have one long before a day is over.
+#[track_caller]
+fn outcome(daemon: &Daemon, id: &Value) -> Value {
+    let begin = Instant::now();
+    loop {
+        let record = daemon.record(id);
+        if !record["user_response"].is_null() {
+            return record["user_response"].clone();
+        }
+        assert!(begin.elapsed() < Duration::from_secs(40), "{record}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn redeem(daemon: &Daemon, ruling: &Value) -> u16 {
+    let target = format!("/api/hooks/decisions/{}/redeem", ruling["id"]);
+    let body = json!({ "secret": ruling["secret"] });
+    daemon
+        .send(&Request::new("POST", &target).json(&body))
+        .status
+}
+
+#[test]
+fn a_clock_that_is_set_back_leaves_no_question_open() {
+    let Some(clock) = ShiftedClock::new() else {
+        return;
+    };
+    // By more and by less than what clocks may differ by.
+    for seconds in [DAY, 3_600, 30, 4] {
+        clock.shift(0);
+        let setup = Setup::new().config("approval_ttl_seconds = 3");
+        let daemon = clock.on(setup).start();
+        let id = daemon.ask("mkdir out")["id"].clone();
+        thread::sleep(Duration::from_secs(2));
+        clock.shift(-seconds);
+        assert_eq!(outcome(&daemon, &id), "TIMEOUT", "{seconds}");
+        assert_eq!(daemon.pending(), Vec::<Value>::new());
+        daemon
+            .respond(&id, "APPROVED")
+            .error(409, "ALREADY_ANSWERED");
+        // What is asked now waits as long as it should.
+        let id = daemon.ask("mkdir out")["id"].clone();
+        assert_eq!(daemon.pending().len(), 1);
+        daemon.respond(&id, "APPROVED").ok();
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_gives_no_answer_to_a_question_that_is_over() {
+    let Some(clock) = ShiftedClock::new() else {
+        return;
+    };
+    let setup = Setup::new().config("approval_ttl_seconds = 300");
+    let daemon = clock.on(setup).start();
+    let id = daemon.ask("mkdir out")["id"].clone();
+    clock.shift(-DAY);
+    // At once, before anything looks for such questions.
+    let answer = daemon.respond(&id, "APPROVED");
+    assert_eq!(answer.status, 409, "{}", answer.text());
+    assert_eq!(outcome(&daemon, &id), "TIMEOUT");
+}
+
+#[test]
+fn a_clock_that_is_set_back_is_no_more_use_after_a_restart() {
+    let Some(clock) = ShiftedClock::new() else {
+        return;
+    };
+    let setup = Setup::new().config("approval_ttl_seconds = 6");
+    let daemon = clock.on(setup).start();
+    let far = daemon.ask("mkdir far")["id"].clone();
+    clock.shift(-DAY);
+    let daemon = daemon.again(|setup| setup);
+    assert_eq!(outcome(&daemon, &far), "TIMEOUT");
+    let near = daemon.ask("mkdir near")["id"].clone();
+    clock.shift(-DAY - 30);
+    let begin = Instant::now();
+    let daemon = daemon.again(|setup| setup);
+    assert_eq!(outcome(&daemon, &near), "TIMEOUT");
+    assert!(
+        begin.elapsed() < Duration::from_secs(25),
+        "no longer than asked anew"
+    );
+}
+
+#[test]
+fn a_clock_that_is_set_back_gives_an_approval_no_more_time() {
+    let Some(clock) = ShiftedClock::new() else {
+        return;
+    };
+    for seconds in [DAY, 30] {
+        clock.shift(0);
+        let setup = Setup::new().config("approval_ttl_seconds = 3");
+        let daemon = clock.on(setup).start();
+        let ruling = daemon.ask("mkdir out");
+        daemon.respond(&ruling["id"], "APPROVED").ok();
+        clock.shift(-seconds);
+        thread::sleep(Duration::from_secs(4));
+        assert_eq!(redeem(&daemon, &ruling), 409, "{seconds}");
+        let again = daemon.ask("mkdir out");
+        assert_eq!(again["decision"], "REQUIRES_CONFIRMATION", "{seconds}");
+        // After a restart, too, as far as the trail says when it was asked.
+        if seconds == DAY {
+            let daemon = daemon.again(|setup| setup);
+            assert_eq!(redeem(&daemon, &ruling), 409);
+            let again = daemon.ask("mkdir out");
+            assert_eq!(again["decision"], "REQUIRES_CONFIRMATION");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_forward_and_back_leaves_nothing_open() {
+    let Some(clock) = ShiftedClock::new() else {
+        return;
+    };
+    let setup = Setup::new().config("approval_ttl_seconds = 300");
+    let daemon = clock.on(setup).start();
+    clock.shift(DAY);
+    let open = daemon.ask("mkdir open");
+    let approved = daemon.ask("mkdir approved");
+    daemon.respond(&approved["id"], "APPROVED").ok();
+    clock.shift(0);
+    assert_eq!(outcome(&daemon, &open["id"]), "TIMEOUT");
+    assert_eq!(redeem(&daemon, &approved), 409);
+    let again = daemon.ask("mkdir approved");
+    assert_eq!(again["decision"], "REQUIRES_CONFIRMATION");
+    assert!(!daemon.said().contains("panicked"));
+}

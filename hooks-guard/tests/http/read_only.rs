@@ -1,0 +1,155 @@
+//! The trail on a medium that may only be read.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::daemon::Daemon;
+use crate::support::{has, left_out};
+
+/// Mounts an empty file system, copies a folder to it, takes the right to write to it, and runs a
+/// program there.
+const READ_ONLY: &str = r#"
+    mount -t tmpfs -o size=64m none "$1" && cp "$2"/* "$1" && mount -o remount,ro "$1" || exit 99
+    shift 2
+    exec "$@"
+"#;
+
+/// `None` where nothing can be mounted; then the reason has been told.
+fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
+    if !has("unshare") {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let medium = folder.path().join("medium");
+    fs::create_dir(&medium).unwrap();
+    let run = |flag: &str| -> Output {
+        Command::new("unshare")
+            .args([flag, "sh", "-c", READ_ONLY, "sh"])
+            .args([&medium, from])
+            .arg(env!("CARGO_BIN_EXE_hooks-guard"))
+            .arg("audit")
+            .args(words)
+            .arg("--database")
+            .arg(format!("sqlite:{}", medium.join("audit.db").display()))
+            .env("HOME", folder.path())
+            .output()
+            .unwrap()
+    };
+    let mut output = run("-m");
+    if !output.status.success() && output.stdout.is_empty() {
+        output = run("-rm");
+    }
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(99) || said.contains("unshare") {
+        left_out("nothing can be mounted here");
+        return None;
+    }
+    Some((output.status.success(), said))
+}
+
+/// A folder with the trail of a service that has ended.
+fn ended() -> Daemon {
+    let mut daemon = Daemon::plain();
+    let id = daemon.ask("mkdir out")["id"].clone();
+    daemon.respond(&id, "APPROVED").ok();
+    assert!(daemon.terminate().success());
+    let database = daemon.setup().database_file();
+    // The end of a service leaves one file; whoever opens and closes it, too.
+    let status = Command::new("sqlite3")
+        .arg(&database)
+        .arg("PRAGMA wal_checkpoint(TRUNCATE)")
+        .status();
+    assert!(status.unwrap().success());
+    daemon
+}
+
+#[test]
+fn a_trail_on_a_read_only_medium_is_verified_listed_and_exported() {
+    if !has("sqlite3") {
+        return;
+    }
+    let daemon = ended();
+    let folder = daemon.setup().database_file();
+    let folder = folder.parent().unwrap();
+    for (words, shown) in [
+        (&["verify"][..], "whole: 1 decisions"),
+        (&["list"], "mkdir out"),
+        (&["export"], "mkdir out"),
+        (&["head"], "2:"),
+    ] {
+        let Some((done, said)) = audit(folder, words) else {
+            return;
+        };
+        assert!(done && said.contains(shown), "{words:?}: {said}");
+    }
+    let head = Command::new(env!("CARGO_BIN_EXE_hooks-guard"))
+        .args(["audit", "head", "--database"])
+        .arg(format!("sqlite:{}", folder.join("audit.db").display()))
+        .env("HOME", daemon.setup().home())
+        .output()
+        .unwrap();
+    let head = String::from_utf8(head.stdout).unwrap();
+    let words = ["verify", "--head", head.trim()];
+    let (done, said) = audit(folder, &words).unwrap();
+    assert!(done && said.contains("the chain has it"), "{said}");
+    let other = format!("2:{}", "0".repeat(64));
+    let (done, said) = audit(folder, &["verify", "--head", &other]).unwrap();
+    assert!(!done && said.contains("another hash"), "{said}");
+    let (done, said) = audit(folder, &["verify", "--head", "9:00"]).unwrap();
+    assert!(!done && said.contains("COUNT:HASH"), "{said}");
+    // What has to write says that it cannot.
+    let (done, said) = audit(folder, &["cleanup", "--days", "1"]).unwrap();
+    assert!(!done && said.contains("may only be read"), "{said}");
+}
+
+#[test]
+fn a_trail_on_a_read_only_medium_that_was_changed_is_broken() {
+    if !has("sqlite3") {
+        return;
+    }
+    let daemon = ended();
+    let file = daemon.setup().database_file();
+    for (change, shown) in [
+        ("UPDATE decisions SET command = 'ls'", "broken: entry 1"),
+        (
+            "UPDATE decisions SET command = 'mkdir out'; CREATE TABLE planted (x)",
+            "`planted`",
+        ),
+        (
+            "DROP TABLE planted; DELETE FROM _sqlx_migrations WHERE version > 3; DROP INDEX log_ended",
+            "schema 3",
+        ),
+    ] {
+        let status = Command::new("sqlite3").arg(&file).arg(change).status();
+        assert!(status.unwrap().success());
+        let Some((done, said)) = audit(file.parent().unwrap(), &["verify"]) else {
+            return;
+        };
+        assert!(!done && said.contains(shown), "{change}: {said}");
+    }
+}
+
+/// What is in the log beside the file is not left out silently.
+#[test]
+fn a_log_on_a_read_only_medium_is_read_or_called_so() {
+    let daemon = Daemon::plain();
+    daemon.ask("mkdir out");
+    let folder = tempfile::tempdir().unwrap();
+    let file = daemon.setup().database_file();
+    for end in ["", "-wal"] {
+        let name = format!("audit.db{end}");
+        fs::copy(file.with_file_name(&name), folder.path().join(&name)).unwrap();
+    }
+    let Some((done, said)) = audit(folder.path(), &["verify"]) else {
+        return;
+    };
+    let whole = done && said.contains("whole: 1 decisions");
+    assert!(whole || !done && said.contains("log beside it"), "{said}");
+    // With the index of the log it can be read.
+    let index = file.with_file_name("audit.db-shm");
+    fs::copy(index, folder.path().join("audit.db-shm")).unwrap();
+    let (done, said) = audit(folder.path(), &["verify"]).unwrap();
+    assert!(done && said.contains("whole: 1 decisions"), "{said}");
+}
