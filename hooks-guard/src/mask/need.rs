@@ -58,16 +58,28 @@ pub(super) const NAMES: &[&str] = &[
     "sid",
     "session",
     "pat",
+    "psk",
+    "seed",
+    "mnemonic",
 ];
 
 /// What programs are told that read a password.
 pub(super) const READS: &[&str] = &[
     "sudo",
-    "password-stdin",
-    "with-token",
     "-stdin",
-    "chpasswd",
-    "cryptsetup",
+    "with-token",
     "passwd",
-    "passphrase-fd",
+    "newusers",
+    "cryptsetup",
+    "pdbedit",
+    "passphrase",
+    "kinit",
+    "su ",
+    "ssh-add",
+    "secret-tool",
+    "pass insert",
+    "openssl",
+    "vault",
+    "rclone",
+    "unlock",
 ];

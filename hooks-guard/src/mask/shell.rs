@@ -3,11 +3,14 @@
 //!
 //! In doubt something runs: then more is shown.
 
+use std::ops::Range;
+
 /// The places at which something begins or ends that a shell may run: operators, line breaks and
 /// substitutions, in ascending order.
 #[derive(Debug, Default)]
 pub(super) struct Syntax {
     places: Vec<usize>,
+    documents: Vec<Range<usize>>,
 }
 
 /// What stands around a place.
@@ -40,6 +43,7 @@ impl Syntax {
             around: vec![Around::Command],
             documents: Vec::new(),
             places: Vec::new(),
+            read: Vec::new(),
         };
         while scan.at < scan.text.len() {
             scan.step();
@@ -47,7 +51,13 @@ impl Syntax {
         scan.places.sort_unstable();
         Self {
             places: scan.places,
+            documents: scan.read,
         }
+    }
+
+    /// The texts of the here-documents.
+    pub(super) fn documents(&self) -> &[Range<usize>] {
+        &self.documents
     }
 
     /// The end of what begins and ends at these places, or before it the place of what may run.
@@ -102,6 +112,8 @@ struct Scan<'t> {
     around: Vec<Around>,
     documents: Vec<Document>,
     places: Vec<usize>,
+    /// The texts of the here-documents that were passed over.
+    read: Vec<Range<usize>>,
 }
 
 impl Scan<'_> {
@@ -255,6 +267,7 @@ impl Scan<'_> {
             }
             line += length + 1;
         };
+        self.read.push(self.at..end);
         while self.at < end && !document.is_quoted {
             match self.text[self.at] {
                 b'\\' => self.at += 1,

