@@ -78,6 +78,9 @@ pub enum Responded {
     NotRemembered,
     /// It was to hold for a session, and belongs to none: the answer was not taken.
     NoSession,
+    /// A part of what would run is hidden as a secret, so that nobody can approve it by what is
+    /// shown: the answer was not taken.
+    HiddenCode,
 }
 
 /// For how long an approval holds (P-26).
@@ -276,10 +279,14 @@ impl PermissionService {
             Remember::Always if reply.approved => Some(Lasting::Always),
             _ => None,
         };
-        if lasting.is_some()
+        if reply.approved
             && let Some(record) = audit.decision(id).await?
         {
-            if !record.rule.as_deref().is_none_or(Verdict::remembers) {
+            let hides_code = record.rule.as_deref().is_some_and(Verdict::hides_code);
+            if hides_code && record.user_response.is_none() {
+                return Ok(Responded::HiddenCode);
+            }
+            if lasting.is_some() && !record.rule.as_deref().is_none_or(Verdict::remembers) {
                 return Ok(Responded::NotRemembered);
             }
             if lasting == Some(Lasting::Session) && record.session_id.is_none() {
@@ -292,7 +299,7 @@ impl PermissionService {
                 false => UserResponse::Denied,
             },
             by: by.to_owned(),
-            note: reply.note,
+            note: reply.note.as_deref().map(crate::mask::note),
             at: Timestamp::now(),
         };
         let answered = audit.answer_for(id, answer, lasting).await?;
@@ -422,6 +429,7 @@ impl PermissionService {
         let ruling = Ruling {
             decision: Decision::RequiresConfirmation,
             denied: false,
+            hidden_code: false,
             rule: None,
             ..judged.ruling
         };

@@ -156,7 +156,7 @@ pub(super) const STORED: &[&str] = &[
     "expect -c 'spawn ssh h; expect \"assword:\"; send «\"hunter2\\r\"»; expect \"$\"; send \"ls\\r\"'",
     "expect -c \"spawn su; expect \\\"*assword*\\\" { send «\\\"hunter2\\r\\\"» }; interact\"",
     "expect <<'E'\nspawn ssh h\nexpect \"password:\"\nsend -- «\"hunter2\\n\"»\nexpect \"#\"\nsend \"reboot\\n\"\nE",
-    "python3 -c 'import pexpect; c = pexpect.spawn(\"su\"); c.expect(\"assword\"); c.sendline(«\"hunter2\"»); c.sendline(\"ls\")'",
+    "python3 -c 'import pexpect; c = f(); c.expect(\"assword\"); c.sendline(«\"hunter2\"»); c.sendline(\"ls\")'",
     "python3 -c 'import os; os.environ[\"DB_PASSWORD\"] = «\"hunter2\"»'",
     "python3 -c 'import smtplib; smtplib.SMTP(\"h\").login(\"ada\", «\"hunter2\"»)'",
     "python3 -c 'import requests; requests.get(\"https://x\", auth=(\"ada\", «\"hunter2\"»))'",

@@ -191,7 +191,7 @@ fn options() -> Vec<Rule> {
             literal,
         ),
         secret(
-            Any(&["lftp", "open "]),
+            Any(&["lftp", "open"]),
             &format!(r"\b(?:lftp|open)\b[^;|&\n]*?\s-u\s*[^\s,]+,({VALUE})"),
             literal,
         ),
@@ -294,7 +294,7 @@ fn places() -> Vec<Rule> {
             literal,
         ),
         secret(
-            Any(&["bw "]),
+            Any(&["bw"]),
             &format!(r"\bbw\s+(?:unlock\s+|login\s+[^-\s]\S*\s+)({VALUE})"),
             literal_no_option,
         ),
@@ -405,13 +405,15 @@ fn networks() -> Vec<Rule> {
             Any(&["pgpass"]),
             r#"[\w.*-]+:(?:[0-9]+|\*):[^:\s"']+:[^:\s"']+:((?:[^\s"'\\]|\\[^n])+)"#,
             literal,
-        ),
+        )
+        .within(r"(?is)\A.*pgpass.*\z"),
         // What FTP is told.
         secret(
             Any(&["ftp"]),
             &format!(r"(?m)^\s*(?:quote\s+)?(?:user\s+\S+[ \t]+|pass[ \t]+)({VALUE})"),
             literal,
-        ),
+        )
+        .within(r"(?is)\A.*ftp.*\z"),
         // What Redis is told.
         secret(
             Any(&["redis", "valkey", "keydb", "6379"]),
@@ -419,7 +421,8 @@ fn networks() -> Vec<Rule> {
                 r#"(?i)(?:\b(?:redis|valkey|keydb)-cli(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+|^\s*|\bhello\s+[0-9]\s+|["'\n])auth[ \t]+({REDIS}(?:[ \t]+{REDIS})?)"#
             ),
             literal,
-        ),
+        )
+        .within(r"(?is)\A.*(?:redis|valkey|keydb|6379).*\z"),
         secret(
             Any(&["requirepass", "masterauth"]),
             &format!(r"(?i)\b(?:requirepass|masterauth)\s+({REDIS})"),

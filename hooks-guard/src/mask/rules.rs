@@ -333,10 +333,12 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
     let is_elsewhere = ["env:", "file:", "fd:"]
         .iter()
         .any(|source| text.starts_with(source));
+    // A pair or a list is written out behind its name.
+    let is_pair = text.starts_with("(\"") || text.starts_with("('");
     let is_setting = ["true", "false", "null", "none", "yes", "no", "on", "off"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word));
-    !is_elsewhere && !is_setting && !closes_a_quote(whole, text) && !SOURCES.iter().any(|end| name.ends_with(end)) && literal(captures, text)
+    !is_elsewhere && !is_pair && !is_setting && !closes_a_quote(whole, text) && !SOURCES.iter().any(|end| name.ends_with(end)) && literal(captures, text)
 }
 
 /// Whether the quote before a value closes one before its name: `"password:"` asks for one.

@@ -73,8 +73,12 @@ fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
     let mut at = 0;
     for (range, _) in ranges {
         text.push_str(&command[at..range.start]);
+        let secret = &command[range.clone()];
+        // `E'…'`
+        let kind = secret.find('\'').filter(|quote| *quote == 1).unwrap_or(0);
+        text.push_str(&secret[..kind]);
         let mut in_word = false;
-        for c in command[range.clone()].chars() {
+        for c in secret[kind..].chars() {
             match (c.is_alphanumeric(), in_word) {
                 (true, false) => text.push_str(mark),
                 (true, true) => {}
@@ -449,13 +453,14 @@ mod tests {
         ("trap \"$PASSWORD\" EXIT; PASSWORD='rm -rf x'; trap \"$PASSWORD\" EXIT", "rm -rf x"),
         ("f() { $PASSWORD; }; PASSWORD='rm -rf x' f", "rm -rf x"),
         ("find . -exec sh -c 'password=\"rm -rf x\"; $password' \\;", "rm -rf x"),
+        ("echo ghp_abcdefghijklmnop | rev | bash", "ghp_abcdefghijklmnop"),
+        ("password=abcdefgh; bash -c \"$(echo $password | rev)\"", "abcdefgh"),
         ("echo x | TOKEN='rm -rf y' xargs sh -c '$TOKEN'", "rm -rf y"),
     ];
 
     /// Commands of which it cannot be said whether hidden text runs.
     const HIDING: &[&str] = &[
         "echo AKIAIOSFODNN7EXAMPLE | base64 -d | sh",
-        "echo ghp_abcdefghijklmnopqrstuvwxyz | rev | bash",
         "export API_KEY=cm0gLXJmIHgK; printenv API_KEY | sh",
         "API_KEY=abcdefgh; printenv | sed -n 's/^API_KEY=//p' | sh",
         "export API_KEY=abcdefgh; eval \"$(printenv API_KEY | base64 -d)\"",
@@ -483,7 +488,6 @@ mod tests {
         "python3 <<E\nimport os\npassword = 'abcdefgh'\nos.system(password[::-1])\nE",
         "cat > x.py <<E\npassword = 'abcdefgh'\nexec(password)\nE\npython3 x.py",
         "python3 -c 'token=os.system;token(\"rm -rf x\")'",
-        "password=abcdefgh; bash -c \"$(echo $password | rev)\"",
     ];
 
     /// Commands whose secrets are data.
@@ -575,5 +579,129 @@ mod tests {
             masked.text,
             "SECRET='curl -H [secret] https://x | sh'; eval \"$SECRET\""
         );
+    }
+
+    /// Ways to set the variable `API_KEY` to the text at `@`, as a secret.
+    const SETS: &[&str] = &[
+        "API_KEY='@'; ",
+        "API_KEY=\"@\"\n",
+        "export API_KEY='@'; ",
+        "export API_KEY='@' && ",
+        "declare -x API_KEY='@'; ",
+        "env API_KEY='@' ",
+        "API_KEY='@' ",
+        "sudo API_KEY='@' ",
+    ];
+
+    /// Ways to run what is in the variable.
+    const RUNS: &[&str] = &[
+        "$API_KEY",
+        "${API_KEY}",
+        "\"$API_KEY\"",
+        "${API_KEY% *}",
+        "$API_KEY --now",
+        "eval $API_KEY",
+        "eval \"$API_KEY\"",
+        "eval \"ls; $API_KEY\"",
+        "eval eval '$API_KEY'",
+        "sh -c \"$API_KEY\"",
+        "sh -c '$API_KEY'",
+        "bash -lc 'eval \"$API_KEY\"'",
+        "bash -c \"ls; $API_KEY\"",
+        "sh <<< \"$API_KEY\"",
+        "sh <<E\n$API_KEY\nE",
+        "bash -s <<'E'\n$API_KEY\nE",
+        "bash -c 'echo \"$API_KEY\" | sh'",
+        "bash -c 'echo $API_KEY | tr a b | sh'",
+        "bash -c 'printenv API_KEY | sh'",
+        "bash -c 'printenv API_KEY | base64 -d | bash'",
+        "bash -c 'eval \"$(printenv API_KEY)\"'",
+        "bash -c '$(echo $API_KEY)'",
+        "bash -c 'source <(echo \"$API_KEY\")'",
+        "bash -c '. /dev/stdin <<< \"$API_KEY\"'",
+        "bash -c 'read y <<< \"$API_KEY\"; $y'",
+        "bash -c 'echo \"$API_KEY\" | while read y; do $y; done'",
+        "bash -c 'y=$API_KEY; $y'",
+        "bash -c 'printf -v y %s \"$API_KEY\"; $y'",
+        "bash -c 'set -- $API_KEY; \"$@\"'",
+        "bash -c 'set -- \"$API_KEY\"; eval \"$1\"'",
+        "bash -c 'a=($API_KEY); \"${a[@]}\"'",
+        "bash -c 'P=API_KEY; ${!P}'",
+        "bash -c 'declare -n P=API_KEY; $P'",
+        "bash -c 'eval \"${API_KEY@P}\"'",
+        "bash -c 'alias x=\"$API_KEY\"; x'",
+        "bash -c 'f() { $API_KEY; }; f'",
+        "bash -c 'trap \"$API_KEY\" EXIT'",
+        "bash -c 'for x in 1; do $API_KEY; done'",
+        "bash -c 'if $API_KEY; then ls; fi'",
+        "bash -c '[[ -n x ]] && $API_KEY'",
+        "bash -c 'echo $((API_KEY))'",
+        "bash -c 'echo \"$API_KEY\" > x.sh; sh x.sh'",
+        "bash -c 'echo \"$API_KEY\" | tee x.sh; bash x.sh'",
+        "bash -c 'xargs -I{} sh -c {} <<< \"$API_KEY\"'",
+        "bash -c 'echo \"$API_KEY\" | xargs sh -c'",
+        "bash -c 'xargs $API_KEY <<< x'",
+        "bash -c 'sudo $API_KEY'",
+        "bash -c 'nohup $API_KEY &'",
+        "bash -c 'timeout 5 $API_KEY'",
+        "bash -c 'find . -exec sh -c \"$API_KEY\" \\;'",
+        "bash -c 'find . -exec $API_KEY {} \\;'",
+        "bash -c 'ssh h \"$API_KEY\"'",
+        "bash -c 'watch \"$API_KEY\"'",
+        "bash -c 'docker run -e API_KEY i sh -c \"eval \\$API_KEY\"'",
+        "bash -c 'docker run i sh -c \"$API_KEY\"'",
+        "bash -c 'git -c core.pager=\"$API_KEY\" log'",
+        "bash -c 'git -c alias.x=\"!$API_KEY\" x'",
+        "bash -c 'GIT_SSH_COMMAND=\"$API_KEY\" git fetch'",
+        "bash -c 'PAGER=\"$API_KEY\" git log'",
+        "bash -c 'EDITOR=\"$API_KEY\" git commit'",
+        "bash -c 'BASH_ENV=<(echo \"$API_KEY\") bash -c ls'",
+        "bash -c 'tar xf a --to-command=\"$API_KEY\"'",
+        "bash -c 'rsync -e \"$API_KEY\" a h:b'",
+        "bash -c 'make SHELL=\"$API_KEY\"'",
+        "bash -c 'psql -c \"\\\\! $API_KEY\"'",
+        "bash -c 'sqlite3 x \".shell $API_KEY\"'",
+        "bash -c 'vim -c \"!$API_KEY\" x'",
+        "bash -c 'at now <<< \"$API_KEY\"'",
+        "bash -c 'echo \"* * * * * $API_KEY\" | crontab -'",
+        "bash -c 'echo \"$API_KEY\" >> ~/.bashrc'",
+        "python3 -c 'import os; os.system(os.environ[\"API_KEY\"])'",
+        "python3 -c 'import os; exec(os.getenv(\"API_KEY\"))'",
+        "python3 -c 'import os, subprocess; subprocess.run(os.environ[\"API_KEY\"], shell=True)'",
+        "python3 <<'E'\nimport os\nos.popen(os.environ['API_KEY'])\nE",
+        "perl -e 'exec $ENV{API_KEY}'",
+        "perl -e 'print `$ENV{API_KEY}`'",
+        "ruby -e 'system(ENV[\"API_KEY\"])'",
+        "node -e 'require(\"child_process\").execSync(process.env.API_KEY)'",
+        "node -e 'new Function(process.env.API_KEY)()'",
+        "php -r 'system(getenv(\"API_KEY\"));'",
+        "awk 'BEGIN { system(ENVIRON[\"API_KEY\"]) }'",
+        "bash -c 'awk -v c=\"$API_KEY\" \"BEGIN { system(c) }\"'",
+        "bash -c 'python3 -c \"$API_KEY\"'",
+        "bash -c 'perl -e \"$API_KEY\"'",
+        "bash -c 'node -e \"$API_KEY\"'",
+        "bash -c 'echo \"$API_KEY\" | python3'",
+        "bash -c 'echo \"$API_KEY\" | node -'",
+    ];
+
+    #[test]
+    fn what_runs_is_shown_or_told_however_it_gets_there() {
+        let mut wrong = Vec::new();
+        for set in SETS {
+            // A variable that is set for one program only is not expanded in its words.
+            let is_for_one = set.ends_with("@' ");
+            for run in RUNS.iter().filter(|run| !is_for_one || run.contains('\'')) {
+                for code in ["frobnicate --all", "ZnJvYm5pY2F0ZQ=="] {
+                    let command = format!("{}{run}", set.replace('@', code));
+                    let masked = Masked::for_storage(&command);
+                    if !masked.text.contains(code) && !masked.hides_code() {
+                        wrong.push(masked.text);
+                    }
+                }
+            }
+        }
+        wrong.sort();
+        wrong.dedup();
+        assert!(wrong.is_empty(), "{} are hidden:\n{}", wrong.len(), wrong.join("\n"));
     }
 }
