@@ -56,6 +56,9 @@ type Hidden = (Range<usize>, Kind);
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Reader {
     Model,
+    /// The trail, of a name that looks like chance without being a secret.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    Names,
     #[cfg_attr(
         not(any(feature = "sqlite", feature = "postgres")),
         expect(dead_code, reason = "there is no audit trail")
@@ -120,6 +123,20 @@ impl Masked {
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) fn note(text: &str) -> String {
     replaced(text, &ranges(text, Reader::Trail, &Syntax::default()))
+}
+
+/// Returns a name of a session, an agent or a call as it may be stored: a name that is a secret is
+/// told apart from others by a digest of it.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) fn name(name: &str) -> String {
+    use sha2::{Digest, Sha256};
+
+    if ranges(name, Reader::Names, &Syntax::default()).is_empty() {
+        return name.to_owned();
+    }
+    let digest = Sha256::digest(name);
+    let digits = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
+    format!("[secret {}]", digits.collect::<String>())
 }
 
 /// The secrets at these places, the longest first.
@@ -296,7 +313,7 @@ fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
 fn digests(text: &str, reader: Reader) -> Vec<Range<usize>> {
     match reader {
         Reader::Model => Vec::new(),
-        Reader::Trail => (DIGESTS.get().find_iter(text))
+        _ => (DIGESTS.get().find_iter(text))
             .map(|found| found.range())
             .collect(),
     }

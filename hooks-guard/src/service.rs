@@ -16,7 +16,7 @@ use crate::audit::{
 use crate::classify::Decision;
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, Judged};
-use crate::mask::Masked;
+use crate::mask::{self, Masked};
 use crate::random::random;
 use crate::request::{PermissionRequest, Ruling};
 use crate::rules::Verdict;
@@ -192,6 +192,7 @@ impl PermissionService {
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
+        let request = storable_names(request);
         let Judged {
             mut ruling,
             response_time,
@@ -299,7 +300,7 @@ impl PermissionService {
                 false => UserResponse::Denied,
             },
             by: by.to_owned(),
-            note: reply.note.as_deref().map(crate::mask::note),
+            note: reply.note.as_deref().map(mask::note),
             at: Timestamp::now(),
         };
         let answered = audit.answer_for(id, answer, lasting).await?;
@@ -385,9 +386,9 @@ impl PermissionService {
         exit_status: Option<i32>,
     ) -> Result<Executed, ServiceError> {
         let which = Which::Call(CallName {
-            agent: agent.to_owned(),
-            session: session.to_owned(),
-            call: call.to_owned(),
+            agent: mask::name(agent),
+            session: mask::name(session),
+            call: mask::name(call),
         });
         self.ran(which, exit_status).await
     }
@@ -403,6 +404,7 @@ impl PermissionService {
         reason: &str,
     ) -> Result<(), ServiceError> {
         let Inner { gate, audit, .. } = &*self.inner;
+        let request = storable_names(request);
         let answer = NewAnswer {
             response: UserResponse::Denied,
             by: BY_AGENT.to_owned(),
@@ -467,6 +469,17 @@ async fn answered(changes: &mut ChangeStream, id: i64) {
             Change::Answered(_) | Change::Cleaned | Change::Missed(_) => return,
             _ => {}
         }
+    }
+}
+
+/// The request with names that may be stored, by which it is found again.
+fn storable_names(request: PermissionRequest) -> PermissionRequest {
+    let name = |name: Option<String>| name.map(|name| mask::name(&name));
+    PermissionRequest {
+        agent: name(request.agent),
+        session_id: name(request.session_id),
+        call_id: name(request.call_id),
+        ..request
     }
 }
 

@@ -90,6 +90,8 @@ impl Rule {
                     && any(u8::is_ascii_digit))
             }
             (Reader::Trail, Doubt::Much) => true,
+            #[cfg(any(feature = "sqlite", feature = "postgres"))]
+            (Reader::Names, _) => true,
         };
         !doubtful && (self.counts)(captures, text)
     }

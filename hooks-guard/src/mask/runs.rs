@@ -26,14 +26,18 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     let Some(truth) = classifier.parts(command) else {
         return true;
     };
-    let judged = |ranges: &[Hidden]| classifier.parts(&marked(command, ranges, &mark));
-    let Some(mut shown) = judged(ranges) else {
+    let judged = |ranges: &[Hidden]| {
+        let text = marked(command, ranges, &mark);
+        let parts = classifier.parts(&text)?;
+        Some((text, parts))
+    };
+    let Some((mut text, mut shown)) = judged(ranges) else {
         return true;
     };
     if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MOST_SECRETS {
         let is_code = |range: &Hidden| {
             let shown = judged(std::slice::from_ref(range));
-            shown.is_none_or(|shown| !runs_same_programs(&truth, &shown, &mark))
+            shown.is_none_or(|(_, shown)| !runs_same_programs(&truth, &shown, &mark))
         };
         let mut secrets = Vec::new();
         for range in std::mem::take(ranges) {
@@ -49,26 +53,27 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
         let Some(again) = judged(ranges) else {
             return true;
         };
-        shown = again;
+        (text, shown) = again;
     }
     let is_followed = |parts: &Parts| parts.agreed && parts.complete;
     !is_followed(&truth)
         || !is_followed(&shown)
         || !runs_same_programs(&truth, &shown, &mark)
         || !runs_alike(&truth, &shown, &mark)
-        || Reach::new(&shown, &mark).reaches_code()
+        || Reach::new(&text, &shown, &mark).reaches_code()
 }
 
 /// A word that is not in the command.
 fn mark_for(command: &str) -> String {
-    let mark = |number: usize| format!("q7hidden{number}");
+    let mark = |number: usize| format!("q7hidden{number}x");
     let free = (0..).map(mark).find(|mark| !command.contains(mark));
     free.unwrap_or_default()
 }
 
-/// The command with a mark in the place of every word of its secrets: what else is in them stays, so
-/// that a shell reads it as it reads them.
+/// The command with a mark in the place of every word of its secrets, the same for the same word: what
+/// else is in them stays, so that a shell reads it as it reads them.
 fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
     let mut text = String::with_capacity(command.len());
     let mut at = 0;
     for (range, _) in ranges {
@@ -77,14 +82,23 @@ fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
         // `E'…'`
         let kind = secret.find('\'').filter(|quote| *quote == 1).unwrap_or(0);
         text.push_str(&secret[..kind]);
-        let mut in_word = false;
-        for c in secret[kind..].chars() {
-            match (c.is_alphanumeric(), in_word) {
-                (true, false) => text.push_str(mark),
-                (true, true) => {}
-                (false, _) => text.push(c),
+        let mut rest = &secret[kind..];
+        while let Some(first) = rest.chars().next() {
+            let is_word = first.is_alphanumeric();
+            let end = rest.find(|c: char| c.is_alphanumeric() != is_word);
+            let (run, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            match is_word {
+                true => {
+                    let known = words.iter().position(|word| *word == run);
+                    let number = known.unwrap_or_else(|| {
+                        words.push(run);
+                        words.len() - 1
+                    });
+                    text.push_str(&format!("{mark}{number}"));
+                }
+                false => text.push_str(run),
             }
-            in_word = c.is_alphanumeric();
+            rest = behind;
         }
         at = range.end;
     }
@@ -174,6 +188,8 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
 
 /// Where the marks may get to when the command runs.
 struct Reach<'p> {
+    /// The command with its marks.
+    text: &'p str,
     parts: &'p Parts,
     mark: &'p str,
     /// Whether a part has a mark in its words, documents or files.
@@ -182,9 +198,10 @@ struct Reach<'p> {
     sets: Vec<bool>,
 }
 
-/// Commands of a shell that set variables.
+/// Commands that set variables among their words.
 const SETTERS: &[&str] = &[
-    "export", "declare", "typeset", "local", "readonly", "env", "set", "setenv",
+    "export", "declare", "typeset", "local", "readonly", "env", "set", "setenv", "sudo", "doas",
+    "docker", "podman", "nerdctl", "kubectl", "systemd-run", "make",
 ];
 
 /// Commands of a shell that set variables to what they read.
@@ -213,7 +230,7 @@ const CLIENTS: &[&str] = &[
 const KEEPERS: &[&str] = &["sshpass"];
 
 impl<'p> Reach<'p> {
-    fn new(parts: &'p Parts, mark: &'p str) -> Self {
+    fn new(text: &'p str, parts: &'p Parts, mark: &'p str) -> Self {
         let has = |word: &Word| word.text.contains(mark);
         let told = parts.all.iter().map(|part| {
             part.words.iter().any(has)
@@ -227,6 +244,7 @@ impl<'p> Reach<'p> {
         Self {
             told: told.collect(),
             sets: sets.collect(),
+            text,
             parts,
             mark,
         }
@@ -247,6 +265,66 @@ impl<'p> Reach<'p> {
                 .iter()
                 .any(|script| self.reaches_script(script))
             || self.reaches_file()
+            || self.reaches_setting()
+    }
+
+    /// Whether a mark may be in a variable or setting that names what is run.
+    fn reaches_setting(&self) -> bool {
+        static RUN: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(
+                r"(?i)(?:^|[_.])(?:\w*command|cmd|editor|visual|pager|browser|shell|bash_env|env|askpass|preload|lessopen|lessclose|ps[0-4]|options|opts|optimize|flags|startup|path|wrapper|cc|cxx|ld|ar|rsh|git_ssh|helper|external|program|diff|difftool|hook|hookspath|ifs)$",
+            )
+        });
+        let is_set = self.sets.contains(&true);
+        let carries = |value: &str| {
+            value.contains(self.mark) || is_set && value.contains(UNKNOWN)
+        };
+        self.parts.all.iter().any(|part| {
+            let variables = part
+                .assignments
+                .iter()
+                .map(|one| (one.name.as_str(), one.value.text.as_str()));
+            let words = part.words.iter().skip(1).filter_map(|word| {
+                let (name, value) = word.text.split_once('=')?;
+                Some((name.trim_start_matches('-'), value))
+            });
+            variables
+                .chain(words)
+                .any(|(name, value)| RUN.is_match(name) && carries(value))
+        })
+    }
+
+    /// Whether the words of a part, or its first one, expand what the command sets.
+    fn expands(&self, part: &Part, is_first_alone: bool) -> bool {
+        let place = match part.words.first() {
+            Some(name) if is_first_alone => name.start..name.end,
+            _ => part.start..part.end,
+        };
+        let text = self.text.get(place);
+        text.is_none_or(|text| self.expands_what_is_set(text))
+    }
+
+    /// Whether a text expands a variable that the command sets, or whose value is no variable's of
+    /// the environment.
+    fn expands_what_is_set(&self, text: &str) -> bool {
+        let expansions = text.match_indices('$').map(|(at, _)| &text[at + 1..]);
+        let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        text.contains('`')
+            || expansions.into_iter().any(|behind| {
+                let inside = behind.strip_prefix('{').unwrap_or(behind);
+                let name: String = inside.chars().take_while(|c| is_word(*c)).collect();
+                if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+                    return inside.starts_with(['(', '@', '*', '!', '#', '1', '2', '3', '4'])
+                        || inside.starts_with(|c: char| c.is_ascii_digit());
+                }
+                self.text.match_indices(&name).any(|(at, _)| {
+                    let before = &self.text[..at];
+                    let behind = &self.text[at + name.len()..];
+                    !before.ends_with(['$', '{'])
+                        && !before.ends_with(is_word)
+                        && !behind.starts_with(is_word)
+                })
+            })
     }
 
     /// Whether a part runs a file that is a pipe or a substitution.
@@ -274,7 +352,9 @@ impl<'p> Reach<'p> {
             self.parts.all.iter().any(is_reader)
         });
         let chain = || std::iter::once(at).chain(self.ancestors(at));
+        let expands = self.expands(part, !knows_program);
         substituted.iter().any(|other| self.told[*other])
+            || is_set && !is_client && expands
             || is_set && !is_client && (!substituted.is_empty() || part.substitutions)
             || self.ancestors(at).any(|around| {
                 let keeps = is_one_of(&self.parts.all[around], KEEPERS);
@@ -312,13 +392,60 @@ impl<'p> Reach<'p> {
                 || self.reaches_input(at, at, false)
         });
         let is_in = script.text.contains(self.mark);
+        let expands = || {
+            let part = within.and_then(|at| self.parts.all.get(at));
+            part.is_none_or(|part| self.expands(part, false))
+        };
+        if script.text.contains(UNKNOWN) && self.sets.contains(&true) && expands() {
+            return true;
+        }
         let is_told = is_in || here || self.sets.contains(&true);
         is_told && evaluates(script.language, &script.text)
             || is_in && !is_quoted(script.language, &script.text, self.mark)
     }
 
-    /// Whether a mark is written to a file that the command runs, as code that evaluates text.
+    /// Whether a mark is written to a file of code, or to one that the command runs, as code that
+    /// evaluates text.
     fn reaches_file(&self) -> bool {
+        static CODE: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(
+                r"(?i)\.(?:[bkz]?sh|bash|fish|py|rb|pl|php|js|mjs|cjs|ts|lua|awk|ps1|bat|cmd|service|timer|desktop|plist|mk|cron)$|(?:^|/)(?:\.?(?:bash|zsh|z|k|c|tc)?(?:rc|_?profile|env|login|logout|aliases|_aliases)|\.bash_\w+|\.envrc|\.profile|\.vimrc|\.xinitrc|\.xprofile|\.inputrc|makefile|gnumakefile|justfile|dockerfile|crontab|authorized_keys)$|/(?:hooks|profile\.d|cron\.\w+|init\.d|bin|sbin|autostart)/",
+            )
+        });
+        // Settings that name programs.
+        static SETTINGS: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(r"(?:^|/)(?:\.git/config|\.?gitconfig|\.config/git/config|\.ssh/config|\.tmux\.conf)$")
+        });
+        let is_set = self.sets.contains(&true);
+        let later = self.parts.all.iter().any(|part| {
+            let files = part.redirections.iter().chain(&part.touches);
+            let written = || files.clone().filter(|file| file.effect > Crud::Read);
+            let settles = written().any(|file| SETTINGS.is_match(&file.path.text));
+            let writes = written().any(|file| CODE.is_match(&file.path.text));
+            let schedules = is_one_of(part, &["crontab", "at", "batch"]);
+            if !writes && !schedules && !settles {
+                return false;
+            }
+            let prints = |part: &Part| is_one_of(part, &["echo", "printf", "print"]);
+            let words = part.words.iter().skip(1).filter(|_| prints(part));
+            let mut texts = words
+                .chain(&part.documents)
+                .map(|word| word.text.as_str())
+                .chain(part.input.as_ref().and_then(Option::as_deref));
+            let printed = || {
+                let printers = self.parts.all.iter().filter(|part| prints(part));
+                printers.flat_map(|part| &part.words).any(|word| {
+                    word.text.contains(self.mark) || is_set && word.text.contains(UNKNOWN)
+                })
+            };
+            let may_be =
+                |text: &str| text.contains(self.mark) || is_set && text.contains(UNKNOWN);
+            texts.any(|text| self.is_run_in(text, is_set) || settles && may_be(text))
+                || part.input == Some(None) && printed()
+        });
+        if later {
+            return true;
+        }
         self.parts.all.iter().enumerate().any(|(at, part)| {
             let text = || {
                 let words = part.words.iter().chain(&part.documents);
@@ -338,6 +465,29 @@ impl<'p> Reach<'p> {
         })
     }
 
+    /// Whether lines that a shell reads later run a mark, or what may be one.
+    fn is_run_in(&self, text: &str, is_set: bool) -> bool {
+        let lines = text.lines().map(|line| match line.split_once("* ") {
+            // What stands behind the times of a table of jobs.
+            Some(_) => line.rsplit("* ").next().unwrap_or_default().trim(),
+            None => line.trim(),
+        });
+        lines.filter(|line| !line.is_empty()).any(|line| {
+            let may_be = |text: &str| {
+                text.contains(self.mark) || is_set && text.contains([UNKNOWN, '$', '`'])
+            };
+            if !may_be(line) {
+                return false;
+            }
+            let line = line.replace(UNKNOWN, "\"$_\"");
+            Classifier::new().parts(&line).is_none_or(|parts| {
+                let programs = parts.all.iter().filter_map(|part| part.words.first());
+                parts.all.iter().any(|part| part.runs_unknown)
+                    || programs.into_iter().any(|name| may_be(&name.text))
+            })
+        })
+    }
+
     /// The parts around one, from the inside.
     fn ancestors(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let around = |at: &usize| self.parts.all[*at].within;
@@ -353,7 +503,7 @@ fn is_one_of(part: &Part, names: &[&str]) -> bool {
 fn evaluates(language: ScriptLanguage, text: &str) -> bool {
     static ANY: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
-            r#"(?i)(?:^|[^\w.])(?:eval|exec|compile|execfile|system|popen|syscall|qx|iex|create_function|call_user_func\w*|passthru|shell_exec|proc_open|pcntl_exec|loadstring|loadfile|dofile|spawn\w*|fork|function\s*\()\s*[\s({"'`$\[/!|]|\.(?:eval|system|popen\w*|exec[lv]\w*|spawn\w*|instance_eval|class_eval|module_eval|instance_exec|runin\w*context|execute_script|call)\b|subprocess|child_process|\bpty\b|runpy|pickle|marshal|importlib|builtins|__(?:import|class|subclasses|globals|dict|getattribute)\w*__|\b(?:globals|locals|vars)\(|invoke-|scriptblock|os\.exec|io\.popen|open3|`|%x[\W_]|\|\s*getline|print[^;\n]*\||require\(\s*[^'"\s]|import\(\s*[^'"\s]|\bvm\b|getattr\(\s*(?:os|sys)|\bconstructor\b"#,
+            r#"(?i)(?:^|[^\w.])(?:eval|exec|compile|execfile|system|popen|syscall|qx|iex|create_function|call_user_func\w*|passthru|shell_exec|proc_open|pcntl_exec|loadstring|loadfile|dofile|spawn\w*|fork)\s*[\s({"'`$\[/!|]|\.(?:eval|system|popen\w*|exec[lv]\w*|spawn\w*|instance_eval|class_eval|module_eval|instance_exec|runin\w*context|execute_script|call)\b|(?-i:\bFunction\s*\()|subprocess|child_process|\bpty\b|runpy|pickle|marshal|importlib|builtins|__(?:import|class|subclasses|globals|dict|getattribute)\w*__|\b(?:globals|locals|vars)\(|invoke-|scriptblock|os\.exec|io\.popen|open3|`|%x[\W_]|\|\s*getline|print[^;\n]*\||require\(\s*[^'"\s]|import\(\s*[^'"\s]|\bvm\b|getattr\(\s*(?:os|sys)|\bconstructor\b"#,
         )
     });
     static PERL: LazyLock<Regex> =
@@ -527,6 +677,16 @@ mod tests {
         "kubectl create secret generic a --from-literal=b=abcdefgh",
         "echo '{\"password\": \"abcdefgh\"}' | jq .password",
         "sed -i 's/password=.*/password=abcdefgh/' app.conf",
+        "curl -u ada:abcdefgh https://x.example/a.sh > a.sh; bash a.sh",
+        "PGPASSWORD=abcdefgh psql -c \"SELECT * FROM t WHERE id = $ID\"",
+        "echo 'export API_KEY=abcdefgh' >> ~/.bashrc",
+        "cat >> ~/.zshrc <<'E'\nexport API_KEY=abcdefgh\nalias k=kubectl\nE",
+        "curl -X POST -H 'Authorization: Bearer abcdefgh' -d @a.json https://x.example | jq .id",
+        "ssh h \"curl -u ada:abcdefgh https://x.example\"",
+        "export TOKEN=abcdefgh; for x in $(ls); do curl -H \"A: $TOKEN\" https://x.example/$x; done",
+        "TOKEN=abcdefgh; RESULT=$(curl -H \"A: $TOKEN\" https://x.example); echo \"$RESULT\"",
+        "TOKEN=abcdefgh timeout 5 ./run.sh",
+        "cd /srv && API_KEY=abcdefgh nohup ./serve > log 2>&1 &",
         "awk -v token=abcdefgh '{print token, $1}' x",
     ];
 
@@ -665,6 +825,24 @@ mod tests {
         "bash -c 'at now <<< \"$API_KEY\"'",
         "bash -c 'echo \"* * * * * $API_KEY\" | crontab -'",
         "bash -c 'echo \"$API_KEY\" >> ~/.bashrc'",
+        "bash -c 'cat > ~/.local/bin/x <<E\n$API_KEY\nE'",
+        "bash -c 'printf \"[core]\\n pager = %s\" \"$API_KEY\" >> .git/config; git log'",
+        "bash -c '\"$(printenv API_KEY)\" x'",
+        "bash -c 'eval $(env | grep API | cut -d= -f2)'",
+        "bash -c 'export Y=$API_KEY; sh -c \"\\$Y\"'",
+        "bash -c 'parallel ::: \"$API_KEY\"'",
+        "bash -c 'nsenter -t 1 $API_KEY'",
+        "bash -c 'script -c \"$API_KEY\"'",
+        "bash -c 'su -c \"$API_KEY\"'",
+        "bash -c 'kubectl exec p -- sh -c \"$API_KEY\"'",
+        "bash -c 'ssh -o ProxyCommand=\"$API_KEY\" h'",
+        "bash -c 'find . -name \"*.x\" | xargs -n1 $API_KEY'",
+        "bash -c 'git rebase -x \"$API_KEY\" main'",
+        "bash -c 'git bisect run $API_KEY'",
+        "bash -c 'tmux new -d \"$API_KEY\"'",
+        "bash -c 'ruby -e \"$API_KEY\"'",
+        "bash -c 'sed \"1e $API_KEY\" x'",
+        "bash -c 'cat <(eval \"$API_KEY\")'",
         "python3 -c 'import os; os.system(os.environ[\"API_KEY\"])'",
         "python3 -c 'import os; exec(os.getenv(\"API_KEY\"))'",
         "python3 -c 'import os, subprocess; subprocess.run(os.environ[\"API_KEY\"], shell=True)'",

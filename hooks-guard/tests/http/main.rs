@@ -15,6 +15,7 @@ mod events;
 mod general;
 mod instances;
 mod load;
+mod masked;
 mod once;
 mod openapi;
 mod operation;
