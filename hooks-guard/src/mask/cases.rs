@@ -173,6 +173,9 @@ pub(super) const STORED: &[&str] = &[
     "frob 'Endpoint=sb://a/;SharedAccessKeyName=n;SharedAccessKey=«abc=»'",
     "curl 'https://a.blob.core.windows.net/b?sv=1&sig=«abc%3D»&se=2'",
     "echo 'PrivateKey = «abc=»' >> wg0.conf",
+    // Tokens that are told by more than a mark.
+    "frob «MInqCyVHP01FyEtbogcWW5xrCI.BfPVEF.Ju9s89qVSaAOHzv8m6RIpHCRq9fJGBs5iUlDHC»",
+    "frob «1/1200000000000001:0123456789abcdef0123456789abcdef»",
     // Webhooks.
     "curl https://discord.com/api/webhooks/«123/abc»",
     "curl https://x.webhook.office.com/webhookb2/«abc@def»",

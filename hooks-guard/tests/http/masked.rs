@@ -195,6 +195,8 @@ fn threat_a_rule_that_asks_does_not_let_hidden_text_be_approved() {
     let daemon = setup.start();
     let ruling = daemon.ask("export API_KEY=abcdefgh; printenv API_KEY | sh");
     assert_eq!(ruling["hidden_code"], true, "{ruling}");
+    let rule = ruling["rule"].as_str().unwrap();
+    assert!(rule.starts_with("rules.toml:1, "), "{rule}");
     daemon
         .respond(&ruling["id"], "APPROVED")
         .error(409, "HIDDEN_CODE");
