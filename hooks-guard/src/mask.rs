@@ -264,7 +264,11 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
                 {
                     from = digest.end.max(from + 1);
                 } else if rule.counts(reader, &captures, &text[hidden.clone()]) {
-                    let hidden = hidden.start..end(text, syntax, &hidden);
+                    let end = match rule.finds_words && syntax.is_quoted(hidden.start) {
+                        true => hidden.start + first_word(&text[hidden.clone()]),
+                        false => hidden.end,
+                    };
+                    let hidden = hidden.start..self::end(text, syntax, &(hidden.start..end));
                     from = hidden.end.max(from + 1);
                     found.push((hidden, rule.kind));
                 } else {
@@ -334,6 +338,29 @@ fn end(text: &str, syntax: &Syntax, hidden: &Range<usize>) -> usize {
     substitution.map_or(end, |at| hidden.start + at)
 }
 
+/// How long the first piece of a word is: a string in quotes, or what stands before one.
+fn first_word(word: &str) -> usize {
+    let escapes = word.len() - word.trim_start_matches('\\').len();
+    let Some(quote) = word[escapes..]
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '"' | '\''))
+    else {
+        let quote = word.find(['"', '\'']).unwrap_or(word.len());
+        return word[..quote].trim_end_matches('\\').len().max(1);
+    };
+    let inside = escapes + 1;
+    let mut from = inside;
+    while let Some(at) = word[from..].find(quote).map(|at| from + at) {
+        let before = word[inside..at].len() - word[inside..at].trim_end_matches('\\').len();
+        if before == escapes || escapes == 0 && before % 2 == 0 {
+            return at + 1;
+        }
+        from = at + 1;
+    }
+    word.len()
+}
+
 /// The lines of here-documents that a program reads passwords from.
 fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
     let mut found = Vec::new();
@@ -348,7 +375,9 @@ fn documents(text: &str, syntax: &Syntax) -> Vec<Hidden> {
             let value = line.trim();
             let end = at + line.trim_end().len();
             let start = match reader {
-                PasswordReader::Accounts => value.find(':').map(|colon| end - value.len() + colon + 1),
+                PasswordReader::Accounts => {
+                    value.find(':').map(|colon| end - value.len() + colon + 1)
+                }
                 _ => (!value.is_empty()).then_some(end - value.len()),
             };
             // A variable says where a secret comes from.
@@ -384,4 +413,3 @@ fn is_quoted(command: &str, found: &Range<usize>) -> bool {
     const QUOTES: [char; 2] = ['"', '\''];
     command[..found.start].ends_with(QUOTES) && command[found.end..].starts_with(QUOTES)
 }
-

@@ -59,6 +59,7 @@ pub(super) const NAMES: &[&str] = &[
     "session",
     "pat",
     "psk",
+    "pw",
     "seed",
     "mnemonic",
 ];
@@ -82,4 +83,5 @@ pub(super) const READS: &[&str] = &[
     "vault",
     "rclone",
     "unlock",
+    "secret",
 ];

@@ -10,7 +10,7 @@ use super::need::READS;
 use super::rules::{QUOTED, Rule, VALUE, always, literal, literal_no_option};
 
 /// What makes a program read a password from its standard input.
-const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bhtpasswd\s+-\w*i|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\bpass\s+insert|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock)";
+const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bhtpasswd\s+-\w*i|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\bpass\s+insert|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add)\b)";
 
 /// How much of a here-document is a secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,17 +67,22 @@ fn options() -> Vec<Rule> {
                 "sshpass",
             ]),
             &format!(
-                r"\b(?:mysql|mariadb|mycli|xtrabackup|mariabackup|7z|7za|7zr|rar|unrar|sshpass)[\w.-]*\s[^;|&\n]*?-h?p({VALUE})"
+                r"\b(?:mysql|mariadb|mycli|xtrabackup|mariabackup|7z|7za|7zr|rar|unrar|sshpass)[\w.-]*\s(?:[^;|&\n]*?\s)?-h?p({VALUE})"
             ),
+            literal,
+        ),
+        secret(
+            Any(&["7z", "rar"]),
+            r#"\b(?:7z|7za|7zr|rar|unrar)\s[^;|&\n]*?\s(?:"-h?p([^"]+)"|'-h?p([^']+)')"#,
             literal,
         ),
         secret(
             Any(&[
                 "sshpass", "mongo", "login", "cqlsh", "influx", "sqlcmd", "bcp", "isql", "osql",
-                "tsql", "sqsh", "twine", "psexec", "rdesktop", "hdbsql", "ncftp",
+                "tsql", "sqsh", "mycli", "cypher-shell", "twine", "psexec", "rdesktop", "hdbsql", "ncftp",
             ]),
             &of_program(
-                r"sshpass|mongo\w*|az\s+login|cqlsh|influx|sqlcmd|bcp|isql|osql|tsql|sqsh|twine|psexec\d*|rdesktop|hdbsql|ncftp\w*|(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane|oc|cf|ibmcloud)\b[^;|&\n]*?\blogin",
+                r"sshpass|mongo\w*|az\s+login|cqlsh|influx|sqlcmd|bcp|isql|osql|tsql|sqsh|mycli|cypher-shell|twine|psexec\d*|rdesktop|hdbsql|ncftp\w*|(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane|oc|cf|ibmcloud)\b[^;|&\n]*?\blogin",
                 "[pP]",
             ),
             literal_no_option,
@@ -145,7 +150,7 @@ fn options() -> Vec<Rule> {
         .within(r"\b(?:plink|pscp|psftp|putty|pdf\w+)\b[^;|&\n]*"),
         secret(
             Any(&["snmp"]),
-            &format!(r"\s-[AX]\s*({VALUE})"),
+            &format!(r"\s-[AXc]\s*({VALUE})"),
             literal_no_option,
         )
         .within(r"\bsnmp\w+\s[^;|&\n]*"),
@@ -180,7 +185,7 @@ fn options() -> Vec<Rule> {
         .within(r"\bcurl\b[^;|&\n]*"),
         secret(
             Any(&["curl"]),
-            &format!(r#"\s-b\s*(?:"([^"=]+=[^"]+)|'([^'=]+=[^']+)|([^\s"'=]+=[^\s"']+))"#),
+            r#"\s-b\s*(?:"([^"=]+=[^"]+)|'([^'=]+=[^']+)|([^\s"'=]+=[^\s"']+))"#,
             literal,
         )
         .within(r"\bcurl\b[^;|&\n]*"),
@@ -251,7 +256,7 @@ fn places() -> Vec<Rule> {
         secret(
             Any(&["nmcli"]),
             &format!(
-                r"(?i)\s(?:password|[\w.-]*(?:psk|password|passwd|wep-key[0-9]?|pin|secrets?))\s+({VALUE})"
+                r"(?i)\s(?:psk|password|passwd|[\w-]+\.[\w-]*(?:psk|password|passwd|wep-key[0-9]?|pin|secrets?))\s+({VALUE})"
             ),
             literal,
         )
@@ -314,6 +319,11 @@ fn places() -> Vec<Rule> {
             literal_no_option,
         ),
         secret(
+            Any(&["encrypt_string", "unseal", "set-initial-password"]),
+            &format!(r"\b(?:encrypt_string|operator\s+unseal|set-initial-password)\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
             Any(&["qpdf"]),
             &format!(r"\bqpdf\b[^;|&\n]*?--encrypt\s+({VALUE}\s+{VALUE})"),
             literal_no_option,
@@ -358,7 +368,7 @@ fn inputs() -> Vec<Rule> {
         secret(
             Any(READS),
             &format!(
-                r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
+                r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
             ),
             literal,
         ),
@@ -418,7 +428,7 @@ fn networks() -> Vec<Rule> {
         secret(
             Any(&["redis", "valkey", "keydb", "6379"]),
             &format!(
-                r#"(?i)(?:\b(?:redis|valkey|keydb)-cli(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+|^\s*|\bhello\s+[0-9]\s+|["'\n])auth[ \t]+({REDIS}(?:[ \t]+{REDIS})?)"#
+                r#"(?i)(?:\b(?:redis|valkey|keydb)-cli(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+|\b(?:echo|printf)\s+(?:-\w+\s+)*|^\s*|\bhello\s+[0-9]\s+|["'\n])auth[ \t]+({REDIS}(?:[ \t]+{REDIS})?)"#
             ),
             literal,
         )
@@ -426,7 +436,7 @@ fn networks() -> Vec<Rule> {
         secret(
             Any(&["requirepass", "masterauth"]),
             &format!(r"(?i)\b(?:requirepass|masterauth)\s+({REDIS})"),
-            literal,
+            |captures, text| !text.starts_with(".*") && literal(captures, text),
         ),
         secret(
             Any(&["migrate"]),
@@ -471,6 +481,18 @@ fn typed() -> Vec<Rule> {
             Any(&["auth", "changeuserpassword", ".login", "credential"]),
             &format!(
                 r"(?i)(?:\.auth|changeUserPassword|\.login|(?:basic|digest)auth|\bauth\s*=\s*|NetworkCredential)\(\s*{QUOTED}\s*,\s*b?({QUOTED})"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["create_"]),
+            &format!(r"(?i)\bcreate_(?:super)?user\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})"),
+            literal,
+        ),
+        secret(
+            Any(&["bcrypt", "hash", "make_password", "hashpw"]),
+            &format!(
+                r"(?i)\b(?:bcrypt(?:\.\w+)?|Hash::make|(?:generate_)?password_hash|make_password|hashpw)\(\s*b?({QUOTED})"
             ),
             literal,
         ),

@@ -16,11 +16,10 @@ use super::{Kind, Reader, programs, sql};
 pub(super) const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>)"'`\\])+|["'][^\n]*)"#;
 
 /// A string as a language writes it, also within the quotes of a shell.
-pub(super) const QUOTED: &str =
-    r#"(?:\\"[^"\\\n]*(?:\\[^"\n][^"\\\n]*)*\\"|"(?:[^"\\\n]|\\.)*"|\\'[^'\\\n]*\\'|'(?:[^'\\\n]|\\.)*')"#;
+pub(super) const QUOTED: &str = r#"(?:\\"[^"\\\n]*(?:\\[^"\n][^"\\\n]*)*\\"|"(?:[^"\\\n]|\\.)*"|\\'[^'\\\n]*\\'|'(?:[^'\\\n]|\\.)*')"#;
 
 /// A name behind which a secret stands.
-pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|pwd|credentials?|cookie|signature|(?:api|auth|private|access|account|secret|encryption|master|signing)_?key|(?:[tm]?otp|mfa|2fa)_?seed|mnemonic)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|psk|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?)";
+pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|pwd|credentials?|cookie|signature|(?:api|auth|private|access|account|secret|encryption|master|signing)_?key|(?:[tm]?otp|mfa|2fa)_?seed|mnemonic|(?:db|user|root|admin|sudo|become|ssh|smtp|mail|ftp|http|proxy|bind|login)_?pass)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|psk|pw|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?)";
 
 /// What the name ends with of something that is no secret, although its name begins as one: where
 /// a secret comes from, or what is run to get one.
@@ -39,6 +38,8 @@ pub(super) struct Rule {
     pub(super) kind: Kind,
     counts: Counts,
     pub(super) doubt: Doubt,
+    /// Whether it finds the words of a shell, which within quotes end where the next one begins.
+    pub(super) finds_words: bool,
 }
 
 /// Whether what a pattern found is a secret.
@@ -63,7 +64,14 @@ impl Rule {
             kind: Kind::Secret,
             counts,
             doubt: Doubt::No,
+            finds_words: true,
         }
+    }
+
+    /// Says that what it finds may be of several strings.
+    pub(super) fn strings(mut self) -> Self {
+        self.finds_words = false;
+        self
     }
 
     /// Looks for it only where this pattern matches.
@@ -76,7 +84,7 @@ impl Rule {
     pub(super) fn windows(&self, text: &str) -> Vec<Range<usize>> {
         match &self.scope {
             Some(scope) => (scope.get().find_iter(text).map(|found| found.range())).collect(),
-            None => vec![0..text.len()],
+            None => std::iter::once(0..text.len()).collect(),
         }
     }
 
@@ -140,7 +148,9 @@ fn general() -> Vec<Rule> {
         ),
         // Tokens that are told by more than a mark.
         secret(
-            Run(22, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')),
+            Run(22, |byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+            }),
             r"\b[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
             always,
         ),
@@ -267,6 +277,7 @@ fn general() -> Vec<Rule> {
             kind: Kind::Mail,
             counts: |_, text| !text.starts_with("git@"),
             doubt: Doubt::Much,
+            finds_words: false,
         },
     ]
 }
@@ -337,10 +348,21 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
         .any(|source| text.starts_with(source));
     // A pair or a list is written out behind its name.
     let is_pair = text.starts_with("(\"") || text.starts_with("('");
+    // A file is read, and who decides has to see which.
+    let is_file = text
+        .trim_start_matches(['"', '\''])
+        .strip_prefix('@')
+        .is_some_and(|path| path.starts_with(['/', '~', '.']));
     let is_setting = ["true", "false", "null", "none", "yes", "no", "on", "off"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word));
-    !is_elsewhere && !is_pair && !is_setting && !closes_a_quote(whole, text) && !SOURCES.iter().any(|end| name.ends_with(end)) && literal(captures, text)
+    !is_elsewhere
+        && !is_file
+        && !is_pair
+        && !is_setting
+        && !closes_a_quote(whole, text)
+        && !SOURCES.iter().any(|end| name.ends_with(end))
+        && literal(captures, text)
 }
 
 /// Whether the quote before a value closes one before its name: `"password:"` asks for one.
@@ -351,7 +373,8 @@ fn closes_a_quote(whole: &str, value: &str) -> bool {
     let name = whole[1..].strip_suffix(value).unwrap_or("");
     let behind = value.strip_prefix(quote);
     let ends = |c: char| c.is_whitespace() || matches!(c, ';' | ')' | ']' | '}' | ',');
-    !name.contains(quote) && behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(ends))
+    !name.contains(quote)
+        && behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(ends))
 }
 
 pub(super) fn literal_no_option(captures: &Captures<'_>, text: &str) -> bool {
@@ -379,4 +402,3 @@ fn chance(_: &Captures<'_>, text: &str) -> bool {
     let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     letters && (digits && (plain || changes * 5 >= text.len()) || changes * 2 >= text.len())
 }
-

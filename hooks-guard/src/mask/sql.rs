@@ -8,7 +8,7 @@ const GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)+";
 const MAY_GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)*";
 
 /// A string of SQL, within whatever quotes of a shell: `'pw'`, `\'pw\'`, `'\''pw'\''`, `$$pw$$`.
-const STRING: &str = r#"(?:[EeNnXx]|[Uu]&)?(?:'"'"'[^'"]*'"'"'|'\\''[^'\\]*'\\''|\\"[^"\\]*\\"|\\'[^'\\]*\\'|"[^"\n]*"|''[^']+''|'(?:[^'\\]|''|\\[^'])*(?:\\'[^';\n]*)*'|\\?\$\w*\\?\$.*?\\?\$\w*\\?\$)"#;
+const STRING: &str = r#"(?:[EeNnXx]|[Uu]&)?(?:'"'"'[^'"]*'"'"'|'"'[^'"]*'"|'\\''[^'\\]*'\\''|\\"[^"\\]*\\"|\\'[^'\\]*\\'|"[^"\n]*"|''[^']+''|'(?:[^'\\]|''|\\[^'])*(?:\\'[^';\n]*)*'|\\?\$\w*\\?\$.*?\\?\$\w*\\?\$)"#;
 
 /// A string or a word.
 fn value() -> String {
@@ -16,7 +16,7 @@ fn value() -> String {
 }
 
 pub(super) fn rules() -> Vec<Rule> {
-    let secret = Rule::secret;
+    let secret = |need, pattern: &str, counts| Rule::secret(need, pattern, counts).strings();
     let value = value();
     vec![
         // `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin AS 'x'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`

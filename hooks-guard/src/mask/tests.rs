@@ -68,7 +68,7 @@ const SECRETS: &[&str] = &[
     "frob --password=«abc» x",
     "frob --api-key «abc» x",
     "frob -token «abc» x",
-    "curl -d '{\"password\": «\"a b\"}»' https://x.example",
+    "curl -d '{\"password\": «\"a b\"»}' https://x.example",
     "curl -d \"{\\\"password\\\":«\\\"a b\\\"»}\" https://x.example",
     "frob 'Server=db;Pwd=«a(b»;x=y'",
     "frob «0123456789abcdef0123456789ABCDEF» x",
@@ -123,7 +123,11 @@ fn secrets_of_single_programs_are_not_stored() {
             .iter()
             .any(|secret| asked.contains(secret) && !want.contains(secret));
         if masked.text != want || is_told || masked.hides_code() {
-            let flag = if masked.hides_code() { " (hides code)" } else { "" };
+            let flag = if masked.hides_code() {
+                " (hides code)"
+            } else {
+                ""
+            };
             wrong.push(format!("\n  want {want}\n  got  {}{flag}", masked.text));
         }
     }
