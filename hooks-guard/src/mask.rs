@@ -353,7 +353,7 @@ fn first_word(word: &str) -> usize {
     let mut from = inside;
     while let Some(at) = word[from..].find(quote).map(|at| from + at) {
         let before = word[inside..at].len() - word[inside..at].trim_end_matches('\\').len();
-        if before == escapes || escapes == 0 && before % 2 == 0 {
+        if before == escapes || escapes == 0 && before & 1 == 0 {
             return at + 1;
         }
         from = at + 1;
