@@ -184,6 +184,13 @@ pub(super) const STORED: &[&str] = &[
 
 /// What stays in the trail.
 pub(super) const SHOWN: &[&str] = &[
+    "docker run -v \"$PWD:/w\" -w /w image make",
+    "curl -sXDELETE https://x.example/a",
+    "az rest -m delete -u https://x.example/a",
+    "grpcurl -plaintext localhost:80 list",
+    "aws secretsmanager get-secret-value --secret-id prod",
+    "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=false git status",
+    "aws s3api get-object --bucket a --key b/c.json d",
     "keytool -list -keystore a -storepass:env STORE_PASS -keypass:file /run/k",
     "openssl rsa -in a -passin env:PASS -passout file:/run/p",
     "openssl rsa -in a -passin stdin",

@@ -171,16 +171,16 @@ fn options() -> Vec<Rule> {
         ),
         secret(
             Any(&["plaintext"]),
-            &format!(r"\s--?plaintext[ =]({VALUE})"),
+            &format!(r"\bcaddy\b[^;|&\n]*?\s--?plaintext[ =]({VALUE})"),
             literal_no_option,
         ),
         // `curl -E cert:password`
         secret(
             Any(&["curl"]),
             &format!(
-                r#"\s(?:-[a-zA-Z]*E\s*|--(?:proxy-)?cert[ =])(?:"[^":]*:([^"]+)|'[^':]*:([^']+)|[^\s:"']+:({VALUE}))"#
+                r#"\s(?:-[a-wyzA-WYZ]*E\s*|--(?:proxy-)?cert[ =])(?:"[^":]*:([^"]+)|'[^':]*:([^']+)|[^\s:"']+:({VALUE}))"#
             ),
-            literal,
+            |captures, text| !text.starts_with("//") && literal(captures, text),
         )
         .within(r"\bcurl\b[^;|&\n]*"),
         secret(

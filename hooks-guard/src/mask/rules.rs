@@ -24,8 +24,8 @@ pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|
 /// What the name ends with of something that is no secret, although its name begins as one: where
 /// a secret comes from, or what is run to get one.
 const SOURCES: &[&str] = &[
-    "stdin", "file", "path", "_dir", "-dir", "_fd", "-fd", "command", "_cmd", "-cmd", "program",
-    "helper", "prompt", "askpass", "script", "name",
+    "stdin", "file", "path", "_dir", "-dir", "_fd", "-fd", "-id", "-arn", "command", "_cmd",
+    "-cmd", "program", "helper", "prompt", "askpass", "script", "name",
 ];
 
 /// What the one group that takes part finds is hidden, without one the whole.
@@ -231,7 +231,7 @@ fn general() -> Vec<Rule> {
         secret(
             Any(&[":"]),
             r#"(?:^|\s)(?:-[a-zA-Z]*[uU]|--(?:proxy-)?user)[ =]?(?:"[^"':]*:([^"]+)|'[^"':]*:([^']+)|[^\s"':]*:((?:[^\s"'\\]|\\.)+))"#,
-            literal,
+            |captures, text| !text.starts_with("//") && literal(captures, text),
         ),
         secret(
             Any(&["%"]),
@@ -342,7 +342,9 @@ pub(super) fn literal(_: &Captures<'_>, text: &str) -> bool {
 fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
     let name = whole.strip_suffix(text).unwrap_or(whole).to_lowercase();
-    let name = name.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let name = name
+        .trim_end_matches(|c: char| !c.is_alphanumeric())
+        .trim_start();
     let is_elsewhere = ["env:", "file:", "fd:"]
         .iter()
         .any(|source| text.starts_with(source));
@@ -353,10 +355,21 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
         .trim_start_matches(['"', '\''])
         .strip_prefix('@')
         .is_some_and(|path| path.starts_with(['/', '~', '.']));
+    // The folder that a shell is in, the key of an object, and the name of a setting of Git.
+    let is_known = match name
+        .rsplit(['$', '"', '\'', ' ', '-'])
+        .next()
+        .unwrap_or_default()
+    {
+        "pwd" => text.starts_with('/'),
+        "key" => name.starts_with('-') && text.contains(['/', '.']),
+        name => name.starts_with("git_config_key"),
+    };
     let is_setting = ["true", "false", "null", "none", "yes", "no", "on", "off"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word));
     !is_elsewhere
+        && !is_known
         && !is_file
         && !is_pair
         && !is_setting

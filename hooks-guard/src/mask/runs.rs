@@ -6,6 +6,7 @@
 //! then, and a secret may get into it, nothing can be said: the command hides code.
 
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use regex::Regex;
 
@@ -16,6 +17,9 @@ use crate::classify::{Classifier, Crud, Part, Parts, Script, ScriptLanguage, UNK
 /// Of more secrets than this it is not found out which one is code.
 const MOST_SECRETS: usize = 32;
 
+/// How long it may take to find that out, as far as the first judgement tells.
+const MOST_TIME: Duration = Duration::from_millis(250);
+
 /// Takes out of the ranges what is code; returns whether one that stays may run.
 pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     if ranges.is_empty() {
@@ -23,9 +27,12 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     }
     let classifier = Classifier::new();
     let mark = mark_for(command);
+    let began = Instant::now();
     let Some(truth) = classifier.parts(command) else {
         return true;
     };
+    let times = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
+    let is_brief = began.elapsed().saturating_mul(times) <= MOST_TIME;
     let judged = |ranges: &[Hidden]| {
         let text = marked(command, ranges, &mark);
         let parts = classifier.parts(&text)?;
@@ -34,7 +41,7 @@ pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
     let Some((mut text, mut shown)) = judged(ranges) else {
         return true;
     };
-    if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MOST_SECRETS {
+    if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MOST_SECRETS && is_brief {
         let is_code = |range: &Hidden| {
             let shown = judged(std::slice::from_ref(range));
             shown.is_none_or(|(_, shown)| !runs_same_programs(&truth, &shown, &mark))

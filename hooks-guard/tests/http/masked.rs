@@ -189,7 +189,7 @@ fn threat_a_rule_that_asks_does_not_let_hidden_text_be_approved() {
     let setup = Setup::new();
     let rules = setup.home().join(".config/hooks-guard");
     fs::create_dir_all(&rules).unwrap();
-    let asks = "[[ask]]\nprogram = \"sh\"\n";
+    let asks = "[[rule]]\neffect = \"ask\"\nprogram = \"sh\"\n";
     fs::write(rules.join("rules.toml"), asks).unwrap();
     let daemon = setup.start();
     let ruling = daemon.ask("export API_KEY=abcdefgh; printenv API_KEY | sh");
