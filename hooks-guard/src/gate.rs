@@ -286,12 +286,15 @@ impl Gate {
         });
         let may_be_remembered = verdict.as_ref().is_none_or(|verdict| verdict.remember);
         let error = error.or(fault).or(unreadable);
+        let parts = parts(&found.classification);
+        let ruling = self.decide(found.classification, verdict, request, error.is_some());
+        let ruling = telling_hidden_code(ruling, request);
         Judged {
-            parts: parts(&found.classification),
-            ruling: self.decide(found.classification, verdict, request, error.is_some()),
+            parts,
+            may_be_remembered: may_be_remembered && !ruling.hidden_code,
+            ruling,
             response_time: began.elapsed(),
             steps,
-            may_be_remembered,
             error,
         }
     }
@@ -463,8 +466,29 @@ impl Gate {
             approved: false,
             denied,
             left_to_agent,
+            hidden_code: false,
             rule: verdict.map(|verdict| verdict.rule),
         }
+    }
+}
+
+/// Says of a question whether a part of what would run is hidden in the trail.
+fn telling_hidden_code(ruling: Ruling, request: &PermissionRequest) -> Ruling {
+    let is_command = request.file.is_none() && request.network.is_none();
+    let asks = ruling.decision == Decision::RequiresConfirmation
+        && !ruling.denied
+        && !ruling.left_to_agent;
+    if !(is_command && asks && Masked::for_storage(&request.command).hides_code()) {
+        return ruling;
+    }
+    Ruling {
+        hidden_code: true,
+        reasoning: format!(
+            "text that is hidden as a secret is executed, and cannot be approved unseen; {}",
+            ruling.reasoning
+        ),
+        rule: Some(Verdict::hiding_code(ruling.rule.as_deref())),
+        ..ruling
     }
 }
 

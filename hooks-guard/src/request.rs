@@ -175,8 +175,8 @@ pub struct CommandPart {
 
 /// What was decided about a [`PermissionRequest`] (P-05).
 ///
-/// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied`, `approved` and
-/// `rule` are additive.
+/// In JSON the answer of `POST /api/hooks/permission-request`; `id`, `secret`, `denied`, `approved`,
+/// `left_to_agent`, `hidden_code` and `rule` are additive.
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ruling {
@@ -211,6 +211,10 @@ pub struct Ruling {
     /// guard asks neither the operator nor, through the agent, its user.
     #[serde(default, skip_serializing_if = "is_false")]
     pub left_to_agent: bool,
+    /// Whether text runs that the trail hides as a secret: the operator, who does not see it, cannot
+    /// approve the command. An agent that asks its user itself shows all of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hidden_code: bool,
     /// The rule that decided, if one did: its place, such as `guard.toml:12`; or the hook, as
     /// `hook: nightly.js`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ use crate::audit::{
 use crate::classify::Decision;
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, Judged};
-use crate::mask::Masked;
+use crate::mask::{self, Masked};
 use crate::random::random;
 use crate::request::{PermissionRequest, Ruling};
 use crate::rules::Verdict;
@@ -78,6 +78,9 @@ pub enum Responded {
     NotRemembered,
     /// It was to hold for a session, and belongs to none: the answer was not taken.
     NoSession,
+    /// A part of what would run is hidden as a secret, so that nobody can approve it by what is
+    /// shown: the answer was not taken.
+    HiddenCode,
 }
 
 /// For how long an approval holds (P-26).
@@ -189,6 +192,7 @@ impl PermissionService {
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
         }
+        let request = storable_names(request);
         let Judged {
             mut ruling,
             response_time,
@@ -276,10 +280,14 @@ impl PermissionService {
             Remember::Always if reply.approved => Some(Lasting::Always),
             _ => None,
         };
-        if lasting.is_some()
+        if reply.approved
             && let Some(record) = audit.decision(id).await?
         {
-            if !record.rule.as_deref().is_none_or(Verdict::remembers) {
+            let hides_code = record.rule.as_deref().is_some_and(Verdict::hides_code);
+            if hides_code && record.user_response.is_none() {
+                return Ok(Responded::HiddenCode);
+            }
+            if lasting.is_some() && !record.rule.as_deref().is_none_or(Verdict::remembers) {
                 return Ok(Responded::NotRemembered);
             }
             if lasting == Some(Lasting::Session) && record.session_id.is_none() {
@@ -292,7 +300,7 @@ impl PermissionService {
                 false => UserResponse::Denied,
             },
             by: by.to_owned(),
-            note: reply.note,
+            note: reply.note.as_deref().map(mask::note),
             at: Timestamp::now(),
         };
         let answered = audit.answer_for(id, answer, lasting).await?;
@@ -378,9 +386,9 @@ impl PermissionService {
         exit_status: Option<i32>,
     ) -> Result<Executed, ServiceError> {
         let which = Which::Call(CallName {
-            agent: agent.to_owned(),
-            session: session.to_owned(),
-            call: call.to_owned(),
+            agent: mask::name(agent),
+            session: mask::name(session),
+            call: mask::name(call),
         });
         self.ran(which, exit_status).await
     }
@@ -396,6 +404,7 @@ impl PermissionService {
         reason: &str,
     ) -> Result<(), ServiceError> {
         let Inner { gate, audit, .. } = &*self.inner;
+        let request = storable_names(request);
         let answer = NewAnswer {
             response: UserResponse::Denied,
             by: BY_AGENT.to_owned(),
@@ -422,6 +431,7 @@ impl PermissionService {
         let ruling = Ruling {
             decision: Decision::RequiresConfirmation,
             denied: false,
+            hidden_code: false,
             rule: None,
             ..judged.ruling
         };
@@ -459,6 +469,17 @@ async fn answered(changes: &mut ChangeStream, id: i64) {
             Change::Answered(_) | Change::Cleaned | Change::Missed(_) => return,
             _ => {}
         }
+    }
+}
+
+/// The request with names that may be stored, by which it is found again.
+fn storable_names(request: PermissionRequest) -> PermissionRequest {
+    let name = |name: Option<String>| name.map(|name| mask::name(&name));
+    PermissionRequest {
+        agent: name(request.agent),
+        session_id: name(request.session_id),
+        call_id: name(request.call_id),
+        ..request
     }
 }
 

@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use hooks_guard::PermissionRequest;
 use hooks_guard::classify::{Classifier, Crud, Decision, InputError, Method};
+use hooks_guard::gate::Gate;
 use proptest::prelude::*;
 
 /// Far above what any of these take; a parser that backtracks without end
@@ -146,6 +148,51 @@ fn long_texts_take_bounded_time() {
     confirmed(&format!("psql -c 'SELECT {}1'", "(".repeat(9_000)));
     confirmed(&format!("awk '{}'", "{".repeat(9_000)));
     confirmed(&format!("sed '{}'", "s/a/b/;{".repeat(1_200)));
+}
+
+/// Secrets in a command have it judged more than once.
+#[tokio::test]
+async fn long_texts_with_secrets_take_bounded_time() {
+    let gate = Gate::by_tables();
+    let many: String = (0..400)
+        .map(|number| format!("T{number}_TOKEN=abcdef{number} "))
+        .collect();
+    for command in [
+        format!("sh <<E\nTOKEN=abcdefgh\n{}E", "rm x\n".repeat(1_900)),
+        format!("TOKEN=abcdefgh; {}", "$TOKEN;".repeat(1_300)),
+        format!("TOKEN=abcdefgh; {}", "eval ".repeat(1_900)),
+        format!(
+            "TOKEN=abcdefgh; {}",
+            "f(){ f; $TOKEN; }; f; rm x;".repeat(300)
+        ),
+        format!("{many} ./frob"),
+        format!("{many}; $T1_TOKEN"),
+        format!("curl -X POST {}", "-H 'Authorization: Bearer abcdef' ".repeat(280)),
+        format!(
+            "psql -c \"{}\"",
+            "ALTER ROLE x PASSWORD 'abcdef';".repeat(300)
+        ),
+        format!(
+            "psql -c \"{}\"",
+            "CREATE USER x IDENTIFIED WITH a ".repeat(300)
+        ),
+        format!("expect -c '{}'", "expect password; send ".repeat(440)),
+        format!("echo {} | sudo -S rm x", "a ".repeat(4_800)),
+        format!("machine a {} password b", "login x ".repeat(1_200)),
+        format!(
+            "TOKEN=abcdefgh; {}$TOKEN; {}",
+            "for a in 1 2 3 4 5 6 7 8; do ".repeat(12),
+            "done;".repeat(12)
+        ),
+    ] {
+        let start = Instant::now();
+        let judged = gate.judge(&PermissionRequest::new(&*command)).await;
+        let shown: String = command.chars().take(40).collect();
+        let took = start.elapsed();
+        assert!(took < LONG, "{shown} took {took:?}");
+        let decision = judged.ruling.decision;
+        assert_eq!(decision, Decision::RequiresConfirmation, "{shown}");
+    }
 }
 
 /// Half a command is never allowed where the whole would not be.

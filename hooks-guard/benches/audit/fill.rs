@@ -44,6 +44,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
             secret: None,
             approved: false,
             left_to_agent: false,
+            hidden_code: false,
             denied: false,
             rule: None,
         },

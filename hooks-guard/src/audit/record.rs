@@ -394,7 +394,7 @@ impl Stored {
             timed_out,
             reasoning: storable(&masked.other(&ruling.reasoning)),
             explanation: storable(&masked.other(&ruling.explanation)),
-            context: request.context.as_deref().map(storable),
+            context: (request.context.as_deref()).map(|context| storable(&masked.other(context))),
             agent: request.agent.as_deref().map(storable),
             session_id: request.session_id.as_deref().map(storable),
             cwd: request.cwd.map(|cwd| storable(&cwd.to_string_lossy())),

@@ -28,7 +28,11 @@ pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput
 
 use judge::Judge;
 use parts::Recorder;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) use parts::Script;
 use semantic::Stage;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) use tables::Language as ScriptLanguage;
 pub(crate) use tables::Tables;
 use thiserror::Error;
 use tokio::time::Instant;
@@ -251,6 +255,13 @@ impl Classifier {
         }
         verdict.context = context.map(str::to_owned);
         Ok(ByTables { verdict, judged })
+    }
+
+    /// Returns the parts of a command; none if there was no end to the walk.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn parts(&self, command: &str) -> Option<Parts> {
+        self.judged(command, Recorder::on())
+            .map(|judged| judged.parts)
     }
 
     /// Draws what would run, with effects and reasons.

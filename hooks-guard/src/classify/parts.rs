@@ -7,7 +7,7 @@
 
 use super::judge::{Arg, Input, UNKNOWN as MARK, plain};
 use super::shell::Span;
-use super::tables::{Call, Role, RunsInput};
+use super::tables::{Call, Language, Role, RunsInput};
 use super::{Classification, Crud};
 
 /// Stands in the text of a [`Word`] for what is only known when the command runs (P-09).
@@ -61,6 +61,10 @@ pub struct Parts {
     pub substitutions: bool,
     /// The strongest effect that has to be asked about and belongs to no part.
     pub loose: Option<Crud>,
+    /// The texts in other languages that run, each with the part that runs it.
+    pub(crate) scripts: Vec<Script>,
+    /// Whether text runs that is only known then, outside of any part.
+    pub(crate) runs_unknown: bool,
 }
 
 /// A command that would run: a program with its words; or, without words, what stands around
@@ -107,6 +111,8 @@ pub struct Part {
     /// Whether code in what it reads may run: it is an interpreter, a client of one, or a wrapper
     /// that may start a shell.
     pub runs_input: bool,
+    /// Whether text runs that is only known then: as code, or as the name of a program.
+    pub(crate) runs_unknown: bool,
 }
 
 /// A word after quotes and expansions, as far as these are known (P-09).
@@ -142,6 +148,15 @@ pub struct PartCall {
     pub connects: bool,
     /// Whether it connects to this machine, because no option names another.
     pub connects_here: bool,
+}
+
+/// A text in another language that a part runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    pub(crate) language: Language,
+    pub(crate) text: String,
+    /// The part, by its place in [`Parts::all`].
+    pub(crate) part: Option<usize>,
 }
 
 /// A file that is named (P-09).
@@ -195,6 +210,7 @@ impl Part {
             ask: false,
             code: false,
             runs_input: false,
+            runs_unknown: false,
         }
     }
 
@@ -471,6 +487,27 @@ impl Recorder {
         match self.current() {
             Some(part) => part.substitutions = true,
             None => self.parts.substitutions = true,
+        }
+    }
+
+    /// Takes down a text in another language that the innermost part runs.
+    pub(crate) fn script(&mut self, language: Language, text: &str) {
+        self.bytes += if self.on { text.len() } else { 0 };
+        self.full |= self.bytes > MOST_BYTES;
+        if self.on && !self.full {
+            self.parts.scripts.push(Script {
+                language,
+                text: text.to_owned(),
+                part: self.open.last().copied(),
+            });
+        }
+    }
+
+    /// Notes that the innermost part runs text that is only known then.
+    pub(crate) fn runs_unknown(&mut self) {
+        match self.current() {
+            Some(part) => part.runs_unknown = true,
+            None => self.parts.runs_unknown = true,
         }
     }
 

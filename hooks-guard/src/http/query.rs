@@ -99,7 +99,7 @@ impl Query {
             until: Some(self.date("until")?.unwrap_or_else(Timestamp::now)),
             command: self.text("command_filter").map(str::to_owned),
             agent: self.text("agent").map(str::to_owned),
-            session_id: self.text("session_id").map(str::to_owned),
+            session_id: self.text("session_id").map(crate::mask::name),
             ..Filter::default()
         })
     }

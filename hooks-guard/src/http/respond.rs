@@ -40,7 +40,7 @@ pub(crate) struct ResponseBody {
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
-        (status = 409, description = "ALREADY_ANSWERED, CANNOT_BE_ANSWERED, CANNOT_BE_REMEMBERED", body = super::error::ErrorBody),
+        (status = 409, description = "ALREADY_ANSWERED, CANNOT_BE_ANSWERED, CANNOT_BE_REMEMBERED, HIDDEN_CODE", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn respond(
@@ -77,6 +77,13 @@ pub(crate) async fn respond(
                 "CANNOT_BE_REMEMBERED",
                 "This touches the guard itself or what runs later, or is only known when it runs, \
                  and is asked about every time",
+            ));
+        }
+        Responded::HiddenCode => {
+            return Err(ApiError::conflict(
+                "HIDDEN_CODE",
+                "Text that is hidden as a secret is executed; deny it, or approve it where the \
+                 agent shows the command",
             ));
         }
         Responded::NoSession => {

@@ -3,11 +3,16 @@
 //!
 //! In doubt something runs: then more is shown.
 
+use std::ops::Range;
+
 /// The places at which something begins or ends that a shell may run: operators, line breaks and
 /// substitutions, in ascending order.
 #[derive(Debug, Default)]
 pub(super) struct Syntax {
     places: Vec<usize>,
+    documents: Vec<Range<usize>>,
+    /// The texts within quotes, in ascending order; one may hold another.
+    quoted: Vec<Range<usize>>,
 }
 
 /// What stands around a place.
@@ -40,6 +45,9 @@ impl Syntax {
             around: vec![Around::Command],
             documents: Vec::new(),
             places: Vec::new(),
+            read: Vec::new(),
+            quoted_texts: Vec::new(),
+            opened: Vec::new(),
         };
         while scan.at < scan.text.len() {
             scan.step();
@@ -47,7 +55,20 @@ impl Syntax {
         scan.places.sort_unstable();
         Self {
             places: scan.places,
+            documents: scan.read,
+            quoted: scan.quoted_texts,
         }
+    }
+
+    /// Whether a place is within quotes or a here-document.
+    pub(super) fn is_quoted(&self, place: usize) -> bool {
+        let mut texts = self.quoted.iter().chain(&self.documents);
+        texts.any(|text| text.contains(&place))
+    }
+
+    /// The texts of the here-documents.
+    pub(super) fn documents(&self) -> &[Range<usize>] {
+        &self.documents
     }
 
     /// The end of what begins and ends at these places, or before it the place of what may run.
@@ -102,6 +123,11 @@ struct Scan<'t> {
     around: Vec<Around>,
     documents: Vec<Document>,
     places: Vec<usize>,
+    /// The texts of the here-documents that were passed over.
+    read: Vec<Range<usize>>,
+    quoted_texts: Vec<Range<usize>>,
+    /// Where the double quotes begin that are open.
+    opened: Vec<usize>,
 }
 
 impl Scan<'_> {
@@ -128,6 +154,9 @@ impl Scan<'_> {
             }
             (Around::DoubleQuotes, b'"') => {
                 self.around.pop();
+                if let Some(start) = self.opened.pop() {
+                    self.quoted_texts.push(start..self.at);
+                }
                 self.at += 1;
             }
             (Around::DoubleQuotes, _) => self.at += 1,
@@ -135,6 +164,7 @@ impl Scan<'_> {
             (_, b'"') => {
                 self.around.push(Around::DoubleQuotes);
                 self.at += 1;
+                self.opened.push(self.at);
             }
             (_, b'\'') => self.quoted(1, false),
             (_, b'$') if self.peek(1) == Some(b'\'') => self.quoted(2, true),
@@ -198,12 +228,14 @@ impl Scan<'_> {
     /// Passes over single quotes, of which the first ends after so many bytes.
     fn quoted(&mut self, open: usize, has_escapes: bool) {
         self.at += open;
+        let start = self.at;
         while let Some(byte) = self.peek(0) {
             self.at += match byte {
                 b'\\' if has_escapes => 2,
                 _ => 1,
             };
             if byte == b'\'' {
+                self.quoted_texts.push(start..self.at - 1);
                 return;
             }
         }
@@ -255,6 +287,7 @@ impl Scan<'_> {
             }
             line += length + 1;
         };
+        self.read.push(self.at..end);
         while self.at < end && !document.is_quoted {
             match self.text[self.at] {
                 b'\\' => self.at += 1,

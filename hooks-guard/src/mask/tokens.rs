@@ -118,11 +118,15 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("glagent-", URL, 20),
     prefix("gloas-", URL, 20),
     prefix("glsoat-", URL, 12),
+    prefix("glwt-", URL, 20),
     prefix("GR1348941", URL, 12),
     prefix("ATATT3", DOTTED, 40),
     prefix("ATCTT3", DOTTED, 40),
     prefix("ATBB", ALNUM, 28).whole_word(),
     prefix("sgp_", WORD, 32),
+    prefix("sgamp_", WORD, 32),
+    prefix("BBDC-", BASE64, 40),
+    prefix("ATTA", ALNUM, 64).whole_word(),
     // Clouds
     prefix("AKIA", UPPER, 8),
     prefix("ASIA", UPPER, 8),
@@ -131,6 +135,19 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("A3T", UPPER, 17).at_most(17).whole_word(),
     prefix("ABSK", BASE64, 60).whole_word(),
     prefix("bedrock-api-key-", BASE64, 16),
+    prefix("IQoJb3", BASE64, 60).whole_word(),
+    prefix("FwoGZX", BASE64, 60).whole_word(),
+    prefix("SCW", UPPER, 17).at_most(17).whole_word(),
+    prefix("AQ.Ab", URL, 30),
+    prefix("cfut_", URL, 40),
+    prefix("cfat_", URL, 40),
+    prefix("cfk_", URL, 40),
+    prefix("vcp_", ALNUM, 24).whole_word(),
+    prefix("vci_", ALNUM, 24).whole_word(),
+    prefix("vca_", ALNUM, 24).whole_word(),
+    prefix("vcr_", ALNUM, 24).whole_word(),
+    prefix("vck_", ALNUM, 24).whole_word(),
+    prefix("vercel_blob_rw_", WORD, 30),
     prefix("AIza", URL, 16),
     prefix("ya29.", DOTTED, 4),
     prefix("GOCSPX-", URL, 20),
@@ -149,12 +166,17 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("fm1r_", BASE64, 60),
     prefix("fm2_", BASE64, 60),
     prefix("nfp_", ALNUM, 30),
+    prefix("nfo_", ALNUM, 30),
+    prefix("nfc_", ALNUM, 30),
+    prefix("nfb_", ALNUM, 30),
+    prefix("nfu_", ALNUM, 30),
     prefix("tk-us-", URL, 40),
     prefix("t1.", DOTTED, 90).whole_word(),
     prefix("AQVN", URL, 35).at_most(40).whole_word(),
     prefix("YC", URL, 38).at_most(38).whole_word(),
     prefix("tskey-", URL, 16),
     prefix("sbp_", HEX, 40),
+    prefix("sb_secret_", WORD, 20),
     prefix("rnd_", ALNUM, 28).whole_word(),
     // Data
     prefix("dapi", DASHED_HEX, 32),
@@ -164,6 +186,10 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("pscale_oauth_", DOTTED, 24),
     prefix("pscale_pw_", DOTTED, 24),
     prefix("pcsk_", WORD, 32),
+    prefix("AVNS_", URL, 15),
+    prefix("CCDB1_", WORD, 30),
+    prefix("napi_", ALNUM, 40),
+    prefix("xau_", ALNUM, 30),
     prefix("pat", DOTTED, 79).at_most(79).whole_word(),
     // Builds and infrastructure
     prefix("pul-", HEX, 32),
@@ -179,6 +205,21 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("dp.scim.", ALNUM, 32),
     prefix("dp.audit.", ALNUM, 32),
     prefix("ops_eyJ", BASE64, 60),
+    prefix("CCIPAT_", WORD, 40),
+    prefix("CCIPRJ_", WORD, 40),
+    prefix("bkua_", HEX, 40),
+    prefix("bkaj_", HEX, 40),
+    prefix("bkct_", HEX, 40),
+    prefix("snyk_uat.", DOTTED, 40),
+    prefix("snyk_sat.", DOTTED, 40),
+    prefix("tr_dev_", ALNUM, 20),
+    prefix("tr_prod_", ALNUM, 20),
+    prefix("signkey-prod-", HEX, 32),
+    prefix("signkey-test-", HEX, 32),
+    prefix("gAAAAAB", URL, 70),
+    prefix("v4.local.", DOTTED, 60),
+    prefix("v3.local.", DOTTED, 60),
+    prefix("v2.local.", DOTTED, 60),
     prefix("A3-", DASHED_UPPER, 30).whole_word(),
     prefix("pat.", DOTTED, 66).whole_word(),
     prefix("sat.", DOTTED, 66).whole_word(),
@@ -222,6 +263,23 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("nvapi-", URL, 40),
     prefix("pplx-", ALNUM, 32),
     prefix("tvly-", URL, 24),
+    prefix("ctx7sk-", DASHED_HEX, 32),
+    prefix("csk-", ALNUM, 40),
+    prefix("fw_", ALNUM, 20).at_most(32).whole_word(),
+    prefix("tgp_v1_", URL, 40),
+    prefix("e2b_", HEX, 32),
+    prefix("lsv2_pt_", WORD, 32),
+    prefix("lsv2_sk_", WORD, 32),
+    prefix("fc-", HEX, 32).at_most(32).whole_word(),
+    prefix("jina_", URL, 40),
+    prefix("pa-", URL, 40).at_most(46).whole_word(),
+    prefix("BSA", URL, 27).at_most(29).whole_word(),
+    prefix("sk_", HEX, 48).at_most(48).whole_word(),
+    prefix("key_", HEX, 64).at_most(64).whole_word(),
+    prefix("crsr_", HEX, 40),
+    prefix("rpa_", ALNUM, 40),
+    prefix("apify_api_", ALNUM, 30),
+    prefix("bb_live_", WORD, 20),
     // Monitoring
     prefix("sntrys_", ANY, 32),
     prefix("sntryu_", HEX, 32),
@@ -235,11 +293,21 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("NRJS-", HEX, 16),
     prefix("NRII-", URL, 24),
     prefix("NRAK-", UPPER, 24),
+    prefix("hcaik_", ALNUM, 40),
+    prefix("hcbik_", ALNUM, 40),
+    prefix("hcxik_", ALNUM, 40),
+    prefix("xaat-", DASHED_HEX, 36),
+    prefix("xapt-", DASHED_HEX, 36),
+    prefix("sdk-", DASHED_HEX, 36).at_most(36).whole_word(),
+    prefix("api-", DASHED_HEX, 36).at_most(36).whole_word(),
+    prefix("phs_", ALNUM, 32),
     prefix("phc_", ALNUM, 32),
     prefix("phx_", ALNUM, 32),
     // Work
     prefix("lin_api_", ALNUM, 32),
     prefix("lin_oauth_", ALNUM, 32),
+    prefix("lin_wh_", ALNUM, 32),
+    prefix("polar_oat_", WORD, 32),
     prefix("ntn_", ALNUM, 40),
     prefix("secret_", ALNUM, 40),
     prefix("figd_", URL, 32),
@@ -259,6 +327,8 @@ pub(super) const TOKENS: &[Token] = &[
     // Mail and messages
     prefix("SG.", DOTTED, 20),
     prefix("xkeysib-", URL, 40),
+    prefix("mlsn.", HEX, 60),
+    prefix("xwfp-", URL, 20),
     prefix("xsmtpsib-", URL, 40),
     prefix("key-", HEX, 32).at_most(32).whole_word(),
     prefix("pubkey-", HEX, 32).at_most(32).whole_word(),
@@ -298,6 +368,7 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("shpat_", HEX, 16),
     prefix("shpca_", HEX, 16),
     prefix("shppa_", HEX, 16),
+    prefix("shpua_", HEX, 16),
     prefix("shpss_", HEX, 16),
     prefix("shptka_", HEX, 16),
     prefix("shippo_live_", HEX, 32),
@@ -328,6 +399,42 @@ mod tests {
         1password       A3-{A6}-{A11}-{A5}-{A5}-{A5} A3-{A6}-{A6}-{A5}-{A5}-{A5}-{A5} ops_eyJ{b260}
         adobe           p8e-{l32}
         age             AGE-SECRET-KEY-1{A58}
+        aiven           AVNS_{w19}
+        apify           apify_api_{a36}
+        axiom           xaat-{h8}-{h4}-4{h3}-a{h3}-{h12}
+        bitbucket       BBDC-{b44}
+        brave           BSA{w28}
+        browserbase     bb_live_{a28}
+        buildkite       bkua_{h40}
+        cerebras        csk-{l48}
+        circleci        CCIPAT_{a22}_{h40}
+        clickup         pk_{d8}_{A32}
+        cockroach       CCDB1_{a22}_{a40}
+        context7        ctx7sk-{h8}-{h4}-4{h3}-a{h3}-{h12}
+        cursor          key_{h64} crsr_{h64}
+        e2b             e2b_{h40}
+        elevenlabs      sk_{h48}
+        fernet          gAAAAAB{w93}
+        firecrawl       fc-{h32}
+        fireworks       fw_{a24}
+        honeycomb       hcaik_{l58}
+        hubspot         pat-na1-{h8}-{h4}-4{h3}-a{h3}-{h12}
+        jina            jina_{a60}
+        langfuse        sk-lf-{h8}-{h4}-4{h3}-a{h3}-{h12}
+        langsmith       lsv2_pt_{h32}_{h10} lsv2_sk_{h32}_{h10}
+        launchdarkly    sdk-{h8}-{h4}-4{h3}-a{h3}-{h12}
+        mailersend      mlsn.{h64}
+        neon            napi_{a64}
+        openrouter      sk-or-v1-{h64}
+        polar           polar_oat_{a43}
+        resend          re_{a8}_{a24}
+        runpod          rpa_{a44}
+        scaleway        SCW{A17}
+        snyk            snyk_uat.{a8}.{w90}
+        together        tgp_v1_{w43}
+        triggerdev      tr_prod_{a20}
+        vercel          vcp_{a56} vercel_blob_rw_{a16}_{a30}
+        voyage          pa-{w43}
         airtable        pat{a14}.{h64}
         alibaba         LTAI{l20}
         anthropic       sk-ant-admin01-{w93}AA sk-ant-api03-{w93}AA
@@ -339,7 +446,7 @@ mod tests {
         beamer          b_{w44}
         clickhouse      4b1d{a38}
         clojars         CLOJARS_{l60}
-        cloudflare      v1.0-{h24}-{h146}
+        cloudflare      v1.0-{h24}-{h146} cfut_{a48} cfat_{a48}
         contentful      CFPAT-{w43}
         databricks      dapi{h32} dapi{h32}-3
         digitalocean    doo_v1_{h64} dop_v1_{h64} dor_v1_{h64}
@@ -404,7 +511,7 @@ mod tests {
         sourcegraph     sgp_{h16}_{h40} sgp_local_{h40} sgp_{h40}
         square          EAAA{w60} sq0atp-{w22} sq0csp-{w43}
         stripe          sk_live_{a24} sk_test_{a99} rk_live_{a24} rk_prod_{a24} sk_prod_{a24} whsec_{b32}
-        supabase        sbp_{h40}
+        supabase        sbp_{h40} sb_secret_{a22}_{a8}
         tailscale       tskey-auth-{a17}-{a32}
         telegram        {d10}:AA{w33}
         twilio          SK{h32}
@@ -532,6 +639,12 @@ mod tests {
             "git checkout feature/lin_api_client pul-requests".to_owned(),
             "dig TXT _dmarc.example.us12 key-signing.example".to_owned(),
             "cat atlasv1.md test_data/live_stream.json r8_module".to_owned(),
+            "npm i @scope/fw_utils re_export_all_of_the_names_in_this_module".to_owned(),
+            "git log --grep api-gateway sdk-core pa-checkout-flow-of-the-shop".to_owned(),
+            "echo sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==".to_owned(),
+            "ssh-keygen -lf k | grep SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8".to_owned(),
+            "kubectl get pod api-7d4b9c6f5d-x2x9z key_of_the_map".to_owned(),
+            format!("docker inspect api-{}", &commit[..12]),
             "make EAAC EAAA tfp_rate rdme_build ico-convert".to_owned(),
         ] {
             assert_eq!(Masked::for_storage(&command).text, command);

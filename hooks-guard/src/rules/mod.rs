@@ -122,6 +122,10 @@ pub struct Verdict {
 /// Stands in the names of what is asked about every time.
 const BUILT_IN: &str = "built in:";
 
+/// The rule of commands of which a part that runs is hidden as a secret.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+const HIDDEN_CODE: &str = "built in: hidden text is executed";
+
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl Verdict {
     /// Returns whether a built-in protection asks, alone or with other rules.
@@ -132,6 +136,20 @@ impl Verdict {
     /// Whether an answer to what a rule of this name asks about may be remembered.
     pub(crate) fn remembers(rule: &str) -> bool {
         !rule.contains(BUILT_IN)
+    }
+
+    /// Whether a decision under this rule hides a part of what would run, so that whoever reads the
+    /// trail cannot approve it.
+    pub(crate) fn hides_code(rule: &str) -> bool {
+        rule.contains(HIDDEN_CODE)
+    }
+
+    /// The name of a rule, if there is one, for a command that hides a part of what would run.
+    pub(crate) fn hiding_code(rule: Option<&str>) -> String {
+        match rule {
+            Some(rule) => format!("{rule}, {HIDDEN_CODE}"),
+            None => HIDDEN_CODE.to_owned(),
+        }
     }
 
     /// Asks, because the rules cannot be read: one of them may forbid it.

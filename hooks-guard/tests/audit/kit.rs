@@ -40,6 +40,7 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
             secret: None,
             approved: false,
             left_to_agent: false,
+            hidden_code: false,
             denied: false,
             rule: None,
         },

@@ -18,6 +18,7 @@ mod general;
 mod identity;
 mod instances;
 mod load;
+mod masked;
 mod once;
 mod openapi;
 mod operation;

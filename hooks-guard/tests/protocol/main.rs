@@ -69,6 +69,7 @@ fn ruling(decision: Decision, class: Crud, denied: bool, rule: Option<&str>) -> 
         secret: None,
         approved: false,
         left_to_agent: false,
+        hidden_code: false,
         denied,
         rule: rule.map(str::to_owned),
     }

@@ -368,6 +368,7 @@ mod tests {
                 secret: None,
                 approved: false,
                 left_to_agent: false,
+                hidden_code: false,
                 denied: false,
                 rule: None,
             },

@@ -275,11 +275,7 @@ impl<'t> Judge<'t> {
         if arg.known() && !arg.guess {
             return self.text(&arg.text, Place::Fixed(arg.span), input);
         }
-        self.find(
-            Effect::Code,
-            arg.span,
-            "runs text that is only known when it runs",
-        );
+        self.runs_unknown(arg.span, "runs text that is only known when it runs");
         let text = arg.text.replace(UNKNOWN, "\"$_\"");
         self.text(&text, Place::Fixed(arg.span), input);
         None
@@ -299,6 +295,12 @@ impl<'t> Judge<'t> {
             reason: reason.into(),
             sure,
         });
+    }
+
+    /// Notes that code runs of which the text is only known when it runs.
+    pub(crate) fn runs_unknown(&mut self, span: Span, reason: impl Into<String>) {
+        self.find(Effect::Code, span, reason);
+        self.parts.runs_unknown();
     }
 
     /// Notes a read that must be asked about.

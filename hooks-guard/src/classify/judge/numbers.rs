@@ -11,7 +11,6 @@ use super::environment::{COMPUTED, FILLED, Value, is_numeric};
 use super::words::is_number;
 use super::{Arg, Judge, UNKNOWN};
 use crate::classify::shell::Span;
-use crate::classify::tables::Effect;
 
 /// What is printed, as far as it is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +40,14 @@ impl Judge<'_> {
         self.assigned_within(&expression.text, span);
         self.computed_values(span);
         if !expression.known() && !expression.inert {
-            self.find(
-                Effect::Code,
+            self.runs_unknown(
                 span,
                 "the shell computes what is only known when it runs, and runs what stands in it",
             );
         }
         let mut seen = HashSet::new();
         if let Some(name) = self.foreign(&expression.text, &mut seen) {
-            self.find(
-                Effect::Code,
+            self.runs_unknown(
                 span,
                 format!(
                     "the shell computes `{name}`, whose value is only known when it runs, and \
@@ -65,8 +62,7 @@ impl Judge<'_> {
         self.computed(word);
         let (name, index) = word.text.split_once('[').unwrap_or((&word.text, ""));
         if name.contains(UNKNOWN) {
-            self.find(
-                Effect::Code,
+            self.runs_unknown(
                 word.span,
                 "which variable this is is only known when it runs, and an index in it runs code",
             );

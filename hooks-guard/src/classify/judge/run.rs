@@ -82,11 +82,7 @@ impl Judge<'_> {
             self.patterned(&args, input);
         }
         if !name.known() || name.glob {
-            self.find(
-                Effect::Code,
-                name.span,
-                "which program runs is only known when it runs",
-            );
+            self.runs_unknown(name.span, "which program runs is only known when it runs");
             // What is not known may be empty: then the rest is the name.
             let rest = name.text.replace(UNKNOWN, "");
             let mut args = args;
@@ -105,11 +101,7 @@ impl Judge<'_> {
             return None;
         }
         if name.maybe {
-            self.find(
-                Effect::Code,
-                name.span,
-                "a variable may name another program",
-            );
+            self.runs_unknown(name.span, "a variable may name another program");
         }
         let whole = Span::new(
             name.span.start,
@@ -168,11 +160,7 @@ impl Judge<'_> {
         };
         let span = args[0].span;
         let Some(value) = alias else {
-            self.find(
-                Effect::Code,
-                span,
-                format!("`{name}` is an alias that is not known"),
-            );
+            self.runs_unknown(span, format!("`{name}` is an alias that is not known"));
             return;
         };
         self.environment.aliases.remove(name);

@@ -19,6 +19,7 @@ impl Judge<'_> {
     pub(crate) fn script_in(&mut self, language: Language, arg: &Arg, path: &str) {
         // Text of PowerShell is judged where it is decoded.
         if language != Language::PowerShell {
+            self.parts.script(language, &arg.text);
             self.variables_in(language, arg);
         }
         match language {

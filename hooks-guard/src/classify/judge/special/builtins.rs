@@ -264,7 +264,7 @@ pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
         if args(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
             return Outcome::Table;
         }
-        judge.find(Effect::Code, whole, "`fish` runs what it reads");
+        judge.runs_unknown(whole, "`fish` runs what it reads");
         return Outcome::Done(None);
     };
     judge.verbs(call);

@@ -139,11 +139,7 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
         }
         _ => match input {
             Input::Known(text) => code(judge, call, text, whole),
-            _ => judge.find(
-                Effect::Code,
-                whole,
-                format!("`{}` runs what it reads", call.path),
-            ),
+            _ => judge.runs_unknown(whole, format!("`{}` runs what it reads", call.path)),
         },
     }
     judge.strange(call);

@@ -448,11 +448,7 @@ pub(super) fn sql_client(
 /// Judges what a client reads from its standard input.
 fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
     let Input::Known(text) = input else {
-        judge.find(
-            Effect::Code,
-            whole,
-            format!("`{}` runs what it reads", call.path),
-        );
+        judge.runs_unknown(whole, format!("`{}` runs what it reads", call.path));
         return;
     };
     let language = call

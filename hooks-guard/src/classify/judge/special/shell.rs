@@ -131,11 +131,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                 ))
             }
             _ => {
-                judge.find(
-                    Effect::Code,
-                    whole,
-                    format!("`{}` runs what it reads", call.path),
-                );
+                judge.runs_unknown(whole, format!("`{}` runs what it reads", call.path));
                 Outcome::Done(None)
             }
         },

@@ -272,7 +272,7 @@ fn text_of(judge: &mut Judge<'_>, words: &[Arg], whole: Span) {
 fn stdin(judge: &mut Judge<'_>, whole: Span, input: &Input) -> Outcome {
     match input {
         Input::Known(text) => powershell::judge(judge, &Arg::new(text.clone(), whole)),
-        _ => judge.find(Effect::Code, whole, "PowerShell runs what it reads"),
+        _ => judge.runs_unknown(whole, "PowerShell runs what it reads"),
     }
     Outcome::Done(None)
 }

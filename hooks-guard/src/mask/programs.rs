@@ -1,0 +1,544 @@
+//! Secrets that single programs are given: behind options that mean something else to others, by
+//! place, or on their standard input.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use super::need::Need::Any;
+use super::need::READS;
+use super::rules::{QUOTED, Rule, VALUE, always, literal, literal_no_option};
+
+/// What makes a program read a password from its standard input.
+const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bhtpasswd\s+-\w*i|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\bpass\s+insert|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add)\b)";
+
+/// How much of a here-document is a secret.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum PasswordReader {
+    /// Lines of accounts: what stands behind the first colon.
+    Accounts,
+    /// The first line; what the program runs may read the others.
+    FirstLine,
+    Lines,
+}
+
+impl PasswordReader {
+    /// Returns how a line of a command reads its here-document, if that holds passwords.
+    pub(super) fn of(line: &str) -> Option<Self> {
+        static READS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(READERS).expect("the pattern is part of this file"));
+        let found = READS.find(line)?.as_str();
+        Some(match found {
+            "chpasswd" | "newusers" => Self::Accounts,
+            _ if found.starts_with("sudo") || found.starts_with("su") => Self::FirstLine,
+            _ => Self::Lines,
+        })
+    }
+}
+
+pub(super) fn rules() -> Vec<Rule> {
+    let mut rules = options();
+    rules.extend(places());
+    rules.extend(inputs());
+    rules.extend(networks());
+    rules.extend(typed());
+    rules.extend(seeds());
+    rules
+}
+
+/// A short option behind the name of a program in the same command.
+fn of_program(programs: &str, option: &str) -> String {
+    format!(r"\b(?:{programs})\b[^;|&\n]*?\s-{option}\s*({VALUE})")
+}
+
+/// Short options that mean a password to these programs only.
+fn options() -> Vec<Rule> {
+    let secret = Rule::secret;
+    vec![
+        secret(
+            Any(&[
+                "mysql",
+                "mariadb",
+                "mycli",
+                "xtrabackup",
+                "mariabackup",
+                "7z",
+                "rar",
+                "sshpass",
+            ]),
+            &format!(
+                r"\b(?:mysql|mariadb|mycli|xtrabackup|mariabackup|7z|7za|7zr|rar|unrar|sshpass)[\w.-]*\s(?:[^;|&\n]*?\s)?-h?p({VALUE})"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["7z", "rar"]),
+            r#"\b(?:7z|7za|7zr|rar|unrar)\s[^;|&\n]*?\s(?:"-h?p([^"]+)"|'-h?p([^']+)')"#,
+            literal,
+        ),
+        secret(
+            Any(&[
+                "sshpass", "mongo", "login", "cqlsh", "influx", "sqlcmd", "bcp", "isql", "osql",
+                "tsql", "sqsh", "mycli", "cypher-shell", "twine", "psexec", "rdesktop", "hdbsql", "ncftp",
+            ]),
+            &of_program(
+                r"sshpass|mongo\w*|az\s+login|cqlsh|influx|sqlcmd|bcp|isql|osql|tsql|sqsh|mycli|cypher-shell|twine|psexec\d*|rdesktop|hdbsql|ncftp\w*|(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane|oc|cf|ibmcloud)\b[^;|&\n]*?\blogin",
+                "[pP]",
+            ),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["zip", "ipmitool", "mosquitto"]),
+            &of_program(r"zip|unzip|zipcloak|ipmitool|mosquitto_\w+", "P"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["redis-cli", "valkey-cli", "keydb-cli"]),
+            &of_program("(?:redis|valkey|keydb)-cli", "a"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["ldap"]),
+            &of_program(r"ldap\w+", "w"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["ldappasswd", "slappasswd"]),
+            &format!(r"\s-[sa]\s*({VALUE})"),
+            literal_no_option,
+        )
+        .within(r"\b(?:ldappasswd|slappasswd)\b[^;|&\n]*"),
+        secret(
+            Any(&["openssl"]),
+            &of_program("openssl", r"(?:[kK]|hmac)\s"),
+            literal_no_option,
+        ),
+        secret(Any(&["pass:"]), &format!(r"\bpass:({VALUE})"), literal),
+        secret(
+            Any(&["key:"]),
+            &format!(r"\bmacopt\s+(?:hex)?key:({VALUE})"),
+            literal,
+        ),
+        // `-storepass x`, but not `-storepass:env NAME`.
+        secret(
+            Any(&["storepass", "keypass"]),
+            &format!(r"(?i)(?:^|\s)-{{1,2}}(?:src|dest)?(?:store|key)pass(?:wd)?[ =]+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["keytool"]),
+            &of_program("keytool", "new"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["useradd", "usermod", "adduser", "groupadd", "groupmod"]),
+            &format!(r"\s-[a-zA-Z]*p\s*({VALUE})"),
+            literal_no_option,
+        )
+        .within(r"\b(?:useradd|usermod|adduser|groupadd|groupmod)\b[^;|&\n]*"),
+        secret(
+            Any(&["ssh-keygen"]),
+            &format!(r"\s-[NP]\s*({VALUE})"),
+            literal_no_option,
+        )
+        .within(r"\bssh-keygen\b[^;|&\n]*"),
+        secret(
+            Any(&["-pw", "-upw", "-opw"]),
+            &format!(r"\s-[uo]?pw\s+({VALUE})"),
+            literal_no_option,
+        )
+        .within(r"\b(?:plink|pscp|psftp|putty|pdf\w+)\b[^;|&\n]*"),
+        secret(
+            Any(&["snmp"]),
+            &format!(r"\s-[AXc]\s*({VALUE})"),
+            literal_no_option,
+        )
+        .within(r"\bsnmp\w+\s[^;|&\n]*"),
+        secret(
+            Any(&["nuget", "gem"]),
+            &of_program(r"nuget|gem\s+push", "k"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["/p:"]),
+            &format!(r"\b(?:x?freerdp\d*|wlfreerdp)\b[^;|&\n]*?\s/p:({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["doveadm"]),
+            &of_program(r"doveadm\s+pw", "p"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["plaintext"]),
+            &format!(r"\bcaddy\b[^;|&\n]*?\s--?plaintext[ =]({VALUE})"),
+            literal_no_option,
+        ),
+        // `curl -E cert:password`
+        secret(
+            Any(&["curl"]),
+            &format!(
+                r#"\s(?:-[a-wyzA-WYZ]*E\s*|--(?:proxy-)?cert[ =])(?:"[^":]*:([^"]+)|'[^':]*:([^']+)|[^\s:"']+:({VALUE}))"#
+            ),
+            |captures, text| !text.starts_with("//") && literal(captures, text),
+        )
+        .within(r"\bcurl\b[^;|&\n]*"),
+        secret(
+            Any(&["curl"]),
+            r#"\s-b\s*(?:"([^"=]+=[^"]+)|'([^'=]+=[^']+)|([^\s"'=]+=[^\s"']+))"#,
+            literal,
+        )
+        .within(r"\bcurl\b[^;|&\n]*"),
+        // `user%password`, `user,password`
+        secret(
+            Any(&["%"]),
+            &format!(r"(?:^|\s)--user[ =][^\s%]+%({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["lftp", "open"]),
+            &format!(r"\b(?:lftp|open)\b[^;|&\n]*?\s-u\s*[^\s,]+,({VALUE})"),
+            literal,
+        ),
+    ]
+}
+
+/// Secrets among the operands of programs.
+fn places() -> Vec<Rule> {
+    let secret = Rule::secret;
+    vec![
+        secret(
+            Any(&["vault"]),
+            &format!(r"\bvault\s+login\s+(?:-\S+\s+)*({VALUE})"),
+            |captures, text| !text.contains('=') && literal_no_option(captures, text),
+        ),
+        secret(
+            Any(&["vault", "bao"]),
+            &format!(r"\s[\w./][\w./-]*=({VALUE})"),
+            |captures, text| !text.starts_with('@') && literal(captures, text),
+        )
+        .within(r"\b(?:vault|bao)\s+(?:kv\s+)?(?:put|patch|write|login)\b[^;|&\n]*"),
+        secret(
+            Any(&["secret"]),
+            &format!(r"\s[A-Za-z_]\w*=({VALUE})"),
+            literal,
+        )
+        .within(r"\bsecrets?\s+(?:set|import|put|add|create)\s[^;|&\n]*"),
+        secret(
+            Any(&["passwd"]),
+            &format!(
+                r"\b(?:ht|mosquitto_)passwd\s+(?:-\S+\s+(?:[0-9]+\s+)?)*-[a-zA-Z]*b[a-zA-Z]*\s+(?:-\S+\s+(?:[0-9]+\s+)?)*(?:[^-\s]\S*\s+){{1,2}}({VALUE})\s*(?:$|[;|&>)\n])"
+            ),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["mkpasswd"]),
+            &format!(
+                r"\bmkpasswd(?:\s+-[mSRC]\s*[^\s-]\S*|\s+--(?:method|salt|rounds)[ =]\S+|\s+-\S+)*\s+({VALUE})"
+            ),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["openssl"]),
+            &format!(r"\bopenssl\s+passwd(?:\s+-(?:salt|in)\s+\S+|\s+-\w+)*\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["wpa_passphrase"]),
+            &format!(r"\bwpa_passphrase\s+{VALUE}\s+({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["set_network"]),
+            &format!(r"\bset_network\s+[0-9]+\s+(?:psk|password|wep_key[0-9])\s+({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["nmcli"]),
+            &format!(
+                r"(?i)\s(?:psk|password|passwd|[\w-]+\.[\w-]*(?:psk|password|passwd|wep-key[0-9]?|pin|secrets?))\s+({VALUE})"
+            ),
+            literal,
+        )
+        .within(r"\bnmcli\b[^;|&\n]*"),
+        secret(
+            Any(&["iwconfig"]),
+            &format!(r"\biwconfig\s+\S+\s+key\s+({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["smbclient"]),
+            &format!(r"\bsmbclient\s+(?://|\\\\)\S+\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["net"]),
+            &format!(r"(?i)\bnet\s+use\s+(?:\w:\s+|\*\s+)?['\x22]?\\{{2,}}\S+\s+(?:/user:\S+\s+)?({VALUE})"),
+            |_, text| !text.starts_with(['/', '*']),
+        ),
+        secret(
+            Any(&["net"]),
+            &format!(r"(?i)\bnet\s+user\s+[^/\s]\S*\s+({VALUE})"),
+            |_, text| !text.starts_with(['/', '*']),
+        ),
+        secret(
+            Any(&["schtasks"]),
+            &format!(r"(?i)\bschtasks\b[^;|&\n]*?\s/rp\s+({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["mysqladmin", "mariadb-admin"]),
+            &format!(r"\b(?:mysqladmin|mariadb-admin)\b[^;|&\n]*?\spassword\s+({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["rabbitmqctl"]),
+            &format!(
+                r"\brabbitmqctl\b[^;|&\n]*?\s(?:add_user|change_password|authenticate_user)\s+{VALUE}\s+({VALUE})"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["bw"]),
+            &format!(r"\bbw\s+(?:unlock\s+|login\s+[^-\s]\S*\s+)({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["rclone"]),
+            &format!(r"\brclone\s+obscure\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["cargo"]),
+            &format!(r"\bcargo\s+login\s+(?:--registry[ =]\S+\s+)?({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["authtoken"]),
+            &format!(r"\b(?:add-)?authtoken\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["encrypt_string", "unseal", "set-initial-password"]),
+            &format!(r"\b(?:encrypt_string|operator\s+unseal|set-initial-password)\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["qpdf"]),
+            &format!(r"\bqpdf\b[^;|&\n]*?--encrypt\s+({VALUE}\s+{VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["_pw"]),
+            &format!(r"\b(?:user|owner|input)_pw\s+({VALUE})"),
+            literal,
+        ),
+        // Settings whose name and value are words.
+        secret(
+            Any(&["config"]),
+            &format!(
+                r#"(?i)\bconfig(?:ure)?\s+(?:set\s+|add\s+|-\S+\s+)*["']?[\w./:@-]*(?:token|secret|passw(?:or)?d|api_?key|_auth|authtoken|accesskey|access_key|private_?key)[\w.-]*["']?\s+({VALUE})"#
+            ),
+            |captures, text| !text.starts_with(['-', '/', '~']) && literal(captures, text),
+        ),
+        secret(
+            Any(&["http-basic"]),
+            &format!(r"\bhttp-basic\.\S+\s+{VALUE}\s+({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["set"]),
+            &format!(
+                r"(?i)\b(?:setenv|setx|set\s+-\w+)\s+\w*(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|_key|_pass)\w*\s+({VALUE})"
+            ),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["sqlplus", "sqlldr", "expdp", "impdp", "sqlcl", "rman", "conn"]),
+            r#"(?i)(?:\b(?:sqlplus|sqlldr|expdp|impdp|sqlcl|rman)\b[^;|&\n]*?\s(?:userid=|target\s+)?|(?:^|\n|['"])\s*conn(?:ect)?\s+)['"]?[\w$#]+/("[^"]*"|[^\s@'";|&]+)(?:@|\s|$|['";])"#,
+            always,
+        ),
+    ]
+}
+
+/// What a program reads on its standard input, written in the command.
+fn inputs() -> Vec<Rule> {
+    let secret = Rule::secret;
+    vec![
+        secret(
+            Any(READS),
+            &format!(
+                r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
+            ),
+            literal,
+        ),
+        // Several, in a group.
+        secret(
+            Any(READS),
+            &format!(
+                r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE})(?:\s*;\s*(?:echo|printf|sleep|cat)\b[^;|&\n()]*)*\s*;?\s*[)}}]\s*\|\s*[^|;&\n]*?{READERS}"
+            ),
+            literal,
+        ),
+        secret(
+            Any(READS),
+            &format!(r"{READERS}[^|;&\n]*?<<<\s*({VALUE})"),
+            literal,
+        ),
+        // A format that says that its arguments are secrets.
+        secret(
+            Any(&["printf"]),
+            &format!(
+                r#"(?i)\bprintf\s+(?:"[^"\n]*(?:passw(?:or)?d|secret|token)[^"\n]*%s[^"\n]*"|'[^'\n]*(?:passw(?:or)?d|secret|token)[^'\n]*%s[^'\n]*')((?:[ \t]+{VALUE})+)"#
+            ),
+            |captures, text| literal(captures, text.trim()),
+        ),
+    ]
+}
+
+/// Files and protocols with passwords.
+fn networks() -> Vec<Rule> {
+    let secret = Rule::secret;
+    const GAP: &str = r"(?:\s|\\n|\\t|\\r)+";
+    const REDIS: &str = r#"(?:\\"[^"\\]*\\"|"[^"\n]*"|'[^'\n]*'|[^\s;|&"'\\]+)"#;
+    vec![
+        // `.netrc`
+        secret(
+            Any(&["machine", "default"]),
+            &format!(
+                r#"\b(?:machine{GAP}\S+?|default)(?:{GAP}(?:login|user|account){GAP}[^\s\\]+)*{GAP}passw(?:or)?d{GAP}("[^"]*"|[^\s"'\\]+)"#
+            ),
+            literal,
+        ),
+        // `.pgpass`
+        secret(
+            Any(&["pgpass"]),
+            r#"[\w.*-]+:(?:[0-9]+|\*):[^:\s"']+:[^:\s"']+:((?:[^\s"'\\]|\\[^n])+)"#,
+            literal,
+        )
+        .within(r"(?is)\A.*pgpass.*\z"),
+        // What FTP is told.
+        secret(
+            Any(&["ftp"]),
+            &format!(r"(?m)^\s*(?:quote\s+)?(?:user\s+\S+[ \t]+|pass[ \t]+)({VALUE})"),
+            literal,
+        )
+        .within(r"(?is)\A.*ftp.*\z"),
+        // What Redis is told.
+        secret(
+            Any(&["redis", "valkey", "keydb", "6379"]),
+            &format!(
+                r#"(?i)(?:\b(?:redis|valkey|keydb)-cli(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+|\b(?:echo|printf)\s+(?:-\w+\s+)*|^\s*|\bhello\s+[0-9]\s+|["'\n])auth[ \t]+({REDIS}(?:[ \t]+{REDIS})?)"#
+            ),
+            literal,
+        )
+        .within(r"(?is)\A.*(?:redis|valkey|keydb|6379).*\z"),
+        secret(
+            Any(&["requirepass", "masterauth"]),
+            &format!(r"(?i)\b(?:requirepass|masterauth)\s+({REDIS})"),
+            |captures, text| !text.starts_with(".*") && literal(captures, text),
+        ),
+        secret(
+            Any(&["migrate"]),
+            &format!(r"(?i)\sauth(?:2\s+{REDIS})?\s+({REDIS})"),
+            literal,
+        )
+        .within(r"(?i)\bmigrate\s[^;|&\n]*"),
+        secret(
+            Any(&["setuser"]),
+            r#"[\s"'\\][<>]([^\s"'<>;|&\\]+)"#,
+            literal,
+        )
+        .within(r"(?i)\bacl\s+setuser\s[^;|\n]*"),
+    ]
+}
+
+/// What scripts type where a password is asked for.
+fn typed() -> Vec<Rule> {
+    let secret = Rule::secret;
+    vec![
+        secret(
+            Any(&["send"]),
+            &format!(
+                r"(?is)(?:assw(?:or)?d|assphrase|\bpin\b|\botp\b|verification code|one-time).{{0,120}}?\bsend(?:_user)?\s+(?:--?\w*\s+)*({QUOTED}|\{{[^}}]*\}}|[^\s;\x22'{{}}]+)"
+            ),
+            no_variable,
+        ),
+        secret(
+            Any(&["send"]),
+            &format!(
+                r"(?is)(?:assw(?:or)?d|assphrase|\bpin\b|\botp\b).{{0,120}}?\.(?:send|sendline|write)\(\s*b?({QUOTED})"
+            ),
+            no_variable,
+        ),
+        secret(
+            Any(&["pexpect"]),
+            &format!(r"\bpexpect\.sendline\(\s*b?({QUOTED})"),
+            no_variable,
+        ),
+        // Calls with a name and a password.
+        secret(
+            Any(&["auth", "changeuserpassword", ".login", "credential"]),
+            &format!(
+                r"(?i)(?:\.auth|changeUserPassword|\.login|(?:basic|digest)auth|\bauth\s*=\s*|NetworkCredential)\(\s*{QUOTED}\s*,\s*b?({QUOTED})"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["create_"]),
+            &format!(r"(?i)\bcreate_(?:super)?user\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})"),
+            literal,
+        ),
+        secret(
+            Any(&["bcrypt", "hash", "make_password", "hashpw"]),
+            &format!(
+                r"(?i)\b(?:bcrypt(?:\.\w+)?|Hash::make|(?:generate_)?password_hash|make_password|hashpw)\(\s*b?({QUOTED})"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["setenvironmentvariable", "putenv", "setdefault"]),
+            &format!(
+                r#"(?i)\b(?:SetEnvironmentVariable|putenv|setdefault)\(\s*\\?["'][^"']*(?:token|secret|passw(?:or)?d|api_?key|_key)[^"']*["']\s*,\s*({QUOTED})"#
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["securestring"]),
+            &format!(r"(?i)\bConvertTo-SecureString\s+(?:-String\s+)?({VALUE})"),
+            literal_no_option,
+        ),
+    ]
+}
+
+/// Seeds of one-time passwords.
+fn seeds() -> Vec<Rule> {
+    let secret = Rule::secret;
+    vec![
+        secret(
+            Any(&["oathtool"]),
+            &format!(
+                r"\boathtool\b(?:\s+(?:-[dswcNS]|--(?:digits|window|counter|now|start-time|time-step-size))[ =]\S+|\s+-\S+)*\s+({VALUE})"
+            ),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["otp("]),
+            &format!(r"(?i)\b[TH]OTP\(\s*({QUOTED})"),
+            literal,
+        ),
+        secret(
+            Any(&["oath"]),
+            &format!(r"\boath\s+(?:accounts\s+)?add\s+(?:-\S+\s+)*{VALUE}\s+({VALUE})"),
+            literal_no_option,
+        ),
+    ]
+}
+
+/// A text that is more than the value of a variable and a line break.
+fn no_variable(_: &Captures<'_>, text: &str) -> bool {
+    let text = text.trim_matches(['"', '\'', '\\', '{', '}']);
+    let text = text.trim_end_matches("\\r").trim_end_matches("\\n");
+    let text = text.trim_end_matches(['\\', 'r', 'n']);
+    !text.is_empty() && !text.trim_start_matches('\\').starts_with('$')
+}

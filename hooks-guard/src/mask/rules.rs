@@ -1,0 +1,417 @@
+//! The patterns behind which secrets stand in any command; [`programs`](super::programs) and
+//! [`sql`](super::sql) have those of single programs and of statements of databases.
+
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use regex::{Captures, Regex};
+
+use super::need::NAMES;
+use super::need::Need::{self, Any, Run};
+use super::{Kind, Reader, programs, sql};
+
+/// A value as a shell or a file of settings writes it: quoted, escaped, bare,
+/// or all of them in turn; from a quote that nothing closes, the rest of the line: what is on the
+/// next one may run.
+pub(super) const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>)"'`\\])+|["'][^\n]*)"#;
+
+/// A string as a language writes it, also within the quotes of a shell.
+pub(super) const QUOTED: &str = r#"(?:\\"[^"\\\n]*(?:\\[^"\n][^"\\\n]*)*\\"|"(?:[^"\\\n]|\\.)*"|\\'[^'\\\n]*\\'|'(?:[^'\\\n]|\\.)*')"#;
+
+/// A name behind which a secret stands.
+pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|pwd|credentials?|cookie|signature|(?:api|auth|private|access|account|secret|encryption|master|signing)_?key|(?:[tm]?otp|mfa|2fa)_?seed|mnemonic|(?:db|user|root|admin|sudo|become|ssh|smtp|mail|ftp|http|proxy|bind|login)_?pass)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|psk|pw|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?)";
+
+/// What the name ends with of something that is no secret, although its name begins as one: where
+/// a secret comes from, or what is run to get one.
+const SOURCES: &[&str] = &[
+    "stdin", "file", "path", "_dir", "-dir", "_fd", "-fd", "-id", "-arn", "command", "_cmd",
+    "-cmd", "program", "helper", "prompt", "askpass", "script", "name",
+];
+
+/// What the one group that takes part finds is hidden, without one the whole.
+pub(super) struct Rule {
+    /// Without which it finds nothing.
+    pub(super) need: Need,
+    /// Where it looks; everywhere without one. What it finds may end behind it.
+    scope: Option<Pattern>,
+    pub(super) pattern: Pattern,
+    pub(super) kind: Kind,
+    counts: Counts,
+    pub(super) doubt: Doubt,
+    /// Whether it finds the words of a shell, which within quotes end where the next one begins.
+    pub(super) finds_words: bool,
+}
+
+/// Whether what a pattern found is a secret.
+pub(super) type Counts = fn(&Captures<'_>, &str) -> bool;
+
+/// How often what a rule finds is no secret.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Doubt {
+    No,
+    /// Unless it has letters of both cases and digits.
+    Some,
+    Much,
+}
+
+impl Rule {
+    /// A rule of which all that it finds is a secret, as far as `counts` says so.
+    pub(super) fn secret(need: Need, pattern: &str, counts: Counts) -> Self {
+        Self {
+            need,
+            scope: None,
+            pattern: Pattern::new(pattern),
+            kind: Kind::Secret,
+            counts,
+            doubt: Doubt::No,
+            finds_words: true,
+        }
+    }
+
+    /// Says that what it finds may be of several strings.
+    pub(super) fn strings(mut self) -> Self {
+        self.finds_words = false;
+        self
+    }
+
+    /// Looks for it only where this pattern matches.
+    pub(super) fn within(mut self, scope: &str) -> Self {
+        self.scope = Some(Pattern::new(scope));
+        self
+    }
+
+    /// Returns where it looks in a text.
+    pub(super) fn windows(&self, text: &str) -> Vec<Range<usize>> {
+        match &self.scope {
+            Some(scope) => (scope.get().find_iter(text).map(|found| found.range())).collect(),
+            None => std::iter::once(0..text.len()).collect(),
+        }
+    }
+
+    pub(super) fn counts(&self, reader: Reader, captures: &Captures<'_>, text: &str) -> bool {
+        let doubtful = match (reader, self.doubt) {
+            (Reader::Model, _) | (_, Doubt::No) => false,
+            (Reader::Trail, Doubt::Some) => {
+                let any = |class: fn(&u8) -> bool| text.as_bytes().iter().any(class);
+                !(any(u8::is_ascii_uppercase)
+                    && any(u8::is_ascii_lowercase)
+                    && any(u8::is_ascii_digit))
+            }
+            (Reader::Trail, Doubt::Much) => true,
+            #[cfg(any(feature = "sqlite", feature = "postgres"))]
+            (Reader::Names, _) => true,
+        };
+        !doubtful && (self.counts)(captures, text)
+    }
+}
+
+pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let mut rules = general();
+    rules.extend(programs::rules());
+    rules.extend(sql::rules());
+    rules
+});
+
+/// Digests with the name of their algorithm.
+pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(r"\b(?:sha(?:1|256|384|512)-|SHA256:|h1:)[A-Za-z0-9+/]{27,88}={0,2}")
+});
+
+fn general() -> Vec<Rule> {
+    let secret = Rule::secret;
+    vec![
+        secret(
+            Any(&["-----begin"]),
+            r"(?s)-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\z)",
+            always,
+        ),
+        // A JSON Web Token: its parts are told apart by dots.
+        secret(
+            Any(&["eyj"]),
+            r"\beyJ[\w-]{4,}\.[\w-]+(?:\.[\w-]*)*",
+            always,
+        ),
+        secret(
+            Any(&[
+                "hooks.slack.com/",
+                "/api/webhooks/",
+                "/webhookb2/",
+                "/webhook/",
+                "hooks.zapier.com/",
+                ".make.com/",
+                "/with/key/",
+                "/bot/v2/hook/",
+                "/triggers/",
+            ]),
+            r"(?i)\b(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/(?:v\d+/)?webhooks|webhook\.office\.com/webhookb2|outlook\.office(?:365)?\.com/webhook|hooks\.zapier\.com/hooks/catch|hook\.\w+\.make\.com|maker\.ifttt\.com/trigger/[^\s/]+/(?:json/)?with/key|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook)/([^\s'\x22]+)",
+            always,
+        ),
+        // Tokens that are told by more than a mark.
+        secret(
+            Run(22, |byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+            }),
+            r"\b[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
+            always,
+        ),
+        secret(
+            Any(&["re_"]),
+            r"\b(re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,28})\b",
+            always,
+        ),
+        secret(
+            Any(&["pat-"]),
+            r"\b(pat-[a-z]{2,3}[0-9]-[0-9a-f-]{36})\b",
+            always,
+        ),
+        secret(Any(&["pk_"]), r"\b(pk_[0-9]{5,}_[A-Z0-9]{30,})\b", always),
+        secret(
+            Any(&["/"]),
+            r"\b([12]/[0-9]{10,}(?:/[0-9]{10,})?:[0-9a-f]{32})\b",
+            always,
+        ),
+        // Hashes of passwords, as `crypt` writes them.
+        secret(
+            Any(&["$1$", "$2", "$5$", "$6$", "$7$", "$y$", "$gy$", "$argon2"]),
+            r"\$(?:1|2[abxy]?|5|6|7|y|gy|argon2[id]{1,2})\$[A-Za-z0-9./$,=+-]{20,}",
+            always,
+        ),
+        // What stands before the host of a URL; its last `@` before the path, or
+        // behind a slash that belongs to a password.
+        secret(
+            Any(&["://"]),
+            r#"(?i)[a-z][a-z0-9+.-]*://([^\s/"'<>]+)@"#,
+            not_git,
+        ),
+        secret(
+            Any(&["://"]),
+            r#"(?i)[a-z][a-z0-9+.-]*://([^\s/:@"'<>]*:[^\s"'<>]*)@"#,
+            always,
+        ),
+        // Headers.
+        secret(
+            Any(&["bearer", "negotiate", "aws4-hmac-sha256"]),
+            &format!(r"(?i)\b(?:bearer|negotiate|aws4-hmac-sha256)[ \t]+({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["authorization"]),
+            &format!(
+                r#"(?i)\bauthorization\\*["']?\s*[:=]\s*(?:(?:basic|bearer|token|digest|apikey)\\?\s+)?({VALUE})"#
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["cookie:"]),
+            r#"(?i)\b(?:set-)?cookie:\s*([^"'\n]+)"#,
+            always,
+        ),
+        // Assignments, settings, JSON, queries of URLs, long options.
+        secret(
+            Any(NAMES),
+            &format!(r#"(?i)["']?\b{NAME}\\*["']?\]?(?:\s+\+?:?=\s+|\+?:?=|\s*:\s*)({VALUE})"#),
+            of_a_name,
+        ),
+        secret(
+            Any(NAMES),
+            &format!(r"(?i)(?:^|\s)-{{1,2}}{NAME}\s+({VALUE})"),
+            |captures, text| !text.starts_with('-') && of_a_name(captures, text),
+        ),
+        secret(
+            Any(&["--from-literal"]),
+            &format!(r"\s--from-literal[ =][\w.-]+=({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["secret"]),
+            &format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--value|--body|-b)[ =]({VALUE})"),
+            literal,
+        ),
+        // `--user NAME:PASSWORD`, of which the name may stay.
+        secret(
+            Any(&[":"]),
+            r#"(?:^|\s)(?:-[a-zA-Z]*[uU]|--(?:proxy-)?user)[ =]?(?:"[^"':]*:([^"]+)|'[^"':]*:([^']+)|[^\s"':]*:((?:[^\s"'\\]|\\.)+))"#,
+            |captures, text| !text.starts_with("//") && literal(captures, text),
+        ),
+        secret(
+            Any(&["%"]),
+            &format!(r"(?:^|\s)-U\s*[^\s%]+%({VALUE})"),
+            literal,
+        ),
+        // What looks like chance.
+        Rule {
+            doubt: Doubt::Much,
+            ..secret(
+                Run(32, |byte| byte.is_ascii_hexdigit()),
+                r"\b[0-9a-fA-F]{32,}\b",
+                always,
+            )
+        },
+        Rule {
+            doubt: Doubt::Some,
+            ..secret(
+                Run(20, |byte| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'_' | b'-')
+                }),
+                // A name before `=` is none of it.
+                r"[A-Za-z0-9+_-]{20,}={0,2}",
+                chance,
+            )
+        },
+        Rule {
+            doubt: Doubt::Some,
+            ..secret(
+                Run(32, |byte| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+                }),
+                r"[A-Za-z0-9+/]{32,}={0,2}",
+                chance,
+            )
+        },
+        Rule {
+            need: Any(&["@"]),
+            scope: None,
+            pattern: Pattern::new(
+                r#"[^\s@<>"'`(),;:=|&/\[\]{}$]+@[^\s@<>"'`(),;:=|&/\[\]{}$]+\.[^\s@<>"'`(),;:=.|&/\[\]{}$]{2,}"#,
+            ),
+            kind: Kind::Mail,
+            counts: |_, text| !text.starts_with("git@"),
+            doubt: Doubt::Much,
+            finds_words: false,
+        },
+    ]
+}
+
+/// Compiled where it is needed first: together they take longer than everything else that a hook
+/// does. `\w` is what it is in ASCII, of which tokens are made: the letters of all languages would be
+/// most of a pattern.
+pub(super) struct Pattern {
+    pub(super) text: String,
+    compiled: OnceLock<Regex>,
+}
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.replace(r"\w", "[[:word:]]"),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn get(&self) -> &Regex {
+        self.compiled.get_or_init(|| {
+            Regex::new(&self.text).expect("the pattern is part of this file, and a test uses it")
+        })
+    }
+}
+
+pub(super) fn always(_: &Captures<'_>, _: &str) -> bool {
+    true
+}
+
+/// `git` is everybody's user.
+fn not_git(_: &Captures<'_>, text: &str) -> bool {
+    text != "git" && text != "hg"
+}
+
+/// A variable or a substitution is no secret, but says where one comes from.
+pub(super) fn literal(_: &Captures<'_>, text: &str) -> bool {
+    let bare = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'))
+        .unwrap_or(text);
+    if matches!(text, "''" | "\\\"\\\"" | "%s") || bare.starts_with("$(") || bare.starts_with('`') {
+        return false;
+    }
+    let Some(name) = bare.strip_prefix('$') else {
+        return !bare.is_empty();
+    };
+    let name = name
+        .strip_prefix('{')
+        .and_then(|name| name.strip_suffix('}'))
+        .unwrap_or(name);
+    // Lower case could be a password that begins with a dollar sign.
+    name.is_empty()
+        || !name
+            .bytes()
+            .all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
+}
+
+/// A value behind a name that says that it is a secret, and neither where one comes from nor what
+/// is run to get one.
+fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
+    let whole = captures.get(0).map_or("", |group| group.as_str());
+    let name = whole.strip_suffix(text).unwrap_or(whole).to_lowercase();
+    let name = name
+        .trim_end_matches(|c: char| !c.is_alphanumeric())
+        .trim_start();
+    let is_elsewhere = ["env:", "file:", "fd:"]
+        .iter()
+        .any(|source| text.starts_with(source));
+    // A pair or a list is written out behind its name.
+    let is_pair = text.starts_with("(\"") || text.starts_with("('");
+    // A file is read, and who decides has to see which.
+    let is_file = text
+        .trim_start_matches(['"', '\''])
+        .strip_prefix('@')
+        .is_some_and(|path| path.starts_with(['/', '~', '.']));
+    // The folder that a shell is in, the key of an object, and the name of a setting of Git.
+    let is_known = match name
+        .rsplit(['$', '"', '\'', ' ', '-'])
+        .next()
+        .unwrap_or_default()
+    {
+        "pwd" => text.starts_with('/'),
+        "key" => name.starts_with('-') && text.contains(['/', '.']),
+        name => name.starts_with("git_config_key"),
+    };
+    let is_setting = ["true", "false", "null", "none", "yes", "no", "on", "off"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word));
+    !is_elsewhere
+        && !is_known
+        && !is_file
+        && !is_pair
+        && !is_setting
+        && !closes_a_quote(whole, text)
+        && !SOURCES.iter().any(|end| name.ends_with(end))
+        && literal(captures, text)
+}
+
+/// Whether the quote before a value closes one before its name: `"password:"` asks for one.
+fn closes_a_quote(whole: &str, value: &str) -> bool {
+    let Some(quote) = whole.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
+        return false;
+    };
+    let name = whole[1..].strip_suffix(value).unwrap_or("");
+    let behind = value.strip_prefix(quote);
+    let ends = |c: char| c.is_whitespace() || matches!(c, ';' | ')' | ']' | '}' | ',');
+    !name.contains(quote)
+        && behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(ends))
+}
+
+pub(super) fn literal_no_option(captures: &Captures<'_>, text: &str) -> bool {
+    !text.starts_with('-') && literal(captures, text)
+}
+
+/// Whether letters of both cases and digits follow each other as in no word.
+fn chance(_: &Captures<'_>, text: &str) -> bool {
+    let class = |byte: u8| match byte {
+        b'0'..=b'9' => 1,
+        b'a'..=b'z' => 2,
+        b'A'..=b'Z' => 3,
+        _ => 0,
+    };
+    let changes = text
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| {
+            let (one, other) = (class(pair[0]), class(pair[1]));
+            one != other && one != 0 && other != 0
+        })
+        .count();
+    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
+    let letters = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    letters && (digits && (plain || changes * 5 >= text.len()) || changes * 2 >= text.len())
+}

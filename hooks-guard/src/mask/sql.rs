@@ -1,0 +1,94 @@
+//! Passwords and keys in statements of databases.
+
+use super::need::Need::Any;
+use super::rules::{Rule, literal};
+
+/// Blanks and comments between the words of a statement.
+const GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)+";
+const MAY_GAP: &str = r"(?:\s|\\n|/\*[^*]*\*/)*";
+
+/// A string of SQL, within whatever quotes of a shell: `'pw'`, `\'pw\'`, `'\''pw'\''`, `$$pw$$`.
+const STRING: &str = r#"(?:[EeNnXx]|[Uu]&)?(?:'"'"'[^'"]*'"'"'|'"'[^'"]*'"|'\\''[^'\\]*'\\''|\\"[^"\\]*\\"|\\'[^'\\]*\\'|"[^"\n]*"|''[^']+''|'(?:[^'\\]|''|\\[^'])*(?:\\'[^';\n]*)*'|\\?\$\w*\\?\$.*?\\?\$\w*\\?\$)"#;
+
+/// A string or a word.
+fn value() -> String {
+    format!(r#"(?s:{STRING}|[^\s;'"(),\\$][^\s;'"(),\\]*)"#)
+}
+
+pub(super) fn rules() -> Vec<Rule> {
+    let secret = |need, pattern: &str, counts| Rule::secret(need, pattern, counts).strings();
+    let value = value();
+    vec![
+        // `IDENTIFIED BY 'x'`, `IDENTIFIED WITH plugin AS 'x'`, `IDENTIFIED VIA plugin USING PASSWORD('x')`
+        secret(
+            Any(&["identified"]),
+            &format!(
+                r"(?i)\bidentified{GAP}(?:(?:with|via){GAP}\S+?{GAP}(?:by|as|using)|by){GAP}(?:values{GAP}|password{GAP})?(?:password{MAY_GAP}\({MAY_GAP})?({value})"
+            ),
+            |captures, text| {
+                let word = text.to_ascii_lowercase();
+                !matches!(&*word, "random" | "password" | "values") && literal(captures, text)
+            },
+        ),
+        secret(
+            Any(&["replace", "salt"]),
+            &format!(r"(?i)\b(?:replace|salt){GAP}({value})"),
+            literal,
+        )
+        .within(r"(?i)\bidentified\s[^;]*"),
+        // `ALTER ROLE x PASSWORD 'y'`, `CREATE LOGIN x WITH PASSWORD = 'y'`, `OPTIONS (password 'y')`
+        secret(
+            Any(&["password"]),
+            &format!(
+                r"(?i)\b(?:old_)?password{MAY_GAP}(?:=|\bto\b|\bis\b)?{MAY_GAP}((?s:{STRING}))"
+            ),
+            literal,
+        )
+        .within(
+            r"(?i)\b(?:create|alter|set|grant|backup|restore|open|change)\s[^;]*?\bpassword\b(?:[^;]*)",
+        ),
+        // `SET PASSWORD FOR x = PASSWORD('y')`
+        secret(
+            Any(&["password"]),
+            &format!(r"(?i)\w*password{MAY_GAP}\({MAY_GAP}((?s:{STRING})){MAY_GAP}\)"),
+            literal,
+        ),
+        secret(
+            Any(&["password"]),
+            &format!(
+                r"(?i)\bset{GAP}password(?:{GAP}for{GAP}[^=;]+?)?{MAY_GAP}(?:=|\bto\b){MAY_GAP}((?s:{STRING}))"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["crypt"]),
+            &format!(r"(?i)\bcrypt\({MAY_GAP}((?s:{STRING})){MAY_GAP},"),
+            literal,
+        ),
+        secret(
+            Any(&["crypt"]),
+            &format!(
+                r"(?i)\b(?:pgp_sym_(?:en|de)crypt|aes_(?:en|de)crypt|des_(?:en|de)crypt)(?:_bytea)?\([^;]*?,{MAY_GAP}((?s:{STRING})){MAY_GAP}[,)]"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["bypassphrase"]),
+            &format!(r"(?i)\b(?:en|de)cryptbypassphrase\({MAY_GAP}((?s:{STRING}))"),
+            literal,
+        ),
+        // Encrypted files of SQLite.
+        secret(
+            Any(&["attach"]),
+            &format!(r"(?i)\battach\b[^;]*?\bkey{GAP}((?s:{STRING}))"),
+            literal,
+        ),
+        secret(
+            Any(&["pragma"]),
+            &format!(
+                r"(?i)\bpragma{GAP}(?:\w+\.)?(?:re|hex|hexre|text|textre)?key{MAY_GAP}[=(]{MAY_GAP}((?s:{STRING}))"
+            ),
+            literal,
+        ),
+    ]
+}
