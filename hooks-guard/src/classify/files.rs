@@ -111,6 +111,45 @@ mod tests {
     }
 
     #[test]
+    fn searches_of_folders_that_may_hold_secrets_ask_and_lists_of_names_do_not() {
+        let asks = |tool: &str, path: &str| {
+            let access = FileAccess {
+                tool: tool.to_owned(),
+                effect: Crud::Read,
+                paths: vec![path.into()],
+                input_hash: None,
+            };
+            let verdict = Judgement::of_file(&access, "Tool files").classification;
+            verdict.decision == Decision::RequiresConfirmation
+        };
+        for path in ["~/.config", "~", "/", "/etc", "~/.ssh", ".env*"] {
+            for tool in [
+                "Grep",
+                "grep_search",
+                "search_file_content",
+                "read_many_files",
+            ] {
+                assert!(asks(tool, path), "{tool} {path}");
+            }
+            if path != ".env*" {
+                for tool in ["Glob", "LS", "list_directory"] {
+                    assert!(!asks(tool, path), "{tool} {path}");
+                }
+            }
+        }
+        for path in [
+            "src",
+            "~/projects/app",
+            "/usr/include",
+            "~/.cargo/registry/src",
+        ] {
+            assert!(!asks("Grep", path), "{path}");
+        }
+        assert!(asks("Read", "~/.config/*/settings.json"));
+        assert!(!asks("Read", "~/.config/app/settings.json"));
+    }
+
+    #[test]
     fn reads_of_secrets_and_of_files_without_a_name_ask() {
         for paths in [
             &["/srv/project/.env"][..],

@@ -20,7 +20,7 @@ mod verdict;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use explain::Explanation;
-pub use parts::{Judgement, Part, PartAssignment, PartCall, Parts, Touch, UNKNOWN, Word};
+pub use parts::{FileRead, Judgement, Part, PartAssignment, PartCall, Parts, Touch, UNKNOWN, Word};
 pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};

@@ -68,6 +68,21 @@ fn file_tools_name_their_files() {
         ),
         (
             Agent::ClaudeCode,
+            "Grep",
+            json!({"pattern": "x", "path": "src", "glob": "*.rs"}),
+            Crud::Read,
+            vec!["src"],
+        ),
+        // A search that is limited to names of secrets reads these.
+        (
+            Agent::ClaudeCode,
+            "Grep",
+            json!({"pattern": "x", "path": "src", "glob": "**/.env*"}),
+            Crud::Read,
+            vec!["src", "**/.env*"],
+        ),
+        (
+            Agent::ClaudeCode,
             "Glob",
             json!({"pattern": "/etc/**"}),
             Crud::Read,
