@@ -167,7 +167,10 @@ async fn long_texts_with_secrets_take_bounded_time() {
         ),
         format!("{many} ./frob"),
         format!("{many}; $T1_TOKEN"),
-        format!("curl -X POST {}", "-H 'Authorization: Bearer abcdef' ".repeat(280)),
+        format!(
+            "curl -X POST {}",
+            "-H 'Authorization: Bearer abcdef' ".repeat(280)
+        ),
         format!(
             "psql -c \"{}\"",
             "ALTER ROLE x PASSWORD 'abcdef';".repeat(300)

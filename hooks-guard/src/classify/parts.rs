@@ -152,6 +152,10 @@ pub struct PartCall {
 
 /// A text in another language that a part runs.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    expect(dead_code, reason = "there is no audit trail")
+)]
 pub(crate) struct Script {
     pub(crate) language: Language,
     pub(crate) text: String,
