@@ -26,6 +26,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub mod approval;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod audit;
 pub mod classify;
 #[cfg(feature = "http")]

@@ -9,11 +9,12 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
+use crate::approval::ApprovalScope;
 use crate::audit::{
     Answered, AuditError, AuditRecord, AuditStore, CallName, Change, ChangeStream, Executed,
-    Execution, Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which,
+    Execution, Granted, Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which, in_time,
 };
-use crate::classify::Decision;
+use crate::classify::{Decision, Parts};
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, Judged};
 use crate::mask::Masked;
@@ -74,8 +75,9 @@ pub enum Responded {
     /// It was taken to the trail.
     Answered(Answered),
     /// What touches the guard itself, or what runs later, is asked about every time, and so is
-    /// what is only known when it runs: the answer was not taken.
-    NotRemembered,
+    /// what is only known when it runs: the answer was not taken. In words, why; `None` if a rule
+    /// says so.
+    NotRemembered(Option<String>),
     /// It was to hold for a session, and belongs to none: the answer was not taken.
     NoSession,
 }
@@ -88,9 +90,10 @@ pub enum Remember {
     /// For the one command that was asked about.
     #[default]
     Once,
-    /// For the same command in the same directory, in this session.
+    /// For the same command in the same directory by the same agent, in this session, while the
+    /// files that decide what it does are unchanged.
     Session,
-    /// For the same command in the same directory, until it is revoked.
+    /// The same in every session, until it is revoked.
     Always,
 }
 
@@ -149,7 +152,8 @@ impl PermissionService {
     /// Decides about a request. The decision is on disk when this returns.
     ///
     /// What a person approved before is allowed: once, where the approval has not been used
-    /// yet, or as long as it was to be remembered; for the same command, directory and session.
+    /// yet, or as long as it was to be remembered; for the same command, directory, session and
+    /// agent, while the files that decide what the command does are unchanged.
     ///
     /// Dropping the future may leave a decision in the trail that nobody was told.
     ///
@@ -195,6 +199,7 @@ impl PermissionService {
             parts,
             mut steps,
             may_be_remembered,
+            command_parts,
             error,
         } = gate.judge(&request).await;
         let took = u64::try_from(response_time.as_micros()).unwrap_or(u64::MAX);
@@ -204,15 +209,31 @@ impl PermissionService {
         let began = Instant::now();
         let mut approvals = StepRun::Skipped;
         let mut granted = None;
+        let mut scope = None;
         if asks {
-            let grant = audit.grant(command_hash, &request, may_be_remembered);
+            let mut asked = scope_of(&request, command_parts).await;
+            if !may_be_remembered {
+                asked.refuse("it is asked about every time");
+            }
+            let found = audit.grant(command_hash, &request, &asked, may_be_remembered);
             approvals = StepRun::Ran;
-            if let Some(grant) = grant.await? {
-                approvals = StepRun::Decided;
-                ruling.decision = Decision::AutoAllowed;
-                ruling.approved = true;
-                ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
-                granted = Some(grant.to_string());
+            match found.await? {
+                Granted::By(grant) => {
+                    approvals = StepRun::Decided;
+                    ruling.decision = Decision::AutoAllowed;
+                    ruling.approved = true;
+                    ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
+                    granted = Some(grant.to_string());
+                }
+                Granted::Changed(why) => {
+                    ruling.reasoning = format!("{}; {why}", ruling.reasoning);
+                    granted = Some(why);
+                }
+                Granted::No => {}
+            }
+            if ruling.decision == Decision::RequiresConfirmation {
+                ruling.explanation = format!("{}\n{}", ruling.explanation, asked.sentence());
+                scope = Some(asked);
             }
         }
         steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
@@ -238,6 +259,7 @@ impl PermissionService {
                 error,
                 secret_hash: Some(Sha256::digest(&secret).into()),
                 command_hash,
+                scope,
             })
             .await;
         let (run, fault) = match &recorded {
@@ -280,7 +302,17 @@ impl PermissionService {
             && let Some(record) = audit.decision(id).await?
         {
             if !record.rule.as_deref().is_none_or(Verdict::remembers) {
-                return Ok(Responded::NotRemembered);
+                return Ok(Responded::NotRemembered(None));
+            }
+            match record.scope.as_ref().map(ApprovalScope::refused) {
+                Some(None) => {}
+                Some(Some(why)) => return Ok(Responded::NotRemembered(Some(why.to_owned()))),
+                None if record.decision_requires_confirmation => {
+                    let why = "it is not known which files decide what it does";
+                    return Ok(Responded::NotRemembered(Some(why.to_owned())));
+                }
+                // Its answer is refused for another reason.
+                None => {}
             }
             if lasting == Some(Lasting::Session) && record.session_id.is_none() {
                 return Ok(Responded::NoSession);
@@ -341,7 +373,8 @@ impl PermissionService {
         Ok(self.inner.audit.expire(Timestamp::now()).await?)
     }
 
-    /// Uses an approval, for who has the decision's secret: it serves once.
+    /// Uses an approval, for who has the decision's secret: it serves once, if the files that the
+    /// question was bound to are unchanged.
     ///
     /// # Errors
     /// When the trail cannot be written.
@@ -436,6 +469,7 @@ impl PermissionService {
                 parts: judged.parts,
                 error: judged.error,
                 secret_hash: None,
+                scope: None,
             })
             .await?;
         Ok(())
@@ -462,7 +496,14 @@ async fn answered(changes: &mut ChangeStream, id: i64) {
     }
 }
 
-/// What an approval is bound to, together with the directory and the session.
+/// What an approval of a request is bound to beside the command.
+async fn scope_of(request: &PermissionRequest, parts: Parts) -> ApprovalScope {
+    let asked = request.clone();
+    let found = in_time(move || ApprovalScope::of(&asked, &parts)).await;
+    found.unwrap_or_else(|| ApprovalScope::unknown(request))
+}
+
+/// What an approval is bound to, together with the directory, the session and the scope.
 fn command_hash(request: &PermissionRequest) -> [u8; 32] {
     let mut parts = vec![request.command.as_bytes()];
     let effect = request.file.as_ref().map(|access| [access.effect as u8]);

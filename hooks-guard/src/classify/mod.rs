@@ -29,6 +29,8 @@ pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput
 use judge::Judge;
 use parts::Recorder;
 use semantic::Stage;
+pub(crate) use judge::plain as plain_program;
+pub(crate) use parts::Manifest;
 pub(crate) use tables::Tables;
 use thiserror::Error;
 use tokio::time::Instant;

@@ -9,7 +9,7 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 use crate::classify::UNKNOWN;
 
 /// Stands for the directory of a request that names none.
-const NOWHERE: &str = "/\u{F0001}";
+pub(crate) const NOWHERE: &str = "/\u{F0001}";
 
 /// Whether something holds; the strongest is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,15 +88,15 @@ impl Located {
 
 /// Where relative paths begin, and `~`.
 #[derive(Clone, Debug)]
-pub(super) struct Start {
+pub(crate) struct Start {
     /// The directories in which the command, or parts of it, may run; with [`UNKNOWN`] for any.
-    pub(super) folders: Vec<String>,
+    pub(crate) folders: Vec<String>,
     pub(super) home: String,
     links: Links,
 }
 
 impl Start {
-    pub(super) fn new(cwd: Option<&Path>, home: &Path) -> Self {
+    pub(crate) fn new(cwd: Option<&Path>, home: &Path) -> Self {
         let cwd = cwd.map_or_else(|| NOWHERE.to_owned(), |cwd| normal(&cwd.to_string_lossy()));
         Self {
             folders: vec![cwd],
@@ -133,6 +133,16 @@ impl Start {
             }
         }
         Located { names }
+    }
+
+    /// The paths that a text may stand for, one for each directory, without following links.
+    pub(crate) fn paths(&self, text: &str) -> Vec<String> {
+        let mut paths: Vec<String> = Vec::new();
+        for folder in &self.folders {
+            let path = self.one(folder, text).into_iter().next();
+            paths.extend(path.filter(|path| !paths.contains(path)));
+        }
+        paths
     }
 
     /// As it stands, and as it is where links are followed.

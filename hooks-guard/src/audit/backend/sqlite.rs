@@ -36,7 +36,7 @@ const TRIES: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 3] = [
+const MIGRATIONS: [(i64, &str, &str); 4] = [
     (
         1,
         "audit",
@@ -51,6 +51,11 @@ const MIGRATIONS: [(i64, &str, &str); 3] = [
         3,
         "agent of a search",
         include_str!("../../../migrations/sqlite/0003_searched_agent.sql"),
+    ),
+    (
+        4,
+        "scope of an approval",
+        include_str!("../../../migrations/sqlite/0004_approval_scope.sql"),
     ),
 ];
 

@@ -71,6 +71,7 @@ impl Judge<'_> {
                 match self.environment.files.get(&file.text).cloned() {
                     Some(Contents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
                     _ => {
+                        self.parts.code_file(file);
                         self.find(
                             Effect::Code,
                             file.span,

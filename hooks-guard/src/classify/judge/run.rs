@@ -80,6 +80,10 @@ impl Judge<'_> {
         if name.glob && name.known() {
             self.patterned(&args, input);
         }
+        if !name.known() || name.glob || name.maybe {
+            self.parts
+                .unseen_code("which program runs is only known when it runs");
+        }
         if !name.known() || name.glob {
             self.find(
                 Effect::Code,
@@ -242,6 +246,9 @@ impl Judge<'_> {
             .find_map(|name| self.environment.files.get(*name))
             .cloned();
         let span = args[0].span;
+        if contents.is_none() {
+            self.parts.code_file(&args[0]);
+        }
         self.find(
             Effect::Code,
             span,

@@ -130,6 +130,7 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
             {
                 code(judge, call, &text, file.arg.span);
             } else {
+                judge.parts.code_file(&file.arg);
                 judge.find(
                     Effect::Code,
                     file.arg.span,

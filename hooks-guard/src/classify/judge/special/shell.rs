@@ -40,6 +40,9 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                     arg.span,
                     format!("`{}` runs a file first", call.path),
                 );
+                if let Some(file) = args.get(at) {
+                    judge.parts.code_file(file);
+                }
                 at += 1;
             }
             _ if word.starts_with("--") || !arg.known() => {
@@ -105,6 +108,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                     input,
                 ));
             }
+            judge.parts.code_file(file);
             judge.find(
                 Effect::Code,
                 file.span,
@@ -160,6 +164,9 @@ pub(super) fn eval(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 pub(super) fn source(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    if let Some(file) = call.args.first() {
+        judge.parts.code_file(file);
+    }
     judge.find(
         Effect::Code,
         whole,
