@@ -231,10 +231,7 @@ impl PermissionService {
                 }
                 Granted::No => {}
             }
-            if ruling.decision == Decision::RequiresConfirmation {
-                ruling.explanation = format!("{}\n{}", ruling.explanation, asked.sentence());
-                scope = Some(asked);
-            }
+            scope = (ruling.decision == Decision::RequiresConfirmation).then_some(asked);
         }
         steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
         let asks = asks && ruling.decision == Decision::RequiresConfirmation;

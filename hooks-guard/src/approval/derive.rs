@@ -23,6 +23,9 @@ const PRINTS_FILES: &[&str] = &[
     "sed", "grep", "tr", "cut", "sort", "uniq", "yes", "true", ":",
 ];
 
+/// Programs that change a file and not its contents.
+const KEEPS_CONTENTS: &[&str] = &["chmod", "chown", "chgrp", "touch", "mkdir"];
+
 /// A scope in the making.
 #[derive(Debug)]
 pub(super) struct Derivation<'a> {
@@ -42,8 +45,8 @@ struct Place {
     start: Start,
     /// Folders of programs before those of `PATH`.
     path: Vec<String>,
-    /// What the text itself writes.
-    written: Vec<String>,
+    /// What the text itself writes, with the part that does so if what it reads is meant.
+    written: Vec<(Option<usize>, String)>,
 }
 
 impl<'a> Derivation<'a> {
@@ -100,11 +103,22 @@ impl<'a> Derivation<'a> {
             path,
             written: Vec::new(),
         };
-        for part in &parts.all {
-            place.path.extend(assigned_path(part, &place.start));
-            let touched = part.touches.iter().chain(&part.redirections);
-            for touch in touched.filter(|touch| touch.effect != Crud::Read && touch.path.known) {
-                place.written.extend(place.start.paths(&touch.path.text));
+        for (at, part) in parts.all.iter().enumerate() {
+            match assigned_path(part, &place.start) {
+                Some(folders) => place.path.extend(folders),
+                None => self.refuse("where programs are is only known when the command runs"),
+            }
+            // What is changed in place may be named as what is read.
+            let in_place = part.effect >= Crud::Update && !part.code;
+            let keeps_contents = part.program().is_some_and(|name| KEEPS_CONTENTS.contains(&name));
+            let touched = part.touches.iter().filter(|_| !keeps_contents);
+            let written = touched
+                .chain(&part.redirections)
+                .filter(|touch| (in_place || touch.effect != Crud::Read) && touch.path.known);
+            for touch in written {
+                let by = (touch.effect == Crud::Read).then_some(at);
+                let paths = place.start.paths(&touch.path.text);
+                place.written.extend(paths.into_iter().map(|path| (by, path)));
             }
         }
         let folders = place.start.folders.clone();
@@ -112,7 +126,7 @@ impl<'a> Derivation<'a> {
             self.add(Lookup::Link(folder.clone()));
         }
         let mut replaced = None;
-        for part in &parts.all {
+        for (at, part) in parts.all.iter().enumerate() {
             if let Some(program) = replaced
                 && (part.code || !part.code_files.is_empty())
             {
@@ -123,12 +137,12 @@ impl<'a> Derivation<'a> {
             }
             // What only reads needs no approval.
             if part.effect > Crud::Read || part.ask || part.code || part.unseen_code.is_some() {
-                self.part(part, parts, &place);
+                self.part(at, part, parts, &place);
             }
         }
     }
 
-    fn part(&mut self, part: &Part, parts: &Parts, place: &Place) {
+    fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &Place) {
         let before = self.lookups.len();
         self.runs_code |= part.code;
         if let Some(why) = part.unseen_code {
@@ -139,6 +153,12 @@ impl<'a> Derivation<'a> {
             && !program.is_empty()
         {
             self.add(Lookup::Program(program.to_owned(), place.path.clone()));
+            // Some programs run a file by its name, as `uv run` does.
+            for path in place.start.paths(program) {
+                if is_known(&path) && Path::new(&path).is_file() {
+                    self.add(Lookup::File(path));
+                }
+            }
         }
         for touch in part.touches.iter().chain(&part.redirections) {
             if touch.path.known {
@@ -160,7 +180,10 @@ impl<'a> Derivation<'a> {
             self.named_files(part, place);
         }
         self.includes(before, place);
-        let written = |lookup: &Lookup| place.written.iter().find(|path| lookup.finds(path));
+        let written = |lookup: &Lookup| {
+            let by_others = place.written.iter().filter(|(by, _)| *by != Some(at));
+            by_others.map(|(_, path)| path).find(|path| lookup.finds(path))
+        };
         if let Some(path) = self.lookups[before..].iter().find_map(written) {
             let path = path.clone();
             self.refuse(format!("`{path}` is written by the command itself"));
@@ -179,7 +202,11 @@ impl<'a> Derivation<'a> {
         let (there, missing): (Vec<_>, Vec<_>) =
             paths.into_iter().partition(|path| Path::new(path).exists());
         if there.is_empty() {
-            self.refuse(format!("`{}` is not there", file.text));
+            // A service in a container does not see the files of the agent, unless it has read the
+            // manifest that names them.
+            if self.depth == 0 {
+                self.refuse(format!("`{}` is not there", file.text));
+            }
             // A file that appears changes the scope.
             missing.into_iter().for_each(|path| self.add(Lookup::File(path)));
             return;
@@ -252,12 +279,12 @@ impl<'a> Derivation<'a> {
                 needed.push(pattern);
             }
         }
-        if let Some(first) = needed.first()
-            && !found
-            && part.code_files.is_empty()
-        {
-            let name = first.trim_start_matches('^');
-            self.refuse(format!("no `{name}` is there"));
+        if !needed.is_empty() && !found && part.code_files.is_empty() {
+            let names: Vec<_> = needed
+                .iter()
+                .map(|name| format!("`{}`", name.trim_start_matches('^')))
+                .collect();
+            self.refuse(format!("there is none of {}", names.join(", ")));
         }
     }
 
@@ -312,8 +339,11 @@ impl<'a> Derivation<'a> {
 
     /// Adds the files that code which is not shown is given by name.
     fn named_files(&mut self, part: &Part, place: &Place) {
-        let assigned = part.assignments.iter().map(|one| &one.value);
-        for word in part.words.iter().skip(1).chain(assigned) {
+        let assigned = part.assignments.iter().filter(|one| one.name != "PATH");
+        let assigned = assigned.map(|one| &one.value);
+        let words = part.words.iter().skip(1);
+        let words = words.filter(|word| !word.text.starts_with("PATH="));
+        for word in words.chain(assigned) {
             if word.text.contains(UNKNOWN) && part.manifests.is_empty() && !word.text.starts_with('-')
             {
                 self.refuse("which file runs is only known when the command runs");
@@ -326,7 +356,7 @@ impl<'a> Derivation<'a> {
             for text in words_of(&word.text) {
                 let paths = place.start.paths(text).into_iter();
                 for path in paths.filter(|path| is_known(path) && Path::new(path).is_file()) {
-                    if !place.written.contains(&path) {
+                    if !place.written.contains(&(None, path.clone())) {
                         self.add(Lookup::File(path));
                     }
                 }
@@ -463,20 +493,22 @@ fn is_stdin(file: &str) -> bool {
     matches!(file, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
-/// The folders that a part puts in front of `PATH`.
-fn assigned_path(part: &Part, start: &Start) -> Vec<String> {
-    let words = part.words.iter().filter_map(|word| {
-        let value = word.text.strip_prefix("PATH=")?;
-        Some(value.to_owned())
-    });
+/// The folders that a part puts before those of `PATH`; `None` if they are not known.
+fn assigned_path(part: &Part, start: &Start) -> Option<Vec<String>> {
     let assigned = part.assignments.iter();
     let assigned = assigned.filter(|one| one.name.trim_end_matches('+') == "PATH");
-    let values = assigned.map(|one| one.value.text.clone()).chain(words);
-    values
-        .flat_map(|value| {
-            let folders = value.split(':').filter(|folder| !folder.contains(UNKNOWN));
-            folders.flat_map(|folder| start.paths(folder)).collect::<Vec<_>>()
-        })
-        .filter(|folder| is_known(folder))
-        .collect()
+    let words = part.words.iter().filter_map(|word| word.text.strip_prefix("PATH="));
+    let mut folders = Vec::new();
+    for value in assigned.map(|one| one.value.text.as_str()).chain(words) {
+        let (old, new): (Vec<&str>, Vec<&str>) =
+            value.split(':').partition(|folder| folder.chars().eq([UNKNOWN]));
+        // What it was before is one word, such as `$PATH`.
+        if old.len() > 1 || new.is_empty() {
+            return None;
+        }
+        for folder in new {
+            folders.extend(start.paths(folder));
+        }
+    }
+    folders.iter().all(|folder| is_known(folder)).then_some(folders)
 }

@@ -369,19 +369,19 @@ fn covered(path: &Path, state: State) -> Covered {
 /// Where links on a path lead, if there are any; for a path that does not exist, where the part of
 /// it leads that does.
 fn real(path: &Path) -> Option<String> {
-    let mut rest = PathBuf::new();
+    let mut rest = Vec::new();
     let real = path.ancestors().take(MAX_ABOVE).find_map(|above| {
+        let with_rest = |mut real: PathBuf| {
+            real.extend(rest.iter().rev());
+            real
+        };
         if let Ok(real) = std::fs::canonicalize(above) {
-            return Some(real.join(&rest));
+            return Some(with_rest(real));
         }
         if let Ok(target) = std::fs::read_link(above) {
-            return Some(above.parent()?.join(target).join(&rest));
+            return Some(with_rest(above.parent()?.join(target)));
         }
-        let name = above.file_name()?;
-        rest = match rest.as_os_str().is_empty() {
-            true => PathBuf::from(name),
-            false => Path::new(name).join(&rest),
-        };
+        rest.push(above.file_name()?.to_owned());
         None
     })?;
     // A folder may be written with a `/` at its end.

@@ -76,9 +76,12 @@ impl ApprovalScope {
             lookups,
             files: Vec::new(),
             runs_code,
-            refused,
+            refused: None,
             hash: String::new(),
         };
+        if let Some(why) = refused {
+            scope.refuse(&why);
+        }
         scope.look(reader);
         if scope.folder.is_none()
             && let Some(cwd) = &scope.cwd
@@ -125,7 +128,11 @@ impl ApprovalScope {
 
     /// Says that an approval may not be remembered; the first reason counts.
     pub(crate) fn refuse(&mut self, why: &str) {
-        self.refused.get_or_insert_with(|| why.to_owned());
+        let why = match &self.cwd {
+            Some(cwd) => why.replace(&format!("`{}/", cwd.trim_end_matches('/')), "`"),
+            None => why.to_owned(),
+        };
+        self.refused.get_or_insert(why);
     }
 
     /// Why no approval may be remembered, if so.

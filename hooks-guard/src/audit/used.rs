@@ -4,6 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::AuditStore;
 use super::backend::Tx;
@@ -173,12 +175,20 @@ const UNKNOWN_SCOPE: &str = "it is not known what it was given for";
 /// How long reading the files of a scope may take.
 const MAX_LOOK: Duration = Duration::from_secs(1);
 
+/// How many scopes are read at a time; the others wait, for as long as reading one may take.
+static LOOKING: Semaphore = Semaphore::const_new(16);
+
 /// Runs what reads files apart from the threads that run futures; `None` if it takes too long.
 pub(crate) async fn in_time<T: Send + 'static>(
     look: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    let looking = tokio::task::spawn_blocking(look);
-    tokio::time::timeout(MAX_LOOK, looking).await.ok()?.ok()
+    let permit = timeout(MAX_LOOK, LOOKING.acquire()).await.ok()?.ok()?;
+    let looking = tokio::task::spawn_blocking(move || {
+        // Held by the thread: a file system that hangs takes no more than these threads.
+        let _permit = permit;
+        look()
+    });
+    timeout(MAX_LOOK, looking).await.ok()?.ok()
 }
 
 /// What is different from what was approved, in words.

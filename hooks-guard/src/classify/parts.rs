@@ -7,7 +7,7 @@
 
 use super::judge::{Arg, Input, UNKNOWN as MARK, plain};
 use super::shell::Span;
-use super::tables::{Call, Decides, Role, RunsInput};
+use super::tables::{Call, Decides, Given, Role, RunsInput};
 use super::{Classification, Crud};
 
 /// Stands in the text of a [`Word`] for what is only known when the command runs (P-09).
@@ -445,6 +445,13 @@ impl Recorder {
         }
     }
 
+    /// A word that may name a file which decides what runs.
+    pub(crate) fn settings_file(&mut self, file: &Arg) {
+        if let Some(part) = self.current() {
+            part.settings_files.push(Word::of(file));
+        }
+    }
+
     /// A file whose code runs if it exists.
     pub(crate) fn maybe_code_file(&mut self, file: &str) {
         if let Some(part) = self.current() {
@@ -567,6 +574,13 @@ fn decided_by(part: &mut Part, call: &Call) {
                 folder: None,
                 needed,
             }),
+        }
+    }
+    let runs = |given: &&Given| given.option.role == Role::ScriptFile;
+    for value in call.options.iter().filter(runs).filter_map(|given| given.value.as_ref()) {
+        let file = Word::of(value);
+        if !part.code_files.contains(&file) {
+            part.code_files.push(file);
         }
     }
     for script in &program.package_scripts {
