@@ -110,7 +110,9 @@ impl<'a> Derivation<'a> {
             }
             // What is changed in place may be named as what is read.
             let in_place = part.effect >= Crud::Update && !part.code;
-            let keeps_contents = part.program().is_some_and(|name| KEEPS_CONTENTS.contains(&name));
+            let keeps_contents = part
+                .program()
+                .is_some_and(|name| KEEPS_CONTENTS.contains(&name));
             let touched = part.touches.iter().filter(|_| !keeps_contents);
             let written = touched
                 .chain(&part.redirections)
@@ -118,7 +120,9 @@ impl<'a> Derivation<'a> {
             for touch in written {
                 let by = (touch.effect == Crud::Read).then_some(at);
                 let paths = place.start.paths(&touch.path.text);
-                place.written.extend(paths.into_iter().map(|path| (by, path)));
+                place
+                    .written
+                    .extend(paths.into_iter().map(|path| (by, path)));
             }
         }
         let folders = place.start.folders.clone();
@@ -182,7 +186,9 @@ impl<'a> Derivation<'a> {
         self.includes(before, place);
         let written = |lookup: &Lookup| {
             let by_others = place.written.iter().filter(|(by, _)| *by != Some(at));
-            by_others.map(|(_, path)| path).find(|path| lookup.finds(path))
+            by_others
+                .map(|(_, path)| path)
+                .find(|path| lookup.finds(path))
         };
         if let Some(path) = self.lookups[before..].iter().find_map(written) {
             let path = path.clone();
@@ -208,10 +214,14 @@ impl<'a> Derivation<'a> {
                 self.refuse(format!("`{}` is not there", file.text));
             }
             // A file that appears changes the scope.
-            missing.into_iter().for_each(|path| self.add(Lookup::File(path)));
+            missing
+                .into_iter()
+                .for_each(|path| self.add(Lookup::File(path)));
             return;
         }
-        there.into_iter().for_each(|path| self.add(Lookup::File(path)));
+        there
+            .into_iter()
+            .for_each(|path| self.add(Lookup::File(path)));
         for path in missing {
             self.add(if_there(&path));
         }
@@ -246,7 +256,9 @@ impl<'a> Derivation<'a> {
             return None;
         }
         if !paths.iter().all(|path| is_known(path)) {
-            self.refuse(format!("where `{text}` is, is only known when the command runs"));
+            self.refuse(format!(
+                "where `{text}` is, is only known when the command runs"
+            ));
             return None;
         }
         Some(paths)
@@ -301,16 +313,25 @@ impl<'a> Derivation<'a> {
         let mut read: Vec<&Word> = Vec::new();
         let around = std::iter::successors(Some(part), |part| parts.all.get(part.within?));
         for part in around {
-            let redirected = part.redirections.iter().filter(|to| to.effect == Crud::Read);
+            let redirected = part
+                .redirections
+                .iter()
+                .filter(|to| to.effect == Crud::Read);
             read.extend(redirected.map(|touch| &touch.path));
         }
         if !part.code {
             // A list of arguments, as that of `xargs -a`.
-            let touches = part.touches.iter().filter(|touch| touch.effect == Crud::Read);
+            let touches = part
+                .touches
+                .iter()
+                .filter(|touch| touch.effect == Crud::Read);
             read.extend(touches.map(|touch| &touch.path));
         }
         if read.is_empty() && part.input == Some(None) {
-            let prints = |part: &&Part| part.program().is_some_and(|name| PRINTS_FILES.contains(&name));
+            let prints = |part: &&Part| {
+                part.program()
+                    .is_some_and(|name| PRINTS_FILES.contains(&name))
+            };
             let others = parts.runs().filter(|other| !std::ptr::eq(*other, part));
             let (printing, rest): (Vec<&Part>, Vec<&Part>) = others.partition(prints);
             let is_reader = |other: &Part| other.effect_in_all == Crud::Read;
@@ -344,10 +365,18 @@ impl<'a> Derivation<'a> {
         let words = part.words.iter().skip(1);
         let words = words.filter(|word| !word.text.starts_with("PATH="));
         for word in words.chain(assigned) {
-            if word.text.contains(UNKNOWN) && part.manifests.is_empty() && !word.text.starts_with('-')
+            if word.text.contains(UNKNOWN)
+                && part.manifests.is_empty()
+                && !word.text.starts_with('-')
             {
                 self.refuse("which file runs is only known when the command runs");
                 return;
+            }
+            if ["https://", "http://"]
+                .iter()
+                .any(|scheme| word.text.starts_with(scheme))
+            {
+                self.refuse(format!("`{}` is fetched when the command runs", word.text));
             }
             if word.pattern {
                 self.pattern(word, place);
@@ -391,7 +420,9 @@ impl<'a> Derivation<'a> {
         for folder in folders.cloned().collect::<Vec<_>>() {
             for manifest in WITH_SCRIPTS {
                 let above = Path::new(&folder).ancestors();
-                let nearest = above.map(|folder| folder.join(manifest)).find(|file| file.is_file());
+                let nearest = above
+                    .map(|folder| folder.join(manifest))
+                    .find(|file| file.is_file());
                 if let Some(file) = nearest {
                     self.scripts_of(&file, &name.text);
                 }
@@ -411,7 +442,9 @@ impl<'a> Derivation<'a> {
             return;
         };
         let folder = file.parent().unwrap_or(file);
-        let programs = folder.ancestors().map(|folder| folder.join("node_modules/.bin"));
+        let programs = folder
+            .ancestors()
+            .map(|folder| folder.join("node_modules/.bin"));
         let programs = programs.chain([folder.join("vendor/bin")]);
         let programs: Vec<String> = programs
             .filter(|folder| folder.is_dir())
@@ -444,13 +477,20 @@ impl<'a> Derivation<'a> {
                 continue;
             }
             for file in self.reader.one(&lookup) {
-                let text = file.is_content().then(|| self.reader.text(Path::new(&file.path)));
+                let text = file
+                    .is_content()
+                    .then(|| self.reader.text(Path::new(&file.path)));
                 let Some(text) = text.flatten() else {
                     continue;
                 };
                 for name in includes(&text) {
                     // They are looked up where `make` runs.
-                    for path in place.start.paths(name).into_iter().filter(|path| is_known(path)) {
+                    for path in place
+                        .start
+                        .paths(name)
+                        .into_iter()
+                        .filter(|path| is_known(path))
+                    {
                         self.add(if_there(&path));
                     }
                 }
@@ -497,11 +537,15 @@ fn is_stdin(file: &str) -> bool {
 fn assigned_path(part: &Part, start: &Start) -> Option<Vec<String>> {
     let assigned = part.assignments.iter();
     let assigned = assigned.filter(|one| one.name.trim_end_matches('+') == "PATH");
-    let words = part.words.iter().filter_map(|word| word.text.strip_prefix("PATH="));
+    let words = part
+        .words
+        .iter()
+        .filter_map(|word| word.text.strip_prefix("PATH="));
     let mut folders = Vec::new();
     for value in assigned.map(|one| one.value.text.as_str()).chain(words) {
-        let (old, new): (Vec<&str>, Vec<&str>) =
-            value.split(':').partition(|folder| folder.chars().eq([UNKNOWN]));
+        let (old, new): (Vec<&str>, Vec<&str>) = value
+            .split(':')
+            .partition(|folder| folder.chars().eq([UNKNOWN]));
         // What it was before is one word, such as `$PATH`.
         if old.len() > 1 || new.is_empty() {
             return None;
@@ -510,5 +554,8 @@ fn assigned_path(part: &Part, start: &Start) -> Option<Vec<String>> {
             folders.extend(start.paths(folder));
         }
     }
-    folders.iter().all(|folder| is_known(folder)).then_some(folders)
+    folders
+        .iter()
+        .all(|folder| is_known(folder))
+        .then_some(folders)
 }

@@ -121,7 +121,9 @@ fn fits(pattern: &str, path: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else {
         return pattern == path;
     };
-    let rest = path.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
+    let rest = path
+        .strip_prefix(head)
+        .and_then(|rest| rest.strip_suffix(tail));
     rest.is_some_and(|rest| !rest.contains('/'))
 }
 
@@ -249,14 +251,23 @@ impl Reader {
 
     fn digest(&mut self, path: &Path) -> Option<String> {
         let bytes = self.bytes(path)?;
-        Some(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(
+            Sha256::digest(bytes)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        )
     }
 
     /// The contents of a regular file, if the bounds leave room for them.
     fn bytes(&mut self, path: &Path) -> Option<Vec<u8>> {
         let most = MAX_BYTES.min(self.bytes);
         let mut bytes = Vec::new();
-        let read = open(path).ok()?.take(most + 1).read_to_end(&mut bytes).ok()?;
+        let read = open(path)
+            .ok()?
+            .take(most + 1)
+            .read_to_end(&mut bytes)
+            .ok()?;
         let read = read as u64;
         if read > most {
             return None;
@@ -279,7 +290,9 @@ impl Reader {
         let mut found = Vec::new();
         let mut folders: Vec<&Path> = folder.ancestors().take(most).collect();
         // A program that searches upwards does so from the real folder.
-        let real = (most > 1).then(|| std::fs::canonicalize(folder).ok()).flatten();
+        let real = (most > 1)
+            .then(|| std::fs::canonicalize(folder).ok())
+            .flatten();
         for above in real.iter().flat_map(|real| real.ancestors()).take(most) {
             if !folders.contains(&above) {
                 folders.push(above);
@@ -315,7 +328,10 @@ impl Reader {
         let mut names = Vec::new();
         for (at, entry) in entries.enumerate() {
             let Some(entry) = entry.ok().filter(|_| at < MAX_NAMES) else {
-                self.refuse(format!("`{}` cannot be listed as a whole", folder.display()));
+                self.refuse(format!(
+                    "`{}` cannot be listed as a whole",
+                    folder.display()
+                ));
                 break;
             };
             let name = entry.file_name();

@@ -152,7 +152,10 @@ impl ApprovalScope {
         hash.update(DOMAIN);
         let text = serde_json::json!([self.agent, self.folder, files]).to_string();
         hash.update(text);
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hash.finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// The files whose contents an approval covers.

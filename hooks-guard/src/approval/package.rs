@@ -8,15 +8,17 @@ pub(super) fn scripts(manifest: &str, name: &str) -> Vec<String> {
         return Vec::new();
     };
     let names = ["pre", "", "post"].map(|when| format!("{when}{name}"));
-    let texts = names.iter().flat_map(|name| match &manifest["scripts"][name] {
-        Value::String(text) => vec![text.clone()],
-        // Composer takes lists.
-        Value::Array(texts) => {
-            let texts = texts.iter().filter_map(Value::as_str);
-            texts.map(str::to_owned).collect()
-        }
-        _ => Vec::new(),
-    });
+    let texts = names
+        .iter()
+        .flat_map(|name| match &manifest["scripts"][name] {
+            Value::String(text) => vec![text.clone()],
+            // Composer takes lists.
+            Value::Array(texts) => {
+                let texts = texts.iter().filter_map(Value::as_str);
+                texts.map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        });
     texts.collect()
 }
 
@@ -55,7 +57,8 @@ mod tests {
 
     #[test]
     fn includes_of_a_makefile_are_names_as_they_stand() {
-        let text = "include a.mk b.mk # why\n-include c.mk\nx:\n\techo include d.mk\ninclude $(E)\n";
+        let text =
+            "include a.mk b.mk # why\n-include c.mk\nx:\n\techo include d.mk\ninclude $(E)\n";
         assert_eq!(includes(text), ["a.mk", "b.mk", "c.mk"]);
     }
 }

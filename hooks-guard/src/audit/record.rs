@@ -574,7 +574,10 @@ impl Stored {
             answered_by: self.answered_by,
             answer_note: self.answer_note,
             command_hash: self.command_hash,
-            covers: scope.as_ref().map(ApprovalScope::covers).unwrap_or_default(),
+            covers: scope
+                .as_ref()
+                .map(ApprovalScope::covers)
+                .unwrap_or_default(),
             always: scope.as_ref().map(ApprovalScope::sentence),
             scope,
         })

@@ -158,7 +158,10 @@ impl StoredRemembered {
             agent: self.agent,
             created_at: time_of(self.created_at)?,
             created_by: self.created_by,
-            covers: scope.as_ref().map(ApprovalScope::covers).unwrap_or_default(),
+            covers: scope
+                .as_ref()
+                .map(ApprovalScope::covers)
+                .unwrap_or_default(),
             holds: scope.as_ref().map(ApprovalScope::sentence),
             scope,
         })

@@ -13,8 +13,7 @@ use super::chain::{Content, Kind};
 use super::decide::{find, proves};
 use super::error::AuditError;
 use super::record::{
-    AuditRecord, Stored, UserResponse, columns, floor_us, response_code, scope_of,
-    storable,
+    AuditRecord, Stored, UserResponse, columns, floor_us, response_code, scope_of, storable,
 };
 use super::write::{Batch, Work};
 use crate::approval::ApprovalScope;
@@ -141,7 +140,9 @@ impl AuditStore {
             if let Some(row) = approved {
                 let id = row.id;
                 let why = changed(scope_of(row.scope.as_deref())?, scope);
-                return Ok(Granted::Changed(format!("approved before as decision {id}; {why}")));
+                return Ok(Granted::Changed(format!(
+                    "approved before as decision {id}; {why}"
+                )));
             }
             let found = self.remembered(&command_hash, cwd, session, None).await?;
             return Ok(match found {

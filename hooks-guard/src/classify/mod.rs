@@ -27,10 +27,10 @@ pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput};
 
 use judge::Judge;
-use parts::Recorder;
-use semantic::Stage;
 pub(crate) use judge::plain as plain_program;
 pub(crate) use parts::Manifest;
+use parts::Recorder;
+use semantic::Stage;
 pub(crate) use tables::Tables;
 use thiserror::Error;
 use tokio::time::Instant;

@@ -558,7 +558,10 @@ fn decided_by(part: &mut Part, call: &Call) {
         };
         match entry {
             Decides::Options(names) => {
-                let given = call.options.iter().filter(|given| names.contains(&given.name));
+                let given = call
+                    .options
+                    .iter()
+                    .filter(|given| names.contains(&given.name));
                 let values = given.filter_map(|given| given.value.as_ref());
                 words.extend(values.map(Word::of));
             }
@@ -577,7 +580,12 @@ fn decided_by(part: &mut Part, call: &Call) {
         }
     }
     let runs = |given: &&Given| given.option.role == Role::ScriptFile;
-    for value in call.options.iter().filter(runs).filter_map(|given| given.value.as_ref()) {
+    for value in call
+        .options
+        .iter()
+        .filter(runs)
+        .filter_map(|given| given.value.as_ref())
+    {
         let file = Word::of(value);
         if !part.code_files.contains(&file) {
             part.code_files.push(file);
@@ -587,7 +595,8 @@ fn decided_by(part: &mut Part, call: &Call) {
         match script.as_str() {
             "operand" => {
                 let first = call.operands.iter().take(1);
-                part.scripts.extend(first.map(|operand| Word::of(&operand.arg)));
+                part.scripts
+                    .extend(first.map(|operand| Word::of(&operand.arg)));
             }
             name => part.scripts.push(Word {
                 text: match name {

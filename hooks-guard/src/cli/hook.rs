@@ -352,12 +352,7 @@ impl Guard<'_> {
         }
     }
 
-    async fn settle_once(
-        &self,
-        question: &Question,
-        client: &Client,
-        ruling: &Ruling,
-    ) -> Settled {
+    async fn settle_once(&self, question: &Question, client: &Client, ruling: &Ruling) -> Settled {
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         let (Some(id), Some(secret)) = (ruling.id, &ruling.secret) else {
             return Settled::Answer(Answer::of(question, ruling));

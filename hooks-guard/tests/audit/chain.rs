@@ -1,8 +1,8 @@
 //! Whoever changes the database by hand is found.
 
-use hooks_guard::{CommandPart, PermissionRequest};
 use hooks_guard::audit::{AuditStore, Execution, Granted, NewRemembered, UserResponse};
 use hooks_guard::classify::Crud;
+use hooks_guard::{CommandPart, PermissionRequest};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 

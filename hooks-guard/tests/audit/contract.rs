@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, Granted, NewRemembered,
-    Page, Period, Redeemed, UserResponse, export,
+    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, Granted,
+    NewRemembered, Page, Period, Redeemed, UserResponse, export,
 };
 use hooks_guard::classify::{Classification, Crud, Decision, Method};
 use hooks_guard::{CommandPart, PermissionRequest};
@@ -904,7 +904,10 @@ async fn an_approval_serves_once(place: Place) {
     assert_eq!(grant("rm x", None, session).await, Granted::No);
     assert_eq!(grant("rm x", here, Some("s2")).await, Granted::No);
     assert_eq!(grant("rm x", here, None).await, Granted::No);
-    assert_eq!(grant("rm x", here, session).await, Granted::By(Grant::Once(id)));
+    assert_eq!(
+        grant("rm x", here, session).await,
+        Granted::By(Grant::Once(id))
+    );
     assert_eq!(grant("rm x", here, session).await, Granted::No);
     intact(&trail).await;
 }
@@ -971,7 +974,10 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
         grant.expect("an answer")
     };
     let id = approved_deploy(&trail, &request).await;
-    for (agent, said) in [(Some("claude-code"), "it was for `codex`"), (None, "`codex`")] {
+    for (agent, said) in [
+        (Some("claude-code"), "it was for `codex`"),
+        (None, "`codex`"),
+    ] {
         let found = grant(&deploy(folder.path(), agent)).await;
         let Granted::Changed(why) = found else {
             panic!("{agent:?}: {found:?}");
@@ -1009,7 +1015,10 @@ async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
     assert!(why.contains("`deploy.sh` is gone"), "{why}");
     fs::write(&script, "echo one").expect("a script");
     assert_eq!(grant(&request).await, held);
-    trail.forget(remembered.id, "console").await.expect("revoked");
+    trail
+        .forget(remembered.id, "console")
+        .await
+        .expect("revoked");
     // One of before approvals were bound.
     let old = NewRemembered { scope: None, ..new };
     let old = trail.remember(old).await.expect("remembered");

@@ -56,7 +56,10 @@ fn ruling(daemon: &Daemon, body: &Value) -> Value {
 fn asks(daemon: &Daemon, body: &Value) -> String {
     let ruling = ruling(daemon, body);
     let command = &body["command"];
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{command}: {ruling}");
+    assert_eq!(
+        ruling["decision"], "REQUIRES_CONFIRMATION",
+        "{command}: {ruling}"
+    );
     ruling["reasoning"].as_str().unwrap().to_owned()
 }
 
@@ -73,7 +76,10 @@ fn serves(daemon: &Daemon, body: &Value) {
 fn approve(daemon: &Daemon, body: &Value, remember: &str) -> Value {
     let ruling = ruling(daemon, body);
     let command = &body["command"];
-    assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{command}: {ruling}");
+    assert_eq!(
+        ruling["decision"], "REQUIRES_CONFIRMATION",
+        "{command}: {ruling}"
+    );
     let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": remember });
     let answer = daemon.respond_with(&answer);
     assert_eq!(answer.status, 200, "{command}: {}", answer.text());
@@ -95,11 +101,19 @@ const DECIDED_BY: &[(&str, &[&str], &str)] = &[
     (". ./env.sh", &["env.sh"], "env.sh"),
     ("source env.sh && make", &["env.sh", "Makefile"], "env.sh"),
     ("BASH_ENV=env.sh bash -c 'mkdir a'", &["env.sh"], "env.sh"),
-    ("export BASH_ENV=env.sh; bash deploy.sh", &["env.sh", "deploy.sh"], "env.sh"),
+    (
+        "export BASH_ENV=env.sh; bash deploy.sh",
+        &["env.sh", "deploy.sh"],
+        "env.sh",
+    ),
     ("LD_PRELOAD=./x.so make", &["x.so", "Makefile"], "x.so"),
     ("python3 x.py --all", &["x.py"], "x.py"),
     ("python3 -m tool", &["tool.py"], "tool.py"),
-    ("python3 -m tool.run", &["tool/run/__main__.py"], "tool/run/__main__.py"),
+    (
+        "python3 -m tool.run",
+        &["tool/run/__main__.py"],
+        "tool/run/__main__.py",
+    ),
     ("python3 app", &["app/__main__.py"], "app/__main__.py"),
     ("node x.js", &["x.js"], "x.js"),
     ("node -r ./hook.js x.js", &["x.js", "hook.js"], "hook.js"),
@@ -123,7 +137,11 @@ const DECIDED_BY: &[(&str, &[&str], &str)] = &[
     ("cat x.sh | bash", &["x.sh"], "x.sh"),
     ("cat x.sh y.sh | sudo sh", &["x.sh", "y.sh"], "y.sh"),
     ("./deploy.sh", &["deploy.sh"], "deploy.sh"),
-    ("chmod +x deploy.sh && ./deploy.sh", &["deploy.sh"], "deploy.sh"),
+    (
+        "chmod +x deploy.sh && ./deploy.sh",
+        &["deploy.sh"],
+        "deploy.sh",
+    ),
     ("./deploy.sh \"$VERSION\"", &["deploy.sh"], "deploy.sh"),
     ("bin/tool", &["bin/tool"], "bin/tool"),
     ("cd sub && ./x.sh", &["sub/x.sh"], "sub/x.sh"),
@@ -141,9 +159,21 @@ const DECIDED_BY: &[(&str, &[&str], &str)] = &[
     ("bash -c './deploy.sh'", &["deploy.sh"], "deploy.sh"),
     ("eval ./deploy.sh", &["deploy.sh"], "deploy.sh"),
     ("echo $(./deploy.sh)", &["deploy.sh"], "deploy.sh"),
-    ("find . -name '*.txt' | xargs ./deploy.sh", &["deploy.sh"], "deploy.sh"),
-    ("PATH=./tools:$PATH deploy", &["tools/deploy"], "tools/deploy"),
-    ("export PATH=none:tools:$PATH; deploy", &["tools/deploy"], "tools/deploy"),
+    (
+        "find . -name '*.txt' | xargs ./deploy.sh",
+        &["deploy.sh"],
+        "deploy.sh",
+    ),
+    (
+        "PATH=./tools:$PATH deploy",
+        &["tools/deploy"],
+        "tools/deploy",
+    ),
+    (
+        "export PATH=none:tools:$PATH; deploy",
+        &["tools/deploy"],
+        "tools/deploy",
+    ),
     ("make test", &["Makefile"], "Makefile"),
     ("make test", &["Makefile", "rules.mk"], "rules.mk"),
     ("make -C sub", &["sub/Makefile"], "sub/Makefile"),
@@ -158,45 +188,109 @@ const DECIDED_BY: &[(&str, &[&str], &str)] = &[
     ("npm test", &["package.json", "more.sh"], "more.sh"),
     ("npm t", &["package.json", "test.js"], "test.js"),
     ("npm run more", &["package.json", "more.sh"], "more.sh"),
-    ("npm run more", &["package.json", ".npmrc", "more.sh"], ".npmrc"),
-    ("npm install", &["package.json", "installed.sh"], "installed.sh"),
-    ("npm start", &["package.json", "node_modules/.bin/lint"], "node_modules/.bin/lint"),
-    ("cd sub && npm test", &["package.json", "test.js", "sub/a"], "test.js"),
+    (
+        "npm run more",
+        &["package.json", ".npmrc", "more.sh"],
+        ".npmrc",
+    ),
+    (
+        "npm install",
+        &["package.json", "installed.sh"],
+        "installed.sh",
+    ),
+    (
+        "npm start",
+        &["package.json", "node_modules/.bin/lint"],
+        "node_modules/.bin/lint",
+    ),
+    (
+        "cd sub && npm test",
+        &["package.json", "test.js", "sub/a"],
+        "test.js",
+    ),
     ("pnpm run more", &["package.json", "more.sh"], "more.sh"),
     ("pnpm more", &["package.json", "more.sh"], "more.sh"),
     ("yarn more", &["package.json", "more.sh"], "more.sh"),
     ("yarn test", &["package.json", "test.js"], "test.js"),
     ("bun run more", &["package.json", "more.sh"], "more.sh"),
-    ("cargo test", &["Cargo.toml", "Cargo.lock", "build.rs"], "build.rs"),
-    ("cargo xtask ci", &["Cargo.toml", ".cargo/config.toml"], ".cargo/config.toml"),
+    (
+        "cargo test",
+        &["Cargo.toml", "Cargo.lock", "build.rs"],
+        "build.rs",
+    ),
+    (
+        "cargo xtask ci",
+        &["Cargo.toml", ".cargo/config.toml"],
+        ".cargo/config.toml",
+    ),
     ("go run x.go", &["x.go"], "x.go"),
     ("go run ./cmd/x", &["cmd/x/main.go"], "cmd/x/main.go"),
     ("go generate", &["x.go"], "x.go"),
-    ("./gradlew build", &["gradlew", "build.gradle"], "build.gradle"),
-    ("gradle build", &["settings.gradle.kts"], "settings.gradle.kts"),
+    (
+        "./gradlew build",
+        &["gradlew", "build.gradle"],
+        "build.gradle",
+    ),
+    (
+        "gradle build",
+        &["settings.gradle.kts"],
+        "settings.gradle.kts",
+    ),
     ("mvn package", &["pom.xml"], "pom.xml"),
     ("pytest", &["conftest.py"], "conftest.py"),
-    ("pytest tests/test_a.py", &["tests/test_a.py"], "tests/test_a.py"),
+    (
+        "pytest tests/test_a.py",
+        &["tests/test_a.py"],
+        "tests/test_a.py",
+    ),
     ("python3 -m pytest", &["pyproject.toml"], "pyproject.toml"),
     ("tox", &["tox.ini"], "tox.ini"),
     ("nox", &["noxfile.py"], "noxfile.py"),
-    ("poetry run python x.py", &["pyproject.toml", "x.py"], "x.py"),
+    (
+        "poetry run python x.py",
+        &["pyproject.toml", "x.py"],
+        "x.py",
+    ),
     ("uv run x.py", &["x.py"], "x.py"),
-    ("pip install -r requirements.txt", &["requirements.txt"], "requirements.txt"),
+    (
+        "pip install -r requirements.txt",
+        &["requirements.txt"],
+        "requirements.txt",
+    ),
     ("pip install .", &["pyproject.toml"], "pyproject.toml"),
     ("docker build .", &["Dockerfile"], "Dockerfile"),
     ("docker build -f x.docker .", &["x.docker"], "x.docker"),
     ("docker compose up -d", &["compose.yaml"], "compose.yaml"),
     ("docker-compose -f x.yml up", &["x.yml"], "x.yml"),
     ("terraform apply", &["main.tf"], "main.tf"),
-    ("tofu -chdir=infra apply", &["infra/main.tf"], "infra/main.tf"),
+    (
+        "tofu -chdir=infra apply",
+        &["infra/main.tf"],
+        "infra/main.tf",
+    ),
     ("ansible-playbook x.yml", &["x.yml"], "x.yml"),
     ("kubectl apply -f x.yaml", &["x.yaml"], "x.yaml"),
     ("kubectl apply -f all", &["all/x.yaml"], "all/x.yaml"),
-    ("helm upgrade app ./chart", &["chart/values.yaml"], "chart/values.yaml"),
-    ("git commit -m x", &[".git/hooks/pre-commit"], ".git/hooks/pre-commit"),
-    ("git commit -m x", &[".husky/pre-commit"], ".husky/pre-commit"),
-    ("pre-commit run", &[".pre-commit-config.yaml"], ".pre-commit-config.yaml"),
+    (
+        "helm upgrade app ./chart",
+        &["chart/values.yaml"],
+        "chart/values.yaml",
+    ),
+    (
+        "git commit -m x",
+        &[".git/hooks/pre-commit"],
+        ".git/hooks/pre-commit",
+    ),
+    (
+        "git commit -m x",
+        &[".husky/pre-commit"],
+        ".husky/pre-commit",
+    ),
+    (
+        "pre-commit run",
+        &[".pre-commit-config.yaml"],
+        ".pre-commit-config.yaml",
+    ),
     ("composer install", &["composer.json"], "composer.json"),
     ("bundle exec rspec", &["Gemfile"], "Gemfile"),
     ("mix test", &["mix.exs"], "mix.exs"),
@@ -249,7 +343,12 @@ fn always_holds_while_the_files_that_decide_are_unchanged() {
         symlink(folder.path().join("elsewhere"), &path).unwrap();
         expect("a link", asks, "does not serve");
     }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// `P-26`: a file that was missing decides when it appears.
@@ -260,12 +359,24 @@ fn a_file_that_appears_asks_again() {
         ("make test", &["Makefile"], "GNUmakefile"),
         ("make test", &["Makefile"], "rules.mk"),
         ("npm test", &["package.json", "test.js"], "before.sh"),
-        ("cd sub && npm test", &["package.json", "sub/a"], "sub/package.json"),
+        (
+            "cd sub && npm test",
+            &["package.json", "sub/a"],
+            "sub/package.json",
+        ),
         ("cargo test", &["Cargo.toml"], ".cargo/config.toml"),
-        ("git commit -m x", &[".git/hooks/pre-commit"], ".git/hooks/commit-msg"),
+        (
+            "git commit -m x",
+            &[".git/hooks/pre-commit"],
+            ".git/hooks/commit-msg",
+        ),
         ("terraform apply", &["main.tf"], "more.tf"),
         ("pytest", &["pyproject.toml"], "conftest.py"),
-        ("docker compose up", &["compose.yaml"], "compose.override.yaml"),
+        (
+            "docker compose up",
+            &["compose.yaml"],
+            "compose.override.yaml",
+        ),
         ("PATH=a:b:$PATH deploy", &["b/deploy"], "a/deploy"),
     ];
     for (command, files, appears) in cases {
@@ -277,6 +388,27 @@ fn a_file_that_appears_asks_again() {
         let why = asks(&daemon, &body);
         assert!(why.contains("does not serve"), "{command}: {why}");
     }
+}
+
+/// `P-26`: a linked work tree has the hooks of its repository.
+#[test]
+fn hooks_of_a_linked_work_tree_decide() {
+    let daemon = unlimited();
+    let folder = project(&["main/.git/hooks/pre-commit", "tree/a"]);
+    let linked = "main/.git/worktrees/tree/commondir";
+    write(folder.path(), linked, "../..\n");
+    let pointer = folder.path().join("main/.git/worktrees/tree");
+    write(
+        folder.path(),
+        "tree/.git",
+        &format!("gitdir: {}\n", pointer.display()),
+    );
+    let body = body(&folder.path().join("tree"), "git commit -m x");
+    approve(&daemon, &body, "always");
+    serves(&daemon, &body);
+    write(folder.path(), "main/.git/hooks/pre-commit", "two\n");
+    let why = asks(&daemon, &body);
+    assert!(why.contains("pre-commit` has changed since"), "{why}");
 }
 
 /// `P-26`: what only the run knows is not remembered.
@@ -323,16 +455,23 @@ fn always_is_refused_for_code_that_is_only_known_at_run_time() {
     ] {
         let body = body(folder.path(), command);
         let ruling = ruling(&daemon, &body);
-        assert_eq!(ruling["decision"], "REQUIRES_CONFIRMATION", "{command}: {ruling}");
+        assert_eq!(
+            ruling["decision"], "REQUIRES_CONFIRMATION",
+            "{command}: {ruling}"
+        );
         for remember in ["always", "session"] {
-            let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": remember });
+            let answer =
+                json!({ "id": ruling["id"], "response": "APPROVED", "remember": remember });
             let answer = daemon.respond_with(&answer);
             assert_eq!(answer.status, 409, "{command}: {}", answer.text());
             answer.error(409, "CANNOT_BE_REMEMBERED");
         }
         let record = daemon.record(&ruling["id"]);
         let always = record["always"].as_str().unwrap();
-        assert!(always.starts_with("`always` is not possible: "), "{command}: {always}");
+        assert!(
+            always.starts_with("`always` is not possible: "),
+            "{command}: {always}"
+        );
         // Once it can be approved: somebody has looked.
         daemon.respond(&ruling["id"], "APPROVED").ok();
     }
@@ -392,7 +531,10 @@ fn remembered(daemon: &Daemon) -> Vec<Value> {
 #[test]
 fn an_approval_is_for_the_real_folder() {
     let daemon = unlimited();
-    let (one, two) = (project(&["deploy.sh", "sub/x"]), project(&["deploy.sh", "sub/x"]));
+    let (one, two) = (
+        project(&["deploy.sh", "sub/x"]),
+        project(&["deploy.sh", "sub/x"]),
+    );
     let links = tempfile::tempdir().unwrap();
     let link = links.path().join("app");
     let point = |to: &Path| {
@@ -441,11 +583,18 @@ fn an_approval_is_not_redeemed_for_a_script_that_has_changed() {
     let answer = redeem(&record, &record["secret"]);
     let error = answer.error(409, "CHANGED");
     let _ = error;
-    assert!(answer.text().contains("`deploy.sh` has changed since"), "{}", answer.text());
+    assert!(
+        answer.text().contains("`deploy.sh` has changed since"),
+        "{}",
+        answer.text()
+    );
     // Without the secret nothing is told.
     redeem(&record, &json!("wrong-wrong")).error(403, "WRONG_SECRET");
     let why = asks(&daemon, &body);
-    let said = format!("approved before as decision {}; `deploy.sh` has changed since", record["id"]);
+    let said = format!(
+        "approved before as decision {}; `deploy.sh` has changed since",
+        record["id"]
+    );
     assert!(why.contains(&said), "{why}");
     write(folder.path(), "deploy.sh", &content("deploy.sh"));
     redeem(&record, &record["secret"]).ok();
@@ -455,7 +604,13 @@ fn an_approval_is_not_redeemed_for_a_script_that_has_changed() {
 #[test]
 fn a_question_says_what_always_covers_and_what_not() {
     let daemon = unlimited();
-    let folder = project(&["deploy.sh", "package.json", "test.js", "before.sh", "more.sh"]);
+    let folder = project(&[
+        "deploy.sh",
+        "package.json",
+        "test.js",
+        "before.sh",
+        "more.sh",
+    ]);
     let shown = folder.path().display();
     let ask = |command: &str| {
         let ruling = ruling(&daemon, &body(folder.path(), command));
@@ -472,15 +627,26 @@ fn a_question_says_what_always_covers_and_what_not() {
     );
     let record = ask("npm test");
     for file in ["package.json", "test.js", "before.sh", "more.sh"] {
-        assert!(record["covers"].as_array().unwrap().contains(&json!(file)), "{record}");
+        assert!(
+            record["covers"].as_array().unwrap().contains(&json!(file)),
+            "{record}"
+        );
     }
     let record = ask("mkdir out");
     assert_eq!(record["covers"], Value::Null);
-    assert_eq!(record["always"], format!("`always` holds for codex in {shown}"));
+    assert_eq!(
+        record["always"],
+        format!("`always` holds for codex in {shown}")
+    );
     assert_eq!(ask("ls")["always"], Value::Null);
     let body = body(folder.path(), "bash deploy.sh");
     approve(&daemon, &body, "always");
     let list = remembered(&daemon);
     assert_eq!(list[0]["covers"], json!(["deploy.sh"]));
-    assert!(list[0]["holds"].as_str().unwrap().contains("`deploy.sh` is unchanged"));
+    assert!(
+        list[0]["holds"]
+            .as_str()
+            .unwrap()
+            .contains("`deploy.sh` is unchanged")
+    );
 }

@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use super::secrets::Paths;
 use super::{
-    Contents, Count, Decides, Effect, Keyboard, Language, Opt, Pager, Program, Role, Style, Takes, Terminal,
-    Variable, Verb,
+    Contents, Count, Decides, Effect, Keyboard, Language, Opt, Pager, Program, Role, Style, Takes,
+    Terminal, Variable, Verb,
 };
 
 /// A mistake in a table.
@@ -295,7 +295,9 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         },
         package_scripts: match raw.package_scripts {
             Some(scripts) => scripts,
-            None => parent.map(|p| p.package_scripts.clone()).unwrap_or_default(),
+            None => parent
+                .map(|p| p.package_scripts.clone())
+                .unwrap_or_default(),
         },
         replaces_files: raw.replaces_files,
     };
