@@ -283,7 +283,7 @@ const DECIDED_BY: &[(&str, &[&str], &str)] = &[
     ),
     (
         "git commit -m x",
-        &[".husky/pre-commit"],
+        &[".husky/pre-commit", ".git/HEAD"],
         ".husky/pre-commit",
     ),
     (
@@ -487,6 +487,8 @@ fn always_is_refused_where_the_service_sees_no_files() {
         ("/nowhere/app", "cargo test"),
         ("/nowhere/app", "./deploy.sh"),
         ("/nowhere/app", "frobnicate"),
+        ("/nowhere/app", "git commit -m x"),
+        ("/", "git push"),
         ("/", "bash /nowhere/app/deploy.sh"),
     ] {
         let ruling = ruling(&daemon, &body(Path::new(cwd), command));
