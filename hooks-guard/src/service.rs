@@ -497,7 +497,10 @@ async fn answered(changes: &mut ChangeStream, id: i64) {
 async fn scope_of(request: &PermissionRequest, parts: Parts) -> ApprovalScope {
     let asked = request.clone();
     let found = in_time(move || ApprovalScope::of(&asked, &parts)).await;
-    found.unwrap_or_else(|| ApprovalScope::unknown(request))
+    found.unwrap_or_else(|| {
+        let why = "the files that decide what it does cannot be read in time";
+        ApprovalScope::unknown(request, why)
+    })
 }
 
 /// What an approval is bound to, together with the directory, the session and the scope.

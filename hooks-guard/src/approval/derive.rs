@@ -14,13 +14,30 @@ const MAX_DEPTH: usize = 8;
 const MAX_LOOKUPS: usize = 400;
 
 /// Manifests that have scripts.
-const WITH_SCRIPTS: [&str; 2] = ["package.json", "composer.json"];
+const WITH_SCRIPTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
 
 /// Programs that print what is in the files that they name, or what they are told: what they pipe
 /// is known by the files.
 const PRINTS_FILES: &[&str] = &[
     "cat", "tac", "head", "tail", "zcat", "gzcat", "bzcat", "xzcat", "zstdcat", "echo", "printf",
     "sed", "grep", "tr", "cut", "sort", "uniq", "yes", "true", ":",
+];
+
+/// Stands in `package_scripts` for scripts of packages that the words do not name.
+const ELSEWHERE: &str = "elsewhere";
+
+/// Options with which package managers run scripts of other packages.
+const OTHER_PACKAGES: &[&str] = &[
+    "-w",
+    "--workspace",
+    "--workspaces",
+    "--ws",
+    "-ws",
+    "-r",
+    "--recursive",
+    "-F",
+    "--filter",
+    "--filter-prod",
 ];
 
 /// Programs that change a file and not its contents.
@@ -117,6 +134,11 @@ impl<'a> Derivation<'a> {
             let written = touched
                 .chain(&part.redirections)
                 .filter(|touch| (in_place || touch.effect != Crud::Read) && touch.path.known);
+            if part.program() == Some("ln") {
+                let words = part.words.iter().skip(1).filter(|word| word.known);
+                let paths = words.flat_map(|word| place.start.paths(&word.text));
+                place.written.extend(paths.map(|path| (None, path)));
+            }
             for touch in written {
                 let by = (touch.effect == Crud::Read).then_some(at);
                 let paths = place.start.paths(&touch.path.text);
@@ -180,18 +202,26 @@ impl<'a> Derivation<'a> {
         for script in &part.scripts {
             self.script(script, place);
         }
+        let mut options = part.calls.iter().flat_map(|call| &call.options);
+        if !part.scripts.is_empty() && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name)) {
+            self.refuse("scripts of other packages run");
+        }
         if part.code && part.code_files.is_empty() {
             self.named_files(part, place);
         }
         self.includes(before, place);
         let written = |lookup: &Lookup| {
             let by_others = place.written.iter().filter(|(by, _)| *by != Some(at));
-            by_others
-                .map(|(_, path)| path)
-                .find(|path| lookup.finds(path))
+            let found = |(by, path): &&(Option<usize>, String)| {
+                lookup.finds(path) || by.is_none() && lookup.is_below(path)
+            };
+            let mut found = by_others.filter(found);
+            found.next().map(|(_, path)| path)
         };
         if let Some(path) = self.lookups[before..].iter().find_map(written) {
             let path = path.clone();
+            let is_cwd = self.cwd.is_some_and(|cwd| cwd == Path::new(&path));
+            let path = if is_cwd { "." } else { &path };
             self.refuse(format!("`{path}` is written by the command itself"));
         }
     }
@@ -274,8 +304,12 @@ impl<'a> Derivation<'a> {
             needed: is_needed,
         } in &part.manifests
         {
+            let (base, pattern) = match pattern.strip_prefix("~/") {
+                Some(pattern) => ("~", pattern),
+                None => (".", pattern.as_str()),
+            };
             let here = Word {
-                text: ".".to_owned(),
+                text: base.to_owned(),
                 known: true,
                 ..Word::default()
             };
@@ -283,7 +317,7 @@ impl<'a> Derivation<'a> {
                 return;
             };
             for folder in folders {
-                let lookup = Lookup::Named(folder, pattern.clone());
+                let lookup = Lookup::Named(folder, pattern.to_owned());
                 found |= *is_needed && !self.reader.one(&lookup).is_empty();
                 self.add(lookup);
             }
@@ -300,58 +334,59 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    /// Adds what is read from files and may run, or tells what to do; refuses what else may be
-    /// read and run.
+    /// Adds what is read from the standard input and tells what to do; refuses what is read and run,
+    /// and is only known when the command runs.
     fn input(&mut self, part: &Part, parts: &Parts, place: &Place) {
-        if !part.runs_input || !part.manifests.is_empty() {
-            return;
-        }
-        let stdin = part.code_files.iter().any(|file| is_stdin(&file.text));
-        if !part.code_files.is_empty() && !stdin {
+        let named = part.code_files.iter().chain(&part.settings_files);
+        let names_stdin = named.clone().any(|file| is_stdin(&file.text));
+        let is_shown = part.code_files.is_empty() && part.manifests.is_empty();
+        let runs = names_stdin || part.code && part.runs_input && is_shown;
+        let prints = |part: &Part| {
+            part.program()
+                .is_some_and(|name| PRINTS_FILES.contains(&name))
+        };
+        if prints(part) {
             return;
         }
         let mut read: Vec<&Word> = Vec::new();
         let around = std::iter::successors(Some(part), |part| parts.all.get(part.within?));
         for part in around {
-            let redirected = part
-                .redirections
-                .iter()
-                .filter(|to| to.effect == Crud::Read);
+            let redirected = part.redirections.iter();
+            let redirected = redirected.filter(|to| to.effect == Crud::Read);
             read.extend(redirected.map(|touch| &touch.path));
         }
-        if !part.code {
+        if part.runs_input && !part.code {
             // A list of arguments, as that of `xargs -a`.
             let touches = part
                 .touches
                 .iter()
                 .filter(|touch| touch.effect == Crud::Read);
-            read.extend(touches.map(|touch| &touch.path));
+            let files = touches.map(|touch| &touch.path);
+            read.extend(files.filter(|file| !is_stdin(&file.text)));
         }
-        if read.is_empty() && part.input == Some(None) {
-            let prints = |part: &&Part| {
-                part.program()
-                    .is_some_and(|name| PRINTS_FILES.contains(&name))
-            };
+        let is_piped = read.is_empty() && part.input == Some(None);
+        if is_piped && (runs || part.runs_input) {
             let others = parts.runs().filter(|other| !std::ptr::eq(*other, part));
-            let (printing, rest): (Vec<&Part>, Vec<&Part>) = others.partition(prints);
-            let is_reader = |other: &Part| other.effect_in_all == Crud::Read;
-            let source_unknown = rest.iter().any(|other| is_reader(other)) || printing.is_empty();
-            if part.code && (source_unknown || printing.iter().any(|part| part.substitutions)) {
+            let (printing, rest): (Vec<&Part>, Vec<&Part>) = others.partition(|part| prints(part));
+            let is_reader = |other: &&Part| other.effect_in_all == Crud::Read;
+            let is_known = !printing.is_empty()
+                && !printing.iter().any(|part| part.substitutions)
+                && !rest.iter().any(is_reader);
+            if runs && !is_known {
                 self.refuse("what is read and run is only known when the command runs");
             }
             let touched = printing.iter().flat_map(|part| {
-                let redirected = part.redirections.iter();
-                let touched = part.touches.iter().chain(redirected);
+                let touched = part.touches.iter().chain(&part.redirections);
                 touched.filter(|touch| touch.effect == Crud::Read)
             });
             read.extend(touched.map(|touch| &touch.path));
         }
         for file in read {
-            if part.code {
+            if runs {
                 self.code_file(file, place);
             } else if file.known {
-                let paths = place.start.paths(&file.text);
-                for path in paths.into_iter().filter(|path| Path::new(path).is_file()) {
+                let paths = place.start.paths(&file.text).into_iter();
+                for path in paths.filter(|path| is_known(path) && Path::new(path).is_file()) {
                     self.add(Lookup::File(path));
                 }
             }
@@ -384,7 +419,11 @@ impl<'a> Derivation<'a> {
             }
             for text in words_of(&word.text) {
                 let paths = place.start.paths(text).into_iter();
-                for path in paths.filter(|path| is_known(path) && Path::new(path).is_file()) {
+                let is_there = |path: &str| match part.manifests.is_empty() {
+                    true => Path::new(path).exists() && path != "/",
+                    false => Path::new(path).is_file(),
+                };
+                for path in paths.filter(|path| is_known(path) && is_there(path)) {
                     if !place.written.contains(&(None, path.clone())) {
                         self.add(Lookup::File(path));
                     }
@@ -412,6 +451,10 @@ impl<'a> Derivation<'a> {
     /// Adds what a script of a manifest runs.
     fn script(&mut self, name: &Word, place: &Place) {
         self.runs_code = true;
+        if name.text == ELSEWHERE {
+            self.refuse("scripts of other packages run");
+            return;
+        }
         if !name.known {
             self.refuse("which script runs is only known when the command runs");
             return;

@@ -100,6 +100,18 @@ impl Lookup {
         }
     }
 
+    /// Whether it looks into a folder that lies at a path.
+    pub(super) fn is_below(&self, path: &str) -> bool {
+        match self {
+            Self::File(own) => Path::new(own).starts_with(path),
+            Self::Named(folder, name) => {
+                let file = Path::new(folder).join(name.trim_start_matches('^'));
+                file.starts_with(path)
+            }
+            Self::Link(_) | Self::Program(..) => false,
+        }
+    }
+
     /// Whether a file of this path would be found by it.
     pub(super) fn finds(&self, path: &str) -> bool {
         match self {

@@ -25,6 +25,9 @@ use crate::request::PermissionRequest;
 /// Nothing else that is hashed anywhere begins so.
 const DOMAIN: &[u8] = b"hooks-guard approval scope 1\0";
 
+/// The most bytes of a scope as it is stored.
+const MAX_SIZE: usize = 128 << 10;
+
 /// How many files a sentence names.
 const MAX_NAMED: usize = 6;
 
@@ -90,11 +93,15 @@ impl ApprovalScope {
             let why = format!("the folder `{cwd}` is not on the service's machine");
             scope.refuse(&why);
         }
-        scope
+        let size = serde_json::json!(scope).to_string().len();
+        match size > MAX_SIZE {
+            true => Self::unknown(request, "it depends on too many files"),
+            false => scope,
+        }
     }
 
-    /// A scope that no other has the same as, because the files could not be looked at.
-    pub(crate) fn unknown(request: &PermissionRequest) -> Self {
+    /// A scope that no other has the same as, because not all files could be looked at.
+    pub(crate) fn unknown(request: &PermissionRequest, why: &str) -> Self {
         Self {
             agent: request.agent.clone(),
             cwd: None,
@@ -102,7 +109,7 @@ impl ApprovalScope {
             lookups: Vec::new(),
             files: Vec::new(),
             runs_code: true,
-            refused: Some("the files that decide what it does cannot be read in time".to_owned()),
+            refused: Some(why.to_owned()),
             hash: random::<16>(),
         }
     }

@@ -8,17 +8,24 @@ pub(super) fn scripts(manifest: &str, name: &str) -> Vec<String> {
         return Vec::new();
     };
     let names = ["pre", "", "post"].map(|when| format!("{when}{name}"));
-    let texts = names
-        .iter()
-        .flat_map(|name| match &manifest["scripts"][name] {
-            Value::String(text) => vec![text.clone()],
-            // Composer takes lists.
-            Value::Array(texts) => {
-                let texts = texts.iter().filter_map(Value::as_str);
-                texts.map(str::to_owned).collect()
-            }
-            _ => Vec::new(),
-        });
+    let scripts = match &manifest["scripts"] {
+        // As Deno calls them.
+        Value::Null => &manifest["tasks"],
+        scripts => scripts,
+    };
+    let texts = names.iter().flat_map(|name| match &scripts[name] {
+        Value::String(text) => vec![text.clone()],
+        Value::Object(task) => {
+            let text = task.get("command").and_then(Value::as_str);
+            text.map(str::to_owned).into_iter().collect()
+        }
+        // Composer takes lists.
+        Value::Array(texts) => {
+            let texts = texts.iter().filter_map(Value::as_str);
+            texts.map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    });
     texts.collect()
 }
 

@@ -572,11 +572,14 @@ fn decided_by(part: &mut Part, call: &Call) {
                 folder: Some(Word::of(arg)),
                 needed: false,
             })),
-            Decides::Manifest(pattern) => part.manifests.push(Manifest {
-                pattern: pattern.clone(),
-                folder: None,
-                needed,
-            }),
+            Decides::UnknownCommand(_) if call.strange.is_empty() => {}
+            Decides::UnknownCommand(pattern) | Decides::Manifest(pattern) => {
+                part.manifests.push(Manifest {
+                    pattern: pattern.clone(),
+                    folder: None,
+                    needed,
+                })
+            }
         }
     }
     let runs = |given: &&Given| given.option.role == Role::ScriptFile;

@@ -68,10 +68,10 @@ impl Judge<'_> {
                 {
                     return Some(self.text(text, Place::Fixed(file.span), &Input::Unknown));
                 }
+                self.parts.code_file(file);
                 match self.environment.files.get(&file.text).cloned() {
                     Some(Contents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
                     _ => {
-                        self.parts.code_file(file);
                         self.find(
                             Effect::Code,
                             file.span,

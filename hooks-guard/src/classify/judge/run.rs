@@ -246,9 +246,7 @@ impl Judge<'_> {
             .find_map(|name| self.environment.files.get(*name))
             .cloned();
         let span = args[0].span;
-        if contents.is_none() {
-            self.parts.code_file(&args[0]);
-        }
+        self.parts.code_file(&args[0]);
         self.find(
             Effect::Code,
             span,

@@ -291,7 +291,7 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         },
         configured_by: match &raw.configured_by {
             Some(entries) => decides(entries)?,
-            None => parent.map(|p| p.configured_by.clone()).unwrap_or_default(),
+            None => parent.map(inherited_settings).unwrap_or_default(),
         },
         package_scripts: match raw.package_scripts {
             Some(scripts) => scripts,
@@ -355,10 +355,23 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
     Ok(own)
 }
 
+/// What a command has of `configured_by` of the program above it.
+fn inherited_settings(parent: &Program) -> Vec<Decides> {
+    let of_known = |entry: &&Decides| !matches!(entry, Decides::UnknownCommand(_));
+    parent
+        .configured_by
+        .iter()
+        .filter(of_known)
+        .cloned()
+        .collect()
+}
+
 /// Reads the entries of `decided_by` and `configured_by`.
 fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
     let entry = |text: &String| {
         let name = text.strip_prefix("operand/").unwrap_or(text);
+        let name = name.strip_prefix('?').unwrap_or(name);
+        let below_home = name.strip_prefix("~/").unwrap_or(name);
         let folders = name.trim_start_matches('^').rsplit_once('/');
         let star_in_folder = folders.is_some_and(|(folder, _)| folder.contains('*'));
         Ok(match text.as_str() {
@@ -367,9 +380,10 @@ fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
             _ if text.starts_with('-') => {
                 Decides::Options(text.split_whitespace().map(str::to_owned).collect())
             }
-            _ if name.is_empty() || name.starts_with(['/', '~']) || star_in_folder => {
+            _ if below_home.is_empty() || below_home.starts_with(['/', '~']) || star_in_folder => {
                 return Err(format!("`{text}` names no file in a folder"));
             }
+            _ if text.starts_with('?') => Decides::UnknownCommand(name.to_owned()),
             _ if name.len() < text.len() => Decides::InOperand(name.to_owned()),
             _ => Decides::Manifest(name.to_owned()),
         })

@@ -298,6 +298,8 @@ pub(crate) enum Decides {
     Operands,
     /// A file of this name in the folder that an operand names.
     InOperand(String),
+    /// A file of this name, for a command of the program that its table does not know.
+    UnknownCommand(String),
     /// A file of this name where the program runs; with `^` there and in every folder above.
     Manifest(String),
 }

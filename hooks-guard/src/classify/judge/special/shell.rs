@@ -100,6 +100,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     }
     match rest.first() {
         Some(file) if !stdin => {
+            judge.parts.code_file(file);
             if let Some(Contents::Text(text)) = judge.environment.files.get(&file.text).cloned() {
                 return Outcome::Done(nested(
                     judge,
@@ -108,7 +109,6 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                     input,
                 ));
             }
-            judge.parts.code_file(file);
             judge.find(
                 Effect::Code,
                 file.span,
