@@ -1,6 +1,6 @@
 //! Which files decide what a command does, by its parts.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use super::files::{Lookup, Reader};
 use super::package::{includes, is_makefile, scripts};
@@ -21,6 +21,11 @@ const WITH_SCRIPTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
 const PRINTS_FILES: &[&str] = &[
     "cat", "tac", "head", "tail", "zcat", "gzcat", "bzcat", "xzcat", "zstdcat", "echo", "printf",
     "sed", "grep", "tr", "cut", "sort", "uniq", "yes", "true", ":",
+];
+
+/// Programs that print nothing into a pipe behind them.
+const PRINTS_NOTHING: &[&str] = &[
+    "cd", "pushd", "popd", "set", "export", "mkdir", "sleep", "test", "[",
 ];
 
 /// Stands in `package_scripts` for scripts of packages that the words do not name.
@@ -86,7 +91,7 @@ impl<'a> Derivation<'a> {
 
     fn add(&mut self, lookup: Lookup) {
         if self.lookups.len() >= MAX_LOOKUPS {
-            self.refuse(format!("it depends on more than {MAX_LOOKUPS} files"));
+            self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
         } else if !self.lookups.contains(&lookup) {
             self.lookups.push(lookup);
         }
@@ -111,9 +116,15 @@ impl<'a> Derivation<'a> {
         if !parts.complete {
             self.runs_code = true;
             self.refuse("not all of the command is understood");
+            // What there is may be very much.
+            return;
         }
         if let Some(why) = parts.unseen_code {
             self.refuse(unseen(why));
+        }
+        let goes_up = |cwd: &Path| cwd.components().any(|part| part == Component::ParentDir);
+        if cwd.is_some_and(goes_up) {
+            self.refuse("the directory has `..` in it");
         }
         let mut place = Place {
             start: start_of(parts, cwd, self.home),
@@ -162,7 +173,12 @@ impl<'a> Derivation<'a> {
                 replaced = part.program();
             }
             // What only reads needs no approval.
-            if part.effect > Crud::Read || part.ask || part.code || part.unseen_code.is_some() {
+            let asks = part.effect > Crud::Read || part.ask || part.code;
+            if self.lookups.len() >= MAX_LOOKUPS {
+                self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
+                return;
+            }
+            if asks || part.unseen_code.is_some() {
                 self.part(at, part, parts, &place);
             }
         }
@@ -366,23 +382,18 @@ impl<'a> Derivation<'a> {
         }
         let is_piped = read.is_empty() && part.input == Some(None);
         if is_piped && (runs || part.runs_input) {
-            let others = parts.runs().filter(|other| !std::ptr::eq(*other, part));
-            let (printing, rest): (Vec<&Part>, Vec<&Part>) = others.partition(|part| prints(part));
-            let is_reader = |other: &&Part| other.effect_in_all == Crud::Read;
-            let is_known = !printing.is_empty()
-                && !printing.iter().any(|part| part.substitutions)
-                && !rest.iter().any(is_reader);
-            if runs && !is_known {
+            let sources = self.sources(part, parts);
+            if runs && sources.is_none() {
                 self.refuse("what is read and run is only known when the command runs");
             }
-            let touched = printing.iter().flat_map(|part| {
-                let touched = part.touches.iter().chain(&part.redirections);
-                touched.filter(|touch| touch.effect == Crud::Read)
-            });
-            read.extend(touched.map(|touch| &touch.path));
+            read.extend(sources.unwrap_or_default());
         }
         for file in read {
             if runs {
+                let paths = place.start.paths(&file.text);
+                if file.known && paths.iter().any(|path| Path::new(path).is_dir()) {
+                    self.refuse("what is read and run is only known when the command runs");
+                }
                 self.code_file(file, place);
             } else if file.known {
                 let paths = place.start.paths(&file.text).into_iter();
@@ -391,6 +402,31 @@ impl<'a> Derivation<'a> {
                 }
             }
         }
+    }
+
+    /// The files whose contents a part reads from a pipe; `None` if something else may be in it.
+    fn sources<'p>(&self, part: &Part, parts: &'p Parts) -> Option<Vec<&'p Word>> {
+        let above: Vec<&Part> =
+            std::iter::successors(Some(part), |part| parts.all.get(part.within?)).collect();
+        let is_above = |other: &&Part| above.iter().any(|part| std::ptr::eq(*part, *other));
+        let before = parts
+            .runs()
+            .filter(|other| other.start < part.start && !is_above(other));
+        let mut files = Vec::new();
+        for other in before {
+            let name = other.program()?;
+            if PRINTS_NOTHING.contains(&name) {
+                continue;
+            }
+            let is_known = other.words.iter().all(|word| word.known) && !other.substitutions;
+            if !PRINTS_FILES.contains(&name) || !is_known {
+                return None;
+            }
+            let touched = other.touches.iter().chain(&other.redirections);
+            let read = touched.filter(|touch| touch.effect == Crud::Read);
+            files.extend(read.map(|touch| &touch.path));
+        }
+        (!files.is_empty()).then_some(files)
     }
 
     /// Adds the files that code which is not shown is given by name.

@@ -92,11 +92,15 @@ impl Covered {
 }
 
 impl Lookup {
-    /// The path or the folder that it names.
-    pub(super) fn path(&self) -> &str {
+    /// The texts that it is made of.
+    pub(super) fn texts(&self) -> Vec<&str> {
         match self {
-            Self::File(path) | Self::Link(path) | Self::Named(path, _) => path,
-            Self::Program(name, _) => name,
+            Self::File(path) | Self::Link(path) => vec![path],
+            Self::Named(folder, name) => vec![folder, name],
+            Self::Program(name, folders) => {
+                let folders = folders.iter().map(String::as_str);
+                folders.chain([name.as_str()]).collect()
+            }
         }
     }
 

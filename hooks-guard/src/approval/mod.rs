@@ -237,17 +237,21 @@ impl ApprovalScope {
         (!differences.is_empty()).then(|| differences.join(", "))
     }
 
-    /// As it is stored: without the names of files that do not exist and have secrets of the
-    /// command in them.
+    /// As it is stored: without names that have secrets of the command in them, unless a file has
+    /// such a name.
     pub(crate) fn stored(&self, masked: &Masked) -> String {
         let mut scope = self.clone();
-        let clear = |path: &str| masked.other(path) == path;
-        let secret = |file: &Covered| file.is_absent() && !clear(&file.path);
-        if scope.files.iter().any(secret) {
+        let clear = |text: &str| masked.other(text) == text;
+        let is_secret = |file: &Covered| file.is_absent() && !clear(&file.path);
+        if scope.files.iter().any(is_secret) {
             scope.refuse("the name of a file is masked");
-            scope.files.retain(|file| !secret(file));
-            scope.lookups.retain(|lookup| clear(lookup.path()));
+            scope.files.retain(|file| !is_secret(file));
         }
+        let files = &scope.files;
+        scope.lookups.retain(|lookup| {
+            let found = |file: &Covered| !file.is_absent() && lookup.finds(&file.path);
+            lookup.texts().iter().all(|text| clear(text)) || files.iter().any(found)
+        });
         scope.refused = scope.refused.map(|why| masked.other(&why));
         serde_json::json!(scope).to_string()
     }
@@ -268,5 +272,86 @@ fn listed(names: &[String]) -> String {
     match names.len().saturating_sub(MAX_NAMED) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::ApprovalScope;
+    use crate::classify::Classifier;
+    use crate::request::PermissionRequest;
+
+    /// Files, all of which decide what the command does.
+    const FILES: [&str; 4] = ["Makefile", "rules.mk", "x.sh", "sub/Makefile"];
+    const COMMAND: &str = "make && bash x.sh && make -C sub";
+
+    fn scope(request: &PermissionRequest) -> ApprovalScope {
+        let found = Classifier::new().judge(&request.command, None);
+        ApprovalScope::of(request, &found.expect("it is a command").parts)
+    }
+
+    /// What a file may hold; nothing if it is missing.
+    fn content() -> impl Strategy<Value = Option<String>> {
+        let text = "(include rules.mk\n)?[a-c]{0,2}";
+        prop_oneof![4 => text.prop_map(Some), 1 => Just(None)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        /// `P-26`: the hash of a scope is the same exactly if what decides is the same.
+        #[test]
+        fn a_scope_is_the_same_exactly_if_the_files_are(
+            one in vec(content(), FILES.len()),
+            two in vec(content(), FILES.len()),
+            agents in ("[ab]", "[ab]"),
+        ) {
+            let folder = tempfile::tempdir().expect("a folder");
+            fs::create_dir(folder.path().join("sub")).expect("a folder");
+            let set = |files: &[Option<String>]| {
+                for (name, content) in FILES.iter().zip(files) {
+                    let path = folder.path().join(name);
+                    match content {
+                        Some(content) => fs::write(path, content).expect("a file"),
+                        None => drop(fs::remove_file(path)),
+                    }
+                }
+            };
+            let request = |agent: &str| PermissionRequest {
+                cwd: Some(folder.path().to_owned()),
+                agent: Some(agent.to_owned()),
+                ..PermissionRequest::new(COMMAND)
+            };
+            // `rules.mk` decides only if a makefile includes it.
+            let includes = |files: &[Option<String>]| {
+                let mut makefiles = [&files[0], &files[3]].into_iter().flatten();
+                makefiles.any(|text| text.starts_with("include"))
+            };
+            let decides = |files: &[Option<String>]| {
+                let mut files = files.to_vec();
+                if !includes(&files) {
+                    files[1] = None;
+                }
+                files
+            };
+            set(&one);
+            let asked = scope(&request(&agents.0));
+            prop_assert_eq!(asked.hash(), scope(&request(&agents.0)).hash());
+            let again = asked.again();
+            prop_assert_eq!(asked.hash(), again.hash());
+            set(&two);
+            let now = scope(&request(&agents.1));
+            let same = decides(&one) == decides(&two) && agents.0 == agents.1;
+            prop_assert_eq!(asked.hash() == now.hash(), same, "{:?}", asked.changed_in(&now));
+            prop_assert_eq!(asked.changed_in(&now).is_none(), same);
+            // The files alone, looked up as they were for the question.
+            let again = asked.again();
+            prop_assert_eq!(asked.hash() == again.hash(), decides(&one) == decides(&two));
+        }
     }
 }

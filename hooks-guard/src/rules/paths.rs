@@ -114,7 +114,10 @@ impl Start {
             .collect();
         for folder in new {
             if self.folders.len() >= 16 {
-                self.folders.push(UNKNOWN.to_string());
+                let unknown = UNKNOWN.to_string();
+                if !self.folders.contains(&unknown) {
+                    self.folders.push(unknown);
+                }
                 return;
             }
             if !self.folders.contains(&folder) {
@@ -135,12 +138,17 @@ impl Start {
         Located { names }
     }
 
-    /// The paths that a text may stand for, one for each directory, without following links.
+    /// The paths that a text may stand for, for each directory. Links are followed only before `..`,
+    /// which means another folder then.
     pub(crate) fn paths(&self, text: &str) -> Vec<String> {
+        let most = if text.contains("..") { 2 } else { 1 };
         let mut paths: Vec<String> = Vec::new();
         for folder in &self.folders {
-            let path = self.one(folder, text).into_iter().next();
-            paths.extend(path.filter(|path| !paths.contains(path)));
+            for path in self.one(folder, text).into_iter().take(most) {
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
         }
         paths
     }
