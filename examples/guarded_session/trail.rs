@@ -106,6 +106,8 @@ impl Trail {
             parts: judged.parts,
             error: judged.error,
             secret_hash: None,
+            // The session keeps its approvals itself.
+            scope: None,
             command_hash: Sha256::digest(&request.command).into(),
             request,
         };

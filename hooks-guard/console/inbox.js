@@ -178,6 +178,7 @@ function card(record) {
     ),
     el("div", { class: "box" }, command(record)),
     el("p", { class: "reasoning" }, escape(record.reasoning), el("span", { class: "quiet-text" }, ` · ${confidence(record)}`)),
+    record.always ? told("p", record.always, { class: "always quiet-text" }) : undefined,
     el(
       "details",
       {},

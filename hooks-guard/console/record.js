@@ -36,6 +36,7 @@ export function details(record) {
     el("div", { class: "box" }, command(record)),
     told("p", record.reasoning, { class: "reasoning" }),
     told("p", record.explanation, { class: "explanation" }),
+    record.always ? told("p", record.always, { class: "always quiet-text" }) : undefined,
     el(
       "dl",
       {},

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::classify::{
-    Classification, Classifier, Crud, Decision, Finding, Judgement, MOST_TIME, Method,
+    Classification, Classifier, Crud, Decision, Finding, Judgement, MOST_TIME, Method, Parts,
 };
 use crate::dispatches::{Step, StepRun};
 use crate::mask::Masked;
@@ -142,6 +142,8 @@ pub struct Judged {
     pub steps: Vec<Step>,
     /// Whether an answer of "always" may be remembered for it.
     pub may_be_remembered: bool,
+    /// What the command is made of, by which an approval is bound to files.
+    pub command_parts: Parts,
     /// What went wrong, if something did.
     pub error: Option<String>,
 }
@@ -295,6 +297,7 @@ impl Gate {
             ruling,
             response_time: began.elapsed(),
             steps,
+            command_parts: found.parts,
             error,
         }
     }

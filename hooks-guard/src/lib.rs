@@ -6,7 +6,8 @@
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //! | [`rules`] | what a user and a project allow, ask about and deny |
 //! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
-//! | `gate` | classifiers and rules, and the decision they make; feature `sqlite` or `postgres`, as the next two |
+//! | `gate` | classifiers and rules, and the decision they make; feature `sqlite` or `postgres`, as the next three |
+//! | `approval` | what an approval is bound to: agent, real folder, files that decide |
 //! | `audit` | the trail of what was decided, answered and done |
 //! | `service` | the gate with its trail, and the answers of people |
 //! | `script` | hooks in JavaScript that may restrict; feature `script` |
@@ -26,6 +27,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub mod approval;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod audit;
 pub mod classify;

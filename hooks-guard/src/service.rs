@@ -9,11 +9,12 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
+use crate::approval::ApprovalScope;
 use crate::audit::{
     Answered, AuditError, AuditRecord, AuditStore, CallName, Change, ChangeStream, Executed,
-    Execution, Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which,
+    Execution, Granted, Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which, in_time,
 };
-use crate::classify::Decision;
+use crate::classify::{Decision, Parts};
 use crate::dispatches::Dispatches;
 use crate::gate::{Gate, Judged};
 use crate::mask::{self, Masked};
@@ -74,8 +75,9 @@ pub enum Responded {
     /// It was taken to the trail.
     Answered(Answered),
     /// What touches the guard itself, or what runs later, is asked about every time, and so is
-    /// what is only known when it runs: the answer was not taken.
-    NotRemembered,
+    /// what is only known when it runs: the answer was not taken. In words, why; `None` if a rule
+    /// says so.
+    NotRemembered(Option<String>),
     /// It was to hold for a session, and belongs to none: the answer was not taken.
     NoSession,
     /// A part of what would run is hidden as a secret, so that nobody can approve it by what is
@@ -91,9 +93,10 @@ pub enum Remember {
     /// For the one command that was asked about.
     #[default]
     Once,
-    /// For the same command in the same directory, in this session.
+    /// For the same command in the same directory by the same agent, in this session, while the
+    /// files that decide what it does are unchanged.
     Session,
-    /// For the same command in the same directory, until it is revoked.
+    /// The same in every session, until it is revoked.
     Always,
 }
 
@@ -152,7 +155,8 @@ impl PermissionService {
     /// Decides about a request. The decision is on disk when this returns.
     ///
     /// What a person approved before is allowed: once, where the approval has not been used
-    /// yet, or as long as it was to be remembered; for the same command, directory and session.
+    /// yet, or as long as it was to be remembered; for the same command, directory, session and
+    /// agent, while the files that decide what the command does are unchanged.
     ///
     /// Dropping the future may leave a decision in the trail that nobody was told.
     ///
@@ -199,6 +203,7 @@ impl PermissionService {
             parts,
             mut steps,
             may_be_remembered,
+            command_parts,
             error,
         } = gate.judge(&request).await;
         let took = u64::try_from(response_time.as_micros()).unwrap_or(u64::MAX);
@@ -208,16 +213,29 @@ impl PermissionService {
         let began = Instant::now();
         let mut approvals = StepRun::Skipped;
         let mut granted = None;
+        let mut scope = None;
         if asks {
-            let grant = audit.grant(command_hash, &request, may_be_remembered);
-            approvals = StepRun::Ran;
-            if let Some(grant) = grant.await? {
-                approvals = StepRun::Decided;
-                ruling.decision = Decision::AutoAllowed;
-                ruling.approved = true;
-                ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
-                granted = Some(grant.to_string());
+            let mut asked = scope_of(&request, command_parts).await;
+            if !may_be_remembered {
+                asked.refuse("it is asked about every time");
             }
+            let found = audit.grant(command_hash, &request, &asked, may_be_remembered);
+            approvals = StepRun::Ran;
+            match found.await? {
+                Granted::By(grant) => {
+                    approvals = StepRun::Decided;
+                    ruling.decision = Decision::AutoAllowed;
+                    ruling.approved = true;
+                    ruling.reasoning = format!("{}; {grant}", ruling.reasoning);
+                    granted = Some(grant.to_string());
+                }
+                Granted::Changed(why) => {
+                    ruling.reasoning = format!("{}; {why}", ruling.reasoning);
+                    granted = Some(why);
+                }
+                Granted::No => {}
+            }
+            scope = (ruling.decision == Decision::RequiresConfirmation).then_some(asked);
         }
         steps.push(Step::new("approvals", approvals, began.elapsed()).detail(granted));
         let asks = asks && ruling.decision == Decision::RequiresConfirmation;
@@ -242,6 +260,7 @@ impl PermissionService {
                 error,
                 secret_hash: Some(Sha256::digest(&secret).into()),
                 command_hash,
+                scope,
             })
             .await;
         let (run, fault) = match &recorded {
@@ -287,8 +306,20 @@ impl PermissionService {
             if hides_code && record.user_response.is_none() {
                 return Ok(Responded::HiddenCode);
             }
-            if lasting.is_some() && !record.rule.as_deref().is_none_or(Verdict::remembers) {
-                return Ok(Responded::NotRemembered);
+            if lasting.is_some() {
+                if !record.rule.as_deref().is_none_or(Verdict::remembers) {
+                    return Ok(Responded::NotRemembered(None));
+                }
+                match record.scope.as_ref().map(ApprovalScope::refused) {
+                    Some(None) => {}
+                    Some(Some(why)) => return Ok(Responded::NotRemembered(Some(why.to_owned()))),
+                    None if record.decision_requires_confirmation => {
+                        let why = "it is not known which files decide what it does";
+                        return Ok(Responded::NotRemembered(Some(why.to_owned())));
+                    }
+                    // Its answer is refused for another reason.
+                    None => {}
+                }
             }
             if lasting == Some(Lasting::Session) && record.session_id.is_none() {
                 return Ok(Responded::NoSession);
@@ -349,7 +380,8 @@ impl PermissionService {
         Ok(self.inner.audit.expire(Timestamp::now()).await?)
     }
 
-    /// Uses an approval, for who has the decision's secret: it serves once.
+    /// Uses an approval, for who has the decision's secret: it serves once, if the files that the
+    /// question was bound to are unchanged.
     ///
     /// # Errors
     /// When the trail cannot be written.
@@ -446,6 +478,7 @@ impl PermissionService {
                 parts: judged.parts,
                 error: judged.error,
                 secret_hash: None,
+                scope: None,
             })
             .await?;
         Ok(())
@@ -483,7 +516,17 @@ fn storable_names(request: PermissionRequest) -> PermissionRequest {
     }
 }
 
-/// What an approval is bound to, together with the directory and the session.
+/// What an approval of a request is bound to beside the command.
+async fn scope_of(request: &PermissionRequest, parts: Parts) -> ApprovalScope {
+    let asked = request.clone();
+    let found = in_time(move || ApprovalScope::of(&asked, &parts)).await;
+    found.unwrap_or_else(|| {
+        let why = "the files that decide what it does cannot be read in time";
+        ApprovalScope::unknown(request, why)
+    })
+}
+
+/// What an approval is bound to, together with the directory, the session and the scope.
 fn command_hash(request: &PermissionRequest) -> [u8; 32] {
     let mut parts = vec![request.command.as_bytes()];
     let effect = request.file.as_ref().map(|access| [access.effect as u8]);

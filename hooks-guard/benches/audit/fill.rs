@@ -55,6 +55,7 @@ pub(crate) fn decision(n: i64, rows: i64) -> NewDecision {
         error: None,
         secret_hash: Some([7; 32]),
         command_hash: [9; 32],
+        scope: None,
     }
 }
 

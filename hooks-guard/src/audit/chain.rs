@@ -129,11 +129,17 @@ pub(super) fn decided(row: &Stored) -> [u8; 32] {
         .maybe_text(&row.error)
         .maybe_int(row.deadline)
         .maybe(row.secret_hash, |content, hash| content.bytes(&hash));
-    // Nothing where there are none: so it was before there were parts.
-    match &row.parts {
-        Some(parts) => content.text(parts).hash(),
-        None => content.hash(),
+    // Nothing where there are none: so it was before there were parts, and before there were scopes.
+    match (&row.parts, &row.scope) {
+        (None, None) => content.hash(),
+        (Some(parts), None) => content.text(parts).hash(),
+        (parts, Some(scope)) => scoped(content.maybe_text(parts), scope, &row.scope_hash).hash(),
     }
+}
+
+/// Adds what an approval is bound to.
+pub(super) fn scoped(content: Content, scope: &str, hash: &Option<String>) -> Content {
+    content.text(scope).maybe_text(hash)
 }
 
 pub(super) fn answered(row: &Stored) -> [u8; 32] {

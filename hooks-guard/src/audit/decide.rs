@@ -28,14 +28,14 @@ pub(super) async fn find(tx: &mut Tx, id: i64) -> Result<Option<Stored>, AuditEr
     .transpose()
 }
 
-/// What [`Stored::args`] gives is `$1` to `$32`.
+/// What [`Stored::args`] gives is `$1` to `$34`.
 macro_rules! record {
     (log) => {
-        "INSERT INTO log (seq, kind, subject, hash) VALUES ($24, $33, $1, $34)"
+        "INSERT INTO log (seq, kind, subject, hash) VALUES ($24, $35, $1, $36)"
     };
     (searched) => {
         "INSERT INTO searched (at, id, class, requires, response, folded, agent)
-         VALUES ($2, $1, $5, $6, $7, $35, $15)"
+         VALUES ($2, $1, $5, $6, $7, $37, $15)"
     };
     (decisions) => {
         "INSERT INTO decisions (
@@ -43,9 +43,10 @@ macro_rules! record {
             confidence, method, timed_out, reasoning, explanation, context, agent,
             session_id, cwd, call_id, denied, rule, error, deadline, secret_hash,
             decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at,
-            exit_status, executed_seq, parts)
+            exit_status, executed_seq, parts, scope, scope_hash)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-            $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32)"
+            $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32,
+            $33, $34)"
     };
 }
 

@@ -72,6 +72,8 @@ use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
 use self::write::Writer;
 
+use crate::approval::ApprovalScope;
+
 pub(crate) use decide::{CallName, Which};
 pub(crate) use remember::Lasting;
 
@@ -88,7 +90,8 @@ pub use series::{Count, Point, Series};
 pub use stats::{
     Classifications, Confidence, Covered, Performance, Period, Stats, Totals, UserResponses,
 };
-pub use used::{Grant, Redeemed};
+pub(crate) use used::in_time;
+pub use used::{Grant, Granted, Redeemed};
 pub use verify::{Broken, ChainHead, HeadState, InvalidHead, NotedHead, Verification};
 
 /// The audit trail (P-15). A clone is the same one; several processes may have the same open.
@@ -498,8 +501,9 @@ impl AuditStore {
         self.inner.writer.run(Remember(new)).await
     }
 
-    /// The newest remembered answer that holds for the command of this hash, in exactly this
-    /// directory, in this session.
+    /// The newest remembered answer for the command of this hash, in exactly this directory, in this
+    /// session. With a scope, the newest one that is bound to the same; without, whatever it is
+    /// bound to: that alone allows nothing.
     ///
     /// # Errors
     ///
@@ -509,8 +513,11 @@ impl AuditStore {
         command_hash: &[u8; 32],
         cwd: Option<&Path>,
         session_id: Option<&str>,
+        scope: Option<&ApprovalScope>,
     ) -> Result<Option<Remembered>, AuditError> {
-        remember::find(&self.inner.backend, command_hash, cwd, session_id).await
+        let mut tx = self.inner.backend.read().await?;
+        let scope = scope.map(ApprovalScope::hash);
+        remember::find(&mut tx, command_hash, cwd, session_id, scope).await
     }
 
     /// All remembered answers that hold, the oldest first.
@@ -585,6 +592,7 @@ mod tests {
             error: None,
             secret_hash: None,
             command_hash: [0; 32],
+            scope: None,
         }
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::{Arg, Row};
 use super::error::AuditError;
+use crate::approval::ApprovalScope;
 use crate::classify::{Classification, Crud, Decision, Method};
 use crate::mask::Masked;
 use crate::request::{CommandPart, PermissionRequest, Ruling};
@@ -106,10 +107,21 @@ pub struct AuditRecord {
     /// that moves what stands behind them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<CommandPart>,
+    /// The files that an approval covers: it does not serve any more when one of them changes.
+    /// Relative to `cwd` if they lie in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub covers: Vec<String>,
+    /// For what an approval with `always` holds and what is not covered, or why it cannot be
+    /// given; `None` for a decision without a question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub always: Option<String>,
     /// SHA-256 of the command before its secrets were masked. Not shown: who can guess the rest
     /// of the command could try what was masked.
     #[serde(skip)]
     pub command_hash: [u8; 32],
+    /// What an approval is bound to beside the command. Not shown.
+    #[serde(skip)]
+    pub scope: Option<ApprovalScope>,
 }
 
 /// A decision to be recorded (P-15).
@@ -135,6 +147,8 @@ pub struct NewDecision {
     pub secret_hash: Option<[u8; 32]>,
     /// SHA-256 of the command as it is, before any masking.
     pub command_hash: [u8; 32],
+    /// What an approval is bound to beside the command; without it, no approval serves.
+    pub scope: Option<ApprovalScope>,
 }
 
 /// An answer to be recorded (P-26).
@@ -268,6 +282,12 @@ fn read(text: &str) -> Result<Vec<CommandPart>, AuditError> {
         .collect()
 }
 
+/// A scope as it is stored.
+pub(super) fn scope_of(text: Option<&str>) -> Result<Option<ApprovalScope>, AuditError> {
+    let damaged = |_| AuditError::Damaged { column: "scope" };
+    text.map(serde_json::from_str).transpose().map_err(damaged)
+}
+
 /// Microseconds since 1970, rounded down.
 pub(super) fn floor_us(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond().div_euclid(1000)).unwrap_or(i64::MAX)
@@ -307,7 +327,8 @@ macro_rules! columns {
          d.response_time_us, d.confidence, d.method, d.timed_out, d.reasoning, d.explanation, \
          d.context, d.agent, d.session_id, d.cwd, d.call_id, d.denied, d.rule, d.error, \
          d.deadline, d.secret_hash, d.decided_seq, d.answered_at, d.answered_by, d.answer_note, \
-         d.answered_seq, d.executed_at, d.exit_status, d.executed_seq, d.parts"
+         d.answered_seq, d.executed_at, d.exit_status, d.executed_seq, d.parts, \
+         d.scope, d.scope_hash"
     };
 }
 pub(super) use columns;
@@ -348,6 +369,9 @@ pub(super) struct Stored {
     pub(super) executed_seq: Option<i64>,
     /// See [`written`].
     pub(super) parts: Option<String>,
+    /// What an approval is bound to, in JSON.
+    pub(super) scope: Option<String>,
+    pub(super) scope_hash: Option<String>,
 }
 
 impl Stored {
@@ -363,6 +387,7 @@ impl Stored {
             error,
             secret_hash,
             command_hash,
+            scope,
         } = new;
         let masked = Masked::for_storage(&request.command);
         let at = floor_us(ruling.timestamp);
@@ -415,6 +440,8 @@ impl Stored {
             parts: (masked.text == request.command)
                 .then(|| written(&parts))
                 .flatten(),
+            scope: scope.as_ref().map(|scope| storable(&scope.stored(&masked))),
+            scope_hash: scope.map(|scope| scope.hash().to_owned()),
         }
     }
 
@@ -453,11 +480,13 @@ impl Stored {
             exit_status: row.maybe_int(from + 29)?,
             executed_seq: row.maybe_int(from + 30)?,
             parts: row.maybe_text(from + 31)?,
+            scope: row.maybe_text(from + 32)?,
+            scope_hash: row.maybe_text(from + 33)?,
         })
     }
 
     /// The values of [`columns`].
-    pub(super) fn args(&self) -> [Arg<'_>; 32] {
+    pub(super) fn args(&self) -> [Arg<'_>; 34] {
         [
             self.id.into(),
             self.at.into(),
@@ -491,6 +520,8 @@ impl Stored {
             self.exit_status.into(),
             self.executed_seq.into(),
             (&self.parts).into(),
+            (&self.scope).into(),
+            (&self.scope_hash).into(),
         ]
     }
 
@@ -501,6 +532,7 @@ impl Stored {
 
     pub(super) fn record(self) -> Result<AuditRecord, AuditError> {
         let time = |us: Option<i64>| us.map(time_of).transpose();
+        let scope = scope_of(self.scope.as_deref())?;
         Ok(AuditRecord {
             id: self.id,
             timestamp: time_of(self.at)?,
@@ -542,6 +574,12 @@ impl Stored {
             answered_by: self.answered_by,
             answer_note: self.answer_note,
             command_hash: self.command_hash,
+            covers: scope
+                .as_ref()
+                .map(ApprovalScope::covers)
+                .unwrap_or_default(),
+            always: scope.as_ref().map(ApprovalScope::sentence),
+            scope,
         })
     }
 }

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::backend::{Backend, Row};
-use super::chain::{self, Content, Kind};
+use super::backend::{Backend, Row, Tx};
+use super::chain::{self, Content, Kind, scoped};
 use super::error::AuditError;
-use super::record::{AuditRecord, NewAnswer, floor_us, storable, time_of};
+use super::record::{AuditRecord, NewAnswer, floor_us, scope_of, storable, time_of};
 use super::write::{Batch, Work};
+use crate::approval::ApprovalScope;
 use crate::mask::Masked;
 
 /// An answer that holds for the next time as well: `always allow` (P-26).
@@ -35,6 +36,16 @@ pub struct Remembered {
     pub created_at: Timestamp,
     /// By whom.
     pub created_by: String,
+    /// The files that it covers: it does not serve any more when one of them changes.
+    #[serde(default)]
+    pub covers: Vec<String>,
+    /// For what it holds, in words, and what is not covered; `None` if it is of a version that did
+    /// not bind approvals to files, and so serves no request.
+    #[serde(default)]
+    pub holds: Option<String>,
+    /// What it is bound to beside the command. Not shown.
+    #[serde(skip)]
+    pub scope: Option<ApprovalScope>,
 }
 
 /// An answer that is to hold for the next time as well (P-26).
@@ -54,6 +65,8 @@ pub struct NewRemembered {
     pub by: String,
     /// When.
     pub at: Timestamp,
+    /// What it is bound to beside the command; without it, it serves no request.
+    pub scope: Option<ApprovalScope>,
 }
 
 /// Where an approval holds for the next time as well.
@@ -79,6 +92,7 @@ impl NewRemembered {
             agent: record.agent.clone(),
             by: answer.by,
             at: answer.at,
+            scope: record.scope.clone(),
         }
     }
 }
@@ -87,7 +101,8 @@ impl NewRemembered {
 macro_rules! remembered_columns {
     () => {
         "r.id, r.command_hash, r.command, r.cwd, r.session_id, r.agent, r.created_at, \
-         r.created_by, r.created_seq, r.revoked_at, r.revoked_by, r.revoked_seq"
+         r.created_by, r.created_seq, r.revoked_at, r.revoked_by, r.revoked_seq, \
+         r.scope, r.scope_hash"
     };
 }
 pub(super) use remembered_columns;
@@ -106,6 +121,9 @@ pub(super) struct StoredRemembered {
     revoked_at: Option<i64>,
     revoked_by: Option<String>,
     pub(super) revoked_seq: Option<i64>,
+    /// What it is bound to, in JSON.
+    scope: Option<String>,
+    scope_hash: Option<String>,
 }
 
 impl StoredRemembered {
@@ -124,10 +142,13 @@ impl StoredRemembered {
             revoked_at: row.maybe_int(from + 9)?,
             revoked_by: row.maybe_text(from + 10)?,
             revoked_seq: row.maybe_int(from + 11)?,
+            scope: row.maybe_text(from + 12)?,
+            scope_hash: row.maybe_text(from + 13)?,
         })
     }
 
     fn shown(self) -> Result<Remembered, AuditError> {
+        let scope = scope_of(self.scope.as_deref())?;
         Ok(Remembered {
             id: self.id,
             command_hash: self.command_hash,
@@ -137,20 +158,30 @@ impl StoredRemembered {
             agent: self.agent,
             created_at: time_of(self.created_at)?,
             created_by: self.created_by,
+            covers: scope
+                .as_ref()
+                .map(ApprovalScope::covers)
+                .unwrap_or_default(),
+            holds: scope.as_ref().map(ApprovalScope::sentence),
+            scope,
         })
     }
 
     /// The content of the entry that made it.
     pub(super) fn created(&self) -> [u8; 32] {
-        Content::new(Kind::Remembered, self.id)
+        let content = Content::new(Kind::Remembered, self.id)
             .bytes(&self.command_hash)
             .text(&self.command)
             .maybe_text(&self.cwd)
             .maybe_text(&self.session_id)
             .maybe_text(&self.agent)
             .int(self.created_at)
-            .text(&self.created_by)
-            .hash()
+            .text(&self.created_by);
+        // Nothing where there is none: so it was before there were scopes.
+        match &self.scope {
+            Some(scope) => scoped(content, scope, &self.scope_hash).hash(),
+            None => content.hash(),
+        }
     }
 
     /// The content of the entry that ended it.
@@ -174,10 +205,11 @@ impl Work for Remember {
     async fn apply(self, batch: &mut Batch) -> Result<Remembered, AuditError> {
         let new = self.0;
         batch.head.remembered += 1;
+        let masked = Masked::for_storage(&new.command);
         let row = StoredRemembered {
             id: batch.head.remembered,
             command_hash: new.command_hash,
-            command: storable(&Masked::for_storage(&new.command).text),
+            command: storable(&masked.text),
             cwd: stored_path(new.cwd.as_deref()),
             session_id: new.session_id.as_deref().map(storable),
             agent: new.agent.as_deref().map(storable),
@@ -187,6 +219,8 @@ impl Work for Remember {
             revoked_at: None,
             revoked_by: None,
             revoked_seq: None,
+            scope_hash: new.scope.as_ref().map(|scope| scope.hash().to_owned()),
+            scope: new.scope.map(|scope| storable(&scope.stored(&masked))),
         };
         batch
             .append(Kind::Remembered, row.id, row.created())
@@ -195,8 +229,8 @@ impl Work for Remember {
             .tx
             .execute(
                 "INSERT INTO remembered (id, command_hash, command, cwd, session_id, agent,
-                    created_at, created_by, created_seq)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                    created_at, created_by, created_seq, scope, scope_hash)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                 &[
                     row.id.into(),
                     (&row.command_hash).into(),
@@ -207,6 +241,8 @@ impl Work for Remember {
                     row.created_at.into(),
                     (&row.created_by).into(),
                     row.created_seq.into(),
+                    (&row.scope).into(),
+                    (&row.scope_hash).into(),
                 ],
             )
             .await?;
@@ -261,12 +297,12 @@ impl Work for Forget {
 
 /// The newest that holds for a command, in a directory and a session.
 pub(super) async fn find(
-    backend: &Backend,
+    tx: &mut Tx,
     command_hash: &[u8; 32],
     cwd: Option<&Path>,
     session: Option<&str>,
+    scope: Option<&str>,
 ) -> Result<Option<Remembered>, AuditError> {
-    let mut tx = backend.read().await?;
     let found = tx
         .optional(
             concat!(
@@ -275,20 +311,22 @@ pub(super) async fn find(
                 " FROM remembered r WHERE r.revoked_at IS NULL AND r.command_hash = $1
                 AND ((r.cwd IS NULL AND $2 IS NULL) OR r.cwd = $2)
                 AND (r.session_id IS NULL OR r.session_id = $3)
+                AND (CAST($4 AS TEXT) IS NULL OR r.scope_hash = $4)
               ORDER BY r.id DESC LIMIT 1"
             ),
             &[
                 command_hash.into(),
                 (&stored_path(cwd)).into(),
                 (&session.map(storable)).into(),
+                (&scope.map(str::to_owned)).into(),
             ],
         )
         .await?;
     let Some(row) = found else { return Ok(None) };
     let row = StoredRemembered::read(&row, 0)?;
     let seq = Some(row.created_seq);
-    chain::check_row(&mut tx, Kind::Remembered, row.id, seq, row.created()).await?;
-    chain::check_none(&mut tx, Kind::Revoked, row.id).await?;
+    chain::check_row(tx, Kind::Remembered, row.id, seq, row.created()).await?;
+    chain::check_none(tx, Kind::Revoked, row.id).await?;
     row.shown().map(Some)
 }
 

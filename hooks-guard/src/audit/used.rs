@@ -2,8 +2,11 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::AuditStore;
 use super::backend::Tx;
@@ -12,9 +15,10 @@ use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::decide::{find, proves};
 use super::error::AuditError;
 use super::record::{
-    AuditRecord, Stored, UserResponse, columns, floor_us, response_code, storable,
+    AuditRecord, Stored, UserResponse, columns, floor_us, response_code, scope_of, storable,
 };
 use super::write::{Batch, Probe, Work};
+use crate::approval::ApprovalScope;
 use crate::request::PermissionRequest;
 
 /// What came of the wish to use an approval (X-7).
@@ -26,6 +30,8 @@ pub enum Redeemed {
     Already(Box<AuditRecord>),
     /// There is no approval.
     NotApproved(Box<AuditRecord>),
+    /// What was approved is not what would run now: in words, why. It has to be asked about again.
+    Changed(Box<AuditRecord>, String),
     /// The secret is not that of the decision.
     WrongSecret,
     /// There is no such decision.
@@ -41,6 +47,18 @@ pub enum Grant {
     Remembered(i64),
 }
 
+/// What came of the search for an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Granted {
+    /// There is none.
+    No,
+    /// There is one that does not serve, because something is different from what was approved:
+    /// in words, what.
+    Changed(String),
+    /// It need not be asked about again.
+    By(Grant),
+}
+
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -52,21 +70,32 @@ impl fmt::Display for Grant {
 
 impl AuditStore {
     /// Uses the approval of a decision, for who has its secret. Of several who try, also in
-    /// several processes, exactly one gets [`Redeemed::Done`].
+    /// several processes, exactly one gets [`Redeemed::Done`]. The files that the question was
+    /// bound to are read anew; if one has changed, the approval is not used.
     ///
     /// # Errors
     ///
     /// If it could not be written; then it is not used.
     pub async fn redeem(&self, id: i64, secret: &str) -> Result<Redeemed, AuditError> {
-        let secret = secret.to_owned();
-        let at = floor_us(Timestamp::now());
-        self.inner.writer.run(Redeem { id, secret, at }).await
+        let asked = self.decision(id).await?.and_then(|record| record.scope);
+        let now = match asked {
+            Some(asked) => in_time(move || asked.again()).await,
+            None => None,
+        };
+        let redeem = Redeem {
+            id,
+            secret: secret.to_owned(),
+            at: floor_us(Timestamp::now()),
+            scope: now,
+        };
+        self.inner.writer.run(redeem).await
     }
 
     /// Whether a request need not be asked about again, because its command, in its directory and
-    /// its session, was approved: by a remembered answer, if there may be one, or by an approval
-    /// that has not been used, whose time is not over, and which is used now. An answer that was
-    /// remembered stands in place of the approvals before it: revoked, it leaves none of them.
+    /// its session, was approved with the same scope: by a remembered answer, if there may be one,
+    /// or by an approval that has not been used, whose time is not over, and which is used now. An
+    /// answer that was remembered stands in place of the approvals before it: revoked, it leaves
+    /// none of them.
     ///
     /// # Errors
     ///
@@ -75,36 +104,62 @@ impl AuditStore {
         &self,
         command_hash: [u8; 32],
         request: &PermissionRequest,
+        scope: &ApprovalScope,
         may_be_remembered: bool,
-    ) -> Result<Option<Grant>, AuditError> {
+    ) -> Result<Granted, AuditError> {
         // Mostly nobody was ever asked about it.
         let mut tx = self.inner.backend.glance().await?;
         if tx.one(ANSWERED, &[(&command_hash).into()]).await?.int(0)? == 0 {
-            return Ok(None);
+            return Ok(Granted::No);
         }
         drop(tx);
         let session = request.session_id.as_deref();
         let cwd = request.cwd.as_deref();
+        let may_be_remembered = may_be_remembered && scope.refused().is_none();
         if may_be_remembered
-            && let Some(found) = self.remembered(&command_hash, cwd, session).await?
+            && let Some(found) = self
+                .remembered(&command_hash, cwd, session, Some(scope))
+                .await?
         {
-            return Ok(Some(Grant::Remembered(found.id)));
+            return Ok(Granted::By(Grant::Remembered(found.id)));
         }
         let take = Take {
             command_hash,
             cwd: cwd.map(|cwd| storable(&cwd.to_string_lossy())),
             session: session.map(storable),
+            scope: Some(scope.hash().to_owned()),
             at: floor_us(Timestamp::now()),
             deadlines: Arc::clone(&self.inner.deadlines),
         };
         // Where there is none, nothing has to be written.
         let mut tx = self.inner.backend.read().await?;
         if take.find(&mut tx).await?.is_none() {
-            return Ok(None);
+            let any = Take {
+                scope: None,
+                ..take
+            };
+            let approved = any.find(&mut tx).await?;
+            drop(tx);
+            if let Some(row) = approved {
+                let id = row.id;
+                let why = changed(scope_of(row.scope.as_deref())?, scope);
+                return Ok(Granted::Changed(format!(
+                    "approved before as decision {id}; {why}"
+                )));
+            }
+            let found = self.remembered(&command_hash, cwd, session, None).await?;
+            return Ok(match found {
+                Some(found) => {
+                    let why = changed(found.scope, scope);
+                    let id = found.id;
+                    Granted::Changed(format!("remembered answer {id} does not serve; {why}"))
+                }
+                None => Granted::No,
+            });
         }
         drop(tx);
         let taken = self.inner.writer.run(take).await?;
-        Ok(taken.map(Grant::Once))
+        Ok(taken.map_or(Granted::No, |id| Granted::By(Grant::Once(id))))
     }
 
     /// Whether the trail can be read, and the last record was written.
@@ -132,6 +187,40 @@ impl AuditStore {
             Some(_) => self.inner.writer.run(Probe).await,
             None => Ok(()),
         }
+    }
+}
+
+/// Why an approval does not serve that is bound to nothing, or whose files cannot be read.
+const UNKNOWN_SCOPE: &str = "it is not known what it was given for";
+
+/// How long reading the files of a scope may take.
+const MAX_LOOK: Duration = Duration::from_secs(1);
+
+/// How many scopes are read at a time; the others wait, for as long as reading one may take.
+static LOOKING: Semaphore = Semaphore::const_new(16);
+
+/// Runs what reads files apart from the threads that run futures; `None` if it takes too long.
+pub(crate) async fn in_time<T: Send + 'static>(
+    look: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let permit = timeout(MAX_LOOK, LOOKING.acquire()).await.ok()?.ok()?;
+    let looking = tokio::task::spawn_blocking(move || {
+        // Held by the thread: a file system that hangs takes no more than these threads.
+        let _permit = permit;
+        look()
+    });
+    timeout(MAX_LOOK, looking).await.ok()?.ok()
+}
+
+/// What is different from what was approved, in words.
+fn changed(approved: Option<ApprovalScope>, now: &ApprovalScope) -> String {
+    let Some(approved) = approved else {
+        return "it is from a version that did not bind approvals to files".to_owned();
+    };
+    match (approved.changed_in(now), now.refused()) {
+        (Some(why), _) => why,
+        (None, Some(why)) => format!("it cannot be remembered: {why}"),
+        (None, None) => UNKNOWN_SCOPE.to_owned(),
     }
 }
 
@@ -191,6 +280,8 @@ struct Redeem {
     id: i64,
     secret: String,
     at: i64,
+    /// What the approval would be bound to now.
+    scope: Option<ApprovalScope>,
 }
 
 impl Work for Redeem {
@@ -213,22 +304,32 @@ impl Work for Redeem {
             return Ok(Redeemed::Already(record));
         }
         chain::check_approval(&mut batch.tx, &row).await?;
+        let same = |now: &ApprovalScope| row.scope_hash.as_deref() == Some(now.hash());
+        if !self.scope.as_ref().is_some_and(same) {
+            let why = match &self.scope {
+                Some(now) => changed(record.scope.clone(), now),
+                None => UNKNOWN_SCOPE.to_owned(),
+            };
+            return Ok(Redeemed::Changed(record, why));
+        }
         put(batch, self.id, self.at).await?;
         Ok(Redeemed::Done(record))
     }
 }
 
-/// Takes an approval of the same command, directory and session.
+/// Takes an approval of the same command, directory, session and scope.
 struct Take {
     command_hash: [u8; 32],
     cwd: Option<String>,
     session: Option<String>,
+    /// The hash of the scope; `None` finds approvals of any scope, and takes none.
+    scope: Option<String>,
     at: i64,
     deadlines: Arc<Deadlines>,
 }
 
 impl Take {
-    async fn find(&self, tx: &mut Tx) -> Result<Option<i64>, AuditError> {
+    async fn find(&self, tx: &mut Tx) -> Result<Option<Stored>, AuditError> {
         let found = tx
             .all(
                 concat!(
@@ -240,10 +341,12 @@ impl Take {
                         AND ((d.cwd IS NULL AND CAST($2 AS TEXT) IS NULL) OR d.cwd = $2)
                         AND ((d.session_id IS NULL AND CAST($3 AS TEXT) IS NULL)
                             OR d.session_id = $3)
+                        AND (CAST($6 AS TEXT) IS NULL OR d.scope_hash = $6)
                         AND d.executed_at IS NULL
                         AND NOT EXISTS (SELECT 1 FROM used u WHERE u.decision = d.id)
                         AND NOT EXISTS (SELECT 1 FROM remembered r
                             WHERE r.command_hash = d.command_hash AND r.created_at >= d.at
+                                AND r.scope_hash = d.scope_hash
                                 AND ((r.cwd IS NULL AND d.cwd IS NULL) OR r.cwd = d.cwd)
                                 AND (r.session_id IS NULL OR r.session_id = d.session_id))
                       ORDER BY d.id LIMIT 100"
@@ -255,6 +358,7 @@ impl Take {
                     self.at.into(),
                     // A later one was asked before the clock was set back.
                     self.at.saturating_add(TOLERANCE_US).into(),
+                    (&self.scope).into(),
                 ],
             )
             .await?;
@@ -262,7 +366,7 @@ impl Take {
             let row = Stored::read(&row, 0)?;
             if !self.deadlines.is_over(row.id) {
                 chain::check_approval(tx, &row).await?;
-                return Ok(Some(row.id));
+                return Ok(Some(row));
             }
         }
         Ok(None)
@@ -273,7 +377,10 @@ impl Work for Take {
     type Out = Option<i64>;
 
     async fn apply(self, batch: &mut Batch) -> Result<Option<i64>, AuditError> {
-        let found = self.find(&mut batch.tx).await?;
+        if self.scope.is_none() {
+            return Ok(None);
+        }
+        let found = self.find(&mut batch.tx).await?.map(|row| row.id);
         if let Some(id) = found {
             put(batch, id, self.at).await?;
         }

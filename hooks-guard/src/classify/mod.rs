@@ -27,6 +27,8 @@ pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput};
 
 use judge::Judge;
+pub(crate) use judge::plain as plain_program;
+pub(crate) use parts::Manifest;
 use parts::Recorder;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use parts::Script;

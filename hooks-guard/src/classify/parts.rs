@@ -7,7 +7,7 @@
 
 use super::judge::{Arg, Input, UNKNOWN as MARK, plain};
 use super::shell::Span;
-use super::tables::{Call, Language, Role, RunsInput};
+use super::tables::{Call, Decides, Given, Language, Role, RunsInput};
 use super::{Classification, Crud};
 
 /// Stands in the text of a [`Word`] for what is only known when the command runs (P-09).
@@ -65,6 +65,8 @@ pub struct Parts {
     pub(crate) scripts: Vec<Script>,
     /// Whether text runs that is only known then, outside of any part.
     pub(crate) runs_unknown: bool,
+    /// Why code that belongs to no part is only known when it runs, if it is.
+    pub(crate) unseen_code: Option<&'static str>,
 }
 
 /// A command that would run: a program with its words; or, without words, what stands around
@@ -113,6 +115,30 @@ pub struct Part {
     pub runs_input: bool,
     /// Whether text runs that is only known then: as code, or as the name of a program.
     pub(crate) runs_unknown: bool,
+    /// The files whose code it runs, which its words name: the script of an interpreter, a
+    /// program by its path.
+    pub(crate) code_files: Vec<Word>,
+    /// Words that name files which decide what it does, if there are such files.
+    pub(crate) settings_files: Vec<Word>,
+    /// Whether it may put other files in place of those that are there, such as `git pull`.
+    pub(crate) replaces_files: bool,
+    /// The files that it looks up by a name of its own, such as `Makefile`.
+    pub(crate) manifests: Vec<Manifest>,
+    /// The scripts of a manifest that it runs, such as `test` of `package.json`.
+    pub(crate) scripts: Vec<Word>,
+    /// Why the code that it runs is only known when it runs, if it is.
+    pub(crate) unseen_code: Option<&'static str>,
+}
+
+/// A file that a program looks up by a name that its table knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    /// Its name, as the key `decided_by` of a table has it.
+    pub(crate) pattern: String,
+    /// The folder that is searched, if it is not the one in which the command runs.
+    pub(crate) folder: Option<Word>,
+    /// Whether the program does nothing without one of them.
+    pub(crate) needed: bool,
 }
 
 /// A word after quotes and expansions, as far as these are known (P-09).
@@ -215,6 +241,12 @@ impl Part {
             code: false,
             runs_input: false,
             runs_unknown: false,
+            code_files: Vec::new(),
+            settings_files: Vec::new(),
+            replaces_files: false,
+            manifests: Vec::new(),
+            scripts: Vec::new(),
+            unseen_code: None,
         }
     }
 
@@ -437,8 +469,48 @@ impl Recorder {
         }
         if let Some(part) = self.current() {
             part.runs_input |= runs_input == RunsInput::Yes;
+            decided_by(part, call);
             part.calls.push(read);
             part.touches.append(&mut touches);
+        }
+    }
+
+    /// A file whose code runs.
+    pub(crate) fn code_file(&mut self, file: &Arg) {
+        if let Some(part) = self.current() {
+            let file = Word::of(file);
+            if !part.code_files.contains(&file) {
+                part.code_files.push(file);
+            }
+        }
+    }
+
+    /// A word that may name a file which decides what runs.
+    pub(crate) fn settings_file(&mut self, file: &Arg) {
+        if let Some(part) = self.current() {
+            part.settings_files.push(Word::of(file));
+        }
+    }
+
+    /// A file whose code runs if it exists.
+    pub(crate) fn maybe_code_file(&mut self, file: &str) {
+        if let Some(part) = self.current() {
+            part.manifests.push(Manifest {
+                pattern: file.to_owned(),
+                folder: None,
+                needed: false,
+            });
+        }
+    }
+
+    /// Notes why the code that runs is only known when it runs.
+    pub(crate) fn unseen_code(&mut self, why: &'static str) {
+        if !self.on {
+            return;
+        }
+        match self.current() {
+            Some(part) => part.unseen_code = Some(why),
+            None => self.parts.unseen_code = Some(why),
         }
     }
 
@@ -548,4 +620,73 @@ fn touch(role: Role, args: &[Arg], out: &mut Vec<Touch>) {
         _ => return,
     };
     out.extend(args.iter().map(|arg| Touch::of(arg, effect)));
+}
+
+/// Adds the files that decide what a call does, as its table names them.
+fn decided_by(part: &mut Part, call: &Call) {
+    let program = &call.program;
+    part.replaces_files |= program.replaces_files;
+    let needed = program.decided_by.iter().map(|entry| (entry, true));
+    let settings = program.configured_by.iter().map(|entry| (entry, false));
+    for (entry, needed) in needed.chain(settings) {
+        let operands = call.operands.iter().map(|operand| &operand.arg);
+        let words = match needed {
+            true => &mut part.code_files,
+            false => &mut part.settings_files,
+        };
+        match entry {
+            Decides::Options(names) => {
+                let given = call
+                    .options
+                    .iter()
+                    .filter(|given| names.contains(&given.name));
+                let values = given.filter_map(|given| given.value.as_ref());
+                words.extend(values.map(Word::of));
+            }
+            Decides::Operand => words.extend(operands.take(1).map(Word::of)),
+            Decides::Operands => words.extend(operands.map(Word::of)),
+            Decides::InOperand(pattern) => part.manifests.extend(operands.map(|arg| Manifest {
+                pattern: pattern.clone(),
+                folder: Some(Word::of(arg)),
+                needed: false,
+            })),
+            Decides::UnknownCommand(_) if call.strange.is_empty() => {}
+            Decides::UnknownCommand(pattern) | Decides::Manifest(pattern) => {
+                part.manifests.push(Manifest {
+                    pattern: pattern.clone(),
+                    folder: None,
+                    needed,
+                })
+            }
+        }
+    }
+    let runs = |given: &&Given| given.option.role == Role::ScriptFile;
+    for value in call
+        .options
+        .iter()
+        .filter(runs)
+        .filter_map(|given| given.value.as_ref())
+    {
+        let file = Word::of(value);
+        if !part.code_files.contains(&file) {
+            part.code_files.push(file);
+        }
+    }
+    for script in &program.package_scripts {
+        match script.as_str() {
+            "operand" => {
+                let first = call.operands.iter().take(1);
+                part.scripts
+                    .extend(first.map(|operand| Word::of(&operand.arg)));
+            }
+            name => part.scripts.push(Word {
+                text: match name {
+                    "command" => call.path.rsplit(' ').next().unwrap_or(name).to_owned(),
+                    name => name.to_owned(),
+                },
+                known: true,
+                ..Word::default()
+            }),
+        }
+    }
 }

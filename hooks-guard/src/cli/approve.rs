@@ -35,9 +35,10 @@ pub(crate) struct Options {
 enum Remember {
     /// For this command alone.
     Once,
-    /// For the same command in the same directory, in this session.
+    /// For the same command in the same directory by the same agent, in this session, while the
+    /// files that decide what it does are unchanged.
     Session,
-    /// For the same command in the same directory, until it is revoked.
+    /// The same in every session, until it is revoked.
     Always,
 }
 
@@ -103,7 +104,11 @@ fn show(question: &Value) -> io::Result<()> {
         text("command")
     )?;
     writeln!(out, "    {}", text("reasoning"))?;
-    writeln!(out, "    agent {}, in {}", text("agent"), text("cwd"))
+    writeln!(out, "    agent {}, in {}", text("agent"), text("cwd"))?;
+    match question["always"].as_str() {
+        Some(always) => writeln!(out, "    {}", escape(always)),
+        None => Ok(()),
+    }
 }
 
 /// None to leave the question open.
@@ -140,7 +145,13 @@ fn send(
     match sent {
         Ok(record) => {
             let said = record["user_response"].as_str().unwrap_or("-");
-            println!("{id}: {}", escape(said));
+            let lasting = answer["remember"]
+                .as_str()
+                .is_some_and(|remember| remember != "once");
+            match record["always"].as_str().filter(|_| lasting) {
+                Some(always) => println!("{id}: {}; {}", escape(said), escape(always)),
+                None => println!("{id}: {}", escape(said)),
+            }
             Ok(true)
         }
         Err(error @ hooks_guard::client::ClientError::Refused { status: 401, .. }) => {

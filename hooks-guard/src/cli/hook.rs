@@ -331,6 +331,13 @@ enum Decided {
     Here(Ruling, Option<String>),
 }
 
+/// What came of a question to the operator.
+enum Settled {
+    Answer(Answer),
+    /// It was approved, and is not any more what was asked about; why.
+    Changed(String),
+}
+
 impl Guard<'_> {
     async fn ask(&self, mut question: Question) -> Reply {
         question.request.asks_itself = !question.unattended();
@@ -523,21 +530,43 @@ impl Guard<'_> {
     }
 
     /// Converts a ruling of the service to an answer. If the agent shows no prompt, waits for the
-    /// operator.
+    /// operator. What changed while the question was open is asked about again.
     async fn settle(&self, question: &Question, client: &Client, ruling: &Ruling) -> Answer {
+        let mut again = None;
+        loop {
+            let ruling = again.as_ref().unwrap_or(ruling);
+            match self.settle_once(question, client, ruling).await {
+                Settled::Answer(answer) => return answer,
+                Settled::Changed(why) if self.left() < Duration::from_millis(500) => {
+                    return Answer::Deny(why);
+                }
+                Settled::Changed(why) => match self.decide(question).await {
+                    Ok(Decided::Service(_, ruling)) => {
+                        self.remember(&question.request, &ruling);
+                        again = Some(ruling);
+                    }
+                    Ok(Decided::Here(..)) => return Answer::Deny(why),
+                    Err(error) => return Answer::Deny(format!("{why}; {error}")),
+                },
+            }
+        }
+    }
+
+    async fn settle_once(&self, question: &Question, client: &Client, ruling: &Ruling) -> Settled {
         let asks = ruling.decision == Decision::RequiresConfirmation && !ruling.denied;
         let (Some(id), Some(secret)) = (ruling.id, &ruling.secret) else {
-            return Answer::of(question, ruling);
+            return Settled::Answer(Answer::of(question, ruling));
         };
         if !asks || ruling.left_to_agent || !question.unattended() {
-            return Answer::of(question, ruling);
+            return Settled::Answer(Answer::of(question, ruling));
         }
         let reason = format!("{}: {}", ruling.classification, ruling.reasoning);
+        let denied = |why: String| Settled::Answer(Answer::Deny(format!("{reason}; {why}")));
         let mut away = None;
         loop {
             let left = self.left();
             if left < Duration::from_millis(500) {
-                return Answer::Deny(format!("{reason}; {NO_ANSWER}"));
+                return denied(NO_ANSWER.to_owned());
             }
             let seconds = left.as_secs().saturating_sub(1).min(30);
             let path = format!("/api/hooks/decisions/{id}?wait={seconds}");
@@ -552,25 +581,30 @@ impl Guard<'_> {
                     sleep(Duration::from_millis(200)).await;
                     continue;
                 }
-                Err(error) => return Answer::Deny(format!("{reason}; {error}")),
+                Err(error) => return denied(error.to_string()),
             };
             match said {
                 None if seconds == 0 => {
-                    return Answer::Deny(format!("{reason}; {NO_ANSWER}"));
+                    return denied(NO_ANSWER.to_owned());
                 }
                 None => {}
                 Some("APPROVED") => {
                     let path = format!("/api/hooks/decisions/{id}/redeem");
                     let body = json!({ "secret": secret });
                     return match client.post(&path, &body, self.left()).await {
-                        Ok(_) => Answer::Allow(format!("{reason}; approved by the operator")),
-                        Err(error) => Answer::Deny(format!("{reason}; {error}")),
+                        Ok(_) => Settled::Answer(Answer::Allow(format!(
+                            "{reason}; approved by the operator"
+                        ))),
+                        Err(ClientError::Refused { code, error, .. }) if code == "CHANGED" => {
+                            Settled::Changed(format!("{reason}; {error}"))
+                        }
+                        Err(error) => denied(error.to_string()),
                     };
                 }
                 Some("TIMEOUT") => {
-                    return Answer::Deny(format!("{reason}; {NO_ANSWER}"));
+                    return denied(NO_ANSWER.to_owned());
                 }
-                Some(_) => return Answer::Deny(format!("{reason}; denied by the operator")),
+                Some(_) => return denied("denied by the operator".to_owned()),
             }
         }
     }

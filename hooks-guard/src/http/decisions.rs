@@ -216,7 +216,7 @@ pub(crate) struct RedeemBody {
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 403, description = "WRONG_SECRET", body = super::error::ErrorBody),
         (status = 404, description = "NOT_FOUND", body = super::error::ErrorBody),
-        (status = 409, description = "NOT_APPROVED, ALREADY_USED", body = super::error::ErrorBody),
+        (status = 409, description = "NOT_APPROVED, ALREADY_USED, CHANGED", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn redeem(
@@ -238,6 +238,10 @@ pub(crate) async fn redeem(
         Redeemed::NotApproved(_) => Err(ApiError::conflict(
             "NOT_APPROVED",
             "Nobody has approved this",
+        )),
+        Redeemed::Changed(_, why) => Err(ApiError::conflict(
+            "CHANGED",
+            format!("This is not what was approved: {why}; ask again"),
         )),
         Redeemed::WrongSecret => Err(wrong_secret()),
         Redeemed::Unknown => Err(unknown()),

@@ -72,7 +72,13 @@ pub(crate) async fn respond(
     let answered = state.service().respond(decision, reply, by).await;
     let answered = match answered.map_err(|error| failed(&id, &error))? {
         Responded::Answered(answered) => answered,
-        Responded::NotRemembered => {
+        Responded::NotRemembered(Some(why)) => {
+            return Err(ApiError::conflict(
+                "CANNOT_BE_REMEMBERED",
+                format!("This cannot be remembered: {why}"),
+            ));
+        }
+        Responded::NotRemembered(None) => {
             return Err(ApiError::conflict(
                 "CANNOT_BE_REMEMBERED",
                 "This touches the guard itself or what runs later, or is only known when it runs, \

@@ -50,6 +50,11 @@ mod rule;
 mod scene;
 mod trust;
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) use self::paths::{NOWHERE, Start};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) use self::scene::{candidates as words_of, start_of};
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;

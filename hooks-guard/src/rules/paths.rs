@@ -9,7 +9,7 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 use crate::classify::UNKNOWN;
 
 /// Stands for the directory of a request that names none.
-const NOWHERE: &str = "/\u{F0001}";
+pub(crate) const NOWHERE: &str = "/\u{F0001}";
 
 /// Whether something holds; the strongest is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,15 +88,15 @@ impl Located {
 
 /// Where relative paths begin, and `~`.
 #[derive(Clone, Debug)]
-pub(super) struct Start {
+pub(crate) struct Start {
     /// The directories in which the command, or parts of it, may run; with [`UNKNOWN`] for any.
-    pub(super) folders: Vec<String>,
+    pub(crate) folders: Vec<String>,
     pub(super) home: String,
     links: Links,
 }
 
 impl Start {
-    pub(super) fn new(cwd: Option<&Path>, home: &Path) -> Self {
+    pub(crate) fn new(cwd: Option<&Path>, home: &Path) -> Self {
         let cwd = cwd.map_or_else(|| NOWHERE.to_owned(), |cwd| normal(&cwd.to_string_lossy()));
         Self {
             folders: vec![cwd],
@@ -114,7 +114,10 @@ impl Start {
             .collect();
         for folder in new {
             if self.folders.len() >= 16 {
-                self.folders.push(UNKNOWN.to_string());
+                let unknown = UNKNOWN.to_string();
+                if !self.folders.contains(&unknown) {
+                    self.folders.push(unknown);
+                }
                 return;
             }
             if !self.folders.contains(&folder) {
@@ -133,6 +136,21 @@ impl Start {
             }
         }
         Located { names }
+    }
+
+    /// The paths that a text may stand for, for each directory. Links are followed only before `..`,
+    /// which means another folder then.
+    pub(crate) fn paths(&self, text: &str) -> Vec<String> {
+        let most = if text.contains("..") { 2 } else { 1 };
+        let mut paths: Vec<String> = Vec::new();
+        for folder in &self.folders {
+            for path in self.one(folder, text).into_iter().take(most) {
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+        }
+        paths
     }
 
     /// As it stands, and as it is where links are followed.

@@ -126,7 +126,7 @@ impl<'a> Scene<'a> {
 }
 
 /// What a word may name: itself, or what stands after `=` or a letter's option.
-fn candidates(word: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn candidates(word: &str) -> impl Iterator<Item = &str> {
     let value = word.split_once('=').map(|(_, value)| value);
     let joined = word
         .strip_prefix('-')
@@ -144,6 +144,16 @@ fn after_glob(text: &str) -> &str {
 /// The last part of a program's path.
 pub(super) fn base_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The directories in which the parts of a command may run.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub(crate) fn start_of(parts: &Parts, cwd: Option<&Path>, home: &Path) -> Start {
+    let mut start = Start::new(cwd, home);
+    for part in &parts.all {
+        moves(part, &mut start);
+    }
+    start
 }
 
 fn moves(part: &Part, start: &mut Start) {
@@ -164,6 +174,7 @@ fn moves(part: &Part, start: &mut Start) {
         "-C",
         "--directory",
         "--chdir",
+        "-chdir",
         "--cwd",
         "-D",
         "--git-dir",

@@ -706,6 +706,43 @@ fn an_unattended_session_waits_for_the_operator() {
     }
 }
 
+/// What was approved is what runs: a script that changed meanwhile is another question.
+#[test]
+fn a_script_that_changes_while_its_question_waits_is_asked_about_again() {
+    for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
+        let home = Home::new();
+        let service = Service::start(&home);
+        let script = home.path().join("deploy.sh");
+        std::fs::write(&script, "echo one").expect("a file");
+        let mut call = before("bash deploy.sh", "1");
+        call["cwd"] = home.path().to_str().expect("text").into();
+        let arguments = ["--unattended", "--timeout", "60"];
+        let output = std::thread::scope(|scope| {
+            let asked = scope.spawn(|| home.hook("claude-code", &arguments, &call));
+            while open_questions(&service) == 0 {
+                assert!(!asked.is_finished(), "nothing was asked");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            std::fs::write(&script, "echo two").expect("a file");
+            service.answer("APPROVED");
+            service.answer(response);
+            asked.join().expect("no panic")
+        });
+        let (decided, reason) = told(&output);
+        assert_eq!(decided, decision, "{reason}");
+        let trail = home.trail();
+        assert_eq!(trail.len(), 2, "{trail:?}");
+        let reasoning = trail[0]["reasoning"].as_str().expect("text");
+        let said = "approved before as decision 1; `deploy.sh` has changed since";
+        assert!(reasoning.contains(said), "{reasoning}");
+    }
+}
+
+fn open_questions(service: &Service) -> usize {
+    let waiting = service.send("GET", "/api/hooks/pending", &Value::Null);
+    waiting["pending"].as_array().map_or(0, Vec::len)
+}
+
 /// In auto mode the user has a model decide: only deletions and protected things are asked about.
 #[test]
 fn auto_mode_is_kept_by_default_and_can_be_set() {

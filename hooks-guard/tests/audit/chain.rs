@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use hooks_guard::CommandPart;
 use hooks_guard::audit::{
-    AuditError, AuditStore, ChainHead, Execution, HeadState, NewRemembered, UserResponse,
+    AuditError, AuditStore, ChainHead, Execution, Granted, HeadState, NewRemembered, UserResponse,
 };
 use hooks_guard::classify::Crud;
+use hooks_guard::{CommandPart, PermissionRequest};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr};
 
 use crate::contract::{Place, cluster};
-use crate::kit::{decision, hash, intact, minute, run, says};
+use crate::kit::{decision, hash, intact, minute, run, says, scope};
 
 /// One change each, as SQL that both databases understand.
 const CHANGES: &[&str] = &[
@@ -24,6 +24,12 @@ const CHANGES: &[&str] = &[
     "UPDATE decisions SET reasoning = '' WHERE id = 4",
     "UPDATE decisions SET explanation = '' WHERE id = 4",
     "UPDATE decisions SET parts = '[[0,1,1,1]]' WHERE id = 4",
+    "UPDATE decisions SET scope = NULL WHERE id = 4",
+    "UPDATE decisions SET scope = '{}' WHERE id = 4",
+    "UPDATE decisions SET scope_hash = NULL WHERE id = 4",
+    "UPDATE decisions SET scope_hash = 'other' WHERE id = 4",
+    "UPDATE remembered SET scope = NULL WHERE id = 1",
+    "UPDATE remembered SET scope_hash = 'other' WHERE id = 1",
     "UPDATE decisions SET response_time_us = 1 WHERE id = 4",
     "UPDATE decisions SET agent = 'other' WHERE id = 4",
     "UPDATE decisions SET session_id = 'other' WHERE id = 4",
@@ -92,7 +98,7 @@ const CHANGES: &[&str] = &[
     "UPDATE remembered SET revoked_at = NULL WHERE id = 2",
     "UPDATE remembered SET revoked_at = 1 WHERE id = 1",
     "DELETE FROM remembered WHERE id = 1",
-    "INSERT INTO remembered SELECT 99, command_hash, command, cwd, session_id, agent, created_at, created_by, created_seq, NULL, NULL, NULL FROM remembered WHERE id = 1",
+    "INSERT INTO remembered SELECT 99, command_hash, command, cwd, session_id, agent, created_at, created_by, created_seq, NULL, NULL, NULL, NULL, NULL FROM remembered WHERE id = 1",
     "UPDATE tallies SET n = n + 1 WHERE unit = 0",
     "UPDATE tallies SET high = high + 1 WHERE unit = 2",
     "UPDATE tallies SET confidence = confidence + 1 WHERE unit = 1",
@@ -107,6 +113,7 @@ async fn filled(trail: &AuditStore) {
         let mut new = decision(&format!("rm {n}"), Crud::Delete, minute(n));
         new.ruling.denied = n == 6;
         new.request.agent = Some("codex".to_owned());
+        new.scope = Some(scope(&new.request));
         trail.record(new).await.expect("recorded");
     }
     let answer = says(UserResponse::Denied, minute(60));
@@ -125,6 +132,7 @@ async fn filled(trail: &AuditStore) {
             agent: None,
             by: "console".to_owned(),
             at: minute(62),
+            scope: Some(scope(&PermissionRequest::new("make"))),
         };
         trail.remember(new).await.expect("remembered");
     }
@@ -371,6 +379,17 @@ fn a_database_of_before_is_brought_up_to_date() {
                 .expect("a trail");
             let new = decision("mkdir a", Crud::Create, minute(0));
             let id = trail.record(new).await.expect("recorded");
+            let answer = NewRemembered {
+                command_hash: hash("mkdir a"),
+                command: "mkdir a".to_owned(),
+                cwd: None,
+                session_id: None,
+                agent: None,
+                by: "console".to_owned(),
+                at: minute(1),
+                scope: None,
+            };
+            trail.remember(answer).await.expect("remembered");
             trail.close().await;
 
             // The same rows in a file of before.
@@ -380,12 +399,15 @@ fn a_database_of_before_is_brought_up_to_date() {
                 agent, session_id, cwd, call_id, denied, rule, error, deadline, secret_hash, \
                 decided_seq, answered_at, answered_by, answer_note, answered_seq, executed_at, \
                 exit_status, executed_seq";
+            let remembered = "id, command_hash, command, cwd, session_id, agent, created_at, \
+                created_by, created_seq, revoked_at, revoked_by, revoked_seq";
             let copies = [
                 format!("ATTACH '{}' AS new", path.display()),
                 format!("INSERT INTO decisions ({columns}) SELECT {columns} FROM new.decisions"),
                 "INSERT INTO searched SELECT at, id, class, requires, response, folded
                     FROM new.searched"
                     .to_owned(),
+                format!("INSERT INTO remembered ({remembered}) SELECT {remembered} FROM new.remembered"),
                 "INSERT INTO log SELECT * FROM new.log".to_owned(),
                 "DELETE FROM head".to_owned(),
                 "INSERT INTO head SELECT * FROM new.head".to_owned(),
@@ -406,6 +428,15 @@ fn a_database_of_before_is_brought_up_to_date() {
             intact(&trail).await;
             let record = trail.decision(id).await.expect("read").expect("there");
             assert_eq!(record.parts, []);
+            assert_eq!((record.covers.len(), record.always), (0, None));
+            // What was remembered before approvals were bound to files does not serve any more.
+            let request = PermissionRequest::new("mkdir a");
+            let scope = scope(&request);
+            let grant = trail.grant(hash("mkdir a"), &request, &scope, true).await;
+            let grant = grant.expect("an answer");
+            let why = "remembered answer 1 does not serve; it is from a version that did not bind \
+                       approvals to files";
+            assert_eq!(grant, Granted::Changed(why.to_owned()));
             let mut new = decision("mkdir b", Crud::Create, minute(1));
             new.parts = vec![CommandPart {
                 start: 0,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
-    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, NewRemembered,
-    Page, Period, Redeemed, UserResponse, export,
+    Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, Granted,
+    NewRemembered, Page, Period, Redeemed, UserResponse, export,
 };
 use hooks_guard::classify::{Classification, Crud, Decision, Method};
 use hooks_guard::{CommandPart, PermissionRequest};
@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::kit::{decision, hash, intact, minute, run, says, time};
+use crate::kit::{decision, hash, intact, minute, run, says, scope, time};
 
 /// A trail, and how to open it once more: as another process would.
 pub(crate) struct Place {
@@ -117,6 +117,7 @@ contract! {
     remembered_answers_hold_where_they_were_given
     an_approval_serves_once
     an_approval_serves_once_between_stores
+    an_approval_serves_only_what_it_is_bound_to
     a_use_is_of_the_chain_and_goes_with_its_decision
     changes_are_told_in_order_and_by_everybody
     what_changes_nothing_writes_nothing
@@ -195,7 +196,10 @@ async fn p_15_a_decision_is_there_with_all_that_was_said(place: Place) {
             effect: Crud::Update,
             decided: true,
         }],
+        covers: Vec::new(),
+        always: None,
         command_hash: hash("git commit"),
+        scope: None,
     };
     assert_eq!(record, want);
     assert_eq!(trail.decision(id + 1).await.expect("read"), None);
@@ -810,6 +814,7 @@ async fn remember(trail: &AuditStore, session: Option<&str>) -> hooks_guard::aud
         agent: Some("codex".to_owned()),
         by: "console".to_owned(),
         at: minute(0),
+        scope: None,
     };
     trail.remember(new).await.expect("remembered")
 }
@@ -823,7 +828,7 @@ async fn remembered_answers_hold_where_they_were_given(place: Place) {
         let trail = trail.clone();
         async move {
             let found = trail
-                .remembered(&hash, cwd.map(std::path::Path::new), session)
+                .remembered(&hash, cwd.map(std::path::Path::new), session, None)
                 .await;
             found.expect("read").map(|found| found.id)
         }
@@ -860,6 +865,7 @@ async fn open_question(trail: &AuditStore, command: &str, session: &str) -> i64 
     new.request.cwd = Some("/srv/app".into());
     new.request.session_id = Some(session.to_owned());
     new.deadline = Some(now + jiff::SignedDuration::from_mins(5));
+    new.scope = Some(scope(&new.request));
     trail.record(new).await.expect("recorded")
 }
 
@@ -893,17 +899,21 @@ async fn an_approval_serves_once(place: Place) {
     approve(&trail, id).await;
     let grant = async |command, cwd, session| {
         let request = asked_again(command, cwd, session);
-        let grant = trail.grant(hash(command), &request, true).await;
+        let scope = scope(&request);
+        let grant = trail.grant(hash(command), &request, &scope, true).await;
         grant.expect("an answer")
     };
     let (here, session) = (Some("/srv/app"), Some("s1"));
-    assert_eq!(grant("rm y", here, session).await, None);
-    assert_eq!(grant("rm x", Some("/srv"), session).await, None);
-    assert_eq!(grant("rm x", None, session).await, None);
-    assert_eq!(grant("rm x", here, Some("s2")).await, None);
-    assert_eq!(grant("rm x", here, None).await, None);
-    assert_eq!(grant("rm x", here, session).await, Some(Grant::Once(id)));
-    assert_eq!(grant("rm x", here, session).await, None);
+    assert_eq!(grant("rm y", here, session).await, Granted::No);
+    assert_eq!(grant("rm x", Some("/srv"), session).await, Granted::No);
+    assert_eq!(grant("rm x", None, session).await, Granted::No);
+    assert_eq!(grant("rm x", here, Some("s2")).await, Granted::No);
+    assert_eq!(grant("rm x", here, None).await, Granted::No);
+    assert_eq!(
+        grant("rm x", here, session).await,
+        Granted::By(Grant::Once(id))
+    );
+    assert_eq!(grant("rm x", here, session).await, Granted::No);
     intact(&trail).await;
 }
 
@@ -921,8 +931,9 @@ async fn an_approval_serves_once_between_stores(place: Place) {
                         return matches!(redeemed, Redeemed::Done(_));
                     }
                     let request = asked_again("rm x", Some("/srv/app"), Some("s1"));
-                    let grant = store.grant(hash("rm x"), &request, true).await;
-                    grant.expect("an answer").is_some()
+                    let scope = scope(&request);
+                    let grant = store.grant(hash("rm x"), &request, &scope, true).await;
+                    matches!(grant.expect("an answer"), Granted::By(_))
                 })
             })
             .collect();
@@ -933,6 +944,93 @@ async fn an_approval_serves_once_between_stores(place: Place) {
         assert_eq!(served, 1);
     }
     intact(&stores[1]).await;
+}
+
+/// A request for `bash deploy.sh` in a folder.
+fn deploy(folder: &std::path::Path, agent: Option<&str>) -> PermissionRequest {
+    PermissionRequest {
+        cwd: Some(folder.to_owned()),
+        session_id: Some("s1".to_owned()),
+        agent: agent.map(str::to_owned),
+        ..PermissionRequest::new("bash deploy.sh")
+    }
+}
+
+async fn approved_deploy(trail: &AuditStore, request: &PermissionRequest) -> i64 {
+    let now = Timestamp::now();
+    let mut new = decision(&request.command, Crud::Create, now);
+    new.request = request.clone();
+    new.deadline = Some(now + jiff::SignedDuration::from_mins(5));
+    new.scope = Some(scope(request));
+    let id = trail.record(new).await.expect("recorded");
+    approve(trail, id).await;
+    id
+}
+
+async fn an_approval_serves_only_what_it_is_bound_to(place: Place) {
+    let trail = place.open().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = folder.path().join("deploy.sh");
+    fs::write(&script, "echo one").expect("a script");
+    let request = deploy(folder.path(), Some("codex"));
+    let grant = async |request: &PermissionRequest| {
+        let command = hash("bash deploy.sh");
+        let grant = trail.grant(command, request, &scope(request), true).await;
+        grant.expect("an answer")
+    };
+    let id = approved_deploy(&trail, &request).await;
+    for (agent, said) in [
+        (Some("claude-code"), "it was for `codex`"),
+        (None, "`codex`"),
+    ] {
+        let found = grant(&deploy(folder.path(), agent)).await;
+        let Granted::Changed(why) = found else {
+            panic!("{agent:?}: {found:?}");
+        };
+        assert!(why.contains(said), "{why}");
+    }
+    fs::write(&script, "echo two").expect("a script");
+    let why = format!("approved before as decision {id}; `deploy.sh` has changed since");
+    assert_eq!(grant(&request).await, Granted::Changed(why));
+    let redeemed = trail.redeem(id, "secret").await.expect("an answer");
+    assert!(matches!(redeemed, Redeemed::Changed(..)), "{redeemed:?}");
+    fs::write(&script, "echo one").expect("a script");
+    assert_eq!(grant(&request).await, Granted::By(Grant::Once(id)));
+
+    let record = trail.decision(id).await.expect("read").expect("there");
+    let new = NewRemembered {
+        command_hash: record.command_hash,
+        command: record.command.clone(),
+        cwd: record.cwd.clone(),
+        session_id: None,
+        agent: record.agent.clone(),
+        by: "console".to_owned(),
+        at: Timestamp::now(),
+        scope: record.scope,
+    };
+    let remembered = trail.remember(new.clone()).await.expect("remembered");
+    assert_eq!(remembered.covers, ["deploy.sh"]);
+    let held = Granted::By(Grant::Remembered(remembered.id));
+    assert_eq!(grant(&request).await, held);
+    fs::remove_file(&script).expect("removed");
+    let found = grant(&request).await;
+    let Granted::Changed(why) = found else {
+        panic!("{found:?}");
+    };
+    assert!(why.contains("`deploy.sh` is gone"), "{why}");
+    fs::write(&script, "echo one").expect("a script");
+    assert_eq!(grant(&request).await, held);
+    trail
+        .forget(remembered.id, "console")
+        .await
+        .expect("revoked");
+    // One of before approvals were bound.
+    let old = NewRemembered { scope: None, ..new };
+    let old = trail.remember(old).await.expect("remembered");
+    assert_eq!(old.holds, None);
+    let found = grant(&request).await;
+    assert!(matches!(found, Granted::Changed(_)), "{found:?}");
+    intact(&trail).await;
 }
 
 async fn a_use_is_of_the_chain_and_goes_with_its_decision(place: Place) {

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
-use crate::kit::{decision, intact, minute, run};
+use crate::kit::{decision, intact, minute, run, scope};
 
 async fn other(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new()
@@ -199,8 +199,9 @@ fn an_approval_is_there_with_all_that_goes_with_it_or_not_at_all() {
         let record = async |id| trail.decision(id).await.expect("read").expect("there");
         let mut there = other(&path).await;
 
-        let mut new = decision("make", Crud::Create, Timestamp::now());
+        let mut new = decision("mkdir a", Crud::Create, Timestamp::now());
         new.request.session_id = Some("s1".to_owned());
+        new.scope = Some(scope(&new.request));
         new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
         let id = trail.record(new.clone()).await.expect("recorded");
         let reply = Reply {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use hooks_guard::approval::ApprovalScope;
 use hooks_guard::audit::{AuditStore, NewAnswer, NewDecision, UserResponse};
-use hooks_guard::classify::{Crud, Decision, Method};
+use hooks_guard::classify::{Classifier, Crud, Decision, Method};
 use hooks_guard::{PermissionRequest, Ruling};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -51,7 +52,14 @@ pub(crate) fn decision(command: &str, class: Crud, at: Timestamp) -> NewDecision
         error: None,
         secret_hash: Some(hash("secret")),
         command_hash: hash(command),
+        scope: None,
     }
+}
+
+/// What an approval of a request would be bound to, as of now.
+pub(crate) fn scope(request: &PermissionRequest) -> ApprovalScope {
+    let found = Classifier::new().judge(&request.command, None);
+    ApprovalScope::of(request, &found.expect("it is a command").parts)
 }
 
 pub(crate) fn says(response: UserResponse, at: Timestamp) -> NewAnswer {

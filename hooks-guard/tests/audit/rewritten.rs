@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use hooks_guard::PermissionRequest;
 use hooks_guard::audit::{
-    Answered, AuditError, AuditStore, Execution, NewAnswer, NewDecision, NewRemembered, Redeemed,
-    UserResponse,
+    Answered, AuditError, AuditStore, Execution, Granted, NewAnswer, NewDecision, NewRemembered,
+    Redeemed, UserResponse,
 };
 use hooks_guard::classify::Crud;
 use jiff::Timestamp;
@@ -12,7 +13,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
 use crate::contract::{Place, cluster};
-use crate::kit::{decision, hash, intact, minute, run};
+use crate::kit::{decision, hash, intact, minute, run, scope};
 
 /// Changes the database as another program would.
 async fn by_hand(url: &str, sql: &str) {
@@ -65,6 +66,7 @@ fn always(command: &str) -> NewRemembered {
         agent: None,
         by: "console".to_owned(),
         at: Timestamp::now(),
+        scope: Some(scope(&PermissionRequest::new(command))),
     }
 }
 
@@ -251,10 +253,11 @@ fn x_7_an_approval_that_was_written_by_hand_allows_nothing() {
                 trail.answer(1, approved()).await.expect("answered");
                 trail.remember(always("make")).await.expect("remembered");
                 by_hand(&place.url, planted).await;
-                let request = hooks_guard::PermissionRequest::new("rm 2");
-                let granted = trail.grant(hash("rm 2"), &request, true).await;
+                let request = PermissionRequest::new("rm 2");
+                let scope = scope(&request);
+                let granted = trail.grant(hash("rm 2"), &request, &scope, true).await;
                 // The third one is not answered.
-                let none = planted.ends_with("WHERE id = 3") && matches!(granted, Ok(None));
+                let none = planted.ends_with("WHERE id = 3") && matches!(granted, Ok(Granted::No));
                 assert!(
                     none || matches!(granted, Err(AuditError::Unvouched { .. })),
                     "{planted}: {granted:?}"
@@ -275,7 +278,6 @@ fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
     run(async {
         for (place, _cluster) in places() {
             let trail = place.open().await;
-            let request = |command| hooks_guard::PermissionRequest::new(command);
             for command in ["rm 1", "rm 2"] {
                 let id = trail.record(new(command)).await.expect("recorded");
                 trail.answer(id, approved()).await.expect("answered");
@@ -297,7 +299,9 @@ fn x_7_an_approval_serves_once_though_its_use_was_removed_by_hand() {
             )
             .await;
             for command in ["rm 1", "rm 2", "make"] {
-                let granted = trail.grant(hash(command), &request(command), true).await;
+                let request = PermissionRequest::new(command);
+                let scope = scope(&request);
+                let granted = trail.grant(hash(command), &request, &scope, true).await;
                 assert!(
                     matches!(granted, Err(AuditError::Unvouched { .. })),
                     "{command}: {granted:?}"

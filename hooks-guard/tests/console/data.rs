@@ -80,6 +80,7 @@ fn write(setup: &Setup, count: usize, time: impl Fn(f64) -> Timestamp) {
             let asks = ruling.decision == hooks_guard::classify::Decision::RequiresConfirmation;
             let id = trail
                 .record(NewDecision {
+                    scope: None,
                     command_hash: Sha256::digest(command).into(),
                     request,
                     ruling,

@@ -4,6 +4,7 @@
 
 mod approval;
 mod bad_input;
+mod bound;
 mod cleanup;
 mod client;
 mod clock;

@@ -45,7 +45,11 @@ fn approve_takes_each_answer_and_shows_what_it_is_about() {
         let ruling = daemon.post(&request("rm -r build")).ok();
         let mut terminal = asked(&daemon, &[]);
         let screen = terminal.shows(CHOICES);
-        for part in ["DELETE  rm -r build", "agent claude-code, in /srv/x"] {
+        for part in [
+            "DELETE  rm -r build",
+            "agent claude-code, in /srv/x",
+            "`always` holds for claude-code in /srv/x",
+        ] {
             assert!(screen.contains(part), "`{part}` in {screen}");
         }
         assert!(!screen.contains(TOKEN), "{screen}");

@@ -77,7 +77,7 @@ fn watch_answers_what_is_chosen_by_key() {
         terminal.shows("1 question waits");
         terminal.send(DOWN);
         let screen = terminal.shows("because");
-        for part in ["▶", "/srv/x", "codex"] {
+        for part in ["▶", "/srv/x", "codex", "`always` holds for codex"] {
             assert!(screen.contains(part), "`{part}` in {screen}");
         }
         terminal.send(key);

@@ -20,7 +20,7 @@ const BUSY: Duration = Duration::from_secs(5);
 const READERS: u32 = 8;
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "audit",
@@ -35,6 +35,11 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         3,
         "agent of a search",
         include_str!("../../../migrations/postgres/0003_searched_agent.sql"),
+    ),
+    (
+        4,
+        "scope of an approval",
+        include_str!("../../../migrations/postgres/0004_approval_scope.sql"),
     ),
     (
         5,

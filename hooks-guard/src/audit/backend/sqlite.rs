@@ -57,7 +57,7 @@ const CHECKS: u32 = 3;
 const READ_AGAIN: Duration = Duration::from_millis(10);
 
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
-const MIGRATIONS: [(i64, &str, &str); 4] = [
+const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
         1,
         "audit",
@@ -72,6 +72,11 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
         3,
         "agent of a search",
         include_str!("../../../migrations/sqlite/0003_searched_agent.sql"),
+    ),
+    (
+        4,
+        "scope of an approval",
+        include_str!("../../../migrations/sqlite/0004_approval_scope.sql"),
     ),
     (
         5,

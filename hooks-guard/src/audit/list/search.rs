@@ -379,6 +379,7 @@ mod tests {
             error: None,
             secret_hash: None,
             command_hash: [0; 32],
+            scope: None,
         }
     }
 

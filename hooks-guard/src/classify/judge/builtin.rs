@@ -68,6 +68,7 @@ impl Judge<'_> {
                 {
                     return Some(self.text(text, Place::Fixed(file.span), &Input::Unknown));
                 }
+                self.parts.code_file(file);
                 match self.environment.files.get(&file.text).cloned() {
                     Some(Contents::Text(text)) => self.text(&text, Place::Fixed(file.span), input),
                     _ => {

@@ -275,7 +275,9 @@ impl<'t> Judge<'t> {
         if arg.known() && !arg.guess {
             return self.text(&arg.text, Place::Fixed(arg.span), input);
         }
-        self.runs_unknown(arg.span, "runs text that is only known when it runs");
+        let why = "runs text that is only known when it runs";
+        self.parts.unseen_code(why);
+        self.runs_unknown(arg.span, why);
         let text = arg.text.replace(UNKNOWN, "\"$_\"");
         self.text(&text, Place::Fixed(arg.span), input);
         None

@@ -81,6 +81,10 @@ impl Judge<'_> {
         if name.glob && name.known() {
             self.patterned(&args, input);
         }
+        if !name.known() || name.glob || name.maybe {
+            self.parts
+                .unseen_code("which program runs is only known when it runs");
+        }
         if !name.known() || name.glob {
             self.runs_unknown(name.span, "which program runs is only known when it runs");
             // What is not known may be empty: then the rest is the name.
@@ -231,6 +235,7 @@ impl Judge<'_> {
             .find_map(|name| self.environment.files.get(*name))
             .cloned();
         let span = args[0].span;
+        self.parts.code_file(&args[0]);
         self.find(
             Effect::Code,
             span,

@@ -309,6 +309,10 @@ impl Judge<'_> {
         let Some(variable) = found else {
             return;
         };
+        // A list of folders names no file.
+        if !name.ends_with("PATH") {
+            self.parts.settings_file(value);
+        }
         let reason = format!("sets `{name}`, {}", variable.why);
         // The value itself may be a command line.
         let value_runs = variable.why.contains("is run") || name.starts_with("GIT_CONFIG_VALUE_");

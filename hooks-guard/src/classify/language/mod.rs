@@ -22,6 +22,11 @@ impl Judge<'_> {
             self.parts.script(language, &arg.text);
             self.variables_in(language, arg);
         }
+        // A filter of `jq` neither writes nor runs anything.
+        if language != Language::Jq && (!arg.known() || arg.guess) {
+            self.parts
+                .unseen_code("runs a script that is only known when it runs");
+        }
         match language {
             Language::Sed => sed::judge(self, arg),
             Language::Awk => awk::judge(self, arg),

@@ -9,7 +9,8 @@ use thiserror::Error;
 use super::private::Private;
 use super::secrets::{Lists, Paths};
 use super::{
-    Contents, Count, Effect, Keyboard, Language, Opt, Pager, Program, Recurses, Role, Style, Takes,
+    Contents, Count, Decides, Effect, Keyboard, Language, Opt, Pager, Program, Recurses, Role, Style,
+    Takes,
     Terminal, Variable, Verb,
 };
 
@@ -85,6 +86,11 @@ struct Raw {
     harmless_config: Vec<String>,
     #[serde(default)]
     runs_input: bool,
+    decided_by: Option<Vec<String>>,
+    configured_by: Option<Vec<String>>,
+    package_scripts: Option<Vec<String>>,
+    #[serde(default)]
+    replaces_files: bool,
 }
 
 /// Options are separated by blanks.
@@ -246,6 +252,7 @@ pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
 }
 
 fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
+    let names_files = raw.decided_by.is_some() || raw.configured_by.is_some();
     let permutes = raw.permutes.unwrap_or(true);
     let mut options = HashMap::new();
     for line in &raw.options {
@@ -317,6 +324,21 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
         variables: raw.variables,
         harmless_config: raw.harmless_config,
         runs_input: raw.runs_input || parent.is_some_and(|p| p.runs_input),
+        decided_by: match &raw.decided_by {
+            Some(entries) => decides(entries)?,
+            None => parent.map(|p| p.decided_by.clone()).unwrap_or_default(),
+        },
+        configured_by: match &raw.configured_by {
+            Some(entries) => decides(entries)?,
+            None => parent.map(inherited_settings).unwrap_or_default(),
+        },
+        package_scripts: match raw.package_scripts {
+            Some(scripts) => scripts,
+            None => parent
+                .map(|p| p.package_scripts.clone())
+                .unwrap_or_default(),
+        },
+        replaces_files: raw.replaces_files,
     };
     let names = |names: &str| option_names(names, &own, parent);
     let terminal = raw.terminal.map(|raw| terminal(&raw, names)).transpose()?;
@@ -368,7 +390,63 @@ fn program(raw: Raw, parent: Option<&Program>) -> Result<Program, String> {
             }
         }
     }
+    let values = own.decided_by.iter().chain(&own.configured_by);
+    let options = values.filter_map(|entry| match entry {
+        Decides::Options(names) => Some(names),
+        _ => None,
+    });
+    let without_value = options.flatten().find(|name| !takes_value(&own, name));
+    // What is inherited may be an option of another command of the program.
+    if let Some(name) = without_value.filter(|_| names_files) {
+        return Err(format!("`{name}` is no option with a value"));
+    }
     Ok(own)
+}
+
+/// What a command has of `configured_by` of the program above it.
+fn inherited_settings(parent: &Program) -> Vec<Decides> {
+    let of_known = |entry: &&Decides| !matches!(entry, Decides::UnknownCommand(_));
+    parent
+        .configured_by
+        .iter()
+        .filter(of_known)
+        .cloned()
+        .collect()
+}
+
+/// Reads the entries of `decided_by` and `configured_by`.
+fn decides(entries: &[String]) -> Result<Vec<Decides>, String> {
+    let entry = |text: &String| {
+        let name = text.strip_prefix("operand/").unwrap_or(text);
+        let name = name.strip_prefix('?').unwrap_or(name);
+        let below_home = name.strip_prefix("~/").unwrap_or(name);
+        let folders = name.trim_start_matches('^').rsplit_once('/');
+        let star_in_folder = folders.is_some_and(|(folder, _)| folder.contains('*'));
+        Ok(match text.as_str() {
+            "operand" => Decides::Operand,
+            "operands" => Decides::Operands,
+            _ if text.starts_with('-') => {
+                Decides::Options(text.split_whitespace().map(str::to_owned).collect())
+            }
+            _ if below_home.is_empty() || below_home.starts_with(['/', '~']) || star_in_folder => {
+                return Err(format!("`{text}` names no file in a folder"));
+            }
+            _ if text.starts_with('?') => Decides::UnknownCommand(name.to_owned()),
+            _ if name.len() < text.len() => Decides::InOperand(name.to_owned()),
+            _ => Decides::Manifest(name.to_owned()),
+        })
+    };
+    entries.iter().map(entry).collect()
+}
+
+/// Returns true if a program or one of its commands has an option of this name with a value.
+fn takes_value(program: &Program, name: &str) -> bool {
+    let option = program.options.get(name);
+    let patterns = program.patterns.iter().map(|(_, command)| command);
+    option.is_some_and(|option| option.takes != Takes::Nothing)
+        || (program.commands.values())
+            .chain(patterns)
+            .any(|command| takes_value(command, name))
 }
 
 fn terminal(

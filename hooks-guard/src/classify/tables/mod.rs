@@ -298,6 +298,33 @@ pub(crate) struct Program {
     pub(crate) harmless_config: Vec<String>,
     /// `runs_input` of the table, or of the table of the program that it is a command of.
     pub(crate) runs_input: bool,
+    /// The files that decide what it does, at least one of which it needs; those of the program
+    /// above it if the table has none.
+    pub(crate) decided_by: Vec<Decides>,
+    /// The files that decide what it does and may all be missing.
+    pub(crate) configured_by: Vec<Decides>,
+    /// The scripts of `package.json` or `composer.json` that it runs, and `operand` for the one
+    /// that its first operand names.
+    pub(crate) package_scripts: Vec<String>,
+    /// Whether it may put other files in place of those that are there.
+    pub(crate) replaces_files: bool,
+}
+
+/// Which files decide what a call does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decides {
+    /// The values of these options.
+    Options(Vec<String>),
+    /// The first operand.
+    Operand,
+    /// Every operand.
+    Operands,
+    /// A file of this name in the folder that an operand names.
+    InOperand(String),
+    /// A file of this name, for a command of the program that its table does not know.
+    UnknownCommand(String),
+    /// A file of this name where the program runs; with `^` there and in every folder above.
+    Manifest(String),
 }
 
 /// How a program may run code from its standard input.

@@ -154,6 +154,7 @@ fn draw_details(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
             field("in", cwd),
             field("agent", record.agent.clone()),
             field("session", record.session_id.clone()),
+            field("always", record.always.clone()),
             field("context", record.context.clone()),
             field("rule", record.rule.clone()),
             field("more", Some(record.explanation.clone())),

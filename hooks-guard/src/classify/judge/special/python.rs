@@ -107,6 +107,10 @@ pub(super) fn python(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &In
                             return Outcome::Done(judge.call(&inner, whole, input));
                         }
                         _ => {
+                            let path = module.text.replace('.', "/");
+                            for file in ["", "/__init__", "/__main__"] {
+                                judge.parts.maybe_code_file(&format!("{path}{file}.py"));
+                            }
                             judge.find(
                                 Effect::Code,
                                 module.span,

@@ -126,6 +126,7 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
     judge.verbs(call);
     match call.operands.first() {
         Some(file) if file.arg.text != "-" => {
+            judge.parts.code_file(&file.arg);
             if let Some(Contents::Text(text)) = judge.environment.files.get(&file.arg.text).cloned()
             {
                 code(judge, call, &text, file.arg.span);

@@ -420,6 +420,7 @@ pub(super) fn sql_client(
             .iter()
             .any(|end| operand.text.ends_with(end))
         {
+            judge.parts.code_file(&operand);
             judge.find(Effect::Code, operand.span, "runs what is in this file");
         }
     }

@@ -40,6 +40,9 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                     arg.span,
                     format!("`{}` runs a file first", call.path),
                 );
+                if let Some(file) = args.get(at) {
+                    judge.parts.code_file(file);
+                }
                 at += 1;
             }
             _ if word.starts_with("--") || !arg.known() => {
@@ -105,6 +108,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
     }
     match rest.first() {
         Some(file) if !stdin => {
+            judge.parts.code_file(file);
             if let Some(Contents::Text(text)) = judge.environment.files.get(&file.text).cloned() {
                 return Outcome::Done(nested(
                     judge,
@@ -164,6 +168,9 @@ pub(super) fn eval(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inpu
 }
 
 pub(super) fn source(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
+    if let Some(file) = call.args.first() {
+        judge.parts.code_file(file);
+    }
     judge.find(
         Effect::Code,
         whole,

@@ -222,6 +222,9 @@ pub(super) fn powershell(
             return Outcome::Done(None);
         }
         if begins("file", 1) {
+            if let Some(file) = call.args.get(at) {
+                judge.parts.code_file(file);
+            }
             judge.find(Effect::Code, whole, "PowerShell runs what is in a file");
             return Outcome::Done(None);
         }
@@ -246,6 +249,7 @@ pub(super) fn powershell(
         return stdin(judge, whole, input);
     }
     if name == "pwsh" {
+        judge.parts.code_file(&rest[0]);
         judge.find(
             Effect::Code,
             rest[0].span,

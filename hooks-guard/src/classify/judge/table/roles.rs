@@ -134,6 +134,7 @@ impl Judge<'_> {
                     // A version is no path.
                     let named = arg.text.contains('.') && arg.text.contains(char::is_alphabetic);
                     if !arg.known() || named || arg.text.contains(['/', '\\', ':']) {
+                        self.parts.code_file(arg);
                         self.find(
                             Effect::Code,
                             arg.span,
@@ -184,6 +185,7 @@ impl Judge<'_> {
             }
             Role::ScriptFile => {
                 for arg in args {
+                    self.parts.code_file(arg);
                     self.find(
                         Effect::Code,
                         arg.span,

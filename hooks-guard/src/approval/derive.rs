@@ -1,0 +1,640 @@
+//! Which files decide what a command does, by its parts.
+
+use std::path::{Component, Path};
+
+use super::files::{Lookup, Reader};
+use super::package::{includes, is_makefile, scripts};
+use crate::classify::{Classifier, Crud, Manifest, Part, Parts, UNKNOWN, Word};
+use crate::request::PermissionRequest;
+use crate::rules::{NOWHERE, Start, start_of, words_of};
+
+/// How deep scripts of manifests may run each other.
+const MAX_DEPTH: usize = 8;
+/// The most lookups of one scope.
+const MAX_LOOKUPS: usize = 400;
+
+/// Manifests that have scripts.
+const WITH_SCRIPTS: [&str; 3] = ["package.json", "composer.json", "deno.json"];
+
+/// Programs that print what is in the files that they name, or what they are told: what they pipe
+/// is known by the files.
+const PRINTS_FILES: &[&str] = &[
+    "cat", "tac", "head", "tail", "zcat", "gzcat", "bzcat", "xzcat", "zstdcat", "echo", "printf",
+    "sed", "grep", "tr", "cut", "sort", "uniq", "yes", "true", ":",
+];
+
+/// Programs that print nothing into a pipe behind them.
+const PRINTS_NOTHING: &[&str] = &[
+    "cd", "pushd", "popd", "set", "export", "mkdir", "sleep", "test", "[",
+];
+
+/// Stands in `package_scripts` for scripts of packages that the words do not name.
+const ELSEWHERE: &str = "elsewhere";
+
+/// Options with which package managers run scripts of other packages.
+const OTHER_PACKAGES: &[&str] = &[
+    "-w",
+    "--workspace",
+    "--workspaces",
+    "--ws",
+    "-ws",
+    "-r",
+    "--recursive",
+    "-F",
+    "--filter",
+    "--filter-prod",
+];
+
+/// Programs that change a file and not its contents.
+const KEEPS_CONTENTS: &[&str] = &["chmod", "chown", "chgrp", "touch", "mkdir"];
+
+/// A scope in the making.
+#[derive(Debug)]
+pub(super) struct Derivation<'a> {
+    pub(super) lookups: Vec<Lookup>,
+    pub(super) reader: Reader,
+    pub(super) runs_code: bool,
+    pub(super) refused: Option<String>,
+    cwd: Option<&'a Path>,
+    home: &'a Path,
+    /// The scripts of manifests that were followed, by manifest and name.
+    followed: Vec<(String, String)>,
+    depth: usize,
+}
+
+/// Where the parts of one command text run.
+struct Place {
+    start: Start,
+    /// Folders of programs before those of `PATH`.
+    path: Vec<String>,
+    /// What the text itself writes, with the part that does so if what it reads is meant.
+    written: Vec<(Option<usize>, String)>,
+}
+
+impl<'a> Derivation<'a> {
+    pub(super) fn new(request: &'a PermissionRequest, home: &'a Path) -> Self {
+        Self {
+            lookups: Vec::new(),
+            reader: Reader::default(),
+            runs_code: false,
+            refused: None,
+            cwd: request.cwd.as_deref(),
+            home,
+            followed: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    fn refuse(&mut self, why: impl Into<String>) {
+        self.refused.get_or_insert_with(|| why.into());
+    }
+
+    fn add(&mut self, lookup: Lookup) {
+        if self.lookups.len() >= MAX_LOOKUPS {
+            self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
+        } else if !self.lookups.contains(&lookup) {
+            self.lookups.push(lookup);
+        }
+    }
+
+    /// Adds all that decides what a request does.
+    pub(super) fn request(&mut self, request: &PermissionRequest, parts: &Parts) {
+        if let Some(access) = &request.file {
+            let start = Start::new(self.cwd, self.home);
+            for path in &access.paths {
+                self.links(&start, &path.to_string_lossy());
+            }
+            return;
+        }
+        if request.network.is_none() {
+            self.text(parts, self.cwd, Vec::new());
+        }
+    }
+
+    /// Adds what decides what a text of the shell does.
+    fn text(&mut self, parts: &Parts, cwd: Option<&Path>, path: Vec<String>) {
+        if !parts.complete {
+            self.runs_code = true;
+            self.refuse("not all of the command is understood");
+            // What there is may be very much.
+            return;
+        }
+        if let Some(why) = parts.unseen_code {
+            self.refuse(unseen(why));
+        }
+        let goes_up = |cwd: &Path| cwd.components().any(|part| part == Component::ParentDir);
+        if cwd.is_some_and(goes_up) {
+            self.refuse("the directory has `..` in it");
+        }
+        let mut place = Place {
+            start: start_of(parts, cwd, self.home),
+            path,
+            written: Vec::new(),
+        };
+        for (at, part) in parts.all.iter().enumerate() {
+            match assigned_path(part, &place.start) {
+                Some(folders) => place.path.extend(folders),
+                None => self.refuse("where programs are is only known when the command runs"),
+            }
+            // What is changed in place may be named as what is read.
+            let in_place = part.effect >= Crud::Update && !part.code;
+            let keeps_contents = part
+                .program()
+                .is_some_and(|name| KEEPS_CONTENTS.contains(&name));
+            let touched = part.touches.iter().filter(|_| !keeps_contents);
+            let written = touched
+                .chain(&part.redirections)
+                .filter(|touch| (in_place || touch.effect != Crud::Read) && touch.path.known);
+            if part.program() == Some("ln") {
+                let words = part.words.iter().skip(1).filter(|word| word.known);
+                let paths = words.flat_map(|word| place.start.paths(&word.text));
+                place.written.extend(paths.map(|path| (None, path)));
+            }
+            for touch in written {
+                let by = (touch.effect == Crud::Read).then_some(at);
+                let paths = place.start.paths(&touch.path.text);
+                place
+                    .written
+                    .extend(paths.into_iter().map(|path| (by, path)));
+            }
+        }
+        let folders = place.start.folders.clone();
+        for folder in folders.iter().skip(1).filter(|folder| is_known(folder)) {
+            self.add(Lookup::Link(folder.clone()));
+        }
+        let mut replaced = None;
+        for (at, part) in parts.all.iter().enumerate() {
+            if let Some(program) = replaced
+                && (part.code || !part.code_files.is_empty())
+            {
+                self.refuse(format!("`{program}` may change what runs after it"));
+            }
+            if part.replaces_files && part.effect > Crud::Read {
+                replaced = part.program();
+            }
+            // What only reads needs no approval.
+            let asks = part.effect > Crud::Read || part.ask || part.code;
+            if self.lookups.len() >= MAX_LOOKUPS {
+                self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
+                return;
+            }
+            if asks || part.unseen_code.is_some() {
+                self.part(at, part, parts, &place);
+            }
+        }
+    }
+
+    fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &Place) {
+        let before = self.lookups.len();
+        self.runs_code |= part.code;
+        if let Some(why) = part.unseen_code {
+            self.refuse(unseen(why));
+        }
+        if let Some(program) = part.words.first().and_then(Word::value)
+            && !program.contains('/')
+            && !program.is_empty()
+        {
+            self.add(Lookup::Program(program.to_owned(), place.path.clone()));
+            // Some programs run a file by its name, as `uv run` does.
+            for path in place.start.paths(program) {
+                if is_known(&path) && Path::new(&path).is_file() {
+                    self.add(Lookup::File(path));
+                }
+            }
+        }
+        for touch in part.touches.iter().chain(&part.redirections) {
+            if touch.path.known {
+                self.links(&place.start, &touch.path.text);
+            }
+        }
+        for file in &part.code_files {
+            self.code_file(file, place);
+        }
+        for file in &part.settings_files {
+            self.settings_file(file, place);
+        }
+        self.manifests(part, place);
+        self.input(part, parts, place);
+        for script in &part.scripts {
+            self.script(script, place);
+        }
+        let mut options = part.calls.iter().flat_map(|call| &call.options);
+        if !part.scripts.is_empty() && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name)) {
+            self.refuse("scripts of other packages run");
+        }
+        if part.code && part.code_files.is_empty() {
+            self.named_files(part, place);
+        }
+        self.includes(before, place);
+        let written = |lookup: &Lookup| {
+            let by_others = place.written.iter().filter(|(by, _)| *by != Some(at));
+            let found = |(by, path): &&(Option<usize>, String)| {
+                lookup.finds(path) || by.is_none() && lookup.is_below(path)
+            };
+            let mut found = by_others.filter(found);
+            found.next().map(|(_, path)| path)
+        };
+        if let Some(path) = self.lookups[before..].iter().find_map(written) {
+            let path = path.clone();
+            let is_cwd = self.cwd.is_some_and(|cwd| cwd == Path::new(&path));
+            let path = if is_cwd { "." } else { &path };
+            self.refuse(format!("`{path}` is written by the command itself"));
+        }
+    }
+
+    /// Adds a file whose code runs.
+    fn code_file(&mut self, file: &Word, place: &Place) {
+        self.runs_code = true;
+        if is_stdin(&file.text) {
+            return;
+        }
+        let Some(paths) = self.paths(file, place) else {
+            return;
+        };
+        let (there, missing): (Vec<_>, Vec<_>) =
+            paths.into_iter().partition(|path| Path::new(path).exists());
+        if there.is_empty() {
+            // A service in a container does not see the files of the agent, unless it has read the
+            // manifest that names them.
+            if self.depth == 0 {
+                self.refuse(format!("`{}` is not there", file.text));
+            }
+            // A file that appears changes the scope.
+            missing
+                .into_iter()
+                .for_each(|path| self.add(Lookup::File(path)));
+            return;
+        }
+        there
+            .into_iter()
+            .for_each(|path| self.add(Lookup::File(path)));
+        for path in missing {
+            self.add(if_there(&path));
+        }
+    }
+
+    /// Adds a file that decides if there is one.
+    fn settings_file(&mut self, file: &Word, place: &Place) {
+        if is_stdin(&file.text) {
+            return;
+        }
+        for path in self.paths(file, place).unwrap_or_default() {
+            if Path::new(&path).exists() {
+                self.add(Lookup::File(path));
+            }
+        }
+    }
+
+    /// The paths that a word may stand for; refuses what is only known when the command runs.
+    fn paths(&mut self, file: &Word, place: &Place) -> Option<Vec<String>> {
+        let text = &file.text;
+        if !file.known {
+            self.refuse("which file runs is only known when the command runs");
+            return None;
+        }
+        if text.contains("://") {
+            self.refuse(format!("`{text}` is fetched when the command runs"));
+            return None;
+        }
+        let paths = place.start.paths(text);
+        if paths.iter().any(|path| path.contains(NOWHERE)) {
+            self.refuse("the request names no directory");
+            return None;
+        }
+        if !paths.iter().all(|path| is_known(path)) {
+            self.refuse(format!(
+                "where `{text}` is, is only known when the command runs"
+            ));
+            return None;
+        }
+        Some(paths)
+    }
+
+    /// Adds the files that a program looks up by names of its own.
+    fn manifests(&mut self, part: &Part, place: &Place) {
+        let mut needed: Vec<&str> = Vec::new();
+        let mut found = false;
+        for Manifest {
+            pattern,
+            folder,
+            needed: is_needed,
+        } in &part.manifests
+        {
+            let (base, pattern) = match pattern.strip_prefix("~/") {
+                Some(pattern) => ("~", pattern),
+                None => (".", pattern.as_str()),
+            };
+            let here = Word {
+                text: base.to_owned(),
+                known: true,
+                ..Word::default()
+            };
+            let Some(folders) = self.paths(folder.as_ref().unwrap_or(&here), place) else {
+                return;
+            };
+            for folder in folders {
+                let lookup = Lookup::Named(folder, pattern.to_owned());
+                found |= *is_needed && !self.reader.one(&lookup).is_empty();
+                self.add(lookup);
+            }
+            if *is_needed {
+                needed.push(pattern);
+            }
+        }
+        if !needed.is_empty() && !found && part.code_files.is_empty() {
+            let names: Vec<_> = needed
+                .iter()
+                .map(|name| format!("`{}`", name.trim_start_matches('^')))
+                .collect();
+            self.refuse(format!("there is none of {}", names.join(", ")));
+        }
+    }
+
+    /// Adds what is read from the standard input and tells what to do; refuses what is read and run,
+    /// and is only known when the command runs.
+    fn input(&mut self, part: &Part, parts: &Parts, place: &Place) {
+        let named = part.code_files.iter().chain(&part.settings_files);
+        let names_stdin = named.clone().any(|file| is_stdin(&file.text));
+        let is_shown = part.code_files.is_empty() && part.manifests.is_empty();
+        let runs = names_stdin || part.code && part.runs_input && is_shown;
+        let prints = |part: &Part| {
+            part.program()
+                .is_some_and(|name| PRINTS_FILES.contains(&name))
+        };
+        if prints(part) {
+            return;
+        }
+        let mut read: Vec<&Word> = Vec::new();
+        let around = std::iter::successors(Some(part), |part| parts.all.get(part.within?));
+        for part in around {
+            let redirected = part.redirections.iter();
+            let redirected = redirected.filter(|to| to.effect == Crud::Read);
+            read.extend(redirected.map(|touch| &touch.path));
+        }
+        if part.runs_input && !part.code {
+            // A list of arguments, as that of `xargs -a`.
+            let touches = part
+                .touches
+                .iter()
+                .filter(|touch| touch.effect == Crud::Read);
+            let files = touches.map(|touch| &touch.path);
+            read.extend(files.filter(|file| !is_stdin(&file.text)));
+        }
+        let is_piped = read.is_empty() && part.input == Some(None);
+        if is_piped && (runs || part.runs_input) {
+            let sources = self.sources(part, parts);
+            if runs && sources.is_none() {
+                self.refuse("what is read and run is only known when the command runs");
+            }
+            read.extend(sources.unwrap_or_default());
+        }
+        for file in read {
+            if runs {
+                let paths = place.start.paths(&file.text);
+                if file.known && paths.iter().any(|path| Path::new(path).is_dir()) {
+                    self.refuse("what is read and run is only known when the command runs");
+                }
+                self.code_file(file, place);
+            } else if file.known {
+                let paths = place.start.paths(&file.text).into_iter();
+                for path in paths.filter(|path| is_known(path) && Path::new(path).is_file()) {
+                    self.add(Lookup::File(path));
+                }
+            }
+        }
+    }
+
+    /// The files whose contents a part reads from a pipe; `None` if something else may be in it.
+    fn sources<'p>(&self, part: &Part, parts: &'p Parts) -> Option<Vec<&'p Word>> {
+        let above: Vec<&Part> =
+            std::iter::successors(Some(part), |part| parts.all.get(part.within?)).collect();
+        let is_above = |other: &&Part| above.iter().any(|part| std::ptr::eq(*part, *other));
+        let before = parts
+            .runs()
+            .filter(|other| other.start < part.start && !is_above(other));
+        let mut files = Vec::new();
+        for other in before {
+            let name = other.program()?;
+            if PRINTS_NOTHING.contains(&name) {
+                continue;
+            }
+            let is_known = other.words.iter().all(|word| word.known) && !other.substitutions;
+            if !PRINTS_FILES.contains(&name) || !is_known {
+                return None;
+            }
+            let touched = other.touches.iter().chain(&other.redirections);
+            let read = touched.filter(|touch| touch.effect == Crud::Read);
+            files.extend(read.map(|touch| &touch.path));
+        }
+        (!files.is_empty()).then_some(files)
+    }
+
+    /// Adds the files that code which is not shown is given by name.
+    fn named_files(&mut self, part: &Part, place: &Place) {
+        let assigned = part.assignments.iter().filter(|one| one.name != "PATH");
+        let assigned = assigned.map(|one| &one.value);
+        let words = part.words.iter().skip(1);
+        let words = words.filter(|word| !word.text.starts_with("PATH="));
+        for word in words.chain(assigned) {
+            if word.text.contains(UNKNOWN)
+                && part.manifests.is_empty()
+                && !word.text.starts_with('-')
+            {
+                self.refuse("which file runs is only known when the command runs");
+                return;
+            }
+            if ["https://", "http://"]
+                .iter()
+                .any(|scheme| word.text.starts_with(scheme))
+            {
+                self.refuse(format!("`{}` is fetched when the command runs", word.text));
+            }
+            if word.pattern {
+                self.pattern(word, place);
+                continue;
+            }
+            for text in words_of(&word.text) {
+                let paths = place.start.paths(text).into_iter();
+                let is_there = |path: &str| match part.manifests.is_empty() {
+                    true => Path::new(path).exists() && path != "/",
+                    false => Path::new(path).is_file(),
+                };
+                for path in paths.filter(|path| is_known(path) && is_there(path)) {
+                    if !place.written.contains(&(None, path.clone())) {
+                        self.add(Lookup::File(path));
+                    }
+                }
+            }
+        }
+    }
+
+    fn pattern(&mut self, word: &Word, place: &Place) {
+        let (folder, name) = word.text.rsplit_once('/').unwrap_or((".", &word.text));
+        if folder.contains(['*', '?', '[', '{']) || name.contains(['?', '[', '{', UNKNOWN]) {
+            self.refuse("which files run is only known when the command runs");
+            return;
+        }
+        let folder = Word {
+            text: folder.to_owned(),
+            known: true,
+            ..Word::default()
+        };
+        for folder in self.paths(&folder, place).unwrap_or_default() {
+            self.add(Lookup::Named(folder, name.to_owned()));
+        }
+    }
+
+    /// Adds what a script of a manifest runs.
+    fn script(&mut self, name: &Word, place: &Place) {
+        self.runs_code = true;
+        if name.text == ELSEWHERE {
+            self.refuse("scripts of other packages run");
+            return;
+        }
+        if !name.known {
+            self.refuse("which script runs is only known when the command runs");
+            return;
+        }
+        let folders = place.start.folders.iter().filter(|folder| is_known(folder));
+        for folder in folders.cloned().collect::<Vec<_>>() {
+            for manifest in WITH_SCRIPTS {
+                let above = Path::new(&folder).ancestors();
+                let nearest = above
+                    .map(|folder| folder.join(manifest))
+                    .find(|file| file.is_file());
+                if let Some(file) = nearest {
+                    self.scripts_of(&file, &name.text);
+                }
+            }
+        }
+    }
+
+    fn scripts_of(&mut self, file: &Path, name: &str) {
+        let key = (file.to_string_lossy().into_owned(), name.to_owned());
+        if self.followed.contains(&key) {
+            return;
+        }
+        self.add(Lookup::File(key.0.clone()));
+        self.followed.push(key);
+        let Some(manifest) = self.reader.text(file) else {
+            self.refuse(format!("`{}` cannot be read", file.display()));
+            return;
+        };
+        let folder = file.parent().unwrap_or(file);
+        let programs = folder
+            .ancestors()
+            .map(|folder| folder.join("node_modules/.bin"));
+        let programs = programs.chain([folder.join("vendor/bin")]);
+        let programs: Vec<String> = programs
+            .filter(|folder| folder.is_dir())
+            .map(|folder| folder.to_string_lossy().into_owned())
+            .collect();
+        for text in scripts(&manifest, name) {
+            let found = Classifier::new().judge(&text, None);
+            match found {
+                Ok(found) if self.depth < MAX_DEPTH => {
+                    self.depth += 1;
+                    self.text(&found.parts, Some(folder), programs.clone());
+                    self.depth -= 1;
+                }
+                _ => self.refuse(format!("the script `{name}` is not understood")),
+            }
+        }
+    }
+
+    /// Adds what makefiles include.
+    fn includes(&mut self, from: usize, place: &Place) {
+        let mut at = from;
+        while let Some(lookup) = self.lookups.get(at).cloned() {
+            at += 1;
+            let is_makefile = match &lookup {
+                Lookup::File(path) => is_makefile(path.rsplit('/').next().unwrap_or(path)),
+                Lookup::Named(_, name) => is_makefile(name),
+                _ => false,
+            };
+            if !is_makefile {
+                continue;
+            }
+            for file in self.reader.one(&lookup) {
+                let text = file
+                    .is_content()
+                    .then(|| self.reader.text(Path::new(&file.path)));
+                let Some(text) = text.flatten() else {
+                    continue;
+                };
+                for name in includes(&text) {
+                    // They are looked up where `make` runs.
+                    for path in place
+                        .start
+                        .paths(name)
+                        .into_iter()
+                        .filter(|path| is_known(path))
+                    {
+                        self.add(if_there(&path));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds where a path leads, so that a link which is set anew changes the scope.
+    fn links(&mut self, start: &Start, text: &str) {
+        for path in start.paths(text).into_iter().filter(|path| is_known(path)) {
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let is_link = |path: &str| {
+                let real = std::fs::canonicalize(path);
+                real.is_ok_and(|real| real != Path::new(path))
+            };
+            if is_link(&path) || is_link(folder) {
+                self.add(Lookup::Link(path));
+            }
+        }
+    }
+}
+
+/// A file that may be missing.
+fn if_there(path: &str) -> Lookup {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let folder = if folder.is_empty() { "/" } else { folder };
+    Lookup::Named(folder.to_owned(), name.to_owned())
+}
+
+fn unseen(why: &str) -> String {
+    format!("it {why}")
+}
+
+/// Whether nothing of a path is only known when the command runs.
+fn is_known(path: &str) -> bool {
+    !path.contains(UNKNOWN) && !path.contains(NOWHERE)
+}
+
+fn is_stdin(file: &str) -> bool {
+    matches!(file, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
+/// The folders that a part puts before those of `PATH`; `None` if they are not known.
+fn assigned_path(part: &Part, start: &Start) -> Option<Vec<String>> {
+    let assigned = part.assignments.iter();
+    let assigned = assigned.filter(|one| one.name.trim_end_matches('+') == "PATH");
+    let words = part
+        .words
+        .iter()
+        .filter_map(|word| word.text.strip_prefix("PATH="));
+    let mut folders = Vec::new();
+    for value in assigned.map(|one| one.value.text.as_str()).chain(words) {
+        let (old, new): (Vec<&str>, Vec<&str>) = value
+            .split(':')
+            .partition(|folder| folder.chars().eq([UNKNOWN]));
+        // What it was before is one word, such as `$PATH`.
+        if old.len() > 1 || new.is_empty() {
+            return None;
+        }
+        for folder in new {
+            folders.extend(start.paths(folder));
+        }
+    }
+    folders
+        .iter()
+        .all(|folder| is_known(folder))
+        .then_some(folders)
+}

@@ -1,0 +1,492 @@
+//! Looks files up and reads them, within bounds: whoever asks may have put anything there.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::classify::plain_program;
+use crate::files::open;
+
+/// The most files that one scope covers.
+const MAX_FILES: usize = 256;
+/// The most bytes of one file.
+const MAX_BYTES: u64 = 4 << 20;
+/// The most bytes of all files.
+const MAX_TOTAL: u64 = 16 << 20;
+/// The most names of one folder that are read.
+const MAX_NAMES: usize = 2000;
+/// The most folders above one that are searched.
+const MAX_ABOVE: usize = 64;
+
+/// Where a file is looked up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Lookup {
+    /// A file, or the files in a folder; it counts that it is missing.
+    #[serde(rename = "f")]
+    File(String),
+    /// A file of this name in a folder, if there is one. With `^` before the name also in every
+    /// folder above, with `*` in it all files that it fits, with `/` behind it a folder.
+    #[serde(rename = "n")]
+    Named(String, String),
+    /// Where a path leads, if links are on it.
+    #[serde(rename = "l")]
+    Link(String),
+    /// The program that a name stands for, in these folders and those of `PATH`.
+    #[serde(rename = "p")]
+    Program(String, Vec<String>),
+}
+
+/// A file that an approval is bound to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Covered {
+    pub(super) path: String,
+    /// Where links lead, if that is another path.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) real: Option<String>,
+    pub(super) state: State,
+}
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum State {
+    #[serde(rename = "absent")]
+    Absent,
+    #[serde(rename = "folder")]
+    Folder,
+    /// It is the place alone that counts.
+    #[serde(rename = "place")]
+    Place,
+    /// SHA-256 of the contents, in hexadecimal.
+    #[serde(rename = "sha256")]
+    Content(String),
+    /// What is known of a file that is not read: device, inode, size and times.
+    #[serde(rename = "unread")]
+    Unread(String),
+}
+
+impl Covered {
+    pub(super) fn is_absent(&self) -> bool {
+        self.state == State::Absent
+    }
+
+    /// Whether a change of its contents is noticed.
+    pub(super) fn is_content(&self) -> bool {
+        matches!(self.state, State::Content(_) | State::Unread(_))
+    }
+
+    /// What is hashed of it.
+    pub(super) fn fields(&self) -> (&str, Option<&str>, String) {
+        let state = match &self.state {
+            State::Absent => "absent".to_owned(),
+            State::Folder => "folder".to_owned(),
+            State::Place => "place".to_owned(),
+            State::Content(hash) => format!("sha256:{hash}"),
+            State::Unread(known) => format!("unread:{known}"),
+        };
+        (&self.path, self.real.as_deref(), state)
+    }
+}
+
+impl Lookup {
+    /// The texts that it is made of.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        match self {
+            Self::File(path) | Self::Link(path) => vec![path],
+            Self::Named(folder, name) => vec![folder, name],
+            Self::Program(name, folders) => {
+                let folders = folders.iter().map(String::as_str);
+                folders.chain([name.as_str()]).collect()
+            }
+        }
+    }
+
+    /// Whether it looks into a folder that lies at a path.
+    pub(super) fn is_below(&self, path: &str) -> bool {
+        match self {
+            Self::File(own) => Path::new(own).starts_with(path),
+            Self::Named(folder, name) => {
+                let file = Path::new(folder).join(name.trim_start_matches('^'));
+                file.starts_with(path)
+            }
+            Self::Link(_) | Self::Program(..) => false,
+        }
+    }
+
+    /// Whether a file of this path would be found by it.
+    pub(super) fn finds(&self, path: &str) -> bool {
+        match self {
+            Self::File(own) => own == path,
+            Self::Named(folder, pattern) => {
+                let above = pattern.starts_with('^');
+                let pattern = pattern.trim_start_matches('^');
+                let folders = Path::new(folder).ancestors();
+                let mut folders = folders.take(if above { MAX_ABOVE } else { 1 });
+                folders.any(|folder| fits(&folder.join(pattern).to_string_lossy(), path))
+            }
+            Self::Link(_) | Self::Program(..) => false,
+        }
+    }
+}
+
+/// Whether a path fits a pattern with `*` in its last part.
+fn fits(pattern: &str, path: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once('*') else {
+        return pattern == path;
+    };
+    let rest = path
+        .strip_prefix(head)
+        .and_then(|rest| rest.strip_suffix(tail));
+    rest.is_some_and(|rest| !rest.contains('/'))
+}
+
+/// Reads files, as many and as much as the bounds allow.
+#[derive(Debug)]
+pub(super) struct Reader {
+    files: usize,
+    bytes: u64,
+    known: HashMap<PathBuf, State>,
+    refused: Option<String>,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self {
+            files: MAX_FILES,
+            bytes: MAX_TOTAL,
+            known: HashMap::new(),
+            refused: None,
+        }
+    }
+}
+
+impl Reader {
+    /// Why not all was read, if so.
+    pub(super) fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    fn refuse(&mut self, why: String) {
+        self.refused.get_or_insert(why);
+    }
+
+    /// What the lookups find, each path once.
+    pub(super) fn look(&mut self, lookups: &[Lookup]) -> Vec<Covered> {
+        let mut found: Vec<Covered> = Vec::new();
+        for lookup in lookups {
+            for covered in self.one(lookup) {
+                let same = |had: &Covered| had.path == covered.path;
+                match found.iter_mut().find(|had| same(had)) {
+                    // Its contents say more than its place.
+                    Some(had) if had.state == State::Place => *had = covered,
+                    Some(_) => {}
+                    None => found.push(covered),
+                }
+            }
+        }
+        found
+    }
+
+    pub(super) fn one(&mut self, lookup: &Lookup) -> Vec<Covered> {
+        match lookup {
+            Lookup::File(path) => self.file(Path::new(path)),
+            Lookup::Named(folder, pattern) => self.named(Path::new(folder), pattern),
+            Lookup::Link(path) => {
+                let real = real(Path::new(path));
+                let state = State::Place;
+                let path = path.clone();
+                real.map(|real| Covered {
+                    path,
+                    real: Some(real),
+                    state,
+                })
+                .into_iter()
+                .collect()
+            }
+            Lookup::Program(name, folders) => self.program(name, folders).into_iter().collect(),
+        }
+    }
+
+    fn file(&mut self, path: &Path) -> Vec<Covered> {
+        let state = self.state(path, true);
+        let is_folder = state == State::Folder;
+        let mut found = vec![covered(path, state)];
+        if is_folder {
+            found.extend(self.matching(path, "*"));
+        }
+        found
+    }
+
+    /// What stands at a path.
+    fn state(&mut self, path: &Path, must_be_read: bool) -> State {
+        if let Some(state) = self.known.get(path) {
+            return state.clone();
+        }
+        let state = self.read_state(path, must_be_read);
+        self.known.insert(path.to_owned(), state.clone());
+        state
+    }
+
+    fn read_state(&mut self, path: &Path, must_be_read: bool) -> State {
+        let shown = path.display();
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                // A link that leads nowhere, or a folder that is closed to the service.
+                if error.kind() != std::io::ErrorKind::NotFound {
+                    self.refuse(format!("`{shown}` cannot be read"));
+                }
+                return State::Absent;
+            }
+        };
+        if metadata.is_dir() {
+            return State::Folder;
+        }
+        if self.files == 0 {
+            self.refuse(format!("it depends on more than {MAX_FILES} files"));
+            return State::Unread(identity(&metadata));
+        }
+        self.files -= 1;
+        if metadata.is_file() && metadata.len() > MAX_BYTES {
+            if must_be_read {
+                self.refuse(format!("`{shown}` is larger than {} MiB", MAX_BYTES >> 20));
+            }
+            return State::Unread(identity(&metadata));
+        }
+        match self.digest(path) {
+            Some(hash) => State::Content(hash),
+            None => {
+                self.refuse(format!("`{shown}` cannot be read"));
+                State::Unread(identity(&metadata))
+            }
+        }
+    }
+
+    fn digest(&mut self, path: &Path) -> Option<String> {
+        let bytes = self.bytes(path)?;
+        Some(
+            Sha256::digest(bytes)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        )
+    }
+
+    /// The contents of a regular file, if the bounds leave room for them.
+    fn bytes(&mut self, path: &Path) -> Option<Vec<u8>> {
+        let most = MAX_BYTES.min(self.bytes);
+        let mut bytes = Vec::new();
+        let read = open(path)
+            .ok()?
+            .take(most + 1)
+            .read_to_end(&mut bytes)
+            .ok()?;
+        let read = read as u64;
+        if read > most {
+            return None;
+        }
+        self.bytes -= read;
+        Some(bytes)
+    }
+
+    /// The text of a regular file, whose hash a lookup covers.
+    pub(super) fn text(&mut self, path: &Path) -> Option<String> {
+        let bytes = self.bytes(path)?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn named(&mut self, folder: &Path, pattern: &str) -> Vec<Covered> {
+        let (name, most) = match pattern.strip_prefix('^') {
+            Some(name) => (name, MAX_ABOVE),
+            None => (pattern, 1),
+        };
+        let mut found = Vec::new();
+        let mut folders: Vec<&Path> = folder.ancestors().take(most).collect();
+        // A program that searches upwards does so from the real folder.
+        let real = (most > 1)
+            .then(|| std::fs::canonicalize(folder).ok())
+            .flatten();
+        for above in real.iter().flat_map(|real| real.ancestors()).take(most) {
+            if !folders.contains(&above) {
+                folders.push(above);
+            }
+        }
+        for folder in folders {
+            let place = in_repository(folder, name);
+            if let Some(place) = name.ends_with('/').then_some(&place) {
+                if place.exists() {
+                    found.push(covered(place, State::Place));
+                }
+                continue;
+            }
+            if name.contains('*') {
+                let (parent, pattern) = (place.parent(), place.file_name());
+                if let (Some(parent), Some(pattern)) = (parent, pattern.and_then(|p| p.to_str())) {
+                    found.extend(self.matching(parent, pattern));
+                }
+                continue;
+            }
+            if std::fs::symlink_metadata(&place).is_ok() {
+                found.push(covered(&place, self.state(&place, true)));
+            }
+        }
+        found
+    }
+
+    /// The files of a folder whose names fit a pattern. Samples of git's hooks never run.
+    fn matching(&mut self, folder: &Path, pattern: &str) -> Vec<Covered> {
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            return Vec::new();
+        };
+        let mut names = Vec::new();
+        for (at, entry) in entries.enumerate() {
+            let Some(entry) = entry.ok().filter(|_| at < MAX_NAMES) else {
+                self.refuse(format!(
+                    "`{}` cannot be listed as a whole",
+                    folder.display()
+                ));
+                break;
+            };
+            let name = entry.file_name();
+            let Some(text) = name.to_str() else {
+                self.refuse(format!("`{}` has a name that is no text", folder.display()));
+                continue;
+            };
+            if fits(pattern, text) && !text.ends_with(".sample") {
+                names.push(folder.join(name));
+            }
+        }
+        names.sort();
+        let mut found = Vec::new();
+        for path in names {
+            match self.state(&path, true) {
+                State::Folder => {}
+                state => found.push(covered(&path, state)),
+            }
+        }
+        found
+    }
+
+    /// The program that a bare name stands for, if it is not one of the system's.
+    fn program(&mut self, name: &str, folders: &[String]) -> Option<Covered> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let of_path = std::env::split_paths(&path);
+        let found = folders
+            .iter()
+            .map(PathBuf::from)
+            .chain(of_path)
+            .map(|folder| folder.join(name))
+            .find(|file| file.is_absolute() && is_program(file))?;
+        match is_of_system(&found) {
+            true => None,
+            false => {
+                let state = self.state(&found, false);
+                Some(covered(&found, state))
+            }
+        }
+    }
+}
+
+fn covered(path: &Path, state: State) -> Covered {
+    Covered {
+        path: path.to_string_lossy().into_owned(),
+        real: real(path),
+        state,
+    }
+}
+
+/// Where links on a path lead, if there are any; for a path that does not exist, where the part of
+/// it leads that does.
+fn real(path: &Path) -> Option<String> {
+    let mut rest = Vec::new();
+    let real = path.ancestors().take(MAX_ABOVE).find_map(|above| {
+        let with_rest = |mut real: PathBuf| {
+            real.extend(rest.iter().rev());
+            real
+        };
+        if let Ok(real) = std::fs::canonicalize(above) {
+            return Some(with_rest(real));
+        }
+        if let Ok(target) = std::fs::read_link(above) {
+            return Some(with_rest(above.parent()?.join(target)));
+        }
+        rest.push(above.file_name()?.to_owned());
+        None
+    })?;
+    // A folder may be written with a `/` at its end.
+    let same = real.components().eq(path.components());
+    (!same).then(|| real.to_string_lossy().into_owned())
+}
+
+/// A file of a folder; one of `.git/` where the folder is a linked work tree of a repository.
+fn in_repository(folder: &Path, name: &str) -> PathBuf {
+    let linked = || {
+        let rest = name.strip_prefix(".git/")?;
+        let pointer = folder.join(".git");
+        let line = |path: &Path| {
+            let mut text = String::new();
+            open(path).ok()?.take(4096).read_to_string(&mut text).ok()?;
+            Some(text.lines().next()?.trim().to_owned())
+        };
+        let target = folder.join(line(&pointer)?.strip_prefix("gitdir: ")?);
+        let common = match line(&target.join("commondir")) {
+            Some(common) => target.join(common),
+            None => target,
+        };
+        Some(common.join(rest))
+    };
+    linked().unwrap_or_else(|| folder.join(name))
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let runs = |file: Metadata| file.is_file() && file.permissions().mode() & 0o111 != 0;
+    std::fs::metadata(path).is_ok_and(runs)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Whether a program lies in a folder of the system, into which only its administrator writes.
+fn is_of_system(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    plain_program(&text) != text && path.parent().is_some_and(is_administered)
+}
+
+#[cfg(unix)]
+fn is_administered(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(folder).is_ok_and(|folder| folder.uid() == 0 && folder.mode() & 0o022 == 0)
+}
+
+#[cfg(not(unix))]
+fn is_administered(_: &Path) -> bool {
+    true
+}
+
+/// What changes when a file is replaced or written, without reading it.
+#[cfg(unix)]
+fn identity(file: &Metadata) -> String {
+    use std::os::unix::fs::MetadataExt;
+    format!(
+        "{}:{}:{}:{}.{}:{}.{}",
+        file.dev(),
+        file.ino(),
+        file.size(),
+        file.mtime(),
+        file.mtime_nsec(),
+        file.ctime(),
+        file.ctime_nsec()
+    )
+}
+
+#[cfg(not(unix))]
+fn identity(file: &Metadata) -> String {
+    format!("{}:{:?}", file.len(), file.modified().ok())
+}

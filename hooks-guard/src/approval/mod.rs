@@ -1,0 +1,358 @@
+//! What an approval is bound to beside its command: the agent, the real folder, and the files that
+//! decide what the command does, with their contents.
+//!
+//! [`ApprovalScope::of`] finds the files by the [parts](crate::classify::Parts) of the command and
+//! reads them within bounds. An approval serves a request only if both scopes have the same
+//! [hash](ApprovalScope::hash). [`ApprovalScope::again`] reads the same files later.
+
+mod derive;
+mod files;
+mod package;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use self::derive::Derivation;
+use self::files::{Covered, Lookup, Reader};
+use crate::classify::Parts;
+use crate::mask::Masked;
+use crate::places::Places;
+use crate::random::random;
+use crate::request::PermissionRequest;
+
+/// Nothing else that is hashed anywhere begins so.
+const DOMAIN: &[u8] = b"hooks-guard approval scope 1\0";
+
+/// The most bytes of a scope as it is stored.
+const MAX_SIZE: usize = 128 << 10;
+
+/// How many files a sentence names.
+const MAX_NAMED: usize = 6;
+
+/// What an approval is bound to beside its command.
+///
+/// Made by the service for each question; opaque outside of the crate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalScope {
+    agent: Option<String>,
+    /// The directory of the request, as the request names it.
+    cwd: Option<String>,
+    /// The same where links are followed, if it exists on this machine.
+    folder: Option<String>,
+    /// Where the files are looked up.
+    lookups: Vec<Lookup>,
+    /// What the lookups find.
+    files: Vec<Covered>,
+    /// Whether the command runs code that it does not show.
+    runs_code: bool,
+    /// Why no approval of the command may be remembered, if so.
+    refused: Option<String>,
+    /// SHA-256 of the agent, the folder and the files, in hexadecimal.
+    hash: String,
+}
+
+impl ApprovalScope {
+    /// The scope of an approval of a request with these parts, as of now. Reads files: not for a
+    /// thread that runs futures.
+    #[must_use]
+    pub fn of(request: &PermissionRequest, parts: &Parts) -> Self {
+        let places = Places::of_environment();
+        let home = places.map_or_else(|| PathBuf::from("/nonexistent"), |places| places.home);
+        let mut derivation = Derivation::new(request, &home);
+        derivation.request(request, parts);
+        let Derivation {
+            lookups,
+            reader,
+            runs_code,
+            refused,
+            ..
+        } = derivation;
+        let mut scope = Self {
+            agent: request.agent.clone(),
+            cwd: request
+                .cwd
+                .as_ref()
+                .map(|cwd| cwd.to_string_lossy().into_owned()),
+            folder: None,
+            lookups,
+            files: Vec::new(),
+            runs_code,
+            refused: None,
+            hash: String::new(),
+        };
+        if let Some(why) = refused {
+            scope.refuse(&why);
+        }
+        scope.look(reader);
+        if scope.folder.is_none()
+            && let Some(cwd) = &scope.cwd
+            && (scope.runs_code || !scope.files.is_empty())
+        {
+            let why = format!("the folder `{cwd}` is not on the service's machine");
+            scope.refuse(&why);
+        }
+        let size = serde_json::json!(scope).to_string().len();
+        match size > MAX_SIZE {
+            true => Self::unknown(request, "it depends on too many files"),
+            false => scope,
+        }
+    }
+
+    /// A scope that no other has the same as, because not all files could be looked at.
+    pub(crate) fn unknown(request: &PermissionRequest, why: &str) -> Self {
+        Self {
+            agent: request.agent.clone(),
+            cwd: None,
+            folder: None,
+            lookups: Vec::new(),
+            files: Vec::new(),
+            runs_code: true,
+            refused: Some(why.to_owned()),
+            hash: random::<16>(),
+        }
+    }
+
+    /// The scope with the same lookups, as of now. Reads files.
+    pub(crate) fn again(&self) -> Self {
+        let mut scope = self.clone();
+        scope.look(Reader::default());
+        scope
+    }
+
+    fn look(&mut self, mut reader: Reader) {
+        let real = |cwd: &String| std::fs::canonicalize(cwd).ok();
+        self.folder = (self.cwd.as_ref())
+            .and_then(real)
+            .map(|folder| folder.to_string_lossy().into_owned());
+        self.files = reader.look(&self.lookups);
+        if let Some(why) = reader.refused() {
+            self.refuse(why);
+        }
+        self.hash = self.digest();
+    }
+
+    /// Says that an approval may not be remembered; the first reason counts.
+    pub(crate) fn refuse(&mut self, why: &str) {
+        let why = match &self.cwd {
+            Some(cwd) => why.replace(&format!("`{}/", cwd.trim_end_matches('/')), "`"),
+            None => why.to_owned(),
+        };
+        self.refused.get_or_insert(why);
+    }
+
+    /// Why no approval may be remembered, if so.
+    pub(crate) fn refused(&self) -> Option<&str> {
+        self.refused.as_deref()
+    }
+
+    /// Hash of the agent, the folder and the files, in hexadecimal.
+    pub(crate) fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    fn digest(&self) -> String {
+        let mut files: Vec<_> = self.files.iter().map(Covered::fields).collect();
+        files.sort_unstable();
+        let mut hash = Sha256::new();
+        hash.update(DOMAIN);
+        let text = serde_json::json!([self.agent, self.folder, files]).to_string();
+        hash.update(text);
+        hash.finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+
+    /// The files whose contents an approval covers.
+    pub(crate) fn covers(&self) -> Vec<String> {
+        let covered = self.files.iter().filter(|file| file.is_content());
+        covered.map(|file| self.shown(&file.path)).collect()
+    }
+
+    /// A sentence for people: what `always` holds for, or why it is not possible.
+    pub(crate) fn sentence(&self) -> String {
+        if let Some(why) = &self.refused {
+            return format!("`always` is not possible: {why}");
+        }
+        let mut sentence = match &self.agent {
+            Some(agent) => format!("`always` holds for {agent}"),
+            None => "`always` holds for requests without an agent".to_owned(),
+        };
+        if let Some(folder) = self.folder.as_ref().or(self.cwd.as_ref()) {
+            sentence += &format!(" in {folder}");
+        }
+        let covers = self.covers();
+        match covers.as_slice() {
+            [] if self.runs_code => sentence += "; no file that it runs or reads is covered",
+            [] => {}
+            [one] => sentence += &format!(" while `{one}` is unchanged"),
+            many => sentence += &format!(" while {} are unchanged", listed(many)),
+        }
+        if self.runs_code && !covers.is_empty() {
+            sentence += "; programs and files that are used in turn are not covered";
+        }
+        sentence
+    }
+
+    /// What is different in a newer scope of the same command, in words; `None` if nothing is.
+    pub(crate) fn changed_in(&self, new: &Self) -> Option<String> {
+        let named = |agent: &Option<String>| match agent {
+            Some(agent) => format!("`{agent}`"),
+            None => "no agent".to_owned(),
+        };
+        if self.agent != new.agent {
+            return Some(format!("it was for {}", named(&self.agent)));
+        }
+        if self.folder != new.folder {
+            let folder = new.cwd.as_deref().unwrap_or("the folder");
+            return Some(format!("`{folder}` is another folder now"));
+        }
+        let of = |scope: &Self, path: &str| scope.files.iter().find(|f| f.path == path).cloned();
+        let mut differences = Vec::new();
+        for old in &self.files {
+            let shown = new.shown(&old.path);
+            match of(new, &old.path) {
+                Some(now) if now == *old => {}
+                Some(now) if now.real != old.real => {
+                    differences.push(format!("`{shown}` leads elsewhere now"));
+                }
+                Some(now) if !now.is_absent() => {
+                    differences.push(format!("`{shown}` has changed since"));
+                }
+                _ => differences.push(format!("`{shown}` is gone")),
+            }
+        }
+        for now in &new.files {
+            if of(self, &now.path).is_none() {
+                differences.push(format!("`{}` is new", new.shown(&now.path)));
+            }
+        }
+        let more = differences.len().saturating_sub(MAX_NAMED);
+        differences.truncate(MAX_NAMED);
+        if more > 0 {
+            differences.push(format!("{more} more files are different"));
+        }
+        (!differences.is_empty()).then(|| differences.join(", "))
+    }
+
+    /// As it is stored: without names that have secrets of the command in them, unless a file has
+    /// such a name.
+    pub(crate) fn stored(&self, masked: &Masked) -> String {
+        let mut scope = self.clone();
+        let clear = |text: &str| masked.other(text) == text;
+        let is_secret = |file: &Covered| file.is_absent() && !clear(&file.path);
+        if scope.files.iter().any(is_secret) {
+            scope.refuse("the name of a file is masked");
+            scope.files.retain(|file| !is_secret(file));
+        }
+        let files = &scope.files;
+        scope.lookups.retain(|lookup| {
+            let found = |file: &Covered| !file.is_absent() && lookup.finds(&file.path);
+            lookup.texts().iter().all(|text| clear(text)) || files.iter().any(found)
+        });
+        scope.refused = scope.refused.map(|why| masked.other(&why));
+        serde_json::json!(scope).to_string()
+    }
+
+    /// A path, from the request's directory on if it lies there.
+    fn shown(&self, path: &str) -> String {
+        let within = self.cwd.as_ref().and_then(|cwd| {
+            let rest = path.strip_prefix(cwd.trim_end_matches('/'))?;
+            rest.strip_prefix('/').filter(|rest| !rest.is_empty())
+        });
+        within.unwrap_or(path).to_owned()
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(MAX_NAMED).map(|name| format!("`{name}`"));
+    let shown: Vec<_> = shown.collect();
+    match names.len().saturating_sub(MAX_NAMED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::ApprovalScope;
+    use crate::classify::Classifier;
+    use crate::request::PermissionRequest;
+
+    /// Files, all of which decide what the command does.
+    const FILES: [&str; 4] = ["Makefile", "rules.mk", "x.sh", "sub/Makefile"];
+    const COMMAND: &str = "make && bash x.sh && make -C sub";
+
+    fn scope(request: &PermissionRequest) -> ApprovalScope {
+        let found = Classifier::new().judge(&request.command, None);
+        ApprovalScope::of(request, &found.expect("it is a command").parts)
+    }
+
+    /// What a file may hold; nothing if it is missing.
+    fn content() -> impl Strategy<Value = Option<String>> {
+        let text = "(include rules.mk\n)?[a-c]{0,2}";
+        prop_oneof![4 => text.prop_map(Some), 1 => Just(None)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        /// `P-26`: the hash of a scope is the same exactly if what decides is the same.
+        #[test]
+        fn a_scope_is_the_same_exactly_if_the_files_are(
+            one in vec(content(), FILES.len()),
+            two in vec(content(), FILES.len()),
+            agents in ("[ab]", "[ab]"),
+        ) {
+            let folder = tempfile::tempdir().expect("a folder");
+            fs::create_dir(folder.path().join("sub")).expect("a folder");
+            let set = |files: &[Option<String>]| {
+                for (name, content) in FILES.iter().zip(files) {
+                    let path = folder.path().join(name);
+                    match content {
+                        Some(content) => fs::write(path, content).expect("a file"),
+                        None => drop(fs::remove_file(path)),
+                    }
+                }
+            };
+            let request = |agent: &str| PermissionRequest {
+                cwd: Some(folder.path().to_owned()),
+                agent: Some(agent.to_owned()),
+                ..PermissionRequest::new(COMMAND)
+            };
+            // `rules.mk` decides only if a makefile includes it.
+            let includes = |files: &[Option<String>]| {
+                let mut makefiles = [&files[0], &files[3]].into_iter().flatten();
+                makefiles.any(|text| text.starts_with("include"))
+            };
+            let decides = |files: &[Option<String>]| {
+                let mut files = files.to_vec();
+                if !includes(&files) {
+                    files[1] = None;
+                }
+                files
+            };
+            set(&one);
+            let asked = scope(&request(&agents.0));
+            let unchanged = scope(&request(&agents.0));
+            prop_assert_eq!(asked.hash(), unchanged.hash());
+            let again = asked.again();
+            prop_assert_eq!(asked.hash(), again.hash());
+            set(&two);
+            let now = scope(&request(&agents.1));
+            let same = decides(&one) == decides(&two) && agents.0 == agents.1;
+            prop_assert_eq!(asked.hash() == now.hash(), same, "{:?}", asked.changed_in(&now));
+            prop_assert_eq!(asked.changed_in(&now).is_none(), same);
+            // The files alone, looked up as they were for the question.
+            let again = asked.again();
+            prop_assert_eq!(asked.hash() == again.hash(), decides(&one) == decides(&two));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What manifests say about further code: the scripts of `package.json`, the includes of a makefile.
+
+use serde_json::Value;
+
+/// The texts of a script and of those that run before and after it; each a command line.
+pub(super) fn scripts(manifest: &str, name: &str) -> Vec<String> {
+    let Ok(manifest) = serde_json::from_str::<Value>(manifest) else {
+        return Vec::new();
+    };
+    let names = ["pre", "", "post"].map(|when| format!("{when}{name}"));
+    let scripts = match &manifest["scripts"] {
+        // As Deno calls them.
+        Value::Null => &manifest["tasks"],
+        scripts => scripts,
+    };
+    let texts = names.iter().flat_map(|name| match &scripts[name] {
+        Value::String(text) => vec![text.clone()],
+        Value::Object(task) => {
+            let text = task.get("command").and_then(Value::as_str);
+            text.map(str::to_owned).into_iter().collect()
+        }
+        // Composer takes lists.
+        Value::Array(texts) => {
+            let texts = texts.iter().filter_map(Value::as_str);
+            texts.map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    });
+    texts.collect()
+}
+
+/// Whether a file of this name is a makefile.
+pub(super) fn is_makefile(name: &str) -> bool {
+    matches!(name, "Makefile" | "makefile" | "GNUmakefile") || name.ends_with(".mk")
+}
+
+/// The names that a makefile includes, as far as they stand in it as they are.
+pub(super) fn includes(makefile: &str) -> Vec<&str> {
+    let lines = makefile.lines().filter_map(|line| {
+        let line = line.trim_start();
+        ["include ", "-include ", "sinclude "]
+            .iter()
+            .find_map(|word| line.strip_prefix(word))
+    });
+    let names = lines.flat_map(|rest| {
+        let rest = rest.split('#').next().unwrap_or(rest);
+        rest.split_whitespace()
+    });
+    names.filter(|name| !name.contains('$')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{includes, scripts};
+
+    #[test]
+    fn a_script_runs_with_those_before_and_after_it() {
+        let manifest = r#"{"scripts": {"pretest": "a", "test": "b", "posttest": "c", "x": "d"}}"#;
+        assert_eq!(scripts(manifest, "test"), ["a", "b", "c"]);
+        assert!(scripts("no JSON", "test").is_empty());
+        let composer = r#"{"scripts": {"check": ["a", "b"]}}"#;
+        assert_eq!(scripts(composer, "check"), ["a", "b"]);
+    }
+
+    #[test]
+    fn includes_of_a_makefile_are_names_as_they_stand() {
+        let text =
+            "include a.mk b.mk # why\n-include c.mk\nx:\n\techo include d.mk\ninclude $(E)\n";
+        assert_eq!(includes(text), ["a.mk", "b.mk", "c.mk"]);
+    }
+}
