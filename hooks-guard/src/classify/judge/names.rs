@@ -136,9 +136,7 @@ impl Judge<'_> {
 
     /// Returns the names of files that arguments may be which are not known.
     pub(super) fn names_of_arguments(&self, args: &[Arg]) -> Vec<Named> {
-        let open = args
-            .iter()
-            .filter(|arg| arg.path().contains(super::UNKNOWN) || arg.glob);
+        let open = args.iter().filter(|arg| !arg.known() || arg.glob);
         let mut names: Vec<Named> = open.map(|arg| self.named_file(arg.path())).collect();
         if !names.is_empty() {
             names.extend(self.handed.iter().cloned());

@@ -365,12 +365,10 @@ impl Judge<'_> {
         let words = list
             .into_iter()
             .flat_map(|list| list.trim_end_matches(')').split_whitespace());
-        let mut paths = [value.path(), lower.as_str()].into_iter().chain(words);
+        let words = words.map(|word| value.with(word).path().to_owned());
+        let mut paths = [value.path().to_owned(), lower].into_iter().chain(words);
         if let Some(path) = paths.find(|path| secret(path)) {
-            let named = Named {
-                path: path.to_owned(),
-                secret: true,
-            };
+            let named = Named { path, secret: true };
             self.holds_names(base(name), vec![named]);
         }
         let append = name.ends_with('+');

@@ -114,7 +114,9 @@ struct Cells {
     maybe: bool,
     many: bool,
     /// The path that a variable at the beginning stands for.
-    pub(crate) prefix: Option<String>,
+    prefix: Option<String>,
+    /// Where that variable begins in the word.
+    prefix_at: usize,
 }
 
 impl Cells {
@@ -177,12 +179,13 @@ impl Cells {
     fn starts_path(&self) -> bool {
         self.all
             .last()
-            .is_none_or(|cell| matches!(cell.character, '=' | ':' | '@'))
+            .is_none_or(|cell| matches!(cell.character, '=' | ':' | '@' | '(' | ' '))
     }
 
     /// Returns the path that a text made of the cells is, if a variable with a known place begins it.
-    fn place(&self, text: &str) -> Option<String> {
-        placed(self.prefix.as_deref(), text)
+    fn place(&self, text: &str, start: usize) -> Option<String> {
+        let prefix = self.prefix.as_deref();
+        placed(prefix.filter(|_| self.prefix_at == start), text)
     }
 
     /// Returns what the variable stands for, if nothing else in a text is unknown.
@@ -258,6 +261,8 @@ impl Judge<'_> {
     }
 
     fn unsplit(&self, whole: &Cells, cells: &[Cell], word: &Word) -> Arg {
+        // A part of the word is its end, or begins nowhere where it matters.
+        let start = whole.all.len() - cells.len();
         Arg {
             text: text(cells),
             span: self.place.map(word.span),
@@ -269,7 +274,7 @@ impl Judge<'_> {
             inert: cells.iter().all(|cell| cell.is_inert()),
             guess: cells.iter().any(|cell| cell.guess),
             compound: false,
-            place: whole.place(&text(cells)),
+            place: whole.place(&text(cells), start),
             prefix: whole.prefix(&text(cells)),
         }
     }
@@ -486,6 +491,7 @@ impl Judge<'_> {
                     self.names_held(name);
                 }
                 if out.starts_path() {
+                    out.prefix_at = out.all.len();
                     out.prefix = default_prefix;
                 }
                 out.push_value(&text, quoted, true, inert);
@@ -502,6 +508,7 @@ impl Judge<'_> {
                     let own = self.environment.places.get(name).map(String::as_str);
                     let set = self.environment.variables.contains_key(name);
                     let known = own.or_else(|| tables.known_place(name).filter(|_| !set));
+                    out.prefix_at = out.all.len();
                     out.prefix = known.map(str::to_owned);
                 }
                 match address.filter(|_| !splits) {
@@ -599,7 +606,7 @@ fn split(cells: &Cells, span: Span) -> Vec<Arg> {
     };
     for word in words {
         for field in fields(&word, cells.quotes) {
-            let place = cells.place(&text(&field));
+            let place = cells.place(&text(&field), 0);
             let prefix = cells.prefix(&text(&field));
             let glob = field
                 .iter()
