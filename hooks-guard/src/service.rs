@@ -11,7 +11,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::audit::{
     Answered, AuditError, AuditRecord, AuditStore, CallName, Change, ChangeStream, Executed,
-    Execution, Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which,
+    Execution, Lasting, NewAnswer, NewDecision, QuestionLimits, Redeemed, TooManyQuestions,
+    UserResponse, Which,
 };
 use crate::classify::Decision;
 use crate::dispatches::Dispatches;
@@ -37,6 +38,7 @@ struct Inner {
     gate: Gate,
     audit: AuditStore,
     ttl: Duration,
+    limits: QuestionLimits,
     dispatches: Dispatches,
     /// How long the last judgement took, in microseconds.
     latency_us: AtomicU64,
@@ -55,6 +57,9 @@ pub enum ServiceError {
     /// The trail could not be written or read: what is not recorded is not allowed.
     #[error("the audit trail failed; {0}")]
     Audit(#[from] AuditError),
+    /// Too many questions wait for an answer to ask another one. Nothing was recorded.
+    #[error("{} questions wait for an answer, {} of them of this session; answer some, or wait until their time is up", .0.total, .0.of_session)]
+    TooManyQuestions(TooManyQuestions),
 }
 
 /// What a person says to a question (P-26).
@@ -96,13 +101,26 @@ pub enum Remember {
 
 impl PermissionService {
     /// A service that judges by `gate`, records in `audit`, and lets a question wait for `ttl`.
+    /// The [default](QuestionLimits::default) number of questions may wait.
     #[must_use]
     pub fn new(gate: Gate, audit: AuditStore, ttl: Duration) -> Self {
+        Self::with_limits(gate, audit, ttl, QuestionLimits::default())
+    }
+
+    /// As [`new`](Self::new), with other bounds of the questions that wait.
+    #[must_use]
+    pub fn with_limits(
+        gate: Gate,
+        audit: AuditStore,
+        ttl: Duration,
+        limits: QuestionLimits,
+    ) -> Self {
         Self {
             inner: Arc::new(Inner {
                 gate,
                 audit,
                 ttl,
+                limits,
                 dispatches: Dispatches::default(),
                 latency_us: AtomicU64::new(0),
             }),
@@ -183,6 +201,7 @@ impl PermissionService {
             gate,
             audit,
             ttl,
+            limits,
             dispatches,
             latency_us,
         } = &*self.inner;
@@ -222,24 +241,31 @@ impl PermissionService {
         let refused = without_operator.filter(|_| asks_operator);
         let secret = random::<16>();
         let began = Instant::now();
-        let recorded = audit
-            .record(NewDecision {
-                deadline: (asks_operator && refused.is_none()).then(|| ruling.timestamp + *ttl),
-                answer: refused.map(|note| NewAnswer {
-                    response: UserResponse::Denied,
-                    by: "guard".to_owned(),
-                    note: Some(note.to_owned()),
-                    at: ruling.timestamp,
-                }),
-                request,
-                ruling: ruling.clone(),
-                response_time,
-                parts,
-                error,
-                secret_hash: Some(Sha256::digest(&secret).into()),
-                command_hash,
-            })
-            .await;
+        let deadline = (asks_operator && refused.is_none()).then(|| ruling.timestamp + *ttl);
+        let new = NewDecision {
+            deadline,
+            answer: refused.map(|note| NewAnswer {
+                response: UserResponse::Denied,
+                by: "guard".to_owned(),
+                note: Some(note.to_owned()),
+                at: ruling.timestamp,
+            }),
+            request,
+            ruling: ruling.clone(),
+            response_time,
+            parts,
+            error,
+            secret_hash: Some(Sha256::digest(&secret).into()),
+            command_hash,
+        };
+        let recorded: Result<i64, ServiceError> = match deadline {
+            None => audit.record(new).await.map_err(ServiceError::from),
+            Some(_) => match audit.record_question(new, *limits).await {
+                Ok(Ok(id)) => Ok(id),
+                Ok(Err(many)) => Err(ServiceError::TooManyQuestions(many)),
+                Err(error) => Err(error.into()),
+            },
+        };
         let (run, fault) = match &recorded {
             Ok(_) => (StepRun::Ran, None),
             Err(error) => (StepRun::Failed, Some(error.to_string())),

@@ -6,6 +6,7 @@ use subtle::ConstantTimeEq;
 use super::backend::{Arg, Sql, Tx};
 use super::chain::{self, Kind};
 use super::error::AuditError;
+use super::open::ANSWERED_TOGETHER;
 use super::record::{
     Answered, Executed, Execution, NewAnswer, Stored, UserResponse, columns, floor_us, fold,
     response_code, storable,
@@ -139,7 +140,7 @@ impl Work for Answer {
     }
 }
 
-async fn take_answer(
+pub(super) async fn take_answer(
     batch: &mut Batch,
     row: Stored,
     answer: &NewAnswer,
@@ -165,6 +166,8 @@ async fn time_out(batch: &mut Batch, row: Stored, at: i64) -> Result<Stored, Aud
 }
 
 async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<Stored, AuditError> {
+    // It waits no more: the next question counts anew.
+    batch.open = None;
     is.answered_seq = Some(
         batch
             .append(Kind::Answered, is.id, chain::answered(&is))
@@ -215,7 +218,8 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
     Ok(found.is_some())
 }
 
-/// Says of what nobody has answered in time that it is so.
+/// Says of what nobody has answered in time that it is so; of no more than
+/// [`ANSWERED_TOGETHER`] questions, so that others write between two transactions.
 pub(super) struct Expire {
     pub(super) now: i64,
 }
@@ -227,8 +231,8 @@ impl Work for Expire {
         let rows = batch
             .tx
             .all(
-                concat!("SELECT ", columns!(), overdue!(), " ORDER BY d.id"),
-                &[self.now.into()],
+                concat!("SELECT ", columns!(), overdue!(), " ORDER BY d.id LIMIT $2"),
+                &[self.now.into(), ANSWERED_TOGETHER.into()],
             )
             .await?;
         let mut expired = Vec::with_capacity(rows.len());

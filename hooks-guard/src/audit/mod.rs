@@ -40,6 +40,7 @@ mod decide;
 mod error;
 pub mod export;
 mod list;
+mod open;
 mod record;
 mod remember;
 mod series;
@@ -60,6 +61,7 @@ use tokio::task::JoinHandle;
 use self::backend::{Backend, Stay};
 use self::changes::Written;
 use self::decide::{Answer, AnswerCall, Execute, Expire, Record};
+use self::open::{ANSWERED_TOGETHER, DenyOpen, Question};
 use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
 use self::write::{Head, Writer};
@@ -72,6 +74,10 @@ pub use changes::{Change, ChangeStream};
 pub use clean::{Cleanup, PastCleanup};
 pub use error::AuditError;
 pub use list::{Filter, Listing, Page};
+pub use open::{
+    QuestionCursor, QuestionFilter, QuestionLimits, QuestionOrder, QuestionPage, SessionQuestions,
+    TooManyQuestions,
+};
 pub use record::{
     Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, UserResponse,
 };
@@ -185,6 +191,23 @@ impl AuditStore {
         self.inner.writer.run(Record { row, answer }).await
     }
 
+    /// As [`record`](Self::record) for a decision that waits for an answer, unless too many do:
+    /// then nothing is recorded.
+    ///
+    /// # Errors
+    ///
+    /// As [`record`](Self::record).
+    pub async fn record_question(
+        &self,
+        new: NewDecision,
+        limits: QuestionLimits,
+    ) -> Result<Result<i64, TooManyQuestions>, AuditError> {
+        let answer = new.answer.clone();
+        let row = Box::new(Stored::new(new));
+        let record = Record { row, answer };
+        self.inner.writer.run(Question { record, limits }).await
+    }
+
     /// Records the answer to a question (P-26). Of several exactly one counts, also of several
     /// processes. An answer after the deadline does not: it counts as none.
     ///
@@ -292,8 +315,20 @@ impl AuditStore {
         list::list(&self.inner.backend, filter, page).await
     }
 
+    /// As [`decisions`](Self::decisions): the numbers of the records, and how many there are
+    /// altogether.
+    #[cfg(feature = "http")]
+    pub(crate) async fn decision_numbers(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<(Vec<i64>, u64), AuditError> {
+        list::numbers(&self.inner.backend, filter, page).await
+    }
+
     /// What somebody is waiting for an answer to: what has a deadline, which is still to come,
-    /// and no answer. The oldest first.
+    /// and no answer. The oldest first. All of it is in memory then; see
+    /// [`questions`](Self::questions) for pages.
     ///
     /// # Errors
     ///
@@ -302,8 +337,72 @@ impl AuditStore {
         list::pending(&self.inner.backend, floor_us(Timestamp::now())).await
     }
 
+    /// A page of what waits for an answer (P-26).
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn questions(
+        &self,
+        filter: &QuestionFilter,
+        order: QuestionOrder,
+        after: QuestionCursor,
+        limit: u64,
+    ) -> Result<QuestionPage, AuditError> {
+        let now = floor_us(Timestamp::now());
+        open::page(&self.inner.backend, filter, order, after, limit, now).await
+    }
+
+    /// How many questions wait for an answer (P-26).
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be counted.
+    pub async fn count_questions(&self) -> Result<u64, AuditError> {
+        open::count(&self.inner.backend, floor_us(Timestamp::now())).await
+    }
+
+    /// Denies the questions that a filter finds and that were asked before this call, at most so
+    /// many, the oldest first (P-26). Returns how many it denied.
+    ///
+    /// Many are denied in parts, between which others can write.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written; parts that were done before stay done.
+    pub async fn deny_questions(
+        &self,
+        filter: &QuestionFilter,
+        most: u64,
+        by: &str,
+        note: Option<String>,
+    ) -> Result<u64, AuditError> {
+        let last = Head::read(&mut self.inner.backend.read().await?).await?;
+        let mut denied = 0;
+        while denied < most {
+            let at = Timestamp::now();
+            let part = DenyOpen {
+                filter: filter.clone(),
+                last: last.decisions,
+                answer: NewAnswer {
+                    response: UserResponse::Denied,
+                    by: by.to_owned(),
+                    note: note.clone(),
+                    at,
+                },
+                now: floor_us(at),
+            };
+            match self.inner.writer.run(part).await? {
+                0 => break,
+                part => denied += part,
+            }
+        }
+        Ok(denied)
+    }
+
     /// Records of what nobody answered before its deadline that it is so: TIMEOUT. Returns the
-    /// numbers. Where there is none, nothing is written.
+    /// numbers. Where there is none, nothing is written. Many are recorded in parts, between which
+    /// others can write.
     ///
     /// # Errors
     ///
@@ -316,7 +415,15 @@ impl AuditStore {
             return Ok(Vec::new());
         }
         drop(tx);
-        self.inner.writer.run(Expire { now }).await
+        let mut expired = Vec::new();
+        loop {
+            let part = self.inner.writer.run(Expire { now }).await?;
+            let is_last = part.len() < ANSWERED_TOGETHER as usize;
+            expired.extend(part);
+            if is_last {
+                return Ok(expired);
+            }
+        }
     }
 
     /// The counts of all decisions (P-28).
@@ -461,6 +568,17 @@ impl AuditStore {
         session_id: Option<&str>,
     ) -> Result<Option<Remembered>, AuditError> {
         remember::find(&self.inner.backend, command_hash, cwd, session_id).await
+    }
+
+    /// The remembered answers that hold behind this number, the oldest first, and how many hold
+    /// altogether.
+    #[cfg(feature = "http")]
+    pub(crate) async fn remembered_page(
+        &self,
+        after: i64,
+        limit: u64,
+    ) -> Result<(Vec<Remembered>, u64), AuditError> {
+        remember::page(&self.inner.backend, after, limit).await
     }
 
     /// All remembered answers that hold, the oldest first.

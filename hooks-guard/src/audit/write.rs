@@ -12,6 +12,7 @@ use super::backend::{Backend, Tx};
 use super::chain::{self, Kind};
 use super::changes::Written;
 use super::error::AuditError;
+use super::open::OpenQuestions;
 use super::tally::Deltas;
 
 /// How many may wait for their turn; further ones wait to wait.
@@ -40,6 +41,8 @@ pub(super) struct Batch {
     pub(super) tx: Tx,
     pub(super) head: Head,
     pub(super) deltas: Deltas,
+    /// The questions that wait, once they have been counted.
+    pub(super) open: Option<OpenQuestions>,
     /// The number of the last entry before it.
     began: i64,
 }
@@ -88,6 +91,7 @@ impl Batch {
             began: head.seq,
             head,
             deltas: Deltas::default(),
+            open: None,
         })
     }
 

@@ -8,6 +8,7 @@ mod describe;
 mod doctor;
 mod hook;
 mod install;
+mod questions;
 mod rules;
 mod semantic;
 mod serve;

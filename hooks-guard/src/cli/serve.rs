@@ -101,7 +101,9 @@ async fn run(
     let shown = token_file.is_none().then(|| token.clone());
     let exposed = token_file.as_deref().and_then(exposed);
     let gate = gate(&config, token_file)?;
-    let service = PermissionService::new(gate, open(&config).await?, config.approval_ttl());
+    let audit = open(&config).await?;
+    let (ttl, limits) = (config.approval_ttl(), config.question_limits());
+    let service = PermissionService::with_limits(gate, audit, ttl, limits);
     let metrics = Metrics::install();
     let state = AppState::new(service, token.clone(), config.clone(), metrics);
     // Before anybody can know that it runs, and end it.
