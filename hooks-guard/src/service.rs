@@ -58,7 +58,7 @@ pub enum ServiceError {
     #[error("the audit trail failed; {0}")]
     Audit(#[from] AuditError),
     /// Too many questions wait for an answer to ask another one. Nothing was recorded.
-    #[error("{} questions wait for an answer, {} of them of this session; answer some, or wait until their time is up", .0.total, .0.of_session)]
+    #[error("{0}; answer some, or wait until their time is up")]
     TooManyQuestions(TooManyQuestions),
 }
 

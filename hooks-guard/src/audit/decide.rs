@@ -166,8 +166,9 @@ async fn time_out(batch: &mut Batch, row: Stored, at: i64) -> Result<Stored, Aud
 }
 
 async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<Stored, AuditError> {
-    // It waits no more: the next question counts anew.
-    batch.open = None;
+    if let Some(open) = &mut batch.open {
+        open.answered(was);
+    }
     is.answered_seq = Some(
         batch
             .append(Kind::Answered, is.id, chain::answered(&is))

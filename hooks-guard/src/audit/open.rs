@@ -1,6 +1,7 @@
 //! Questions that wait for an answer: how many may, which there are, and denying many at once.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use super::backend::{Arg, Backend};
 use super::decide::{Record, find, take_answer};
@@ -40,8 +41,21 @@ impl Default for QuestionLimits {
 pub struct TooManyQuestions {
     /// How many wait in all; never more than the limit.
     pub total: u32,
-    /// How many of them are of the same session.
+    /// How many of them are of the same session, unless there are as many as may be in all.
     pub of_session: u32,
+}
+
+impl fmt::Display for TooManyQuestions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { total, of_session } = self;
+        match of_session {
+            0 => write!(f, "{total} questions wait for an answer"),
+            _ => write!(
+                f,
+                "{total} questions wait for an answer, {of_session} of them of this session"
+            ),
+        }
+    }
 }
 
 /// In which order questions are listed (P-26).
@@ -257,20 +271,36 @@ pub(super) struct OpenQuestions {
 }
 
 impl OpenQuestions {
-    /// No more rows than the limit are read, however many wait.
+    /// No more rows than the limit are read, however many wait; where as many do, their sessions
+    /// are not.
     async fn read(batch: &mut Batch, now: i64, limit: u32) -> Result<Self, AuditError> {
-        let rows = batch
+        let bounds = [now.into(), i64::from(limit).into()];
+        // The index alone answers this.
+        let row = batch
             .tx
-            .all(
-                "SELECT d.agent, d.session_id FROM decisions d WHERE d.response IS NULL
-                    AND d.deadline IS NOT NULL AND d.deadline > $1 AND d.requires = 1 LIMIT $2",
-                &[now.into(), i64::from(limit).into()],
+            .one(
+                "SELECT count(*) FROM (SELECT d.deadline FROM decisions d WHERE d.response IS NULL
+                    AND d.deadline IS NOT NULL AND d.deadline > $1 LIMIT $2) o",
+                &bounds,
             )
             .await?;
         let mut open = Self {
             total: 0,
             sessions: HashMap::new(),
         };
+        let total = u32::try_from(row.int(0)?).unwrap_or(limit);
+        if total >= limit {
+            open.total = total;
+            return Ok(open);
+        }
+        let rows = batch
+            .tx
+            .all(
+                "SELECT d.agent, d.session_id FROM decisions d WHERE d.response IS NULL
+                    AND d.deadline IS NOT NULL AND d.deadline > $1 LIMIT $2",
+                &bounds,
+            )
+            .await?;
         for row in &rows {
             open.add((row.maybe_text(0)?, row.maybe_text(1)?));
         }
@@ -280,6 +310,17 @@ impl OpenQuestions {
     fn add(&mut self, session: (Option<String>, Option<String>)) {
         self.total += 1;
         *self.sessions.entry(session).or_default() += 1;
+    }
+
+    /// Takes notice of an answer.
+    pub(super) fn answered(&mut self, row: &Stored) {
+        let session = (row.agent.clone(), row.session_id.clone());
+        if row.deadline.is_some()
+            && let Some(count) = self.sessions.get_mut(&session)
+        {
+            *count = count.saturating_sub(1);
+            self.total = self.total.saturating_sub(1);
+        }
     }
 }
 

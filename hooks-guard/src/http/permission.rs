@@ -103,7 +103,7 @@ async fn rule(
     let ruling = ruling.map_err(|error| match error {
         ServiceError::NoClassifier => ApiError::not_ready("No classifier is registered"),
         ServiceError::TooManyQuestions(_) => {
-            tracing::warn!(request_id = id.0, %error, "a question was refused");
+            tracing::debug!(request_id = id.0, %error, "a question was refused");
             ApiError::too_many_questions(error.to_string())
         }
         error => {

@@ -12,6 +12,7 @@ mod cluster;
 mod daemon;
 mod decisions;
 mod events;
+mod flood;
 mod general;
 mod instances;
 mod load;
@@ -19,6 +20,8 @@ mod once;
 mod openapi;
 mod operation;
 mod own;
+#[path = "../support/questions.rs"]
+mod questions;
 mod rate;
 mod replaced;
 mod request;
