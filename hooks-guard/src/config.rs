@@ -56,7 +56,8 @@ pub struct Config {
     /// Upper bound of questions that wait for an answer: 1 to 100 000. A request that would ask
     /// one more is refused.
     pub max_open_questions: u32,
-    /// Upper bound of such questions of one session of one agent: 1 to 100 000.
+    /// Upper bound of such questions of one session of one agent: 1 to 100 000. Requests that name
+    /// no session are bounded by the total alone.
     pub max_open_questions_per_session: u32,
     /// Who may delete old records over HTTP (P-41).
     pub cleanup: CleanupAccess,

@@ -20,16 +20,18 @@ const SESSIONS: i64 = 20;
 pub struct QuestionLimits {
     /// In all.
     pub total: u32,
-    /// Of one session of one agent. A session never has more questions than there are free places,
-    /// so that sessions with few questions find one.
+    /// Of one session of one agent. Requests that name no session are not bounded by this.
+    ///
+    /// Neither a session nor what names none has more questions than there are free places, so
+    /// that sessions with few questions find one.
     pub per_session: u32,
 }
 
 impl Default for QuestionLimits {
-    /// 1000 in all, 100 of a session.
+    /// 10 000 in all, 100 of a session.
     fn default() -> Self {
         Self {
-            total: 1000,
+            total: 10_000,
             per_session: 100,
         }
     }
@@ -346,8 +348,12 @@ impl Work for Question {
         let session = (record.row.agent.clone(), record.row.session_id.clone());
         let of_session = open.sessions.get(&session).copied().unwrap_or(0);
         let free = limits.total.saturating_sub(open.total);
+        let most = match session.1 {
+            Some(_) => limits.per_session.min(free),
+            None => free,
+        };
         let open = batch.open.insert(open);
-        if of_session >= limits.per_session.min(free) {
+        if of_session >= most {
             return Ok(Err(TooManyQuestions {
                 total: open.total,
                 of_session,

@@ -308,7 +308,10 @@ pub(super) async fn page(
         )
         .await?;
     let row = tx
-        .one("SELECT count(*) FROM remembered WHERE revoked_at IS NULL", &[])
+        .one(
+            "SELECT count(*) FROM remembered WHERE revoked_at IS NULL",
+            &[],
+        )
         .await?;
     let total = row.int(0)?.max(0).unsigned_abs();
     let shown = rows

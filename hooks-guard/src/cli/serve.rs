@@ -27,7 +27,7 @@ pub(crate) struct Options {
     /// is shown on the terminal. Whoever can read the file can answer questions.
     #[arg(long, value_name = "FILE", env = "HOOKS_GUARD_TOKEN_FILE")]
     token_file: Option<PathBuf>,
-    /// Most permission requests of one address in a minute; 0 for no limit.
+    /// Most permission requests of one client in a minute; 0 for no limit.
     #[arg(long, value_name = "NUMBER", env = "HOOKS_GUARD_RATE_LIMIT")]
     rate_limit: Option<u32>,
     #[command(flatten)]

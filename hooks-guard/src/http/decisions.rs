@@ -83,7 +83,10 @@ pub(crate) async fn list(
     let failed = |error| failed(&id, &error);
     let (numbers, total, totals) = {
         let _turn = state.turn(&headers).await?;
-        let (numbers, total) = audit.decision_numbers(&filter, page).await.map_err(failed)?;
+        let (numbers, total) = audit
+            .decision_numbers(&filter, page)
+            .await
+            .map_err(failed)?;
         (numbers, total, audit.totals().await.map_err(failed)?)
     };
     let rest = DecisionsRest {

@@ -217,7 +217,9 @@ pub(crate) async fn events(
             "TOO_MANY_LISTENERS",
             format!("{LISTENERS} already listen to what happens"),
         );
-        return Err(error.details("The operator has places of its own").retry_after(5));
+        return Err(error
+            .details("The operator has places of its own")
+            .retry_after(5));
     };
     let audit = state.service().audit();
     // Before the log is read, so that nothing falls between.

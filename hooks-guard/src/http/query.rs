@@ -40,7 +40,10 @@ impl Query {
     /// follows. A client that has computed no value would else get what it did not mean.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
         match self.value(name) {
-            Some("") => Err(ApiError::invalid_parameter(name, "a value; leave it out to have the default")),
+            Some("") => Err(ApiError::invalid_parameter(
+                name,
+                "a value; leave it out to have the default",
+            )),
             value => Ok(value),
         }
     }

@@ -125,7 +125,11 @@ impl Records {
     async fn next(&mut self) -> Result<Option<Vec<AuditRecord>>, AuditError> {
         // The operator's records are in memory together in any case; to read them at once takes a
         // connection once.
-        let together = if self.is_operator { usize::MAX } else { RECORDS };
+        let together = if self.is_operator {
+            usize::MAX
+        } else {
+            RECORDS
+        };
         let ids: Vec<i64> = self.ids.by_ref().take(together).collect();
         if ids.is_empty() {
             return Ok(None);

@@ -181,7 +181,14 @@ impl Server {
             }
             let connection = connections.add(Client::of(peer), stream.clone());
             let of_connection = connection.state();
-            let run = serve(&router, &graceful, stream, peer, of_connection, state.clone());
+            let run = serve(
+                &router,
+                &graceful,
+                stream,
+                peer,
+                of_connection,
+                state.clone(),
+            );
             connections.spawn(connection, run);
         }
         drop((tcp, unix));

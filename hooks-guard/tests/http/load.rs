@@ -109,9 +109,7 @@ async fn load_every_one_of_many_is_answered_and_recorded() {
     if !has_room_for(count) {
         return;
     }
-    // A fourth of them wait for an answer, and are of no session.
-    let limits = "max_open_questions = 100000\nmax_open_questions_per_session = 100000";
-    let mut daemon = Setup::new().config(limits).start();
+    let mut daemon = Daemon::plain();
     let answers = all_at_once(&daemon, count).await;
     let mut ids = BTreeSet::new();
     let mut secrets = BTreeSet::new();

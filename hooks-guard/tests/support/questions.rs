@@ -51,7 +51,9 @@ pub(crate) fn flood(database: &Path, count: usize, length: usize, wait: Duration
         .build()
         .unwrap();
     runtime.block_on(async {
-        let trail = AuditStore::open(&database.display().to_string()).await.unwrap();
+        let trail = AuditStore::open(&database.display().to_string())
+            .await
+            .unwrap();
         let mut written = 0;
         while written < count {
             let mut tasks = tokio::task::JoinSet::new();

@@ -17,7 +17,12 @@ const NOTHING: &str = "nothing waits for an answer";
 
 fn flooded(count: usize) -> (Daemon, i64) {
     let setup = Setup::new();
-    let honest = flood(&setup.database_file(), count, 10, Duration::from_secs(3_600));
+    let honest = flood(
+        &setup.database_file(),
+        count,
+        10,
+        Duration::from_secs(3_600),
+    );
     (setup.start(), honest)
 }
 
@@ -28,7 +33,11 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
     terminal.shows("operator's token: ");
     terminal.send(&format!("{TOKEN}\n"));
     let screen = terminal.shows("[y] approve");
-    for part in ["20001 questions wait", "20000 of agent codex, session flood", "flood-0"] {
+    for part in [
+        "20001 questions wait",
+        "20000 of agent codex, session flood",
+        "flood-0",
+    ] {
         assert!(screen.contains(part), "`{part}` in {screen}");
     }
     terminal.send("\n");
@@ -43,7 +52,14 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
     terminal.send(&format!("{TOKEN}\n"));
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
     // And a flood is cleared at once.
-    let arguments = ["approve", "--deny-all", "--session", "flood", "--note", "a flood"];
+    let arguments = [
+        "approve",
+        "--deny-all",
+        "--session",
+        "flood",
+        "--note",
+        "a flood",
+    ];
     let mut terminal = Terminal::start(&daemon, &arguments);
     terminal.shows("operator's token: ");
     terminal.send(&format!("{TOKEN}\n"));
@@ -100,7 +116,10 @@ fn flood_watch_shows_every_session_and_denies_one_at_once() {
     terminal.send(&format!("{TOKEN}\n"));
     let screen = terminal.shows("1–100 of 20,001 questions wait");
     assert!(screen.contains("rm -r honest"), "{screen}");
-    assert!(screen.contains("most: 20,000, of codex, session flood"), "{screen}");
+    assert!(
+        screen.contains("most: 20,000, of codex, session flood"),
+        "{screen}"
+    );
     // What is asked meanwhile is counted.
     daemon.respond(&json!(1), "DENIED").ok();
     terminal.shows("1–100 of 20,000 questions wait");
@@ -228,18 +247,32 @@ fn serve(mut stream: TcpStream, path: &str, response: Option<Vec<u8>>) {
 
 /// What is no complete list of questions.
 fn faults() -> Vec<(&'static str, Vec<u8>)> {
-    let refused = |status: &str, code: &str| {
-        whole(status, &json!({ "error": "not now", "code": code }))
-    };
+    let refused =
+        |status: &str, code: &str| whole(status, &json!({ "error": "not now", "code": code }));
     let list = json!({ "pending": [], "total": 0, "next": null, "sessions": [],
         "generated_at": "2026-05-01T00:00:00Z" });
     let mut parts = vec![
-        ("too many requests", refused("429 Too Many Requests", "RATE_LIMITED")),
-        ("an error of the database", refused("500 Internal Server Error", "DB_ERROR")),
-        ("the end of the service", refused("503 Service Unavailable", "SHUTTING_DOWN")),
+        (
+            "too many requests",
+            refused("429 Too Many Requests", "RATE_LIMITED"),
+        ),
+        (
+            "an error of the database",
+            refused("500 Internal Server Error", "DB_ERROR"),
+        ),
+        (
+            "the end of the service",
+            refused("503 Service Unavailable", "SHUTTING_DOWN"),
+        ),
         ("no list", whole("200 OK", &json!({}))),
-        ("a list that is none", whole("200 OK", &json!({ "pending": null, "total": 0 }))),
-        ("no JSON", b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".to_vec()),
+        (
+            "a list that is none",
+            whole("200 OK", &json!({ "pending": null, "total": 0 })),
+        ),
+        (
+            "no JSON",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".to_vec(),
+        ),
         ("no HTTP", b"220 mail.example ESMTP\r\n".to_vec()),
         ("nothing", Vec::new()),
     ];
@@ -272,13 +305,25 @@ fn approve_says_that_nothing_waits_only_if_it_knows() {
             terminal.send(&format!("{TOKEN}\n"));
         }
         assert_eq!(terminal.end(), 3, "{fault}: {}", terminal.screen());
-        assert!(!terminal.screen().contains(NOTHING), "{fault}: {}", terminal.screen());
+        assert!(
+            !terminal.screen().contains(NOTHING),
+            "{fault}: {}",
+            terminal.screen()
+        );
     }
     // No service at all.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let (_daemon, terminal) = Faulty { port }.terminal(&["approve"]);
     assert_eq!(terminal.end(), 3);
-    assert!(!terminal.screen().contains(NOTHING), "{}", terminal.screen());
+    assert!(
+        !terminal.screen().contains(NOTHING),
+        "{}",
+        terminal.screen()
+    );
 }
 
 #[test]
@@ -300,7 +345,10 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
         terminal.shows("operator's token (Enter to look on): ");
         terminal.send("\n");
         let screen = terminal.shows("away: ");
-        assert!(screen.contains("what waits is unknown"), "{fault}: {screen}");
+        assert!(
+            screen.contains("what waits is unknown"),
+            "{fault}: {screen}"
+        );
         assert!(!screen.contains(NOTHING), "{fault}: {screen}");
         terminal.send("q");
     }

@@ -289,12 +289,7 @@ impl<'a> Search<'a> {
         Ok(Found { piece, keys, total })
     }
 
-    async fn page(
-        &self,
-        tx: &mut Tx,
-        found: &[Found],
-        page: Page,
-    ) -> Result<Vec<i64>, AuditError> {
+    async fn page(&self, tx: &mut Tx, found: &[Found], page: Page) -> Result<Vec<i64>, AuditError> {
         let (mut skip, mut left) = (page.offset, page.limit);
         let mut numbers = Vec::new();
         for found in found {

@@ -70,7 +70,9 @@ async fn listen(
                 let resumed = data(&event)["resumed"] == true;
                 if last.is_none() {
                     let before = before(client).await;
-                    told.extend(before.unwrap_or_else(|_| vec![Message::Happened(Happened::Missed)]));
+                    told.extend(
+                        before.unwrap_or_else(|_| vec![Message::Happened(Happened::Missed)]),
+                    );
                 } else if !resumed {
                     told.push(Message::Happened(Happened::Missed));
                 }

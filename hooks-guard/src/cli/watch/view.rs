@@ -19,7 +19,8 @@ const LEAST: (u16, u16) = (40, 14);
 /// What is shown of a command where it is one line of many, in characters.
 const SHORT: usize = 300;
 
-const KEYS: &str = "↑↓ choose  y approve  s session  a always  n deny  N all  PgDn  t token  q quit";
+const KEYS: &str =
+    "↑↓ choose  y approve  s session  a always  n deny  N all  PgDn  t token  q quit";
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
     let area = frame.area();
@@ -95,7 +96,10 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
     if let Some(most) = state.sessions.first().filter(|_| !state.is_whole()) {
         let name = |text: &Option<String>| shorten(&escape(text.as_deref().unwrap_or("-")), 20);
         let (agent, session) = (name(&most.agent), name(&most.session_id));
-        let most = format!(" most: {}, of {agent}, session {session} ", grouped(most.count));
+        let most = format!(
+            " most: {}, of {agent}, session {session} ",
+            grouped(most.count)
+        );
         block = block.title(Line::from(most).right_aligned());
     }
     let items = state.pending.iter().map(|record| {
