@@ -30,10 +30,12 @@ impl<S: Sync> FromRequestParts<S> for Query {
 }
 
 impl Query {
-    /// The value of a parameter, which may be empty.
+    /// The value of a parameter; empty if it is given without one, be it once of several times.
     fn value(&self, name: &str) -> Option<&str> {
-        let pair = self.0.iter().rev().find(|(key, _)| key == name);
-        pair.map(|(_, value)| value.as_str())
+        let mut values = self.0.iter().filter(|(key, _)| key == name);
+        let last = values.clone().next_back();
+        let empty = values.find(|(_, value)| value.is_empty());
+        empty.or(last).map(|(_, value)| value.as_str())
     }
 
     /// A parameter that is given has a value: an empty one is refused, here and in all that

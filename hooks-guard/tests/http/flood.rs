@@ -655,6 +655,7 @@ fn p_20_a_parameter_without_a_value_is_refused() {
                 parameter.to_owned(),
                 format!("{parameter}="),
                 format!("a=b&{parameter}="),
+                format!("{parameter}=&{parameter}=1"),
             ] {
                 let body = daemon.get(&format!("{path}?{query}")).refusal(400);
                 let code = match parameter {

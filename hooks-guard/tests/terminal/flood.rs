@@ -371,6 +371,16 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
 }
 
 #[test]
+fn doctor_calls_a_service_well_only_if_it_says_so() {
+    for (fault, response) in faults() {
+        let faulty = Faulty::start("/health", Some(response));
+        let (_daemon, terminal) = faulty.terminal(&["doctor"]);
+        assert_eq!(terminal.end(), 1, "{fault}: {}", terminal.screen());
+        terminal.shows("BAD  daemon: ");
+    }
+}
+
+#[test]
 fn watch_tells_since_when_what_waits_is_unknown() {
     let daemon = Daemon::plain();
     daemon.ask("mkdir out");

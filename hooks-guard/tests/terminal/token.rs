@@ -64,7 +64,7 @@ impl Capture {
         let requests = self.requests();
         let is = |line: &str, of: &[&str]| {
             let route = line.split('?').next().unwrap_or(line);
-            of.iter().any(|one| *one == route)
+            of.contains(&route)
         };
         for (line, has_token) in &requests {
             assert!(
