@@ -37,6 +37,8 @@ pub struct PermissionService {
 struct Inner {
     gate: Gate,
     audit: AuditStore,
+    /// For the operator, whose reads do not queue behind others.
+    reserved: AuditStore,
     ttl: Duration,
     limits: QuestionLimits,
     dispatches: Dispatches,
@@ -118,6 +120,7 @@ impl PermissionService {
         Self {
             inner: Arc::new(Inner {
                 gate,
+                reserved: audit.reserved(),
                 audit,
                 ttl,
                 limits,
@@ -137,6 +140,12 @@ impl PermissionService {
     #[must_use]
     pub fn audit(&self) -> &AuditStore {
         &self.inner.audit
+    }
+
+    /// The same for the operator, whose reads do not queue behind others.
+    #[must_use]
+    pub fn reserved_audit(&self) -> &AuditStore {
+        &self.inner.reserved
     }
 
     /// How the last hundred requests of this process went, the newest first.
@@ -204,6 +213,7 @@ impl PermissionService {
             limits,
             dispatches,
             latency_us,
+            reserved: _,
         } = &*self.inner;
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
@@ -296,7 +306,7 @@ impl PermissionService {
         reply: Reply,
         by: &str,
     ) -> Result<Responded, ServiceError> {
-        let audit = &self.inner.audit;
+        let audit = &self.inner.reserved;
         let lasting = match reply.remember {
             Remember::Session if reply.approved => Some(Lasting::Session),
             Remember::Always if reply.approved => Some(Lasting::Always),

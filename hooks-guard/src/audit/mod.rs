@@ -177,6 +177,26 @@ impl AuditStore {
         }
     }
 
+    /// The same trail for readers that do not queue behind those of this one: however many read
+    /// at the same time, they find a connection.
+    #[must_use]
+    pub fn reserved(&self) -> Self {
+        let Inner {
+            backend,
+            writer,
+            changes,
+            tasks: _,
+        } = &*self.inner;
+        Self {
+            inner: Arc::new(Inner {
+                backend: backend.reserved(),
+                writer: writer.clone(),
+                changes: changes.clone(),
+                tasks: Vec::new(),
+            }),
+        }
+    }
+
     /// Records a decision and returns its number (P-15, P-21). It is on the disk then.
     ///
     /// What a rule [denies](crate::Ruling::denied) is answered with that, and cannot be answered

@@ -78,7 +78,7 @@ pub(crate) async fn list(
     let limit = query.number("limit")?.unwrap_or(50).min(MOST);
     let offset = query.number("offset")?.unwrap_or(0);
     let filter = query.filter()?;
-    let audit = state.service().audit();
+    let audit = state.audit(&headers);
     let page = Page { limit, offset };
     let failed = |error| failed(&id, &error);
     let (numbers, total, totals) = {

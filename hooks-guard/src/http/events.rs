@@ -221,9 +221,12 @@ pub(crate) async fn events(
             .details("The operator has places of its own")
             .retry_after(5));
     };
-    let audit = state.service().audit();
+    let audit = match is_operator {
+        true => state.service().reserved_audit(),
+        false => state.service().audit(),
+    };
     // Before the log is read, so that nothing falls between.
-    let receiver = hub.listen(audit);
+    let receiver = hub.listen(state.service().reserved_audit());
     let failed = |error| failed(&id, &error);
     let head = audit.head().await.map_err(failed)?.count;
     let head = i64::try_from(head).unwrap_or(i64::MAX);

@@ -49,7 +49,7 @@ pub(crate) async fn export(
     let formats = [Format::Csv, Format::Jsonl];
     let format = query.choice("format", &formats, &["csv", "jsonl"])?;
     let format = format.unwrap_or(Format::Csv);
-    let records = state.service().audit().export(&query.filter()?);
+    let records = state.audit(&headers).export(&query.filter()?);
     let place = state.export(&headers)?;
     let lines = records.map(move |record| match record {
         Ok(record) => Ok(match format {

@@ -88,7 +88,7 @@ pub(crate) async fn list(
     };
     let page = {
         let _turn = state.turn(&headers).await?;
-        let audit = state.service().audit();
+        let audit = state.audit(&headers);
         let page = audit.questions(&filter, order, after, limit).await;
         page.map_err(|error| failed(&id, &error))?
     };
@@ -183,7 +183,7 @@ pub(crate) async fn deny(
         return Err(ApiError::missing("all, agent, session_id or session_of"));
     }
     let note = body::text(&mut map, "note", MOST_NOTE)?;
-    let audit = state.service().audit();
+    let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let denied = audit.deny_questions(&filter, DENIED_TOGETHER, by, note);
     let denied = denied.await.map_err(failed)?;

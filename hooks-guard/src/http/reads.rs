@@ -2,8 +2,8 @@
 //! are sent.
 //!
 //! The database has few connections for readers. Clients that read in bulk share some of them and
-//! queue for those; the others stay free for decisions, and for the operator, whose reads do not
-//! queue. Records are read a few at a time while a response is sent, so that no number of slow
+//! queue for those; the others stay free for decisions. The operator's reads have connections of
+//! their own, and do not queue. Records are read a few at a time while a response is sent, so that no number of slow
 //! clients fills the memory.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use super::AppState;
 use super::decisions::failed;
 use super::error::{ApiError, RequestId};
-use crate::audit::{AuditError, AuditRecord};
+use crate::audit::{AuditError, AuditRecord, AuditStore};
 
 /// How many bulk reads of clients other than the operator run at a time: half of the connections
 /// that SQLite has for readers.
@@ -97,6 +97,14 @@ impl AppState {
         }
     }
 
+    /// The trail as who sends a request reads it.
+    pub(crate) fn audit(&self, headers: &HeaderMap) -> &AuditStore {
+        match self.is_operator(headers) {
+            true => self.service().reserved_audit(),
+            false => self.service().audit(),
+        }
+    }
+
     /// The place of an export, which it keeps to its end, unless the operator exports.
     pub(crate) fn export(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
         let place = || Arc::clone(&self.inner.reads.exports).try_acquire_owned();
@@ -115,7 +123,8 @@ impl AppState {
 /// Records by their numbers, in the order of the numbers and few at a time. Records that are gone
 /// meanwhile are left out.
 struct Records {
-    state: AppState,
+    audit: AuditStore,
+    turns: Arc<Semaphore>,
     ids: std::vec::IntoIter<i64>,
     is_operator: bool,
 }
@@ -134,13 +143,13 @@ impl Records {
         if ids.is_empty() {
             return Ok(None);
         }
-        let turns = Arc::clone(&self.state.inner.reads.turns);
+        let turns = Arc::clone(&self.turns);
         let _turn = match self.is_operator {
             true => None,
             // Nobody is refused in the middle of a response.
             false => turns.acquire_owned().await.ok(),
         };
-        let mut records = self.state.service().audit().several(&ids).await?;
+        let mut records = self.audit.several(&ids).await?;
         records.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
         Ok(Some(records))
     }
@@ -176,7 +185,8 @@ pub(crate) async fn list<T: Serialize>(
     };
     let mut parts = Parts {
         records: Records {
-            state: state.clone(),
+            audit: state.audit(headers).clone(),
+            turns: Arc::clone(&state.inner.reads.turns),
             ids: ids.into_iter(),
             is_operator: state.is_operator(headers),
         },

@@ -48,7 +48,7 @@ pub(crate) async fn list(
     let after = query.number("after")?.unwrap_or(0);
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let _turn = state.turn(&headers).await?;
-    let audit = state.service().audit();
+    let audit = state.audit(&headers);
     // One more tells whether there is another page.
     let found = audit.remembered_page(after, limit + 1).await;
     let (mut remembered, total) = found.map_err(|error| failed(&id, &error))?;
@@ -81,7 +81,7 @@ pub(crate) async fn revoke(
     headers: HeaderMap,
 ) -> Result<Json<Remembered>, ApiError> {
     let by = state.inner.operator.check(&headers)?;
-    let audit = state.service().audit();
+    let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let number = number(&remembered)?;
     let gone = || ApiError::not_found("There is no such approval");

@@ -32,7 +32,7 @@ pub(crate) async fn stats(
 ) -> Result<Json<Stats>, ApiError> {
     let period = period(&query)?;
     let _turn = state.turn(&headers).await?;
-    let stats = state.service().audit().stats(&period).await;
+    let stats = state.audit(&headers).stats(&period).await;
     stats.map(Json).map_err(|error| failed(&id, &error))
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn series(
 ) -> Result<Json<Series>, ApiError> {
     let period = period(&query)?;
     let _turn = state.turn(&headers).await?;
-    let series = state.service().audit().series(&period).await;
+    let series = state.audit(&headers).series(&period).await;
     series.map(Json).map_err(|error| failed(&id, &error))
 }
 

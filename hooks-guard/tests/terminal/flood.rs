@@ -36,7 +36,7 @@ fn flood_approve_shows_every_session_and_how_many_wait() {
     for part in [
         "20001 questions wait",
         "20000 of agent codex, session flood",
-        "flood-0",
+        "rm -r flood-",
     ] {
         assert!(screen.contains(part), "`{part}` in {screen}");
     }
@@ -92,20 +92,18 @@ fn approve_deny_all_is_bound_to_what_was_said() {
         let body = json!({ "command": "mkdir x", "agent": agent, "session_id": session });
         daemon.post(&body).ok();
     }
-    let run = |arguments: &[&str]| {
+    let run = |arguments: &[&str], said: &str| {
         let words = [&["approve", "--deny-all"], arguments].concat();
         let mut terminal = Terminal::start(&daemon, &words);
         terminal.shows("operator's token: ");
         terminal.send(&format!("{TOKEN}\n"));
-        (terminal.end(), terminal.screen())
+        assert_eq!(terminal.end(), 0);
+        terminal.shows(said);
     };
-    let (_, screen) = run(&["--session", "a", "--agent", "gemini"]);
-    assert!(screen.contains("1 denied"), "{screen}");
-    let (_, screen) = run(&["--session", "c"]);
-    assert!(screen.contains("0 denied"), "{screen}");
+    run(&["--session", "a", "--agent", "gemini"], "1 denied");
+    run(&["--session", "c"], "0 denied");
     assert_eq!(daemon.pending().len(), 2);
-    let (_, screen) = run(&[]);
-    assert!(screen.contains("2 denied"), "{screen}");
+    run(&[], "2 denied");
 }
 
 #[test]
@@ -120,14 +118,19 @@ fn flood_watch_shows_every_session_and_denies_one_at_once() {
         screen.contains("most: 20,000, of codex, session flood"),
         "{screen}"
     );
-    // What is asked meanwhile is counted.
+    terminal.send(">");
+    let screen = terminal.shows("101–200 of 20,001 questions wait");
+    assert!(screen.contains("100 DELETE"), "{screen}");
+    terminal.send("<");
+    terminal.shows("1–100 of 20,001 questions wait");
+    // What is answered elsewhere is counted.
     daemon.respond(&json!(1), "DENIED").ok();
     terminal.shows("1–100 of 20,000 questions wait");
     terminal.send("N");
     terminal.shows("choose a question first");
     terminal.send(DOWN);
     let screen = terminal.shows("because");
-    assert!(screen.contains("flood-1"), "{screen}");
+    assert!(screen.contains("rm -r flood-"), "{screen}");
     // Twice, and nothing in between.
     terminal.send("N");
     terminal.shows("N again denies all questions of agent codex, session flood");

@@ -17,6 +17,9 @@ const BUSY: Duration = Duration::from_secs(5);
 /// How many may read at a time.
 const READERS: u32 = 8;
 
+/// How many more may read who do not queue behind those.
+const RESERVED: u32 = 2;
+
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
 const MIGRATIONS: [(i64, &str, &str); 3] = [
     (
@@ -43,6 +46,8 @@ pub(in crate::audit) const CHANNEL: &str = "hooks_guard_audit";
 pub(in crate::audit) struct Postgres {
     writer: PgPool,
     readers: PgPool,
+    /// For readers that do not queue behind the others.
+    reserved: PgPool,
 }
 
 impl Postgres {
@@ -75,13 +80,29 @@ impl Postgres {
         Migrator::with_migrations(migrations.into())
             .run(&writer)
             .await?;
+        let reserved = PgPoolOptions::new()
+            .max_connections(RESERVED)
+            .acquire_timeout(BUSY)
+            .connect_lazy_with(options.clone());
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(BUSY)
             .connect_with(options)
             .await
             .map_err(failed)?;
-        Ok(Self { writer, readers })
+        Ok(Self {
+            writer,
+            readers,
+            reserved,
+        })
+    }
+
+    /// The same database, whose readers have connections of their own.
+    pub(super) fn reserved(&self) -> Self {
+        Self {
+            readers: self.reserved.clone(),
+            ..self.clone()
+        }
     }
 
     pub(super) async fn read(
@@ -119,6 +140,7 @@ impl Postgres {
 
     pub(super) async fn close(&self) {
         self.readers.close().await;
+        self.reserved.close().await;
         self.writer.close().await;
     }
 }

@@ -24,6 +24,9 @@ const BUSY: Duration = Duration::from_secs(5);
 /// How many may read at a time, with the one that looks for changes.
 const READERS: u32 = 7;
 
+/// How many more may read who do not queue behind those.
+const RESERVED: u32 = 2;
+
 /// How many of them one may have at a time who reads very much.
 const BESIDE: usize = 3;
 
@@ -59,6 +62,8 @@ pub(in crate::audit) struct Sqlite {
     writer: SqlitePool,
     /// In memory the writer's: every connection would have a database of its own.
     readers: SqlitePool,
+    /// For readers that do not queue behind the others; in memory the writer's as well.
+    reserved: SqlitePool,
     /// For copies: the readers may write to nothing, also not to a copy, and records do not wait
     /// for one. In memory the writer's as well.
     copier: SqlitePool,
@@ -195,8 +200,8 @@ impl Sqlite {
             tokio::time::sleep(AGAIN).await;
         }
         let files = files.map(|files| Arc::new(files.with_log()));
-        let (readers, copier) = if files.is_none() {
-            (writer.clone(), writer.clone())
+        let (readers, reserved, copier) = if files.is_none() {
+            (writer.clone(), writer.clone(), writer.clone())
         } else {
             let copier = SqlitePoolOptions::new()
                 .max_connections(1)
@@ -206,14 +211,15 @@ impl Sqlite {
                 // Copies are rare: each has a connection of its own, closed behind it.
                 .after_release(|_, _| Box::pin(async { Ok(false) }))
                 .connect_lazy_with(options.clone());
-            let readers = ending_transactions(READERS)
-                .connect_with(options.pragma("query_only", "ON"))
-                .await?;
-            (readers, copier)
+            let reading = options.pragma("query_only", "ON");
+            let reserved = ending_transactions(RESERVED).connect_lazy_with(reading.clone());
+            let readers = ending_transactions(READERS).connect_with(reading).await?;
+            (readers, reserved, copier)
         };
         let opened = Self {
             writer,
             readers,
+            reserved,
             copier,
             files,
             beside: Arc::new(Semaphore::new(1)),
@@ -228,6 +234,14 @@ impl Sqlite {
             // A closed store says so itself; its log is gone with it.
             Some(files) if !self.writer.is_closed() => files.check(),
             _ => Ok(()),
+        }
+    }
+
+    /// The same database, whose readers have connections of their own.
+    pub(super) fn reserved(&self) -> Self {
+        Self {
+            readers: self.reserved.clone(),
+            ..self.clone()
         }
     }
 
@@ -330,6 +344,7 @@ impl Sqlite {
     pub(super) async fn close(&self) {
         self.copier.close().await;
         self.readers.close().await;
+        self.reserved.close().await;
         self.writer.close().await;
     }
 }

@@ -33,7 +33,7 @@ pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Me
         let told = match ended {
             Ok(()) => vec![Message::Link(Link::Down("the service ends".to_owned()))],
             // What waits can be read all the same.
-            Err(error) if is_crowded(&error) => match pending(&client).await {
+            Err(error) if is_crowded(&error) => match pending(&client, false).await {
                 Ok(pending) => {
                     let why = error.to_string();
                     vec![Message::Link(Link::Polling(why)), pending]
@@ -77,15 +77,15 @@ async fn listen(
                     told.push(Message::Happened(Happened::Missed));
                 }
                 told.push(Message::Link(Link::Up));
-                told.push(pending(client).await?);
+                told.push(pending(client, true).await?);
             }
             "missed" => {
                 told.push(Message::Happened(Happened::Missed));
-                told.push(pending(client).await?);
+                told.push(pending(client, true).await?);
             }
             "cleaned" => {
                 told.push(Message::Happened(Happened::Cleaned));
-                told.push(pending(client).await?);
+                told.push(pending(client, true).await?);
             }
             kind => {
                 let happened: Option<fn(Box<AuditRecord>) -> Happened> = match kind {
@@ -134,17 +134,27 @@ async fn before(client: &Client) -> Result<Vec<Message>, ClientError> {
     Ok(told.collect())
 }
 
-async fn pending(client: &Client) -> Result<Message, ClientError> {
+/// The first page of what waits.
+async fn pending(client: &Client, anew: bool) -> Result<Message, ClientError> {
     let page = questions::page(client, None).await?;
-    let at = Timestamp::now();
-    Ok(Message::Pending { page, at })
+    Ok(Message::Pending {
+        page,
+        at: Timestamp::now(),
+        after: None,
+        anew,
+    })
 }
 
-/// Reads anew what waits, a moment later: much may happen at once.
-pub(super) async fn read_again(client: Client, to: mpsc::Sender<Message>) {
+/// Reads a page of what waits anew, a moment later: much may happen at once.
+pub(super) async fn read_again(client: Client, after: Option<String>, to: mpsc::Sender<Message>) {
     sleep(MOMENT).await;
-    let message = match pending(&client).await {
-        Ok(message) => message,
+    let message = match questions::page(&client, after.as_deref()).await {
+        Ok(page) => Message::Pending {
+            page,
+            at: Timestamp::now(),
+            after,
+            anew: false,
+        },
         Err(error) => Message::Unknown(error.to_string()),
     };
     // Nobody looks any more.

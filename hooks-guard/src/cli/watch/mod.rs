@@ -107,8 +107,8 @@ async fn run(
                     client = client.with_token(token);
                     clients.send_replace(client.clone());
                 }
-                Effect::ReadAgain => {
-                    tokio::spawn(feed::read_again(client.clone(), sender.clone()));
+                Effect::ReadAgain(after) => {
+                    tokio::spawn(feed::read_again(client.clone(), after, sender.clone()));
                 }
                 Effect::DenySession(id) => {
                     tokio::spawn(feed::deny_session(client.clone(), id, sender.clone()));

@@ -31,6 +31,10 @@ pub(super) enum Message {
     Pending {
         page: Questions,
         at: Timestamp,
+        /// The cursor of the page; `None` is the first one.
+        after: Option<String>,
+        /// Whether it is the first page because everything is read anew.
+        anew: bool,
     },
     /// What waits could not be read.
     Unknown(String),
@@ -91,8 +95,8 @@ pub(super) enum Effect {
     Answer(Answer),
     /// All questions of the session of this question are denied.
     DenySession(i64),
-    /// What waits is read anew.
-    ReadAgain,
+    /// The page of what waits behind this cursor is read anew; `None` is the first one.
+    ReadAgain(Option<String>),
     /// The operator's token from now on.
     Token(String),
 }
@@ -109,6 +113,14 @@ pub(super) struct State {
     pub(super) total: u64,
     /// The sessions with most questions.
     pub(super) sessions: Vec<SessionQuestions>,
+    /// The cursor of the page that is wanted, and how many questions are on the pages before; the
+    /// first page has no cursor.
+    after: Option<String>,
+    wanted_before: u64,
+    /// How many questions are on the pages before the one that is shown.
+    pub(super) before: u64,
+    /// The cursor of the next page.
+    pub(super) next: Option<String>,
     pub(super) known: Known,
     /// When `pending` was last up to date.
     pub(super) known_at: Option<Timestamp>,
@@ -144,6 +156,10 @@ impl State {
             pending: Vec::new(),
             total: 0,
             sessions: Vec::new(),
+            after: None,
+            wanted_before: 0,
+            before: 0,
+            next: None,
             known: Known::Unknown("it was not read yet".to_owned()),
             known_at: None,
             reading: false,
@@ -179,7 +195,22 @@ impl State {
                 }
                 self.link = link;
             }
-            Message::Pending { page, at } => self.take(page, at),
+            Message::Pending {
+                page,
+                at,
+                after,
+                anew,
+            } => {
+                self.reading &= anew;
+                if anew {
+                    self.turn(None, 0);
+                }
+                match after == self.after {
+                    true => self.take(page, at),
+                    // Another page is wanted by now.
+                    false => self.outdated = true,
+                }
+            }
             Message::Unknown(why) => {
                 self.reading = false;
                 self.outdated = true;
@@ -197,13 +228,26 @@ impl State {
             true => {
                 self.outdated = false;
                 self.reading = true;
-                Effect::ReadAgain
+                Effect::ReadAgain(self.after.clone())
             }
         }
     }
 
+    /// Wants another page.
+    fn turn(&mut self, after: Option<String>, before: u64) {
+        self.after = after;
+        self.wanted_before = before;
+    }
+
     fn take(&mut self, page: Questions, at: Timestamp) {
-        self.reading = false;
+        // Answers move questions forward: there may be none on this page any more.
+        if page.pending.is_empty() && self.after.is_some() {
+            self.turn(None, 0);
+            self.outdated = true;
+            return;
+        }
+        self.next = page.next;
+        self.before = self.wanted_before;
         self.pending = page.pending;
         self.total = page.total.max(self.pending.len() as u64);
         self.sessions = page.sessions;
@@ -288,6 +332,23 @@ impl State {
         };
     }
 
+    /// The next page of what waits, or the first one.
+    fn show_page(&mut self, next: bool) -> Effect {
+        match (next, self.next.clone()) {
+            // It is on its way.
+            _ if self.before != self.wanted_before => return Effect::Draw,
+            (true, None) => {
+                self.notice = "this is the last page; < shows the first one".to_owned();
+                return Effect::Draw;
+            }
+            (true, after) => self.turn(after, self.before + self.pending.len() as u64),
+            (false, _) => self.turn(None, 0),
+        }
+        self.choose(None);
+        self.reading = true;
+        Effect::ReadAgain(self.after.clone())
+    }
+
     /// Asks for the key a second time before it denies all questions of the chosen one's session.
     fn deny_session(&mut self, denying: Option<i64>) -> Effect {
         let Some(question) = self.question() else {
@@ -341,6 +402,8 @@ impl State {
             KeyCode::Char('a') => return self.answer(true, Remember::Always),
             KeyCode::Char('n') => return self.answer(false, Remember::Once),
             KeyCode::Char('N') => return self.deny_session(denying),
+            KeyCode::Char('>') => return self.show_page(true),
+            KeyCode::Char('<') => return self.show_page(false),
             _ => {}
         }
         Effect::Draw

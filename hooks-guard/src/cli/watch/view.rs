@@ -132,7 +132,15 @@ fn waiting(state: &State) -> String {
         (0, _) => "nothing waits for an answer".to_owned(),
         (1, 1) => "1 question waits".to_owned(),
         (total, _) if state.is_whole() => format!("{total} questions wait"),
-        (total, shown) => format!("1–{shown} of {} questions wait", grouped(total)),
+        (total, shown) => {
+            let (first, last) = (state.before + 1, state.before + shown as u64);
+            let (first, last, total) = (grouped(first), grouped(last), grouped(total));
+            let page = match state.next {
+                Some(_) => "> next page",
+                None => "< first page",
+            };
+            format!("{first}–{last} of {total} questions wait, {page}")
+        }
     };
     let why = match &state.known {
         Known::Now => return count,
