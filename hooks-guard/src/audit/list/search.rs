@@ -115,6 +115,7 @@ pub(super) async fn list(
 }
 
 /// The numbers of the decisions of a page, and how many there are altogether.
+#[cfg(feature = "http")]
 pub(super) async fn numbers_now(
     backend: &Backend,
     bound: &Bound,
