@@ -27,24 +27,49 @@ for (const link of document.querySelectorAll("nav a")) {
   if (link.getAttribute("href") === location.pathname) link.setAttribute("aria-current", "page");
 }
 
-/** The questions that wait, by their number. */
-const questions = new Map();
+/** How many questions are shown at most. */
+const PAGE = 100;
+/** How long to wait before what waits is read anew, in milliseconds: much may happen at once. */
+const MOMENT = 300;
 
+/** The questions that wait, by their number; of more than a page, the oldest of each session first. */
+const questions = new Map();
+/** What is known of all questions: how many wait, and why that is not up to date, if it is not. */
+const known = { total: 0, sessions: [], at: null, unknown: "It was not read yet." };
+let reading = null;
+
+/** How many wait, for people; a question mark where that is unknown. */
 function count() {
-  waiting.textContent = String(questions.size);
-  waiting.hidden = questions.size === 0;
-  document.title = questions.size === 0 ? `${title} · hooks-guard` : `(${questions.size}) ${title} · hooks-guard`;
+  const text = known.unknown ? "?" : String(known.total);
+  waiting.textContent = text;
+  waiting.hidden = text === "0";
+  document.title = text === "0" ? `${title} · hooks-guard` : `(${text}) ${title} · hooks-guard`;
 }
 
 function isWaiting(record) {
   return record.deadline && !record.user_response && Date.parse(record.deadline) > Date.now();
 }
 
-const page = open(main, questions);
+const page = open(main, questions, known);
 
+/** Of more questions than are shown, an event says too little: they are read anew. */
 function keep(record) {
-  if (isWaiting(record)) questions.set(record.id, record);
-  else questions.delete(record.id);
+  const whole = known.total === questions.size;
+  if (questions.delete(record.id)) known.total -= 1;
+  if (isWaiting(record)) {
+    known.total += 1;
+    if (whole && questions.size < PAGE) questions.set(record.id, record);
+    else readSoon();
+  } else if (!whole && record.deadline) {
+    readSoon();
+  }
+}
+
+function readSoon() {
+  reading ??= setTimeout(() => {
+    reading = null;
+    readPending();
+  }, MOMENT);
 }
 
 /** The records that are told while the questions are read, in their order. */
@@ -53,29 +78,44 @@ let meanwhile = null;
 async function readPending() {
   const told = (meanwhile = []);
   try {
-    const { pending } = await get("/api/hooks/pending");
+    const { pending, total, sessions } = await get("/api/hooks/pending", { order: "fair", limit: PAGE });
     // Who began later reads what is newer.
     if (told !== meanwhile) return;
+    if (!Array.isArray(pending) || !Number.isInteger(total)) throw new Error("The answer is none of this service.");
     questions.clear();
     for (const record of pending) questions.set(record.id, record);
+    Object.assign(known, { total: Math.max(total, questions.size), sessions: sessions ?? [], at: new Date(), unknown: null });
     // What was read may be older than what was told since.
     told.forEach(keep);
-    count();
-    page.pending?.();
-  } catch {
-    // The stream says when the service is there again.
+    show();
+  } catch (error) {
+    if (told !== meanwhile) return;
+    known.unknown = error.message;
+    show();
+    // The stream says when the service is there again; one that is only busy is asked again.
+    if (live.dataset.state === "live") setTimeout(readSoon, 1000);
   } finally {
     if (told === meanwhile) meanwhile = null;
   }
+}
+
+function show() {
+  count();
+  page.pending?.();
 }
 
 listen({
   state(name) {
     live.dataset.state = name;
     live.textContent = name === "live" ? "live" : "no connection";
+    if (name !== "live") {
+      known.unknown ??= "There is no connection to the service.";
+      show();
+    }
     // The service may be another one, which knows nobody.
     if (name === "live") resume();
   },
+  resumed: readPending,
   async anew() {
     await readPending();
     page.anew?.();

@@ -1,18 +1,26 @@
 // What happens, as it happens. A lost connection is made anew; what came meanwhile is told then,
 // or everything is to be read again.
 
+import { operator } from "./api.js";
+
 const KINDS = ["asked", "answered", "executed", "remembered", "forgotten", "cleaned"];
 const AGAIN = [500, 1000, 2000, 5000];
 
 /**
  * Listens until the page goes. `on.event(kind, data)` is called for what happens, `on.anew()` when
- * everything has to be read, `on.state(name)` with `live` or `away`.
+ * everything has to be read, `on.resumed()` when a lost connection is there again and nothing was
+ * missed, `on.state(name)` with `live` or `away`.
  */
 export function listen(on) {
   let last = null;
   let tries = 0;
   const open = () => {
-    const source = new EventSource(last === null ? "/api/hooks/events" : `/api/hooks/events?after=${last}`);
+    const query = new URLSearchParams();
+    if (last !== null) query.set("after", last);
+    // The operator has a place of its own, and a stream has no headers to say so.
+    const csrf = operator();
+    if (csrf) query.set("csrf", csrf);
+    const source = new EventSource(`/api/hooks/events${query.size > 0 ? `?${query}` : ""}`);
     const seen = (event) => {
       if (event.lastEventId) last = event.lastEventId;
     };
@@ -20,7 +28,8 @@ export function listen(on) {
       seen(event);
       tries = 0;
       on.state("live");
-      if (!JSON.parse(event.data).resumed) on.anew();
+      if (JSON.parse(event.data).resumed) on.resumed();
+      else on.anew();
     });
     source.addEventListener("missed", () => on.anew());
     for (const kind of KINDS) {

@@ -20,22 +20,23 @@ const LAST = 12;
 /** How long what was answered stays to be seen, in milliseconds. */
 const STAYS = 2500;
 
-/** Shows the page; `questions` is what waits, by its number, and is kept by others. */
-export function inbox(main, questions) {
+/**
+ * Shows the page; `questions` is what waits, by its number, and `known` what is known of all that
+ * waits. Both are kept by others.
+ */
+export function inbox(main, questions, known) {
   const cards = new Map();
   const list = el("div", { class: "cards" });
-  const empty = el(
-    "div",
-    { class: "empty" },
-    el("p", { class: "large" }, "Nothing waits for an answer."),
-    el("p", {}, "Questions of agents appear here the moment they are asked."),
-  );
+  const emptyTitle = el("p", { class: "large" });
+  const emptyText = el("p");
+  const empty = el("div", { class: "empty" }, emptyTitle, emptyText);
+  const notice = el("p", { class: "problem", role: "status", hidden: true });
   const last = el("tbody");
   let decisions = [];
   let stale = false;
   main.append(
     el("h1", {}, "Inbox"),
-    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards) }, empty, list),
+    el("section", { "aria-label": "Questions", keydown: (event) => keys(event, cards) }, notice, empty, list),
     el("p", { class: "hint keys" }, ...keyHelp()),
     el(
       "section",
@@ -62,7 +63,22 @@ export function inbox(main, questions) {
     for (const [id, made] of cards) {
       if (!questions.has(id) && !made.over) close(id, made);
     }
+    tell();
+  }
+
+  /** Says that nothing waits only while that is known. */
+  function tell() {
     empty.hidden = cards.size > 0;
+    emptyTitle.textContent = known.unknown ? "What waits for an answer is unknown." : "Nothing waits for an answer.";
+    const at = known.at ? ` At ${known.at.toLocaleTimeString()}, ${known.total === 0 ? "nothing" : known.total} waited.` : "";
+    emptyText.textContent = known.unknown ? `${known.unknown}${at}` : "Questions of agents appear here the moment they are asked.";
+    const hidden = known.total - questions.size;
+    const many = known.sessions.map((one) => `${one.count} of ${escape(one.agent ?? "an agent")}, session ${escape(one.session_id ?? "–")}`);
+    const text = known.unknown
+      ? `What waits is unknown: ${known.unknown}${at}`
+      : `${known.total} questions wait; the oldest of each session are shown. Most: ${many.slice(0, 3).join("; ")}. To deny all, run hooks-guard approve --deny-all.`;
+    notice.hidden = known.unknown ? cards.size === 0 : hidden <= 0;
+    if (notice.textContent !== text) notice.textContent = text;
   }
 
   function close(id, made, record) {
@@ -73,7 +89,7 @@ export function inbox(main, questions) {
       made.element.remove();
       cards.delete(id);
       if (focused) (next ?? main).focus();
-      empty.hidden = cards.size > 0;
+      tell();
     }, STAYS);
   }
 
@@ -103,6 +119,7 @@ export function inbox(main, questions) {
     draw();
   }, 1000);
   addEventListener("pagehide", () => clearInterval(ticking));
+  tell();
   // Nobody else keeps a list of these.
   addEventListener("keydown", (event) => {
     if (event.target === document.body || event.target === main) keys(event, cards);

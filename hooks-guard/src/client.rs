@@ -114,8 +114,9 @@ impl Client {
         self
     }
 
-    /// Presents the operator's token with the requests that need it: answers to questions, and
-    /// deletions. Everything else is sent without: what captures the connection would have it.
+    /// Presents the operator's token with answers to questions, with deletions, and with reads of
+    /// events, of open questions and of the trail, for which the service has places of its own for
+    /// the operator. Everything else is sent without: what captures the connection would have it.
     ///
     /// Without a [key](Self::with_key), those requests fail: whatever listens there would get the
     /// token.
@@ -434,9 +435,25 @@ impl Link {
 /// The path to which the operator's answers are sent.
 const ANSWERS: &str = "/api/hooks/permission-response";
 
-/// Returns whether the service wants the operator's token for a request.
+/// The path to which many denials are sent at once.
+const DENIALS: &str = "/api/hooks/pending/deny";
+/// What the operator reads while others may keep the service busy.
+const READS: [&str; 3] = [
+    "/api/hooks/events",
+    "/api/hooks/pending",
+    "/api/hooks/decisions",
+];
+
+/// Returns whether the operator's token goes with a request: the service wants it, or has a place
+/// of its own for the operator among those who read.
 fn needs_token(method: &Method, path: &str) -> bool {
-    method == Method::DELETE || method == Method::POST && path == ANSWERS
+    let route = path.split('?').next().unwrap_or(path);
+    match *method {
+        Method::DELETE => true,
+        Method::POST => route == ANSWERS || route == DENIALS,
+        Method::GET => READS.contains(&route),
+        _ => false,
+    }
 }
 
 /// Where requests are written and answers read.

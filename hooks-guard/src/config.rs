@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::audit::TrailAddress;
+use crate::audit::{QuestionLimits, TrailAddress};
 use crate::gate::{Confirm, Modes, Policy};
 
 /// Everything that can be set; each field's default is what an absent key means (P-16).
@@ -56,8 +56,15 @@ pub struct Config {
     pub modes: Modes,
     /// For how long a question waits for an answer, in seconds; then it is denied. 1 to 86 400.
     pub approval_ttl_seconds: u64,
-    /// Most permission requests from one address within any 60 seconds (P-11); 0 for no limit.
+    /// Most permission requests from one client within any 60 seconds (P-11); 0 for no limit. All
+    /// addresses of this machine are one client.
     pub rate_limit_per_minute: u32,
+    /// Upper bound of questions that wait for an answer: 1 to 100 000. A request that would ask
+    /// one more is refused.
+    pub max_open_questions: u32,
+    /// Upper bound of such questions of one session of one agent: 1 to 100 000. Requests that name
+    /// no session are bounded by the total alone.
+    pub max_open_questions_per_session: u32,
     /// Who may delete old records over HTTP (P-41).
     pub cleanup: CleanupAccess,
     /// After how many days the service deletes a record by itself: 1 to 36 500. Unless given, it
@@ -118,6 +125,8 @@ impl Default for Config {
             modes: Modes::default(),
             approval_ttl_seconds: 300,
             rate_limit_per_minute: 100,
+            max_open_questions: QuestionLimits::default().total,
+            max_open_questions_per_session: QuestionLimits::default().per_session,
             cleanup: CleanupAccess::Open,
             retention_days: None,
             allow_remote: false,
@@ -237,6 +246,17 @@ impl Config {
                 remedy,
             ));
         }
+        for (key, value) in [
+            ("max_open_questions", self.max_open_questions),
+            (
+                "max_open_questions_per_session",
+                self.max_open_questions_per_session,
+            ),
+        ] {
+            if !(1..=100_000).contains(&value) {
+                return Err(range(key, &value, "give 1 to 100000"));
+            }
+        }
         if let Some(days) = self.retention_days
             && !(1..=36_500).contains(&days)
         {
@@ -268,6 +288,15 @@ impl Config {
     #[must_use]
     pub fn approval_ttl(&self) -> Duration {
         Duration::from_secs(self.approval_ttl_seconds)
+    }
+
+    /// How many questions may wait for an answer.
+    #[must_use]
+    pub fn question_limits(&self) -> QuestionLimits {
+        QuestionLimits {
+            total: self.max_open_questions,
+            per_session: self.max_open_questions_per_session,
+        }
     }
 
     /// How a class becomes a decision.

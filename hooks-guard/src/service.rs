@@ -12,7 +12,8 @@ use tokio::time::{Instant, timeout_at};
 use crate::approval::ApprovalScope;
 use crate::audit::{
     Answered, AuditError, AuditRecord, AuditStore, CallName, Change, ChangeStream, Executed,
-    Execution, Granted, Lasting, NewAnswer, NewDecision, Redeemed, UserResponse, Which, in_time,
+    Execution, Granted, Lasting, NewAnswer, NewDecision, QuestionLimits, Redeemed,
+    TooManyQuestions, UserResponse, Which, in_time,
 };
 use crate::classify::{Decision, Parts};
 use crate::dispatches::Dispatches;
@@ -37,7 +38,10 @@ pub struct PermissionService {
 struct Inner {
     gate: Gate,
     audit: AuditStore,
+    /// For the operator, whose reads do not queue behind others.
+    reserved: AuditStore,
     ttl: Duration,
+    limits: QuestionLimits,
     dispatches: Dispatches,
     /// How long the last judgement took, in microseconds.
     latency_us: AtomicU64,
@@ -56,6 +60,9 @@ pub enum ServiceError {
     /// The trail could not be written or read: what is not recorded is not allowed.
     #[error("the audit trail failed; {0}")]
     Audit(#[from] AuditError),
+    /// Too many questions wait for an answer to ask another one. Nothing was recorded.
+    #[error("{0}; answer some, or wait until their time is up")]
+    TooManyQuestions(TooManyQuestions),
 }
 
 /// What a person says to a question (P-26).
@@ -102,13 +109,27 @@ pub enum Remember {
 
 impl PermissionService {
     /// A service that judges by `gate`, records in `audit`, and lets a question wait for `ttl`.
+    /// The [default](QuestionLimits::default) number of questions may wait.
     #[must_use]
     pub fn new(gate: Gate, audit: AuditStore, ttl: Duration) -> Self {
+        Self::with_limits(gate, audit, ttl, QuestionLimits::default())
+    }
+
+    /// As [`new`](Self::new), with other bounds of the questions that wait.
+    #[must_use]
+    pub fn with_limits(
+        gate: Gate,
+        audit: AuditStore,
+        ttl: Duration,
+        limits: QuestionLimits,
+    ) -> Self {
         Self {
             inner: Arc::new(Inner {
                 gate,
+                reserved: audit.reserved(),
                 audit,
                 ttl,
+                limits,
                 dispatches: Dispatches::default(),
                 latency_us: AtomicU64::new(0),
             }),
@@ -125,6 +146,12 @@ impl PermissionService {
     #[must_use]
     pub fn audit(&self) -> &AuditStore {
         &self.inner.audit
+    }
+
+    /// The same for the operator, whose reads do not queue behind others.
+    #[must_use]
+    pub fn reserved_audit(&self) -> &AuditStore {
+        &self.inner.reserved
     }
 
     /// How the last hundred requests of this process went, the newest first.
@@ -190,8 +217,10 @@ impl PermissionService {
             gate,
             audit,
             ttl,
+            limits,
             dispatches,
             latency_us,
+            reserved: _,
         } = &*self.inner;
         if !gate.has_classifier() {
             return Err(ServiceError::NoClassifier);
@@ -244,25 +273,32 @@ impl PermissionService {
         let refused = without_operator.filter(|_| asks_operator);
         let secret = random::<16>();
         let began = Instant::now();
-        let recorded = audit
-            .record(NewDecision {
-                deadline: (asks_operator && refused.is_none()).then(|| ruling.timestamp + *ttl),
-                answer: refused.map(|note| NewAnswer {
-                    response: UserResponse::Denied,
-                    by: "guard".to_owned(),
-                    note: Some(note.to_owned()),
-                    at: ruling.timestamp,
-                }),
-                request,
-                ruling: ruling.clone(),
-                response_time,
-                parts,
-                error,
-                secret_hash: Some(Sha256::digest(&secret).into()),
-                command_hash,
-                scope,
-            })
-            .await;
+        let deadline = (asks_operator && refused.is_none()).then(|| ruling.timestamp + *ttl);
+        let new = NewDecision {
+            deadline,
+            answer: refused.map(|note| NewAnswer {
+                response: UserResponse::Denied,
+                by: "guard".to_owned(),
+                note: Some(note.to_owned()),
+                at: ruling.timestamp,
+            }),
+            request,
+            ruling: ruling.clone(),
+            response_time,
+            parts,
+            error,
+            secret_hash: Some(Sha256::digest(&secret).into()),
+            command_hash,
+            scope,
+        };
+        let recorded: Result<i64, ServiceError> = match deadline {
+            None => audit.record(new).await.map_err(ServiceError::from),
+            Some(_) => match audit.record_question(new, *limits).await {
+                Ok(Ok(id)) => Ok(id),
+                Ok(Err(many)) => Err(ServiceError::TooManyQuestions(many)),
+                Err(error) => Err(error.into()),
+            },
+        };
         let (run, fault) = match &recorded {
             Ok(_) => (StepRun::Ran, None),
             Err(error) => (StepRun::Failed, Some(error.to_string())),
@@ -293,7 +329,7 @@ impl PermissionService {
         reply: Reply,
         by: &str,
     ) -> Result<Responded, ServiceError> {
-        let audit = &self.inner.audit;
+        let audit = &self.inner.reserved;
         let lasting = match reply.remember {
             Remember::Session if reply.approved => Some(Lasting::Session),
             Remember::Always if reply.approved => Some(Lasting::Always),

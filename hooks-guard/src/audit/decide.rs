@@ -7,6 +7,7 @@ use super::backend::{Arg, Sql, Tx};
 use super::chain::{self, Kind};
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
+use super::open::ANSWERED_TOGETHER;
 use super::record::{
     Answered, Executed, Execution, NewAnswer, Stored, UserResponse, columns, floor_us, fold,
     response_code, storable,
@@ -142,7 +143,7 @@ impl Work for Answer {
     }
 }
 
-async fn take_answer(
+pub(super) async fn take_answer(
     batch: &mut Batch,
     row: Stored,
     answer: &NewAnswer,
@@ -168,6 +169,9 @@ async fn time_out(batch: &mut Batch, row: Stored, at: i64) -> Result<Stored, Aud
 }
 
 async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<Stored, AuditError> {
+    if let Some(open) = &mut batch.open {
+        open.answered(was);
+    }
     is.answered_seq = Some(
         batch
             .append(Kind::Answered, is.id, chain::answered(&is))
@@ -219,7 +223,8 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
     Ok(found.is_some())
 }
 
-/// Says of what nobody has answered in time that it is so.
+/// Says of what nobody has answered in time that it is so; of no more than
+/// [`ANSWERED_TOGETHER`] questions, so that others write between two transactions.
 pub(super) struct Expire {
     pub(super) now: i64,
     /// Questions whose time is over by the steady clock.
@@ -252,10 +257,11 @@ impl Work for Expire {
         let rows = batch
             .tx
             .all(
-                concat!("SELECT ", columns!(), overdue!(), " ORDER BY d.id"),
+                concat!("SELECT ", columns!(), overdue!(), " ORDER BY d.id LIMIT $3"),
                 &[
                     self.now.into(),
                     self.now.saturating_add(TOLERANCE_US).into(),
+                    ANSWERED_TOGETHER.into(),
                 ],
             )
             .await?;

@@ -10,7 +10,7 @@ use super::list::{Bound, Filter};
 use super::record::{AuditRecord, Stored};
 
 /// How many records are in memory at a time.
-const PAGE: i64 = 500;
+const PAGE: i64 = 100;
 
 /// A record as a line of JSON, with the line's end (P-25).
 ///

@@ -113,6 +113,8 @@ macro_rules! rest {
 #[derive(Clone, Copy)]
 struct Way {
     page: Sql,
+    #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "pages over HTTP"))]
+    numbers: Sql,
     count: Sql,
     after: Sql,
 }
@@ -122,6 +124,7 @@ macro_rules! way {
     ($drive:literal) => {
         Way {
             page: Sql::each(way!(@page $drive, "instr"), way!(@page $drive, "strpos")),
+            numbers: Sql::each(way!(@numbers $drive, "instr"), way!(@numbers $drive, "strpos")),
             count: Sql::each(way!(@count $drive, "instr"), way!(@count $drive, "strpos")),
             after: Sql::each(way!(@after $drive, "instr"), way!(@after $drive, "strpos")),
         }
@@ -135,6 +138,12 @@ macro_rules! way {
     (@page $drive:literal, $find:literal) => {
         concat!(
             "SELECT ", columns!(), " FROM decisions d WHERE ", way!(@where $drive, $find),
+            " ORDER BY d.at DESC, d.id DESC LIMIT $9 OFFSET $10"
+        )
+    };
+    (@numbers $drive:literal, $find:literal) => {
+        concat!(
+            "SELECT d.id FROM decisions d WHERE ", way!(@where $drive, $find),
             " ORDER BY d.at DESC, d.id DESC LIMIT $9 OFFSET $10"
         )
     };
@@ -271,6 +280,31 @@ pub(super) async fn list(
         limit => bound.page(&mut tx, Page { limit, ..page }).await?,
     };
     Ok(Listing { records, total })
+}
+
+/// As [`list`], the numbers alone.
+#[cfg(feature = "http")]
+pub(super) async fn numbers(
+    backend: &Backend,
+    filter: &Filter,
+    page: Page,
+) -> Result<(Vec<i64>, u64), AuditError> {
+    let bound = Bound::from(filter);
+    if let (Some(text), None) = (&bound.text, &bound.session) {
+        return search::numbers_now(backend, &bound, text, page).await;
+    }
+    let mut tx = backend.read().await?;
+    let total = bound.total(&mut tx).await?;
+    let limit = page.limit.min(total.saturating_sub(page.offset));
+    if limit == 0 {
+        return Ok((Vec::new(), total));
+    }
+    let bounds =
+        [limit, page.offset].map(|number| Arg::from(i64::try_from(number).unwrap_or(i64::MAX)));
+    let args = [&bound.args()[..], &bounds].concat();
+    let rows = tx.all(bound.way().numbers, &args).await?;
+    let numbers = rows.iter().map(|row| row.int(0));
+    Ok((numbers.collect::<Result<_, _>>()?, total))
 }
 
 /// What somebody is waiting for an answer to, the oldest first.

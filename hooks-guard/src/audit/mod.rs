@@ -47,6 +47,7 @@ mod decide;
 mod error;
 pub mod export;
 mod list;
+mod open;
 mod record;
 mod remember;
 mod series;
@@ -68,9 +69,10 @@ use self::backend::{Backend, Stay};
 use self::changes::Written;
 use self::deadlines::Deadlines;
 use self::decide::{Answer, AnswerCall, Execute, Expire, Record};
+use self::open::{ANSWERED_TOGETHER, DenyOpen, Question};
 use self::record::{Stored, floor_us};
 use self::remember::{Forget, Remember};
-use self::write::Writer;
+use self::write::{Head, Writer};
 
 use crate::approval::ApprovalScope;
 
@@ -82,6 +84,10 @@ pub use changes::{Change, ChangeStream};
 pub use clean::{Cleanup, PastCleanup};
 pub use error::AuditError;
 pub use list::{Filter, Listing, Page};
+pub use open::{
+    QuestionCursor, QuestionFilter, QuestionLimits, QuestionOrder, QuestionPage, SessionQuestions,
+    TooManyQuestions,
+};
 pub use record::{
     Answered, AuditRecord, Executed, Execution, NewAnswer, NewDecision, UserResponse,
 };
@@ -200,6 +206,28 @@ impl AuditStore {
         }
     }
 
+    /// The same trail for readers that do not queue behind those of this one: however many read
+    /// at the same time, they find a connection.
+    #[must_use]
+    pub fn reserved(&self) -> Self {
+        let Inner {
+            backend,
+            writer,
+            changes,
+            deadlines,
+            tasks: _,
+        } = &*self.inner;
+        Self {
+            inner: Arc::new(Inner {
+                backend: backend.reserved(),
+                writer: writer.clone(),
+                changes: changes.clone(),
+                deadlines: Arc::clone(deadlines),
+                tasks: Vec::new(),
+            }),
+        }
+    }
+
     /// Records a decision and returns its number (P-15, P-21). It is on the disk then.
     ///
     /// What a rule [denies](crate::Ruling::denied) is answered with that, and cannot be answered
@@ -212,6 +240,23 @@ impl AuditStore {
         let answer = new.answer.clone();
         let row = Box::new(Stored::new(new));
         self.inner.writer.run(Record { row, answer }).await
+    }
+
+    /// As [`record`](Self::record) for a decision that waits for an answer, unless too many do:
+    /// then nothing is recorded.
+    ///
+    /// # Errors
+    ///
+    /// As [`record`](Self::record).
+    pub async fn record_question(
+        &self,
+        new: NewDecision,
+        limits: QuestionLimits,
+    ) -> Result<Result<i64, TooManyQuestions>, AuditError> {
+        let answer = new.answer.clone();
+        let row = Box::new(Stored::new(new));
+        let record = Record { row, answer };
+        self.inner.writer.run(Question { record, limits }).await
     }
 
     /// Records the answer to a question (P-26). Of several exactly one counts, also of several
@@ -321,8 +366,20 @@ impl AuditStore {
         list::list(&self.inner.backend, filter, page).await
     }
 
+    /// As [`decisions`](Self::decisions): the numbers of the records, and how many there are
+    /// altogether.
+    #[cfg(feature = "http")]
+    pub(crate) async fn decision_numbers(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<(Vec<i64>, u64), AuditError> {
+        list::numbers(&self.inner.backend, filter, page).await
+    }
+
     /// What somebody is waiting for an answer to: what has a deadline, which is still to come,
-    /// and no answer. The oldest first.
+    /// and no answer. The oldest first. All of it is in memory then; see
+    /// [`questions`](Self::questions) for pages.
     ///
     /// # Errors
     ///
@@ -333,8 +390,72 @@ impl AuditStore {
         Ok(open)
     }
 
+    /// A page of what waits for an answer (P-26).
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read.
+    pub async fn questions(
+        &self,
+        filter: &QuestionFilter,
+        order: QuestionOrder,
+        after: QuestionCursor,
+        limit: u64,
+    ) -> Result<QuestionPage, AuditError> {
+        let now = floor_us(Timestamp::now());
+        open::page(&self.inner.backend, filter, order, after, limit, now).await
+    }
+
+    /// How many questions wait for an answer (P-26).
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be counted.
+    pub async fn count_questions(&self) -> Result<u64, AuditError> {
+        open::count(&self.inner.backend, floor_us(Timestamp::now())).await
+    }
+
+    /// Denies the questions that a filter finds and that were asked before this call, at most so
+    /// many, the oldest first (P-26). Returns how many it denied.
+    ///
+    /// Many are denied in parts, between which others can write.
+    ///
+    /// # Errors
+    ///
+    /// If it could not be written; parts that were done before stay done.
+    pub async fn deny_questions(
+        &self,
+        filter: &QuestionFilter,
+        most: u64,
+        by: &str,
+        note: Option<String>,
+    ) -> Result<u64, AuditError> {
+        let last = Head::read(&mut self.inner.backend.read().await?).await?;
+        let mut denied = 0;
+        while denied < most {
+            let at = Timestamp::now();
+            let part = DenyOpen {
+                filter: filter.clone(),
+                last: last.decisions,
+                answer: NewAnswer {
+                    response: UserResponse::Denied,
+                    by: by.to_owned(),
+                    note: note.clone(),
+                    at,
+                },
+                now: floor_us(at),
+            };
+            match self.inner.writer.run(part).await? {
+                0 => break,
+                part => denied += part,
+            }
+        }
+        Ok(denied)
+    }
+
     /// Records of what nobody answered before its deadline that it is so: TIMEOUT. Returns the
-    /// numbers. Where there is none, nothing is written.
+    /// numbers. Where there is none, nothing is written. Many are recorded in parts, between which
+    /// others can write.
     ///
     /// # Errors
     ///
@@ -355,8 +476,17 @@ impl AuditStore {
         drop(tx);
         let mut expired = Vec::new();
         if is_overdue || !open.is_empty() {
-            let expire = Expire { now, over: open };
-            expired = self.inner.writer.run(expire).await?;
+            loop {
+                let rest = open.split_off(open.len().min(ANSWERED_TOGETHER as usize));
+                let part = Expire { now, over: open };
+                let part = self.inner.writer.run(part).await?;
+                let is_last = part.len() < ANSWERED_TOGETHER as usize && rest.is_empty();
+                expired.extend(part);
+                open = rest;
+                if is_last {
+                    break;
+                }
+            }
         }
         deadlines.close(&over);
         Ok(expired)
@@ -518,6 +648,17 @@ impl AuditStore {
         let mut tx = self.inner.backend.read().await?;
         let scope = scope.map(ApprovalScope::hash);
         remember::find(&mut tx, command_hash, cwd, session_id, scope).await
+    }
+
+    /// The remembered answers that hold behind this number, the oldest first, and how many hold
+    /// altogether.
+    #[cfg(feature = "http")]
+    pub(crate) async fn remembered_page(
+        &self,
+        after: i64,
+        limit: u64,
+    ) -> Result<(Vec<Remembered>, u64), AuditError> {
+        remember::page(&self.inner.backend, after, limit).await
     }
 
     /// All remembered answers that hold, the oldest first.

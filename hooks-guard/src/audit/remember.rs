@@ -330,6 +330,39 @@ pub(super) async fn find(
     row.shown().map(Some)
 }
 
+/// Those that hold behind this number, the oldest first, and how many hold altogether.
+#[cfg(feature = "http")]
+pub(super) async fn page(
+    backend: &Backend,
+    after: i64,
+    limit: u64,
+) -> Result<(Vec<Remembered>, u64), AuditError> {
+    let mut tx = backend.read().await?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = tx
+        .all(
+            concat!(
+                "SELECT ",
+                remembered_columns!(),
+                " FROM remembered r WHERE r.revoked_at IS NULL AND r.id > $1
+                  ORDER BY r.id LIMIT $2"
+            ),
+            &[after.into(), limit.into()],
+        )
+        .await?;
+    let row = tx
+        .one(
+            "SELECT count(*) FROM remembered WHERE revoked_at IS NULL",
+            &[],
+        )
+        .await?;
+    let total = row.int(0)?.max(0).unsigned_abs();
+    let shown = rows
+        .iter()
+        .map(|row| StoredRemembered::read(row, 0)?.shown());
+    Ok((shown.collect::<Result<_, _>>()?, total))
+}
+
 pub(super) async fn list(backend: &Backend) -> Result<Vec<Remembered>, AuditError> {
     let mut tx = backend.read().await?;
     tx.all(

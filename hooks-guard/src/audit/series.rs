@@ -172,8 +172,8 @@ pub(super) async fn series(
     let to = period.until.map_or(end, ceil_us).min(end).max(from);
     let steps = Steps::of(from, to);
     let mut sums: BTreeMap<i64, Sums> = BTreeMap::new();
-    let mut agents: HashMap<String, u64> = HashMap::new();
-    counts(&mut tx, &steps, &mut sums, &mut agents).await?;
+    counts(&mut tx, &steps, &mut sums).await?;
+    let agents = agents(&mut tx, &steps).await?;
     times(&mut tx, &steps, &mut sums).await?;
     let programs = programs(&mut tx, from, to).await?;
     let nothing = Sums::default();
@@ -194,21 +194,20 @@ async fn counts(
     tx: &mut Tx,
     steps: &Steps,
     sums: &mut BTreeMap<i64, Sums>,
-    agents: &mut HashMap<String, u64>,
 ) -> Result<(), AuditError> {
     let (first, last) = steps.read();
     let rows = tx
         .all(
-            "SELECT start, class, response, agent, CAST(sum(n) AS BIGINT),
+            "SELECT start, class, response, CAST(sum(n) AS BIGINT),
                 CAST(sum(confidence) AS BIGINT)
              FROM tallies WHERE unit = $1 AND start >= $2 AND start <= $3
-             GROUP BY start, class, response, agent",
+             GROUP BY start, class, response",
             &[steps.unit.into(), first.into(), last.into()],
         )
         .await?;
     for row in rows {
         let sums = sums.entry(row.int(0)?.div_euclid(steps.units)).or_default();
-        let n = row.int(4)?.max(0).unsigned_abs();
+        let n = row.int(3)?.max(0).unsigned_abs();
         let slot = |code: i64| usize::try_from(code - 1).ok();
         if let Some(count) = slot(row.int(1)?).and_then(|at| sums.classes.get_mut(at)) {
             *count += n;
@@ -217,10 +216,32 @@ async fn counts(
             *count += n;
         }
         sums.n += n;
-        sums.confidence += row.int(5)?;
-        *agents.entry(row.text(3)?).or_default() += n;
+        sums.confidence += row.int(4)?;
     }
     Ok(())
+}
+
+/// The agents that asked most. The database counts them: clients may make up any number of names.
+async fn agents(tx: &mut Tx, steps: &Steps) -> Result<HashMap<String, u64>, AuditError> {
+    let (first, last) = steps.read();
+    let rows = tx
+        .all(
+            "SELECT agent, CAST(sum(n) AS BIGINT) FROM tallies
+             WHERE unit = $1 AND start >= $2 AND start <= $3 AND agent <> ''
+             GROUP BY agent ORDER BY sum(n) DESC, agent LIMIT $4",
+            &[
+                steps.unit.into(),
+                first.into(),
+                last.into(),
+                (TOP as i64).into(),
+            ],
+        )
+        .await?;
+    let agents = rows.iter().map(|row| {
+        let count = row.int(1)?.max(0).unsigned_abs();
+        Ok((row.text(0)?, count))
+    });
+    agents.collect()
 }
 
 async fn times(
@@ -246,7 +267,7 @@ async fn times(
 async fn programs(tx: &mut Tx, from: i64, to: i64) -> Result<HashMap<String, u64>, AuditError> {
     let rows = tx
         .all(
-            "SELECT command FROM decisions WHERE at >= $1 AND at <= $2
+            "SELECT substr(command, 1, 1000) FROM decisions WHERE at >= $1 AND at <= $2
              ORDER BY at DESC, id DESC LIMIT $3",
             &[from.into(), to.into(), LOOKED_AT.into()],
         )

@@ -14,6 +14,7 @@ use super::chain::{self, Kind};
 use super::changes::Written;
 use super::deadlines::{Deadlines, TOLERANCE_US};
 use super::error::AuditError;
+use super::open::OpenQuestions;
 use super::record::Stored;
 use super::tally::Deltas;
 use crate::log_limit;
@@ -58,6 +59,8 @@ pub(super) struct Batch {
     pub(super) tx: Tx,
     pub(super) head: Head,
     pub(super) deltas: Deltas,
+    /// The questions that wait, once they have been counted.
+    pub(super) open: Option<OpenQuestions>,
     /// The number of the last entry before it.
     began: i64,
     pub(super) deadlines: Arc<Deadlines>,
@@ -133,6 +136,7 @@ impl Batch {
                 began: head.seq,
                 head,
                 deltas: Deltas::default(),
+                open: None,
                 deadlines: Arc::clone(deadlines),
                 is_probe: false,
                 hashes: Vec::new(),

@@ -9,6 +9,7 @@ mod doctor;
 mod hook;
 mod install;
 mod ownership;
+mod questions;
 mod rules;
 mod semantic;
 mod serve;

@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// is shown on the terminal. Whoever can read the file can answer questions.
     #[arg(long, value_name = "FILE", env = "HOOKS_GUARD_TOKEN_FILE")]
     token_file: Option<PathBuf>,
-    /// Most permission requests of one address in a minute; 0 for no limit.
+    /// Most permission requests of one client in a minute; 0 for no limit.
     #[arg(long, value_name = "NUMBER", env = "HOOKS_GUARD_RATE_LIMIT")]
     rate_limit: Option<u32>,
     #[command(flatten)]
@@ -108,7 +108,8 @@ async fn run(
     let key = ServiceKey::load_or_create(&loaded.key_file())?;
     let warnings = loaded.warnings();
     let config = loaded.config;
-    let service = PermissionService::new(gate, audit, config.approval_ttl());
+    let (ttl, limits) = (config.approval_ttl(), config.question_limits());
+    let service = PermissionService::with_limits(gate, audit, ttl, limits);
     let metrics = Metrics::install();
     let state = AppState::new(service, token.clone(), config.clone(), metrics).with_key(key);
     // Before anybody can know that it runs, and end it.

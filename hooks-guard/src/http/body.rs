@@ -58,6 +58,16 @@ pub(crate) fn text(
     }
 }
 
+/// A flag of a body. Null says neither yes nor no, and is refused: in all other optional fields it
+/// is as good as absent.
+pub(crate) fn flag(map: &mut Map<String, Value>, field: &str) -> Result<bool, ApiError> {
+    match map.remove(field) {
+        None => Ok(false),
+        Some(Value::Bool(flag)) => Ok(flag),
+        Some(_) => Err(wrong_type(field, "true or false")),
+    }
+}
+
 /// A whole number of a body, if it is there; `1.0` is one as well.
 pub(crate) fn integer(
     map: &mut Map<String, Value>,

@@ -44,9 +44,6 @@ pub(crate) async fn cleanup(
         }
     };
     let days = query.number("days").map_err(|_| ApiError::invalid_days())?;
-    if days.is_none() && query.has("days") {
-        return Err(ApiError::invalid_days());
-    }
     let days = days.unwrap_or(30);
     if !(1..=365).contains(&days) {
         return Err(ApiError::invalid_days());

@@ -4,11 +4,12 @@
 //! next one. With a bound alone, slow clients would keep all places for as long as their deadlines
 //! last, and an honest client would wait that long to be accepted. So every connection is
 //! accepted, and where the bound is reached the oldest one that waits is closed: a client that
-//! sends its request at once is answered before its turn comes.
+//! sends its request at once is answered before its turn comes. Then come streams and long polls,
+//! which their clients begin anew. A connection on which the operator has sent a request is never
+//! closed for another.
 
 use std::collections::{BTreeSet, HashMap};
 use std::future::poll_fn;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +20,18 @@ use axum::body::Body;
 use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming, SizeHint};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
-
-use super::stream::Stream;
 use tokio::time::timeout;
 
+use super::limit::Client;
+use super::stream::Stream;
+
 /// How long a request runs at least before its connection may be closed for another: decisions
-/// take less, streams and long polls more.
-const LASTING: Duration = Duration::from_secs(8);
+/// take less.
+const RUNNING: Duration = Duration::from_secs(8);
+
+/// The same for streams and long polls, which last as long as their clients like. With as many of
+/// them as there is room for, another client is accepted within about a second.
+const LASTING: Duration = Duration::from_secs(1);
 
 /// How long a connection waits for its client at least before it may be closed for another. Many
 /// honest clients may come at once, and a busy machine lets their requests come a moment later.
@@ -40,9 +46,6 @@ const RESERVED_FILES: u64 = 96;
 
 /// The least bound, however few files may be open.
 const LEAST: usize = 16;
-
-/// Where a connection comes from; `None` for the Unix socket.
-type Client = Option<IpAddr>;
 
 /// The open connections of a server.
 #[derive(Debug)]
@@ -62,13 +65,28 @@ struct Open {
     waiting: ByClient,
     /// Those with a request that has come whole.
     running: ByClient,
+    /// Those of them that stream or wait for something to happen.
+    lasting: ByClient,
+}
+
+/// What a connection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Activity {
+    /// It waits for its client.
+    Waits,
+    /// A request runs.
+    Runs,
+    /// A request runs for as long as the client likes.
+    Lasts,
 }
 
 #[derive(Debug)]
 struct Slot {
     client: Client,
     since: Instant,
-    is_running: bool,
+    activity: Activity,
+    /// Whether the operator has sent a request on it.
+    is_operators: bool,
     stream: Stream,
     /// Whether the task of the connection is being polled.
     is_polled: Arc<AtomicBool>,
@@ -114,29 +132,32 @@ impl ByClient {
 }
 
 impl Open {
-    fn list(&mut self, is_running: bool) -> &mut ByClient {
-        match is_running {
-            true => &mut self.running,
-            false => &mut self.waiting,
+    fn list(&mut self, activity: Activity) -> &mut ByClient {
+        match activity {
+            Activity::Waits => &mut self.waiting,
+            Activity::Runs => &mut self.running,
+            Activity::Lasts => &mut self.lasting,
         }
     }
 
-    fn put(&mut self, id: u64, is_running: bool) {
+    fn put(&mut self, id: u64, activity: Activity) {
         let Some(slot) = self.all.get_mut(&id) else {
             return;
         };
-        let (client, since, was) = (slot.client, slot.since, slot.is_running);
+        let (client, since, was) = (slot.client, slot.since, slot.activity);
         slot.since = Instant::now();
-        slot.is_running = is_running;
-        let now = slot.since;
+        slot.activity = activity;
+        let (now, is_operators) = (slot.since, slot.is_operators);
         self.list(was).remove(client, since, id);
-        self.list(is_running).insert(client, now, id);
+        // What is in no list is closed for no other connection.
+        if !is_operators {
+            self.list(activity).insert(client, now, id);
+        }
     }
 
     fn remove(&mut self, id: u64) -> Option<Slot> {
         let slot = self.all.remove(&id)?;
-        self.list(slot.is_running)
-            .remove(slot.client, slot.since, id);
+        self.list(slot.activity).remove(slot.client, slot.since, id);
         Some(slot)
     }
 }
@@ -183,7 +204,10 @@ impl Connections {
         let mut open = self.lock();
         let is_late = |id: &u64| open.all.get(id).is_some_and(Slot::is_late);
         let waiting = open.waiting.old_of_most(PATIENCE).find(is_late);
-        let Some(id) = waiting.or_else(|| open.running.old_of_most(LASTING).next()) else {
+        let found = waiting
+            .or_else(|| open.lasting.old_of_most(LASTING).next())
+            .or_else(|| open.running.old_of_most(RUNNING).next());
+        let Some(id) = found else {
             return false;
         };
         if let Some(task) = open.remove(id).and_then(|slot| slot.task) {
@@ -203,7 +227,8 @@ impl Connections {
         let slot = Slot {
             client,
             since,
-            is_running: false,
+            activity: Activity::Waits,
+            is_operators: false,
             stream,
             is_polled: Arc::default(),
             task: None,
@@ -268,6 +293,7 @@ impl Connection {
         State {
             connections: Arc::clone(&self.connections),
             id: self.id,
+            running: Activity::Runs,
         }
     }
 }
@@ -277,17 +303,35 @@ impl Connection {
 pub(super) struct State {
     connections: Arc<Connections>,
     id: u64,
+    /// What it does while the request runs.
+    running: Activity,
 }
 
 impl State {
-    fn put(&self, is_running: bool) {
-        self.connections.lock().put(self.id, is_running);
+    fn put(&self, activity: Activity) {
+        self.connections.lock().put(self.id, activity);
+    }
+
+    /// For a request that lasts as long as the client likes.
+    pub(super) fn lasting(mut self) -> Self {
+        self.running = Activity::Lasts;
+        self
+    }
+
+    /// Keeps the connection from being closed for others: it is the operator's.
+    pub(super) fn keep(&self) {
+        let mut open = self.connections.lock();
+        if let Some(slot) = open.all.get_mut(&self.id) {
+            slot.is_operators = true;
+            let activity = slot.activity;
+            open.put(self.id, activity);
+        }
     }
 
     /// The body of a request, with whose end the request runs.
     pub(super) fn request(&self, body: Incoming) -> Body {
         if body.is_end_stream() {
-            self.put(true);
+            self.put(self.running);
             return Body::new(body);
         }
         Body::new(RequestBody {
@@ -298,7 +342,7 @@ impl State {
 
     /// The body of a response, with whose end the connection waits for the next request.
     pub(super) fn response(&self, body: Body) -> Body {
-        self.put(true);
+        self.put(self.running);
         Body::new(ResponseBody {
             body,
             state: self.clone(),
@@ -322,7 +366,7 @@ impl HttpBody for RequestBody {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
         let ended = matches!(frame, Poll::Ready(None));
         if ended || frame.is_ready() && self.body.is_end_stream() {
-            self.state.put(true);
+            self.state.put(self.state.running);
         }
         frame
     }
@@ -343,7 +387,7 @@ struct ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        self.state.put(false);
+        self.state.put(Activity::Waits);
     }
 }
 

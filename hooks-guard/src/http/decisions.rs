@@ -1,17 +1,19 @@
-//! The audit trail: `GET /api/hooks/decisions`, one decision of it, what waits for an answer, and
-//! the report that something ran.
+//! The audit trail: `GET /api/hooks/decisions`, one decision of it, and the report that something
+//! ran.
 
 use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Extension, Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::error::{ApiError, RequestId};
 use super::query::Query;
-use super::{AppState, body};
+use super::{AppState, body, reads};
 use crate::audit::{AuditRecord, Executed, Page, Redeemed, Totals};
 use crate::log_limit;
 
@@ -20,10 +22,17 @@ const MOST: u64 = 1000;
 /// Longest wait for an answer, in seconds.
 const LONGEST_WAIT: u64 = 60;
 
-/// A part of the trail.
+/// A part of the trail, as its shape is described; it is written piece by piece.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Decisions {
     decisions: Vec<AuditRecord>,
+    #[serde(flatten)]
+    rest: DecisionsRest,
+}
+
+/// What a part of the trail has beside its records.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct DecisionsRest {
     stats: Totals,
     pagination: Pagination,
     #[schema(value_type = String, format = DateTime)]
@@ -58,32 +67,40 @@ pub(crate) struct Pagination {
     responses(
         (status = 200, description = "The records", body = Decisions),
         (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
     Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
     query: Query,
-) -> Result<Json<Decisions>, ApiError> {
+) -> Result<Response, ApiError> {
     let limit = query.number("limit")?.unwrap_or(50).min(MOST);
     let offset = query.number("offset")?.unwrap_or(0);
     let filter = query.filter()?;
-    let audit = state.service().audit();
+    let audit = state.audit(&headers);
     let page = Page { limit, offset };
-    let found = audit.decisions(&filter, page).await;
-    let listing = found.map_err(|error| failed(&id, &error))?;
-    let totals = audit.totals().await;
-    Ok(Json(Decisions {
+    let failed = |error| failed(&id, &error);
+    let (numbers, total, totals) = {
+        let _turn = state.turn(&headers).await?;
+        let (numbers, total) = audit
+            .decision_numbers(&filter, page)
+            .await
+            .map_err(failed)?;
+        (numbers, total, audit.totals().await.map_err(failed)?)
+    };
+    let rest = DecisionsRest {
         pagination: Pagination {
             limit,
             offset,
-            total: listing.total,
-            returned: listing.records.len(),
+            total,
+            returned: numbers.len(),
         },
-        decisions: listing.records,
-        stats: totals.map_err(|error| failed(&id, &error))?,
+        stats: totals,
         generated_at: now(),
-    }))
+    };
+    reads::list(&state, &id, &headers, "decisions", numbers, &rest, |_| true).await
 }
 
 /// One decision; waits up to a minute for the answer, where it waits for one.
@@ -119,31 +136,6 @@ pub(crate) async fn one(
     };
     let found = found.map_err(|error| failed(&id, &error))?;
     found.map(Json).ok_or_else(unknown)
-}
-
-/// What waits for an answer, the longest first.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct Pending {
-    pending: Vec<AuditRecord>,
-    #[schema(value_type = String, format = DateTime)]
-    generated_at: Timestamp,
-}
-
-/// The questions that wait for an answer.
-#[utoipa::path(
-    get,
-    path = "/api/hooks/pending",
-    responses((status = 200, description = "The questions", body = Pending))
-)]
-pub(crate) async fn pending(
-    State(state): State<AppState>,
-    Extension(id): Extension<RequestId>,
-) -> Result<Json<Pending>, ApiError> {
-    let found = state.service().audit().pending().await;
-    Ok(Json(Pending {
-        pending: found.map_err(|error| failed(&id, &error))?,
-        generated_at: now(),
-    }))
 }
 
 /// What came of it.

@@ -156,8 +156,8 @@ impl ApiError {
         error
     }
 
-    /// P-20: what should be a number is none, or is out of its range.
-    pub(crate) fn invalid_number(name: &str, expected: &str) -> Self {
+    /// P-20: what should be a number is none, or is out of its range; a value that is empty.
+    pub(crate) fn invalid_parameter(name: &str, expected: &str) -> Self {
         Self::bad(
             "INVALID_FILTER",
             format!("Invalid {name} parameter: must be {expected}"),
@@ -229,6 +229,17 @@ impl ApiError {
         error
     }
 
+    /// A question for which there is no room among those that wait for the operator.
+    pub(crate) fn too_many_questions(error: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "TOO_MANY_QUESTIONS",
+            "Too many questions wait for an answer",
+        )
+        .details(error)
+        .retry_after(60)
+    }
+
     /// P-12.
     pub(crate) fn not_ready(details: impl Into<String>) -> Self {
         Self::new(
@@ -270,6 +281,12 @@ impl ApiError {
             "Database query failed",
         )
         .request_id(id)
+    }
+
+    /// In how many seconds to try again.
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.body.retry_after_seconds = Some(seconds);
+        self
     }
 
     pub(crate) fn details(mut self, details: impl Into<String>) -> Self {

@@ -24,12 +24,16 @@ use crate::log_limit;
 
 /// How many may listen at a time.
 const LISTENERS: usize = 64;
+/// For how many listeners more there is room if they are the operator's.
+const OPERATORS: usize = 8;
 /// How many events wait for a listener that is slow; what is more is [`missed`](Told::missed).
-const WAITING: usize = 1024;
+const WAITING: usize = 256;
 /// How many entries of the log are told again to a listener that comes back.
 const AGAIN: i64 = 500;
 /// How many changes are read at a time.
 const TOGETHER: usize = 64;
+/// How many of the events that are told again are in memory at a time.
+const PART: usize = 16;
 /// After how long without an event a comment is sent, so that a lost connection is noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
@@ -67,6 +71,8 @@ pub(crate) struct Hub {
     sender: broadcast::Sender<Arc<Told>>,
     runs: Arc<Mutex<bool>>,
     places: Arc<Semaphore>,
+    /// The operator's.
+    reserved: Arc<Semaphore>,
 }
 
 impl Default for Hub {
@@ -75,11 +81,20 @@ impl Default for Hub {
             sender: broadcast::Sender::new(WAITING),
             runs: Arc::default(),
             places: Arc::new(Semaphore::new(LISTENERS)),
+            reserved: Arc::new(Semaphore::new(OPERATORS)),
         }
     }
 }
 
 impl Hub {
+    /// A place for a listener, if there is one.
+    fn place(&self, is_operator: bool) -> Option<OwnedSemaphorePermit> {
+        let reserved = || Arc::clone(&self.reserved).try_acquire_owned().ok();
+        // The reserved ones first: the others are for everybody.
+        let place = is_operator.then(reserved).flatten();
+        place.or_else(|| Arc::clone(&self.places).try_acquire_owned().ok())
+    }
+
     /// Whatever is recorded from now on.
     fn listen(&self, audit: &AuditStore) -> broadcast::Receiver<Arc<Told>> {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -178,6 +193,7 @@ async fn told(
     path = "/api/hooks/events",
     params(
         ("after" = Option<u64>, Query, description = "The `id` of the last event that was seen; before `Last-Event-ID`"),
+        ("csrf" = Option<String>, Query, description = "For a browser that is signed in, whose streams have no headers of their own: what signing in has given"),
     ),
     responses(
         (status = 200, description = "The events, without an end", body = String, content_type = "text/event-stream"),
@@ -196,16 +212,26 @@ pub(crate) async fn events(
     // One that is no number was never given.
     let after: Option<i64> = asked.as_deref().or(seen).and_then(|seq| seq.parse().ok());
     let hub = &state.inner.hub;
-    let Ok(place) = Arc::clone(&hub.places).try_acquire_owned() else {
-        return Err(ApiError::new(
+    let csrf = query.text("csrf")?;
+    let sessions = &state.inner.operator.sessions;
+    let signed_in = || csrf.is_some_and(|csrf| sessions.check_value(&headers, csrf).is_ok());
+    let is_operator = state.is_operator(&headers) || signed_in();
+    let Some(place) = hub.place(is_operator) else {
+        let error = ApiError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "TOO_MANY_LISTENERS",
             format!("{LISTENERS} already listen to what happens"),
-        ));
+        );
+        return Err(error
+            .details("The operator has places of its own")
+            .retry_after(5));
     };
-    let audit = state.service().audit();
+    let audit = match is_operator {
+        true => state.service().reserved_audit(),
+        false => state.service().audit(),
+    };
     // Before the log is read, so that nothing falls between.
-    let receiver = hub.listen(audit);
+    let receiver = hub.listen(state.service().reserved_audit());
     let failed = |error| failed(&id, &error);
     let head = audit.head().await.map_err(failed)?.count;
     let head = i64::try_from(head).unwrap_or(i64::MAX);
@@ -215,22 +241,34 @@ pub(crate) async fn events(
         _ => None,
     };
     let resumed = again.is_some();
-    let again = told(audit, &again.unwrap_or_default())
-        .await
-        .map_err(failed)?;
-    let last = again.last().map_or(head, |told| told.seq.max(head));
+    let again = again.unwrap_or_default();
+    let last = again.last().map_or(head, |(seq, _)| (*seq).max(head));
     let first = after.filter(|_| resumed).unwrap_or(head);
     let hello = json!({ "resumed": resumed, "generated_at": now() });
-    let before = std::iter::once(Told::new(first, "hello", &hello).event().retry(RETRY))
-        .chain(again.iter().map(Told::event))
-        .collect::<Vec<_>>();
+    let hello = Told::new(first, "hello", &hello).event().retry(RETRY);
+    // Read as the listener takes them, so that slow ones do not fill the memory.
+    let parts: Vec<_> = again.chunks(PART).map(<[_]>::to_vec).collect();
+    let trail = audit.clone();
+    let again = stream::iter(parts)
+        .then(move |part| {
+            let trail = trail.clone();
+            async move {
+                let told = told(&trail, &part).await;
+                told.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "what happened cannot be told");
+                    vec![Told::missed(part.len() as u64)]
+                })
+            }
+        })
+        .flat_map(|told| stream::iter(told).map(|told| told.event()));
+    let before = stream::iter([hello]).chain(again);
     let listening = Listening {
         state: state.clone(),
         receiver,
         last,
         _place: place,
     };
-    let events = stream::iter(before).chain(stream::unfold(listening, Listening::next));
+    let events = before.chain(stream::unfold(listening, Listening::next));
     Ok(Sse::new(events.map(Ok)).keep_alive(KeepAlive::new().interval(HEARTBEAT)))
 }
 

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 
@@ -38,17 +38,20 @@ enum Format {
     responses(
         (status = 200, description = "The file", content((String = "text/csv"), (String = "application/jsonl"))),
         (status = 400, description = "INVALID_FILTER, INVALID_DATE", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn export(
     State(state): State<AppState>,
     Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
     query: Query,
 ) -> Result<Response, ApiError> {
     let formats = [Format::Csv, Format::Jsonl];
     let format = query.choice("format", &formats, &["csv", "jsonl"])?;
     let format = format.unwrap_or(Format::Csv);
-    let records = state.service().audit().export(&query.filter()?);
+    let records = state.audit(&headers).export(&query.filter()?);
+    let place = state.export(&headers)?;
     let lines = records.map(move |record| match record {
         Ok(record) => Ok(match format {
             Format::Csv => export::csv(&record),
@@ -81,6 +84,10 @@ pub(crate) async fn export(
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CACHE_CONTROL, "no-store"),
     ];
-    let whole = stream::iter([Ok(head)]).chain(lines);
+    let whole = stream::iter([Ok(head)]).chain(lines).map(move |line| {
+        // Given back with the end of the export.
+        let _place = &place;
+        line
+    });
     Ok((headers, Body::from_stream(whole)).into_response())
 }

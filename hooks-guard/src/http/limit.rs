@@ -1,7 +1,7 @@
 //! How often one client may ask (P-11).
 
 use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -11,8 +11,46 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// From how many clients on those that have not asked for a minute are forgotten.
 const MANY: usize = 1024;
 
-/// Who asks; clients of the Unix socket are one.
-pub(crate) type Client = Option<IpAddr>;
+/// A client, as far as it cannot be another one by changing its address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Client {
+    /// All that use the Unix socket.
+    Socket,
+    /// All that come from an address of this machine: a process can use any of them.
+    Machine,
+    /// An IPv4 address of another machine.
+    V4(Ipv4Addr),
+    /// The first 64 bits of an IPv6 address: one machine has all addresses behind them.
+    V6([u16; 4]),
+}
+
+impl Client {
+    /// The client at an address; `None` is the Unix socket.
+    pub(crate) fn of(peer: Option<SocketAddr>) -> Self {
+        let Some(peer) = peer else {
+            return Self::Socket;
+        };
+        let ip = peer.ip().to_canonical();
+        if ip.is_loopback() || is_own(peer, ip) {
+            return Self::Machine;
+        }
+        match ip {
+            IpAddr::V4(ip) => Self::V4(ip),
+            IpAddr::V6(ip) => {
+                let [a, b, c, d, ..] = ip.segments();
+                Self::V6([a, b, c, d])
+            }
+        }
+    }
+}
+
+/// Returns whether an address is one of this machine: sockets are bound to no other.
+fn is_own(peer: SocketAddr, ip: IpAddr) -> bool {
+    let mut address = peer;
+    address.set_ip(ip);
+    address.set_port(0);
+    UdpSocket::bind(address).is_ok()
+}
 
 /// At most so many requests of a client within any 60 seconds: what came before is remembered
 /// one by one, so that no moment starts a new allowance.
@@ -70,14 +108,16 @@ impl RateLimit {
 
 #[cfg(test)]
 mod tests {
-    use super::{RateLimit, WINDOW};
+    use std::net::Ipv4Addr;
+
+    use super::{Client, RateLimit, WINDOW};
     use tokio::time::{Duration, Instant};
 
     #[test]
     fn p_11_a_window_of_sixty_seconds_rolls() {
         let limit = RateLimit::new(3).expect("a limit");
         let start = Instant::now();
-        let at = |seconds| limit.ask(None, start + Duration::from_secs(seconds));
+        let at = |seconds| limit.ask(Client::Socket, start + Duration::from_secs(seconds));
         assert_eq!(at(0).remaining, 2);
         assert_eq!(at(50).remaining, 1);
         assert_eq!(at(59).remaining, 0);
@@ -94,9 +134,27 @@ mod tests {
     fn p_11_each_client_has_an_allowance_of_its_own() {
         let limit = RateLimit::new(1).expect("a limit");
         let now = Instant::now();
-        assert!(limit.ask(None, now).allowed);
-        assert!(limit.ask(Some([127, 0, 0, 1].into()), now).allowed);
-        assert!(!limit.ask(None, now).allowed);
+        assert!(limit.ask(Client::Socket, now).allowed);
+        assert!(limit.ask(Client::Machine, now).allowed);
+        assert!(!limit.ask(Client::Socket, now).allowed);
+    }
+
+    #[test]
+    fn p_11_all_addresses_of_this_machine_are_one_client() {
+        let of = |address: &str| Client::of(Some(address.parse().expect("an address")));
+        for own in [
+            "127.0.0.1:4000",
+            "127.200.3.4:1",
+            "[::1]:4000",
+            "[::ffff:127.9.9.9]:4000",
+        ] {
+            assert_eq!(of(own), Client::Machine, "{own}");
+        }
+        assert_eq!(of("192.0.2.7:1"), of("192.0.2.7:2"));
+        assert_eq!(of("192.0.2.7:1"), of("[::ffff:192.0.2.7]:2"));
+        assert_ne!(of("192.0.2.7:1"), of("192.0.2.8:1"));
+        assert_eq!(of("[2001:db8:0:1::5]:1"), of("[2001:db8:0:1:ffff::6]:1"));
+        assert_ne!(of("[2001:db8:0:1::5]:1"), of("[2001:db8:0:2::5]:1"));
     }
 
     #[test]
@@ -104,9 +162,9 @@ mod tests {
         let limit = RateLimit::new(1).expect("a limit");
         let start = Instant::now();
         for client in 0..super::MANY as u32 {
-            limit.ask(Some(std::net::Ipv4Addr::from(client).into()), start);
+            limit.ask(Client::V4(Ipv4Addr::from(client)), start);
         }
-        limit.ask(None, start + WINDOW);
+        limit.ask(Client::Socket, start + WINDOW);
         assert_eq!(limit.clients.lock().expect("no panic").len(), 1);
     }
 }

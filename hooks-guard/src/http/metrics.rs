@@ -19,7 +19,7 @@ use metrics::{counter, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use super::AppState;
-use crate::audit::AuditRecord;
+use crate::audit::{AuditRecord, UserResponse};
 use crate::request::Ruling;
 
 /// Where the process counts (P-30).
@@ -85,6 +85,11 @@ pub(crate) fn answer(record: &AuditRecord) {
     counter!("hooks_guard_answers_total", "response" => response).increment(1);
 }
 
+/// As [`answer`], for many questions that were answered at once.
+pub(crate) fn answers(response: UserResponse, count: u64) {
+    counter!("hooks_guard_answers_total", "response" => response.as_str()).increment(count);
+}
+
 /// The metrics in Prometheus' text format.
 #[utoipa::path(
     get,
@@ -95,8 +100,8 @@ pub(crate) async fn served(State(state): State<AppState>) -> Response {
     let Some(handle) = &state.inner.metrics.0 else {
         return super::no_such_path().await.into_response();
     };
-    if let Ok(pending) = state.service().audit().pending().await {
-        gauge!("hooks_guard_pending").set(pending.len() as f64);
+    if let Ok(pending) = state.service().audit().count_questions().await {
+        gauge!("hooks_guard_pending").set(pending as f64);
     }
     state.inner.metrics.add_up();
     let content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -7,7 +7,8 @@
 //! | `GET /api/hooks/decisions/{id}?wait=SECONDS` | one decision; waits for its answer |
 //! | `POST /api/hooks/decisions/{id}/executed` | reports that it ran; needs its secret |
 //! | `POST /api/hooks/decisions/{id}/redeem` | uses an approval, which serves once; needs its secret |
-//! | `GET /api/hooks/pending` | the questions that wait for an answer |
+//! | `GET /api/hooks/pending` | the questions that wait for an answer, in pages |
+//! | `POST /api/hooks/pending/deny` | denies many of them; needs the operator's token |
 //! | `POST /api/hooks/permission-response` | answers one; needs the operator's token |
 //! | `GET /api/hooks/remembered` | what was approved for longer |
 //! | `DELETE /api/hooks/remembered/{id}` | revokes it; needs the operator's token |
@@ -39,8 +40,10 @@ mod local;
 mod metrics;
 mod openapi;
 mod operator;
+mod pending;
 mod permission;
 mod query;
+mod reads;
 mod registered;
 mod remembered;
 mod respond;
@@ -94,6 +97,7 @@ struct Inner {
     limit: Option<RateLimit>,
     metrics: Metrics,
     hub: events::Hub,
+    reads: reads::BulkReads,
     ending: ending::Ending,
     /// By which clients and this service know each other.
     key: OnceLock<ServiceKey>,
@@ -114,6 +118,7 @@ impl AppState {
                 names: Names::new(config.listen, &config.allowed_hosts),
                 limit: RateLimit::new(config.rate_limit_per_minute),
                 hub: events::Hub::default(),
+                reads: reads::BulkReads::default(),
                 ending: ending::Ending::default(),
                 key: OnceLock::new(),
                 operator: Operator {
@@ -157,7 +162,8 @@ pub fn app(state: AppState) -> Router {
     Router::new()
         .route("/api/hooks/permission-request", post(permission::request))
         .route("/api/hooks/permission-response", post(respond::respond))
-        .route("/api/hooks/pending", get(decisions::pending))
+        .route("/api/hooks/pending", get(pending::list))
+        .route("/api/hooks/pending/deny", post(pending::deny))
         .route("/api/hooks/decisions", get(decisions::list))
         .route("/api/hooks/decisions/{id}", get(decisions::one))
         .route(
@@ -239,7 +245,7 @@ async fn proved(request: Request, next: Next) -> Response {
 /// The route that a request goes to, not its path: ids and whatever else a client makes up are
 /// no names of counters.
 fn route_of(request: &Request) -> &'static str {
-    const ROUTES: [&str; 20] = [
+    const ROUTES: [&str; 21] = [
         "/api/hooks/identity",
         "/api/hooks/series",
         "/api/hooks/export",
@@ -249,6 +255,7 @@ fn route_of(request: &Request) -> &'static str {
         "/api/hooks/permission-request",
         "/api/hooks/permission-response",
         "/api/hooks/pending",
+        "/api/hooks/pending/deny",
         "/api/hooks/decisions",
         "/api/hooks/events",
         "/api/hooks/remembered",

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
 use super::error::{ApiError, RequestId};
-use super::limit::Allowance;
+use super::limit::{Allowance, Client};
 use super::{AppState, Peer, body, metrics};
 use crate::classify::{MOST_CHARACTERS, MOST_CONTEXT, TerminalInput};
 use crate::log_limit;
@@ -34,7 +34,7 @@ const BUDGET: Duration = Duration::from_secs(6);
         (status = 200, description = "The decision, which is in the audit trail", body = Ruling),
         (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
         (status = 408, description = "TIMEOUT: nothing was decided, and nothing recorded that holds; its body has the fields of a fallback, too", body = super::error::ErrorBody),
-        (status = 429, description = "RATE_LIMITED", body = super::error::ErrorBody),
+        (status = 429, description = "RATE_LIMITED; TOO_MANY_QUESTIONS: nothing was decided or recorded", body = super::error::ErrorBody),
         (status = 503, description = "CLASSIFIER_NOT_READY", body = super::error::ErrorBody),
     )
 )]
@@ -44,9 +44,7 @@ pub(crate) async fn request(
     mut request: Request,
 ) -> Response {
     let peer = request.extract_parts::<Extension<Peer>>().await.ok();
-    let client = peer
-        .and_then(|Extension(Peer(peer))| peer)
-        .map(|peer| peer.ip());
+    let client = Client::of(peer.and_then(|Extension(Peer(peer))| peer));
     let limit = state.inner.limit.as_ref();
     let allowance = limit.map(|limit| limit.ask(client, Instant::now()));
     let mut response = match allowance {
@@ -105,6 +103,10 @@ async fn rule(
     let ruling = ruling.map_err(|_| ApiError::timed_out(budget))?;
     let ruling = ruling.map_err(|error| match error {
         ServiceError::NoClassifier => ApiError::not_ready("No classifier is registered"),
+        ServiceError::TooManyQuestions(_) => {
+            tracing::debug!(request_id = id.0, %error, "a question was refused");
+            ApiError::too_many_questions(error.to_string())
+        }
         error => {
             if let Some(suppressed) = log_limit::suppressed("no decision could be recorded", &error) {
                 tracing::error!(request_id = id.0, %error, suppressed, "no decision could be recorded");
@@ -114,14 +116,6 @@ async fn rule(
     })?;
     metrics::decision(&ruling, began.elapsed());
     Ok(ruling)
-}
-
-fn flag(map: &mut Map<String, Value>, name: &str) -> Result<bool, ApiError> {
-    match map.remove(name) {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(flag)) => Ok(flag),
-        Some(_) => Err(body::wrong_type(name, "true or false")),
-    }
 }
 
 /// P-01 to P-04.
@@ -139,8 +133,8 @@ fn read(mut map: Map<String, Value>) -> Result<PermissionRequest, ApiError> {
         session_id: name("session_id", MOST_NAME)?,
         cwd: name("cwd", MOST_PATH)?.map(PathBuf::from),
         call_id: name("call_id", MOST_NAME)?,
-        asks_itself: flag(&mut map, "asks_itself")?,
-        confirm: flag(&mut map, "confirm")?,
+        asks_itself: body::flag(&mut map, "asks_itself")?,
+        confirm: body::flag(&mut map, "confirm")?,
         permission_mode,
         types_into_programs: value::<TerminalInput>(&mut map, "types_into_programs")?,
         network: value::<NetworkAccess>(&mut map, "network")?,

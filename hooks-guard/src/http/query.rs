@@ -30,44 +30,52 @@ impl<S: Sync> FromRequestParts<S> for Query {
 }
 
 impl Query {
-    /// An empty parameter is as good as none.
-    pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        let pair = self.0.iter().rev().find(|(key, _)| key == name);
-        pair.map(|(_, value)| value.as_str())
-            .filter(|value| !value.is_empty())
+    /// The value of a parameter; empty if it is given without one, be it once of several times.
+    fn value(&self, name: &str) -> Option<&str> {
+        let mut values = self.0.iter().filter(|(key, _)| key == name);
+        let last = values.clone().next_back();
+        let empty = values.find(|(_, value)| value.is_empty());
+        empty.or(last).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a parameter is there, be it empty.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(key, _)| key == name)
+    /// A parameter that is given has a value: an empty one is refused, here and in all that
+    /// follows. A client that has computed no value would else get what it did not mean.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        match self.value(name) {
+            Some("") => Err(ApiError::invalid_parameter(
+                name,
+                "a value; leave it out to have the default",
+            )),
+            value => Ok(value),
+        }
     }
 
     /// P-20: what is no number, or a negative one, is an error.
     pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiError> {
-        self.text(name)
+        self.value(name)
             .map(|text| {
                 // Larger than any is as large as can be.
                 let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
                 match digits {
                     true => Ok(text.parse().unwrap_or(u64::MAX)),
-                    false => Err(ApiError::invalid_number(name, "a non-negative integer")),
+                    false => Err(ApiError::invalid_parameter(name, "a non-negative integer")),
                 }
             })
             .transpose()
     }
 
     pub(crate) fn flag(&self, name: &str) -> Result<bool, ApiError> {
-        match self.text(name) {
+        match self.value(name) {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
-            Some(_) => Err(ApiError::invalid_number(name, "true or false")),
+            Some(_) => Err(ApiError::invalid_parameter(name, "true or false")),
         }
     }
 
     /// P-22: RFC 3339, also with an offset other than `Z`, or a date alone, which begins at
     /// midnight UTC. A `+` that a client did not escape arrives as a space.
     pub(crate) fn date(&self, name: &str) -> Result<Option<Timestamp>, ApiError> {
-        let Some(text) = self.text(name) else {
+        let Some(text) = self.value(name) else {
             return Ok(None);
         };
         let escaped = text.replace(' ', "+");
@@ -97,9 +105,9 @@ impl Query {
             since: self.date("since")?,
             // P-23.
             until: Some(self.date("until")?.unwrap_or_else(Timestamp::now)),
-            command: self.text("command_filter").map(str::to_owned),
-            agent: self.text("agent").map(str::to_owned),
-            session_id: self.text("session_id").map(crate::mask::name),
+            command: self.text("command_filter")?.map(str::to_owned),
+            agent: self.text("agent")?.map(str::to_owned),
+            session_id: self.text("session_id")?.map(crate::mask::name),
             ..Filter::default()
         })
     }
@@ -111,7 +119,7 @@ impl Query {
         values: &[T; N],
         names: &'static [&'static str; N],
     ) -> Result<Option<T>, ApiError> {
-        let Some(text) = self.text(name) else {
+        let Some(text) = self.value(name) else {
             return Ok(None);
         };
         match names.iter().position(|name| *name == text) {

@@ -8,27 +8,57 @@ use serde::Serialize;
 use super::AppState;
 use super::decisions::{failed, number};
 use super::error::{ApiError, RequestId};
+use super::query::Query;
 use crate::audit::Remembered;
+
+/// Most approvals of one response.
+const MOST: u64 = 1000;
 
 /// What was approved for longer than once.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct List {
     remembered: Vec<Remembered>,
+    /// How many hold altogether.
+    total: u64,
+    /// `after` of the next page; null on the last page.
+    next: Option<i64>,
 }
 
 /// What was approved for longer than once, and not revoked since.
 #[utoipa::path(
     get,
     path = "/api/hooks/remembered",
-    responses((status = 200, description = "The approvals, the oldest first", body = List))
+    params(
+        ("limit" = Option<u64>, Query, description = "Most approvals, 1000 unless given; more is 1000"),
+        ("after" = Option<u64>, Query, description = "The `next` of the page before"),
+    ),
+    responses(
+        (status = 200, description = "The approvals, the oldest first", body = List),
+        (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+    )
 )]
 pub(crate) async fn list(
     State(state): State<AppState>,
     Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
+    query: Query,
 ) -> Result<Json<List>, ApiError> {
-    let found = state.service().audit().all_remembered().await;
+    let limit = query.number("limit")?.unwrap_or(MOST).min(MOST);
+    let after = query.number("after")?.unwrap_or(0);
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    let _turn = state.turn(&headers).await?;
+    let audit = state.audit(&headers);
+    // One more tells whether there is another page.
+    let found = audit.remembered_page(after, limit + 1).await;
+    let (mut remembered, total) = found.map_err(|error| failed(&id, &error))?;
+    let is_last = remembered.len() as u64 <= limit;
+    remembered.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next = remembered.last().map(|one| one.id).filter(|_| !is_last);
     Ok(Json(List {
-        remembered: found.map_err(|error| failed(&id, &error))?,
+        remembered,
+        total,
+        next,
     }))
 }
 
@@ -51,12 +81,13 @@ pub(crate) async fn revoke(
     headers: HeaderMap,
 ) -> Result<Json<Remembered>, ApiError> {
     let by = state.inner.operator.check(&headers)?;
-    let audit = state.service().audit();
+    let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let number = number(&remembered)?;
-    let all = audit.all_remembered().await.map_err(failed)?;
     let gone = || ApiError::not_found("There is no such approval");
-    let found = all
+    let before = number.checked_sub(1).ok_or_else(gone)?;
+    let (first, _) = audit.remembered_page(before, 1).await.map_err(failed)?;
+    let found = first
         .into_iter()
         .find(|one| one.id == number)
         .ok_or_else(gone)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::Request;
+use axum::http::{Request, Uri};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -20,6 +20,7 @@ use tower_service::Service;
 
 use super::connections::{Connections, State};
 use super::identity::Reached;
+use super::limit::Client;
 use super::stream::Stream;
 use super::{AppState, Peer, app, upkeep};
 use crate::config::Config;
@@ -180,9 +181,16 @@ impl Server {
                 () = connections.room() => {}
                 () = &mut end => break,
             }
-            let connection = connections.add(peer.map(|peer| peer.ip()), stream.clone());
-            let state = connection.state();
-            let run = serve(&router, &graceful, stream, (peer, reached), state);
+            let connection = connections.add(Client::of(peer), stream.clone());
+            let of_connection = connection.state();
+            let run = serve(
+                &router,
+                &graceful,
+                stream,
+                (peer, reached),
+                of_connection,
+                state.clone(),
+            );
             connections.spawn(connection, run);
         }
         drop((tcp, unix));
@@ -208,11 +216,18 @@ fn serve(
     stream: Stream,
     (peer, reached): (Option<SocketAddr>, Reached),
     state: State,
+    service: AppState,
 ) -> impl Future<Output = ()> + Send + 'static {
     let router = router.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let mut router = router.clone();
-        let state = state.clone();
+        let mut state = state.clone();
+        if service.is_operator(request.headers()) {
+            state.keep();
+        }
+        if lasts(request.uri()) {
+            state = state.lasting();
+        }
         let mut request = request.map(|body| state.request(body));
         request.extensions_mut().insert(Peer(peer));
         request.extensions_mut().insert(reached.clone());
@@ -237,6 +252,14 @@ fn serve(
         if let Err(error) = watched.await {
             tracing::debug!(%error, "a connection ended early");
         }
+    }
+}
+
+/// Returns whether a request may run for as long as its client likes: a stream, or a long poll.
+fn lasts(uri: &Uri) -> bool {
+    match uri.path() {
+        "/api/hooks/events" | "/api/hooks/export" => true,
+        path => path.starts_with("/api/hooks/decisions/") && uri.query().is_some(),
     }
 }
 

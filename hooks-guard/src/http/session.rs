@@ -57,20 +57,30 @@ impl Sessions {
 
     /// Whether a request comes from the page of somebody who is signed in.
     pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let csrf = headers.get(CSRF).map_or(&b""[..], HeaderValue::as_bytes);
+        self.check_value(headers, csrf)
+    }
+
+    /// As [`check`](Self::check), with the second value from elsewhere: a browser's stream of
+    /// events has no headers of its own.
+    pub(crate) fn check_value(
+        &self,
+        headers: &HeaderMap,
+        csrf: impl AsRef<[u8]>,
+    ) -> Result<(), ApiError> {
         // What a browser says of where a request comes from; others say nothing.
         let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
         if site.is_some_and(|site| site != b"same-origin") {
             return Err(ApiError::unauthorized());
         }
         let id = self.id(headers).ok_or_else(ApiError::unauthorized)?;
-        let csrf = headers.get(CSRF).map_or(&b""[..], HeaderValue::as_bytes);
         let now = Instant::now();
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let found = all
             .iter()
             .find(|one| one.id.as_bytes().ct_eq(id.as_bytes()).into() && one.until > now)
             .ok_or_else(ApiError::unauthorized)?;
-        match found.csrf.as_bytes().ct_eq(csrf).into() {
+        match found.csrf.as_bytes().ct_eq(csrf.as_ref()).into() {
             true => Ok(()),
             false => Err(ApiError::forbidden(
                 "CSRF_REQUIRED",

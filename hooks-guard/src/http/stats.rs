@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
 
 use super::AppState;
 use super::decisions::failed;
@@ -20,14 +21,18 @@ use crate::audit::{Period, Series, Stats};
     responses(
         (status = 200, description = "The statistics", body = Stats),
         (status = 400, description = "INVALID_DATE", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn stats(
     State(state): State<AppState>,
     Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
     query: Query,
 ) -> Result<Json<Stats>, ApiError> {
-    let stats = state.service().audit().stats(&period(&query)?).await;
+    let period = period(&query)?;
+    let _turn = state.turn(&headers).await?;
+    let stats = state.audit(&headers).stats(&period).await;
     stats.map(Json).map_err(|error| failed(&id, &error))
 }
 
@@ -42,14 +47,18 @@ pub(crate) async fn stats(
     responses(
         (status = 200, description = "The points", body = Series),
         (status = 400, description = "INVALID_DATE", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
     )
 )]
 pub(crate) async fn series(
     State(state): State<AppState>,
     Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
     query: Query,
 ) -> Result<Json<Series>, ApiError> {
-    let series = state.service().audit().series(&period(&query)?).await;
+    let period = period(&query)?;
+    let _turn = state.turn(&headers).await?;
+    let series = state.audit(&headers).series(&period).await;
     series.map(Json).map_err(|error| failed(&id, &error))
 }
 

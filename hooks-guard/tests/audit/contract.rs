@@ -7,7 +7,8 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use hooks_guard::audit::{
     Answered, AuditRecord, AuditStore, Change, Executed, Execution, Filter, Grant, Granted,
-    NewRemembered, Page, Period, Redeemed, UserResponse, export,
+    NewDecision, NewRemembered, Page, Period, QuestionCursor, QuestionFilter, QuestionLimits,
+    QuestionOrder, Redeemed, UserResponse, export,
 };
 use hooks_guard::classify::{Classification, Crud, Decision, Method};
 use hooks_guard::{CommandPart, PermissionRequest};
@@ -113,6 +114,8 @@ contract! {
     p_42_what_is_strictly_older_goes
     p_42_a_cleanup_of_nothing_is_recorded
     pending_is_what_can_still_be_answered
+    questions_are_bounded_listed_in_pages_and_denied_at_once
+    many_that_are_overdue_are_closed_in_parts
     secrets_are_masked_before_they_are_stored
     remembered_answers_hold_where_they_were_given
     an_approval_serves_once
@@ -780,6 +783,143 @@ async fn pending_is_what_can_still_be_answered(place: Place) {
     let open = trail.pending().await.expect("read");
     assert_eq!(open.iter().map(|r| r.id).collect::<Vec<_>>(), [5]);
     assert_eq!(trail.expire(now).await.expect("expired"), [4]);
+}
+
+/// A question of an agent's session, which waits for ten minutes.
+fn question(agent: Option<&str>, session: Option<&str>) -> NewDecision {
+    let now = Timestamp::now();
+    let mut new = decision("mkdir x", Crud::Create, now);
+    new.request.agent = agent.map(str::to_owned);
+    new.request.session_id = session.map(str::to_owned);
+    new.deadline = Some(now + Duration::from_secs(600));
+    new
+}
+
+async fn questions_are_bounded_listed_in_pages_and_denied_at_once(place: Place) {
+    let trail = place.open().await;
+    let limits = QuestionLimits {
+        total: 12,
+        per_session: 3,
+    };
+    let mut asked = Vec::new();
+    for (agent, session, expected) in [
+        (Some("codex"), Some("a"), 3),
+        (Some("gemini"), Some("a"), 3),
+        // Of those that name no session there are no more than free places.
+        (None, None, 3),
+        // One place is free behind the first, and two questions would be more than that.
+        (Some("codex"), Some("b"), 2),
+        (Some("codex"), Some("c"), 1),
+        (Some("codex"), Some("d"), 0),
+    ] {
+        let mut recorded = 0;
+        for _ in 0..6 {
+            match trail
+                .record_question(question(agent, session), limits)
+                .await
+            {
+                Ok(Ok(id)) => {
+                    recorded += 1;
+                    asked.push(id);
+                }
+                Ok(Err(many)) => assert!(many.total <= 12, "{many:?}"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(recorded, expected, "{agent:?} {session:?}");
+    }
+    assert_eq!(trail.count_questions().await.expect("counted"), 12);
+    // Another process sees the same, and what it answers makes room.
+    let other = place.open().await;
+    let refused = other
+        .record_question(question(None, Some("e")), limits)
+        .await;
+    assert!(refused.expect("looked").is_err());
+    let answer = says(UserResponse::Denied, Timestamp::now());
+    other.answer(asked[0], answer).await.expect("answered");
+    let taken = trail
+        .record_question(question(None, Some("e")), limits)
+        .await;
+    asked.push(taken.expect("looked").expect("recorded"));
+
+    let fair = [2, 4, 7, 10, 12, 13, 3, 5, 8, 11, 6, 9];
+    for (order, expected) in [
+        (
+            QuestionOrder::Oldest,
+            &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13],
+        ),
+        (QuestionOrder::Fair, &fair),
+    ] {
+        for limit in [1, 5, 12, 100] {
+            let (mut ids, mut after) = (Vec::new(), QuestionCursor::default());
+            loop {
+                let filter = QuestionFilter::default();
+                let page = trail
+                    .questions(&filter, order, after, limit)
+                    .await
+                    .expect("read");
+                assert_eq!(page.total, 12);
+                ids.extend(page.ids);
+                match page.next {
+                    Some(next) => after = next,
+                    None => break,
+                }
+            }
+            assert_eq!(ids, expected, "{order:?}, {limit} a page");
+        }
+    }
+    let find = |filter: QuestionFilter| {
+        let (trail, after) = (trail.clone(), QuestionCursor::default());
+        async move {
+            let page = trail
+                .questions(&filter, QuestionOrder::Oldest, after, 100)
+                .await;
+            page.expect("read").ids
+        }
+    };
+    let of = |agent: Option<&str>, session: Option<&str>, session_of| QuestionFilter {
+        agent: agent.map(str::to_owned),
+        session_id: session.map(str::to_owned),
+        session_of,
+    };
+    assert_eq!(find(of(Some("gemini"), None, None)).await, [4, 5, 6]);
+    assert_eq!(find(of(None, Some("a"), None)).await, [2, 3, 4, 5, 6]);
+    assert_eq!(find(of(None, None, Some(1))).await, [2, 3]);
+    assert_eq!(find(of(None, None, Some(8))).await, [7, 8, 9]);
+    assert_eq!(find(of(Some("codex"), None, Some(8))).await, [0; 0]);
+    assert_eq!(find(of(None, None, Some(4711))).await, [0; 0]);
+
+    let deny = async |filter: QuestionFilter| {
+        let note = Some("a flood".to_owned());
+        let denied = trail.deny_questions(&filter, 1000, "console", note).await;
+        denied.expect("denied")
+    };
+    assert_eq!(deny(of(None, None, Some(7))).await, 3);
+    assert_eq!(deny(of(None, None, Some(4711))).await, 0);
+    assert_eq!(deny(of(Some("codex"), Some("a"), None)).await, 2);
+    let record = trail.decision(2).await.expect("read").expect("there");
+    assert_eq!(record.user_response, Some(UserResponse::Denied));
+    assert_eq!(record.answered_by.as_deref(), Some("console"));
+    assert_eq!(record.answer_note.as_deref(), Some("a flood"));
+    assert_eq!(deny(QuestionFilter::default()).await, 7);
+    assert_eq!(trail.count_questions().await.expect("counted"), 0);
+    intact(&trail).await;
+}
+
+async fn many_that_are_overdue_are_closed_in_parts(place: Place) {
+    let trail = place.open().await;
+    let now = Timestamp::now();
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..450 {
+        let (trail, mut new) = (trail.clone(), question(None, None));
+        new.deadline = Some(now);
+        tasks.spawn(async move { trail.record(new).await.expect("recorded") });
+    }
+    let mut recorded = tasks.join_all().await;
+    recorded.sort_unstable();
+    assert_eq!(trail.expire(now).await.expect("expired"), recorded);
+    assert_eq!(trail.expire(now).await.expect("looked"), [0; 0]);
+    intact(&trail).await;
 }
 
 async fn secrets_are_masked_before_they_are_stored(place: Place) {

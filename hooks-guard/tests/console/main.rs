@@ -22,8 +22,11 @@ mod support;
 mod browser;
 mod data;
 mod files;
+mod flood;
 mod inbox;
 mod look;
+#[path = "../support/questions.rs"]
+mod questions;
 mod session;
 mod trail;
 

@@ -15,6 +15,7 @@ mod daemon;
 mod decisions;
 mod detours;
 mod events;
+mod flood;
 mod general;
 mod identity;
 mod instances;
@@ -24,6 +25,8 @@ mod once;
 mod openapi;
 mod operation;
 mod own;
+#[path = "../support/questions.rs"]
+mod questions;
 mod rate;
 mod read_only;
 mod replaced;

@@ -6,7 +6,7 @@ use tokio::net::TcpSocket;
 
 use crate::client::{Answer, Connection, Request};
 use crate::daemon::{Daemon, Setup, TOKEN, ask};
-use crate::support::ShiftedClock;
+use crate::support::{ShiftedClock, left_out};
 
 fn read(daemon: &Daemon) -> Answer {
     daemon.post(&json!({ "command": "ls" }))
@@ -114,29 +114,48 @@ fn p_11_the_minute_rolls() {
 }
 
 #[tokio::test]
-async fn p_11_each_address_has_a_limit_of_its_own() {
-    let daemon = Setup::new().rate_limit(Some(2)).start();
-    for last in [2, 3] {
-        for number_so_far in 0..3 {
-            let socket = TcpSocket::new_v4().unwrap();
-            socket
-                .bind(format!("127.0.0.{last}:0").parse().unwrap())
-                .unwrap();
-            let address = format!("127.0.0.1:{}", daemon.port);
-            let stream = socket.connect(address.parse().unwrap()).await.unwrap();
-            let stream = stream.into_std().unwrap();
-            stream.set_nonblocking(false).unwrap();
-            let mut connection = Connection::over(stream);
-            let request = ask(&json!({ "command": "ls" }));
-            connection.write(&request.bytes(&address)).unwrap();
-            let answer = connection.read().unwrap();
-            if number_so_far < 2 {
-                answer.ok();
-            } else {
-                assert_limited(&answer, 2);
-            }
+async fn p_11_all_addresses_of_this_machine_have_one_limit() {
+    let daemon = Setup::new().rate_limit(Some(4)).start();
+    for number_so_far in 0..12 {
+        let socket = TcpSocket::new_v4().unwrap();
+        let own = format!("127.{number_so_far}.0.{}:0", number_so_far + 1);
+        socket.bind(own.parse().unwrap()).unwrap();
+        let address = format!("127.0.0.1:{}", daemon.port);
+        let stream = socket.connect(address.parse().unwrap()).await.unwrap();
+        let stream = stream.into_std().unwrap();
+        stream.set_nonblocking(false).unwrap();
+        let mut connection = Connection::over(stream);
+        let request = ask(&json!({ "command": "ls" }));
+        connection.write(&request.bytes(&address)).unwrap();
+        let answer = connection.read().unwrap();
+        if number_so_far < 4 {
+            answer.ok();
+        } else {
+            assert_limited(&answer, 4);
         }
     }
+}
+
+#[test]
+fn p_11_both_families_of_this_machine_have_one_limit() {
+    // An address of IPv6 for all, which takes IPv4 as well.
+    let config = "listen = \"[::]:0\"\nallow_remote = true";
+    let setup = Setup::new().rate_limit(Some(2)).listen(None).config(config);
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        left_out("this machine has no IPv6");
+        return;
+    }
+    let daemon = setup.start();
+    let mut statuses = Vec::new();
+    for address in ["127.0.0.1", "[::1]", "127.0.0.2", "[::1]"] {
+        let address = format!("{address}:{}", daemon.port);
+        let stream = std::net::TcpStream::connect(&address).unwrap();
+        let mut connection = Connection::over(stream);
+        let request = ask(&json!({ "command": "ls" })).host("localhost");
+        connection.write(&request.bytes(&address)).unwrap();
+        statuses.push(connection.read().unwrap().status);
+    }
+    assert_eq!(statuses, [200, 200, 429, 429]);
 }
 
 #[test]

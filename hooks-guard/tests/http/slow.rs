@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpSocket;
+use tokio::net::{TcpSocket, UnixStream};
 
 use crate::client::Request;
 use crate::daemon::{Daemon, Setup, ask};
@@ -180,13 +180,11 @@ fn connections_that_are_in_no_ones_way_are_left_alone() {
     }
 }
 
-/// Sends a request in pieces from an address of the machine; the status of the answer.
-async fn send_in_pieces(from: [u8; 4], port: u16, pieces: usize) -> Option<String> {
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.bind((from, 0).into()).unwrap();
-    let mut stream = socket.connect(([127, 0, 0, 1], port).into()).await.ok()?;
+/// Sends a request in pieces over the Unix socket; the status of the answer.
+async fn send_in_pieces(socket: &std::path::Path, pieces: usize) -> Option<String> {
+    let mut stream = UnixStream::connect(socket).await.ok()?;
     let request = ask(&json!({ "command": "ls" })).header("Connection", "close");
-    let bytes = request.bytes(&format!("127.0.0.1:{port}"));
+    let bytes = request.bytes("localhost");
     for piece in bytes.chunks(bytes.len().div_ceil(pieces)) {
         stream.write_all(piece).await.ok()?;
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -202,14 +200,21 @@ async fn a_client_with_many_connections_takes_no_place_of_one_with_few() {
         crate::support::left_out("other systems have but one address of the loopback");
         return;
     }
-    let daemon = Setup::new().config("max_connections = 32").start();
+    let setup = Setup::new().config("max_connections = 32");
+    let socket = setup.folder().join("guard.socket");
+    let daemon = setup
+        .argument("--socket")
+        .argument(socket.display().to_string())
+        .start();
     let port = daemon.port;
     let many = tokio::spawn(async move {
         let mut all = Vec::new();
-        loop {
-            let socket = TcpSocket::new_v4().unwrap();
-            socket.bind(([127, 0, 0, 2], 0).into()).unwrap();
-            if let Ok(stream) = socket.connect(([127, 0, 0, 1], port).into()).await {
+        for number in 0_u64.. {
+            // Another address is no other client.
+            let own = [127, 0, 1, number.to_le_bytes()[0].max(1)];
+            let from = TcpSocket::new_v4().unwrap();
+            from.bind((own, 0).into()).unwrap();
+            if let Ok(stream) = from.connect(([127, 0, 0, 1], port).into()).await {
                 all.push(stream);
             }
             if all.len() > 200 {
@@ -221,7 +226,7 @@ async fn a_client_with_many_connections_takes_no_place_of_one_with_few() {
     let mut answers = BTreeMap::new();
     for _ in 0..3 {
         // A second, in which two hundred others come.
-        let answer = send_in_pieces([127, 0, 0, 1], port, 10).await;
+        let answer = send_in_pieces(&socket, 10).await;
         *answers.entry(answer).or_insert(0) += 1;
     }
     many.abort();

@@ -8,6 +8,9 @@ mod client;
 #[path = "../http/daemon.rs"]
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod daemon;
+mod flood;
+#[path = "../support/questions.rs"]
+mod questions;
 #[path = "../http/support.rs"]
 #[expect(dead_code, reason = "the tests over HTTP use all of it")]
 mod support;

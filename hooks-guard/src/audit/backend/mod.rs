@@ -159,6 +159,16 @@ impl Backend {
         Ok(head)
     }
 
+    /// The same database, whose readers do not queue behind those of this one.
+    pub(super) fn reserved(&self) -> Self {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(database) => Self::Sqlite(database.reserved()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(database) => Self::Postgres(database.reserved()),
+        }
+    }
+
     /// A transaction that sees one state and changes nothing.
     ///
     /// # Errors

@@ -19,6 +19,9 @@ const BUSY: Duration = Duration::from_secs(5);
 /// How many may read at a time.
 const READERS: u32 = 8;
 
+/// How many more may read who do not queue behind those.
+const RESERVED: u32 = 2;
+
 /// What has to be done to an older database, in order. An entry that was released stays as it is.
 const MIGRATIONS: [(i64, &str, &str); 5] = [
     (
@@ -159,6 +162,8 @@ pub(in crate::audit) struct Postgres {
     /// that records one thing.
     expected: Option<Arc<[String]>>,
     anchor: Arc<Anchor>,
+    /// For readers that do not queue behind the others.
+    reserved: PgPool,
 }
 
 impl Postgres {
@@ -203,6 +208,7 @@ impl Postgres {
             drop(connection);
             return Ok(Self {
                 readers: writer.clone(),
+                reserved: writer.clone(),
                 writer,
                 expected: None,
                 anchor: Arc::default(),
@@ -223,6 +229,10 @@ impl Postgres {
             Stay::Long => Some(made(&options).await?.into()),
             Stay::Brief | Stay::ReadOnly => None,
         };
+        let reserved = PgPoolOptions::new()
+            .max_connections(RESERVED)
+            .acquire_timeout(BUSY)
+            .connect_lazy_with(options.clone());
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(BUSY)
@@ -234,6 +244,7 @@ impl Postgres {
             readers,
             expected,
             anchor: Arc::default(),
+            reserved,
         })
     }
 
@@ -277,6 +288,14 @@ impl Postgres {
         })
     }
 
+    /// The same database, whose readers have connections of their own.
+    pub(super) fn reserved(&self) -> Self {
+        Self {
+            readers: self.reserved.clone(),
+            ..self.clone()
+        }
+    }
+
     pub(super) async fn read(
         &self,
     ) -> Result<sqlx::Transaction<'static, sqlx::Postgres>, AuditError> {
@@ -312,6 +331,7 @@ impl Postgres {
 
     pub(super) async fn close(&self) {
         self.readers.close().await;
+        self.reserved.close().await;
         self.writer.close().await;
     }
 }

@@ -39,6 +39,9 @@ const BRIEFLY_ACQUIRE: Duration = Duration::from_millis(600);
 /// How many may read at a time, with the one that looks for changes.
 const READERS: u32 = 7;
 
+/// How many more may read who do not queue behind those.
+const RESERVED: u32 = 2;
+
 /// How many of them one may have at a time who reads very much.
 const BESIDE: usize = 3;
 
@@ -101,6 +104,8 @@ pub(in crate::audit) struct Sqlite {
     writer: SqlitePool,
     /// In memory the writer's: every connection would have a database of its own.
     readers: SqlitePool,
+    /// For readers that do not queue behind the others; in memory the writer's as well.
+    reserved: SqlitePool,
     /// For copies: the readers may write to nothing, also not to a copy, and records do not wait
     /// for one. In memory the writer's as well.
     copier: SqlitePool,
@@ -390,8 +395,8 @@ impl Sqlite {
         let anchor = Anchor::default();
         migrate(&writer, &anchor).await?;
         let files = files.map(|files| Arc::new(files.with_log()));
-        let (readers, copier) = if files.is_none() {
-            (writer.clone(), writer.clone())
+        let (readers, reserved, copier) = if files.is_none() {
+            (writer.clone(), writer.clone(), writer.clone())
         } else {
             let copier = SqlitePoolOptions::new()
                 .max_connections(1)
@@ -401,14 +406,18 @@ impl Sqlite {
                 // Copies are rare: each has a connection of its own, closed behind it.
                 .after_release(|_, _| Box::pin(async { Ok(false) }))
                 .connect_lazy_with(options.clone().busy_timeout(COPY_BUSY));
+            let reading = options.pragma("query_only", "ON");
+            let reserved =
+                ending_transactions(RESERVED, acquire).connect_lazy_with(reading.clone());
             let readers = ending_transactions(READERS, acquire)
-                .connect_with(options.pragma("query_only", "ON"))
+                .connect_with(reading)
                 .await?;
-            (readers, copier)
+            (readers, reserved, copier)
         };
         let opened = Self {
             writer,
             readers,
+            reserved,
             copier,
             files,
             beside: Arc::new(Semaphore::new(1)),
@@ -465,6 +474,7 @@ impl Sqlite {
         Ok(Self {
             writer: readers.clone(),
             copier: readers.clone(),
+            reserved: readers.clone(),
             readers,
             files: None,
             beside: Arc::new(Semaphore::new(1)),
@@ -535,6 +545,14 @@ impl Sqlite {
             // Its first page may be there before the one with the head.
             None if unknown == 0 => Ok(()),
             _ => Err(replaced(&files.path)),
+        }
+    }
+
+    /// The same database, whose readers have connections of their own.
+    pub(super) fn reserved(&self) -> Self {
+        Self {
+            readers: self.reserved.clone(),
+            ..self.clone()
         }
     }
 
@@ -637,6 +655,7 @@ impl Sqlite {
     pub(super) async fn close(&self) {
         self.copier.close().await;
         self.readers.close().await;
+        self.reserved.close().await;
         self.writer.close().await;
     }
 }

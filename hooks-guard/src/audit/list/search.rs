@@ -9,7 +9,6 @@ use super::{Bound, Listing, Page};
 use crate::audit::backend::{Arg, Backend, Beside, Sql, Tx};
 use crate::audit::decide;
 use crate::audit::error::AuditError;
-use crate::audit::record::AuditRecord;
 use crate::audit::write::Head;
 
 /// How the commands are cut into pieces.
@@ -102,8 +101,39 @@ pub(super) async fn list(
     page: Page,
     cut: Cut,
 ) -> Result<Listing, AuditError> {
-    let search = Search::new(bound, text);
     let mut seen = Seen::now(backend).await?;
+    let (numbers, total) = numbers(&mut seen, bound, text, page, cut).await?;
+    let mut records = Vec::with_capacity(numbers.len());
+    if let Some(tx) = seen.transactions.first_mut() {
+        for id in numbers {
+            if let Some(row) = decide::find(tx, id).await? {
+                records.push(row.record()?);
+            }
+        }
+    }
+    Ok(Listing { records, total })
+}
+
+/// The numbers of the decisions of a page, and how many there are altogether.
+#[cfg(feature = "http")]
+pub(super) async fn numbers_now(
+    backend: &Backend,
+    bound: &Bound,
+    text: &str,
+    page: Page,
+) -> Result<(Vec<i64>, u64), AuditError> {
+    let mut seen = Seen::now(backend).await?;
+    numbers(&mut seen, bound, text, page, Cut::USUAL).await
+}
+
+async fn numbers(
+    seen: &mut Seen,
+    bound: &Bound,
+    text: &str,
+    page: Page,
+    cut: Cut,
+) -> Result<(Vec<i64>, u64), AuditError> {
+    let search = Search::new(bound, text);
     let pieces = search.pieces(&mut seen.transactions, cut).await?;
     let most = page.offset.saturating_add(page.limit).clamp(1, KEYS);
     let next = AtomicUsize::new(0);
@@ -121,11 +151,11 @@ pub(super) async fn list(
     found.sort_unstable_by_key(|(at, _)| *at);
     let found: Vec<_> = found.into_iter().map(|(_, found)| found).collect();
     let total = found.iter().map(|found| found.total).sum();
-    let records = match seen.transactions.first_mut() {
+    let numbers = match seen.transactions.first_mut() {
         Some(tx) => search.page(tx, &found, page).await?,
         None => Vec::new(),
     };
-    Ok(Listing { records, total })
+    Ok((numbers, total))
 }
 
 impl<'a> Search<'a> {
@@ -260,14 +290,9 @@ impl<'a> Search<'a> {
         Ok(Found { piece, keys, total })
     }
 
-    async fn page(
-        &self,
-        tx: &mut Tx,
-        found: &[Found],
-        page: Page,
-    ) -> Result<Vec<AuditRecord>, AuditError> {
+    async fn page(&self, tx: &mut Tx, found: &[Found], page: Page) -> Result<Vec<i64>, AuditError> {
         let (mut skip, mut left) = (page.offset, page.limit);
-        let mut records = Vec::new();
+        let mut numbers = Vec::new();
         for found in found {
             if left == 0 {
                 break;
@@ -289,14 +314,10 @@ impl<'a> Search<'a> {
                 // Both are smaller than their number.
                 false => found.keys[skip as usize..][..here as usize].to_vec(),
             };
-            for (_, id) in keys {
-                if let Some(row) = decide::find(tx, id).await? {
-                    records.push(row.record()?);
-                }
-            }
+            numbers.extend(keys.into_iter().map(|(_, id)| id));
             (skip, left) = (0, left - here);
         }
-        Ok(records)
+        Ok(numbers)
     }
 }
 
@@ -339,7 +360,7 @@ mod tests {
     use jiff::{SignedDuration, Timestamp};
 
     use super::*;
-    use crate::audit::{AuditStore, Filter, NewDecision};
+    use crate::audit::{AuditRecord, AuditStore, Filter, NewDecision};
     use crate::classify::{Crud, Decision, Method};
     use crate::request::{PermissionRequest, Ruling};
 

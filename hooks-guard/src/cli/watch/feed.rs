@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use hooks_guard::audit::AuditRecord;
 use hooks_guard::client::{Client, ClientError, Event};
+use jiff::Timestamp;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
+use super::super::questions;
 use super::model::{Answer, Happened, Link, Message};
 
 /// How long the service may take to answer.
@@ -18,21 +20,40 @@ const SILENCE: Duration = Duration::from_secs(40);
 const BEFORE: u64 = 20;
 /// How long to wait before the next try.
 const AGAIN: Duration = Duration::from_secs(1);
+/// How long to wait before what waits is read anew.
+const MOMENT: Duration = Duration::from_millis(300);
 
-/// Tells what happens, until nobody listens.
-pub(super) async fn follow(client: Client, to: mpsc::Sender<Message>) {
+/// Tells what happens, until nobody listens. Each connection is made by the client of that time,
+/// which may have been given a token since.
+pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Message>) {
     let mut last = None;
     loop {
+        let client = clients.borrow().clone();
         let ended = listen(&client, &to, &mut last).await;
-        let why = match ended {
-            Ok(()) => "the service ends".to_owned(),
-            Err(error) => error.to_string(),
+        let told = match ended {
+            Ok(()) => vec![Message::Link(Link::Down("the service ends".to_owned()))],
+            // What waits can be read all the same.
+            Err(error) if is_crowded(&error) => match pending(&client, false).await {
+                Ok(pending) => {
+                    let why = error.to_string();
+                    vec![Message::Link(Link::Polling(why)), pending]
+                }
+                Err(error) => vec![Message::Link(Link::Down(error.to_string()))],
+            },
+            Err(error) => vec![Message::Link(Link::Down(error.to_string()))],
         };
-        if to.send(Message::Link(Link::Down(why))).await.is_err() {
-            return;
+        for message in told {
+            if to.send(message).await.is_err() {
+                return;
+            }
         }
         sleep(AGAIN).await;
     }
+}
+
+/// Returns whether too many listen already.
+fn is_crowded(error: &ClientError) -> bool {
+    matches!(error, ClientError::Refused { code, .. } if code == "TOO_MANY_LISTENERS")
 }
 
 /// Listens until the connection ends; an error is why it did, if that is known.
@@ -48,20 +69,23 @@ async fn listen(
             "hello" => {
                 let resumed = data(&event)["resumed"] == true;
                 if last.is_none() {
-                    told.extend(before(client).await?);
+                    let before = before(client).await;
+                    told.extend(
+                        before.unwrap_or_else(|_| vec![Message::Happened(Happened::Missed)]),
+                    );
                 } else if !resumed {
                     told.push(Message::Happened(Happened::Missed));
                 }
                 told.push(Message::Link(Link::Up));
-                told.push(pending(client).await?);
+                told.push(pending(client, true).await?);
             }
             "missed" => {
                 told.push(Message::Happened(Happened::Missed));
-                told.push(pending(client).await?);
+                told.push(pending(client, true).await?);
             }
             "cleaned" => {
                 told.push(Message::Happened(Happened::Cleaned));
-                told.push(pending(client).await?);
+                told.push(pending(client, true).await?);
             }
             kind => {
                 let happened: Option<fn(Box<AuditRecord>) -> Happened> = match kind {
@@ -110,12 +134,37 @@ async fn before(client: &Client) -> Result<Vec<Message>, ClientError> {
     Ok(told.collect())
 }
 
-async fn pending(client: &Client) -> Result<Message, ClientError> {
-    let mut value = client.get("/api/hooks/pending", LIMIT).await?;
-    let records = serde_json::from_value(value["pending"].take());
-    records
-        .map(Message::Pending)
-        .map_err(|_| ClientError::Strange)
+/// The first page of what waits.
+async fn pending(client: &Client, anew: bool) -> Result<Message, ClientError> {
+    let page = questions::page(client, None).await?;
+    Ok(Message::Pending {
+        page,
+        at: Timestamp::now(),
+        after: None,
+        anew,
+    })
+}
+
+/// Reads a page of what waits anew, a moment later: much may happen at once.
+pub(super) async fn read_again(client: Client, after: Option<String>, to: mpsc::Sender<Message>) {
+    sleep(MOMENT).await;
+    let message = match questions::page(&client, after.as_deref()).await {
+        Ok(page) => Message::Pending {
+            page,
+            at: Timestamp::now(),
+            after,
+            anew: false,
+        },
+        Err(error) => Message::Unknown(error.to_string()),
+    };
+    // Nobody looks any more.
+    let _ = to.send(message).await;
+}
+
+/// Denies all questions of the session of a question, and tells what came of it.
+pub(super) async fn deny_session(client: Client, id: i64, to: mpsc::Sender<Message>) {
+    let denied = questions::deny_all(&client, &questions::session_of(id)).await;
+    let _ = to.send(Message::Denied(denied)).await;
 }
 
 /// Sends an answer, and tells what came of it.

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::Failure;
@@ -80,7 +80,8 @@ async fn run(
         client = client.with_token(token.trim());
         state.has_token = true;
     }
-    tokio::spawn(feed::follow(client.clone(), sender.clone()));
+    let (clients, current) = watch::channel(client.clone());
+    tokio::spawn(feed::follow(current, sender.clone()));
     let keys = sender.clone();
     std::thread::spawn(move || read_keys(&keys));
     let mut tick = interval(TICK);
@@ -110,7 +111,16 @@ async fn run(
             match effect {
                 Effect::None | Effect::Draw => {}
                 Effect::Quit => return Ok(()),
-                Effect::Token(token) => client = client.with_token(token),
+                Effect::Token(token) => {
+                    client = client.with_token(token);
+                    clients.send_replace(client.clone());
+                }
+                Effect::ReadAgain(after) => {
+                    tokio::spawn(feed::read_again(client.clone(), after, sender.clone()));
+                }
+                Effect::DenySession(id) => {
+                    tokio::spawn(feed::deny_session(client.clone(), id, sender.clone()));
+                }
                 Effect::Answer(answer) => {
                     tokio::spawn(feed::answer(client.clone(), answer, sender.clone()));
                 }

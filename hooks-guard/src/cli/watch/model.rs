@@ -6,11 +6,14 @@
 
 use std::collections::VecDeque;
 
-use hooks_guard::audit::AuditRecord;
+use hooks_guard::audit::{AuditRecord, SessionQuestions};
 use hooks_guard::client::ClientError;
 use hooks_guard::service::Remember;
 use hooks_runtime::display::escape;
+use jiff::Timestamp;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::super::questions::{PAGE, Questions};
 
 /// How much of what happened is kept.
 const KEPT: usize = 500;
@@ -24,9 +27,20 @@ pub(super) enum Message {
     /// The terminal is gone.
     Closed,
     Link(Link),
-    /// All that waits for an answer.
-    Pending(Vec<AuditRecord>),
+    /// What waits for an answer, as the service listed it at a time.
+    Pending {
+        page: Questions,
+        at: Timestamp,
+        /// The cursor of the page; `None` is the first one.
+        after: Option<String>,
+        /// Whether it is the first page because everything is read anew.
+        anew: bool,
+    },
+    /// What waits could not be read.
+    Unknown(String),
     Happened(Happened),
+    /// How many questions of a session were denied.
+    Denied(Result<u64, ClientError>),
     /// What came of an answer.
     Sent {
         id: i64,
@@ -39,7 +53,18 @@ pub(super) enum Message {
 pub(super) enum Link {
     Connecting,
     Up,
+    /// It refuses to tell what happens, for this reason; what waits is read every second.
+    Polling(String),
     Down(String),
+}
+
+/// What is known of the questions that wait.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It is up to date.
+    Now,
+    /// It cannot be read, for this reason.
+    Unknown(String),
 }
 
 /// Something in the trail.
@@ -68,6 +93,10 @@ pub(super) enum Effect {
     Draw,
     Quit,
     Answer(Answer),
+    /// All questions of the session of this question are denied.
+    DenySession(i64),
+    /// The page of what waits behind this cursor is read anew; `None` is the first one.
+    ReadAgain(Option<String>),
     /// The operator's token from now on.
     Token(String),
 }
@@ -78,8 +107,29 @@ pub(super) struct State {
     pub(super) address: String,
     pub(super) link: Link,
     pub(super) has_token: bool,
-    /// What waits, the oldest first.
+    /// What waits, the oldest first; of more than a page, the oldest of each session first.
     pub(super) pending: Vec<AuditRecord>,
+    /// How many questions wait; those of `pending` and others.
+    pub(super) total: u64,
+    /// The sessions with most questions.
+    pub(super) sessions: Vec<SessionQuestions>,
+    /// The cursor of the page that is wanted, and how many questions are on the pages before; the
+    /// first page has no cursor.
+    after: Option<String>,
+    wanted_before: u64,
+    /// How many questions are on the pages before the one that is shown.
+    pub(super) before: u64,
+    /// The cursor of the next page.
+    pub(super) next: Option<String>,
+    pub(super) known: Known,
+    /// When `pending` was last up to date.
+    pub(super) known_at: Option<Timestamp>,
+    /// Whether it is being read anew.
+    reading: bool,
+    /// Whether something happened since that began.
+    outdated: bool,
+    /// The question all of whose session is denied if the key is pressed again.
+    denying: Option<i64>,
     pub(super) chosen: Option<i64>,
     /// The first line of the details that is shown.
     pub(super) scroll: u16,
@@ -104,6 +154,17 @@ impl State {
             link: Link::Connecting,
             has_token: false,
             pending: Vec::new(),
+            total: 0,
+            sessions: Vec::new(),
+            after: None,
+            wanted_before: 0,
+            before: 0,
+            next: None,
+            known: Known::Unknown("it was not read yet".to_owned()),
+            known_at: None,
+            reading: false,
+            outdated: false,
+            denying: None,
             chosen: None,
             scroll: 0,
             most_scroll: 0,
@@ -128,28 +189,108 @@ impl State {
             Message::Key(key) => return self.key(key),
             Message::Redraw => return Effect::Draw,
             Message::Closed => return Effect::Quit,
-            Message::Link(link) => self.link = link,
-            Message::Pending(records) => {
-                self.pending = records;
-                self.pending.sort_by_key(|record| record.id);
+            Message::Link(link) => {
+                if let Link::Down(why) = &link {
+                    self.known = Known::Unknown(why.clone());
+                }
+                self.link = link;
+            }
+            Message::Pending {
+                page,
+                at,
+                after,
+                anew,
+            } => {
+                self.reading &= anew;
+                if anew {
+                    self.turn(None, 0);
+                }
+                match after == self.after {
+                    true => self.take(page, at),
+                    // Another page is wanted by now.
+                    false => self.outdated = true,
+                }
+            }
+            Message::Unknown(why) => {
+                self.reading = false;
+                self.outdated = true;
+                self.known = Known::Unknown(why);
             }
             Message::Happened(happened) => self.happen(happened),
             Message::Sent { id, result } => self.sent(id, result),
+            Message::Denied(result) => self.denied(result),
         }
         if self.question().is_none() {
             self.choose(None);
         }
-        Effect::None
+        match self.outdated && !self.reading && !matches!(self.link, Link::Down(_)) {
+            false => Effect::None,
+            true => {
+                self.outdated = false;
+                self.reading = true;
+                Effect::ReadAgain(self.after.clone())
+            }
+        }
+    }
+
+    /// Wants another page.
+    fn turn(&mut self, after: Option<String>, before: u64) {
+        self.after = after;
+        self.wanted_before = before;
+    }
+
+    fn take(&mut self, page: Questions, at: Timestamp) {
+        // Answers move questions forward: there may be none on this page any more.
+        if page.pending.is_empty() && self.after.is_some() {
+            self.turn(None, 0);
+            self.outdated = true;
+            return;
+        }
+        self.next = page.next;
+        self.before = self.wanted_before;
+        self.pending = page.pending;
+        self.total = page.total.max(self.pending.len() as u64);
+        self.sessions = page.sessions;
+        if self.is_whole() {
+            self.pending.sort_by_key(|record| record.id);
+        }
+        self.known = Known::Now;
+        self.known_at = Some(at);
+    }
+
+    /// Whether all that waits is shown.
+    pub(super) fn is_whole(&self) -> bool {
+        self.total == self.pending.len() as u64
+    }
+
+    /// Takes notice of a question that was asked or answered. Of more questions than are shown,
+    /// an event says too little: they are read anew.
+    fn count(&mut self, record: &AuditRecord) {
+        let was_whole = self.is_whole();
+        let before = self.pending.len();
+        self.pending.retain(|other| other.id != record.id);
+        self.total -= (before - self.pending.len()) as u64;
+        let waits = record.deadline.is_some() && record.user_response.is_none();
+        if waits && was_whole && self.pending.len() < PAGE {
+            self.pending.push(record.clone());
+            self.pending.sort_by_key(|record| record.id);
+            self.total += 1;
+            return;
+        }
+        if waits {
+            self.total += 1;
+        }
+        // It may have been one of those that are not shown.
+        self.outdated |= waits || !was_whole && record.deadline.is_some();
     }
 
     fn happen(&mut self, happened: Happened) {
         match &happened {
             Happened::Asked(record) | Happened::Answered(record) => {
-                self.pending.retain(|other| other.id != record.id);
-                if record.deadline.is_some() && record.user_response.is_none() {
-                    self.pending.push((**record).clone());
-                    self.pending.sort_by_key(|record| record.id);
-                } else if self.chosen == Some(record.id) {
+                self.count(record);
+                self.outdated |= self.reading;
+                let waits = record.deadline.is_some() && record.user_response.is_none();
+                if !waits && self.chosen == Some(record.id) {
                     let said = record
                         .user_response
                         .map_or("answered", |said| said.as_str());
@@ -178,6 +319,59 @@ impl State {
         }
     }
 
+    fn denied(&mut self, result: Result<u64, ClientError>) {
+        self.outdated = true;
+        self.notice = match result {
+            Ok(1) => "1 question was denied".to_owned(),
+            Ok(count) => format!("{count} questions were denied"),
+            Err(ClientError::Refused { status: 401, .. }) => {
+                self.has_token = false;
+                "nothing was denied: this is not the operator's token; type it after t".to_owned()
+            }
+            Err(error) => format!("not all were denied: {}", escape(&error.to_string())),
+        };
+    }
+
+    /// The next page of what waits, or the first one.
+    fn show_page(&mut self, next: bool) -> Effect {
+        match (next, self.next.clone()) {
+            // It is on its way.
+            _ if self.before != self.wanted_before => return Effect::Draw,
+            (true, None) => {
+                self.notice = "this is the last page; < shows the first one".to_owned();
+                return Effect::Draw;
+            }
+            (true, after) => self.turn(after, self.before + self.pending.len() as u64),
+            (false, _) => self.turn(None, 0),
+        }
+        self.choose(None);
+        self.reading = true;
+        Effect::ReadAgain(self.after.clone())
+    }
+
+    /// Asks for the key a second time before it denies all questions of the chosen one's session.
+    fn deny_session(&mut self, denying: Option<i64>) -> Effect {
+        let Some(question) = self.question() else {
+            self.notice = "choose a question first, with ↑ or ↓".to_owned();
+            return Effect::Draw;
+        };
+        let id = question.id;
+        if !self.has_token {
+            self.notice = "an answer needs the operator's token; type it after t".to_owned();
+            return Effect::Draw;
+        }
+        if denying == Some(id) {
+            self.choose(None);
+            self.notice = "the questions of that session are being denied".to_owned();
+            return Effect::DenySession(id);
+        }
+        let name = |text: &Option<String>| escape(text.as_deref().unwrap_or("-"));
+        let (agent, session) = (name(&question.agent), name(&question.session_id));
+        self.denying = Some(id);
+        self.notice = format!("N again denies all questions of agent {agent}, session {session}");
+        Effect::Draw
+    }
+
     fn key(&mut self, key: KeyEvent) -> Effect {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         if control && matches!(key.code, KeyCode::Char('c')) {
@@ -190,6 +384,7 @@ impl State {
             return Effect::None;
         }
         self.notice.clear();
+        let denying = self.denying.take();
         match key.code {
             KeyCode::Char('q') => return Effect::Quit,
             KeyCode::Char('t') => self.typed = Some(String::new()),
@@ -206,6 +401,9 @@ impl State {
             KeyCode::Char('s') => return self.answer(true, Remember::Session),
             KeyCode::Char('a') => return self.answer(true, Remember::Always),
             KeyCode::Char('n') => return self.answer(false, Remember::Once),
+            KeyCode::Char('N') => return self.deny_session(denying),
+            KeyCode::Char('>') => return self.show_page(true),
+            KeyCode::Char('<') => return self.show_page(false),
             _ => {}
         }
         Effect::Draw

@@ -12,14 +12,15 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
 
-use super::model::{Happened, Link, State};
+use super::model::{Happened, Known, Link, State};
 
 /// Less than that shows nothing that could be answered.
 const LEAST: (u16, u16) = (40, 14);
 /// What is shown of a command where it is one line of many, in characters.
 const SHORT: usize = 300;
 
-const KEYS: &str = "↑↓ choose  y approve  s session  a always  n deny  PgDn more  t token  q quit";
+const KEYS: &str =
+    "↑↓ choose  y approve  s session  a always  n deny  N all  PgDn  t token  q quit";
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Timestamp) {
     let area = frame.area();
@@ -70,6 +71,10 @@ fn title(state: &State) -> Line<'_> {
     let link = match &state.link {
         Link::Connecting => Span::raw("connecting"),
         Link::Up => Span::styled("connected", Style::new().fg(Color::Green)),
+        Link::Polling(why) => Span::styled(
+            format!("read every second: {}", escape(why)),
+            Style::new().fg(Color::Yellow),
+        ),
         Link::Down(why) => Span::styled(
             format!("away: {}", escape(why)),
             Style::new().fg(Color::Red),
@@ -87,11 +92,16 @@ fn block(title: impl Into<Cow<'static, str>>) -> Block<'static> {
 }
 
 fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) {
-    let block = block(match state.pending.len() {
-        0 => " nothing waits for an answer ".to_owned(),
-        1 => " 1 question waits ".to_owned(),
-        count => format!(" {count} questions wait "),
-    });
+    let mut block = block(format!(" {} ", waiting(state)));
+    if let Some(most) = state.sessions.first().filter(|_| !state.is_whole()) {
+        let name = |text: &Option<String>| shorten(&escape(text.as_deref().unwrap_or("-")), 20);
+        let (agent, session) = (name(&most.agent), name(&most.session_id));
+        let most = format!(
+            " most: {}, of {agent}, session {session} ",
+            grouped(most.count)
+        );
+        block = block.title(Line::from(most).right_aligned());
+    }
     let items = state.pending.iter().map(|record| {
         ListItem::new(Line::from(vec![
             Span::raw(format!("{:>5} ", record.id)),
@@ -114,6 +124,48 @@ fn draw_inbox(frame: &mut Frame<'_>, state: &State, now: Timestamp, area: Rect) 
         .position(|record| Some(record.id) == chosen);
     let mut scrolled = ListState::default().with_selected(at);
     frame.render_stateful_widget(list, area, &mut scrolled);
+}
+
+/// What is known of what waits. That nothing does is said only while it is known.
+fn waiting(state: &State) -> String {
+    let count = match (state.total, state.pending.len()) {
+        (0, _) => "nothing waits for an answer".to_owned(),
+        (1, 1) => "1 question waits".to_owned(),
+        (total, _) if state.is_whole() => format!("{total} questions wait"),
+        (total, shown) => {
+            let (first, last) = (state.before + 1, state.before + shown as u64);
+            let (first, last, total) = (grouped(first), grouped(last), grouped(total));
+            let page = match state.next {
+                Some(_) => "> next page",
+                None => "< first page",
+            };
+            format!("{first}–{last} of {total} questions wait, {page}")
+        }
+    };
+    let why = match &state.known {
+        Known::Now => return count,
+        Known::Unknown(why) => escape(why),
+    };
+    match state.known_at {
+        None => format!("what waits is unknown: {why}"),
+        Some(at) => {
+            let at = at.strftime("%H:%M:%SZ");
+            format!("what waits is unknown: {why}; at {at}: {count}")
+        }
+    }
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// How long there is still for an answer.

@@ -1,0 +1,400 @@
+//! Questions that wait for an answer: how many may, which there are, and denying many at once.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::backend::{Arg, Backend};
+use super::decide::{Record, find, take_answer};
+use super::error::AuditError;
+use super::record::{NewAnswer, Stored, columns, storable};
+use super::write::{Batch, Work};
+
+/// How many questions one transaction answers at most: others write between two of them.
+pub(super) const ANSWERED_TOGETHER: i64 = 200;
+
+/// How many sessions a page names.
+const SESSIONS: i64 = 20;
+
+/// How many questions may wait for an answer at a time (P-26).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuestionLimits {
+    /// In all.
+    pub total: u32,
+    /// Of one session of one agent. Requests that name no session are not bounded by this.
+    ///
+    /// Neither a session nor what names none has more questions than there are free places, so
+    /// that sessions with few questions find one.
+    pub per_session: u32,
+}
+
+impl Default for QuestionLimits {
+    /// 10 000 in all, 100 of a session.
+    fn default() -> Self {
+        Self {
+            total: 10_000,
+            per_session: 100,
+        }
+    }
+}
+
+/// A question that was not recorded, because too many wait for an answer already (P-26).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TooManyQuestions {
+    /// How many wait in all; never more than the limit.
+    pub total: u32,
+    /// How many of them are of the same session, unless there are as many as may be in all.
+    pub of_session: u32,
+}
+
+impl fmt::Display for TooManyQuestions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { total, of_session } = self;
+        match of_session {
+            0 => write!(f, "{total} questions wait for an answer"),
+            _ => write!(
+                f,
+                "{total} questions wait for an answer, {of_session} of them of this session"
+            ),
+        }
+    }
+}
+
+/// In which order questions are listed (P-26).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QuestionOrder {
+    /// By their numbers, the oldest first.
+    #[default]
+    Oldest,
+    /// The oldest of each session first, then the second of each session, and so on: no session
+    /// hides another one.
+    Fair,
+}
+
+/// Where a list of questions continues (P-26).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuestionCursor {
+    /// The place of the last listed question within its session; 0 where the order is by number.
+    pub place: i64,
+    /// The number of the last listed question.
+    pub id: i64,
+}
+
+/// Which questions are meant (P-26). An absent field means any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuestionFilter {
+    /// Those of this agent.
+    pub agent: Option<String>,
+    /// Those of this session.
+    pub session_id: Option<String>,
+    /// Those of the same agent and the same session as this question, also if it has none.
+    pub session_of: Option<i64>,
+}
+
+/// A page of the questions that wait for an answer (P-26).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuestionPage {
+    /// Their numbers.
+    pub ids: Vec<i64>,
+    /// How many the filter finds altogether.
+    pub total: u64,
+    /// Where the next page begins; `None` after the last one.
+    pub next: Option<QuestionCursor>,
+    /// The sessions with most of them, at most 20.
+    pub sessions: Vec<SessionQuestions>,
+}
+
+/// How many questions of a session wait for an answer (P-26).
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct SessionQuestions {
+    /// The agent.
+    pub agent: Option<String>,
+    /// Its session.
+    pub session_id: Option<String>,
+    /// How many questions wait.
+    pub count: u64,
+}
+
+/// What waits for an answer at `$1`, of the agent `$2` and the session `$3` unless they are NULL;
+/// if `$4` is not 0, of exactly the agent `$5` and the session `$6`, also where they are NULL.
+macro_rules! open {
+    () => {
+        " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
+            AND d.deadline > $1 AND d.requires = 1
+            AND ($2 IS NULL OR d.agent = $2) AND ($3 IS NULL OR d.session_id = $3)
+            AND ($4 = 0 OR (d.agent IS NOT DISTINCT FROM $5
+                AND d.session_id IS NOT DISTINCT FROM $6))"
+    };
+}
+
+/// A filter as values for `$1` to `$6`.
+#[derive(Clone, Debug)]
+struct QuestionArgs {
+    now: i64,
+    agent: Option<String>,
+    session: Option<String>,
+    /// The agent and the session that have to be the same.
+    same: Option<(Option<String>, Option<String>)>,
+}
+
+impl QuestionArgs {
+    /// `None` if the question whose session is meant is unknown.
+    async fn of(
+        tx: &mut super::backend::Tx,
+        filter: &QuestionFilter,
+        now: i64,
+    ) -> Result<Option<Self>, AuditError> {
+        let same = match filter.session_of {
+            None => None,
+            Some(id) => match find(tx, id).await? {
+                None => return Ok(None),
+                Some(row) => Some((row.agent, row.session_id)),
+            },
+        };
+        Ok(Some(Self {
+            now,
+            agent: filter.agent.as_deref().map(storable),
+            session: filter.session_id.as_deref().map(storable),
+            same,
+        }))
+    }
+
+    fn args(&self) -> [Arg<'_>; 6] {
+        let none = &None;
+        let (agent, session) = match &self.same {
+            Some((agent, session)) => (agent, session),
+            None => (none, none),
+        };
+        [
+            self.now.into(),
+            (&self.agent).into(),
+            (&self.session).into(),
+            i64::from(self.same.is_some()).into(),
+            agent.into(),
+            session.into(),
+        ]
+    }
+}
+
+/// A page of the questions that wait for an answer at `now`.
+pub(super) async fn page(
+    backend: &Backend,
+    filter: &QuestionFilter,
+    order: QuestionOrder,
+    after: QuestionCursor,
+    limit: u64,
+    now: i64,
+) -> Result<QuestionPage, AuditError> {
+    let mut tx = backend.read().await?;
+    let Some(bound) = QuestionArgs::of(&mut tx, filter, now).await? else {
+        return Ok(QuestionPage::default());
+    };
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX - 1);
+    let sql = match order {
+        QuestionOrder::Oldest => concat!(
+            "SELECT d.id, CAST(0 AS BIGINT)",
+            open!(),
+            " AND (CAST(0 AS BIGINT), d.id) > ($7, $8) ORDER BY d.id LIMIT $9"
+        ),
+        QuestionOrder::Fair => concat!(
+            "SELECT o.id, o.place FROM (SELECT d.id, row_number() OVER (
+                PARTITION BY d.agent, d.session_id ORDER BY d.id) AS place",
+            open!(),
+            ") o WHERE (o.place, o.id) > ($7, $8) ORDER BY o.place, o.id LIMIT $9"
+        ),
+    };
+    let more = [
+        Arg::from(after.place),
+        after.id.into(),
+        limit.saturating_add(1).into(),
+    ];
+    let rows = tx.all(sql, &[&bound.args()[..], &more].concat()).await?;
+    let mut cursors = Vec::with_capacity(rows.len());
+    for row in &rows {
+        cursors.push(QuestionCursor {
+            id: row.int(0)?,
+            place: row.int(1)?,
+        });
+    }
+    let is_last = i64::try_from(cursors.len()).is_ok_and(|found| found <= limit);
+    if !is_last {
+        cursors.pop();
+    }
+    let next = cursors.last().copied().filter(|_| !is_last);
+    let row = tx
+        .one(concat!("SELECT count(*)", open!()), &bound.args())
+        .await?;
+    let total = row.int(0)?.max(0).unsigned_abs();
+    let most = [Arg::from(SESSIONS)];
+    let rows = tx
+        .all(
+            concat!(
+                "SELECT d.agent, d.session_id, count(*)",
+                open!(),
+                " GROUP BY d.agent, d.session_id ORDER BY count(*) DESC, min(d.id) LIMIT $7"
+            ),
+            &[&bound.args()[..], &most].concat(),
+        )
+        .await?;
+    let sessions = rows.iter().map(|row| {
+        Ok(SessionQuestions {
+            agent: row.maybe_text(0)?,
+            session_id: row.maybe_text(1)?,
+            count: row.int(2)?.max(0).unsigned_abs(),
+        })
+    });
+    Ok(QuestionPage {
+        ids: cursors.iter().map(|cursor| cursor.id).collect(),
+        total,
+        next,
+        sessions: sessions.collect::<Result<_, AuditError>>()?,
+    })
+}
+
+/// How many questions wait for an answer at `now`.
+pub(super) async fn count(backend: &Backend, now: i64) -> Result<u64, AuditError> {
+    let mut tx = backend.glance().await?;
+    let row = tx
+        .one(
+            "SELECT count(*) FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
+                AND d.deadline > $1 AND d.requires = 1",
+            &[now.into()],
+        )
+        .await?;
+    Ok(row.int(0)?.max(0).unsigned_abs())
+}
+
+/// The questions that wait, by agent and session, as a transaction has counted them.
+#[derive(Debug)]
+pub(super) struct OpenQuestions {
+    total: u32,
+    sessions: HashMap<(Option<String>, Option<String>), u32>,
+}
+
+impl OpenQuestions {
+    /// No more rows than the limit are read, however many wait; where as many do, their sessions
+    /// are not.
+    async fn read(batch: &mut Batch, now: i64, limit: u32) -> Result<Self, AuditError> {
+        let bounds = [now.into(), i64::from(limit).into()];
+        // The index alone answers this.
+        let row = batch
+            .tx
+            .one(
+                "SELECT count(*) FROM (SELECT d.deadline FROM decisions d WHERE d.response IS NULL
+                    AND d.deadline IS NOT NULL AND d.deadline > $1 LIMIT $2) o",
+                &bounds,
+            )
+            .await?;
+        let mut open = Self {
+            total: 0,
+            sessions: HashMap::new(),
+        };
+        let total = u32::try_from(row.int(0)?).unwrap_or(limit);
+        if total >= limit {
+            open.total = total;
+            return Ok(open);
+        }
+        let rows = batch
+            .tx
+            .all(
+                "SELECT d.agent, d.session_id FROM decisions d WHERE d.response IS NULL
+                    AND d.deadline IS NOT NULL AND d.deadline > $1 LIMIT $2",
+                &bounds,
+            )
+            .await?;
+        for row in &rows {
+            open.add((row.maybe_text(0)?, row.maybe_text(1)?));
+        }
+        Ok(open)
+    }
+
+    fn add(&mut self, session: (Option<String>, Option<String>)) {
+        self.total += 1;
+        *self.sessions.entry(session).or_default() += 1;
+    }
+
+    /// Takes notice of an answer.
+    pub(super) fn answered(&mut self, row: &Stored) {
+        let session = (row.agent.clone(), row.session_id.clone());
+        if row.deadline.is_some()
+            && let Some(count) = self.sessions.get_mut(&session)
+        {
+            *count = count.saturating_sub(1);
+            self.total = self.total.saturating_sub(1);
+        }
+    }
+}
+
+/// A decision that waits for an answer, recorded if there is room for it.
+pub(super) struct Question {
+    pub(super) record: Record,
+    pub(super) limits: QuestionLimits,
+}
+
+impl Work for Question {
+    type Out = Result<i64, TooManyQuestions>;
+
+    fn at(&self) -> i64 {
+        self.record.at()
+    }
+
+    async fn apply(self, batch: &mut Batch) -> Result<Self::Out, AuditError> {
+        let Self { record, limits } = self;
+        let open = match batch.open.take() {
+            Some(open) => open,
+            None => OpenQuestions::read(batch, record.row.at, limits.total).await?,
+        };
+        let session = (record.row.agent.clone(), record.row.session_id.clone());
+        let of_session = open.sessions.get(&session).copied().unwrap_or(0);
+        let free = limits.total.saturating_sub(open.total);
+        let most = match session.1 {
+            Some(_) => limits.per_session.min(free),
+            None => free,
+        };
+        let open = batch.open.insert(open);
+        if of_session >= most {
+            return Ok(Err(TooManyQuestions {
+                total: open.total,
+                of_session,
+            }));
+        }
+        open.add(session);
+        record.apply(batch).await.map(Ok)
+    }
+}
+
+/// Denies the questions up to a number that a filter finds, as many as one transaction takes.
+pub(super) struct DenyOpen {
+    pub(super) filter: QuestionFilter,
+    pub(super) last: i64,
+    pub(super) answer: NewAnswer,
+    pub(super) now: i64,
+}
+
+impl Work for DenyOpen {
+    type Out = u64;
+
+    async fn apply(self, batch: &mut Batch) -> Result<u64, AuditError> {
+        let Some(bound) = QuestionArgs::of(&mut batch.tx, &self.filter, self.now).await? else {
+            return Ok(0);
+        };
+        let more = [Arg::from(self.last), ANSWERED_TOGETHER.into()];
+        let rows = batch
+            .tx
+            .all(
+                concat!(
+                    "SELECT ",
+                    columns!(),
+                    open!(),
+                    " AND d.id <= $7 ORDER BY d.id LIMIT $8"
+                ),
+                &[&bound.args()[..], &more].concat(),
+            )
+            .await?;
+        for row in &rows {
+            take_answer(batch, Stored::read(row, 0)?, &self.answer).await?;
+        }
+        Ok(rows.len() as u64)
+    }
+}

@@ -1,0 +1,197 @@
+//! The questions that wait for an answer: `GET /api/hooks/pending`, in pages, and
+//! `POST /api/hooks/pending/deny`, which denies many of them at once.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::decisions::{failed, now};
+use super::error::{ApiError, RequestId};
+use super::query::Query;
+use super::{AppState, body, metrics, reads};
+use crate::audit::{
+    AuditRecord, QuestionCursor, QuestionFilter, QuestionOrder, SessionQuestions, UserResponse,
+};
+use crate::request::MOST_NAME;
+
+/// How many questions a page has, unless given.
+const USUAL: u64 = 100;
+/// Most questions of a page.
+const MOST: u64 = 1000;
+/// Most questions that one request denies: a client repeats the request for the others.
+const DENIED_TOGETHER: u64 = 2000;
+/// Longest note, in characters.
+const MOST_NOTE: usize = 1000;
+
+/// A page of what waits for an answer, as its shape is described; it is written piece by piece.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Pending {
+    pending: Vec<AuditRecord>,
+    #[serde(flatten)]
+    rest: PendingRest,
+}
+
+/// What a page has beside its questions.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct PendingRest {
+    /// How many questions the filters leave.
+    total: u64,
+    /// `after` of the next page; null on the last page.
+    next: Option<String>,
+    /// The sessions with most questions, at most 20.
+    sessions: Vec<SessionQuestions>,
+    #[schema(value_type = String, format = DateTime)]
+    generated_at: Timestamp,
+}
+
+/// The questions that wait for an answer.
+///
+/// Ordered by `oldest`, the longest waiting comes first. Ordered by `fair`, the oldest question of
+/// each session comes first, then the second of each session, and so on: a session with many
+/// questions hides no other session.
+#[utoipa::path(
+    get,
+    path = "/api/hooks/pending",
+    params(
+        ("limit" = Option<u64>, Query, description = "Most questions, 100 unless given; more than 1000 is 1000"),
+        ("order" = Option<String>, Query, pattern = "^(oldest|fair)$", description = "`oldest` or `fair`; `oldest` unless given"),
+        ("after" = Option<String>, Query, description = "The `next` of the page before, in the same order"),
+        ("agent" = Option<String>, Query, description = "Only what this agent asked"),
+        ("session_id" = Option<String>, Query, description = "Only what was asked in this session"),
+    ),
+    responses(
+        (status = 200, description = "The questions", body = Pending),
+        (status = 400, description = "INVALID_FILTER", body = super::error::ErrorBody),
+        (status = 503, description = "BUSY: too many clients read at the same time", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let limit = query.number("limit")?.unwrap_or(USUAL).min(MOST);
+    let orders = [QuestionOrder::Oldest, QuestionOrder::Fair];
+    let order = query.choice("order", &orders, &["oldest", "fair"])?;
+    let order = order.unwrap_or_default();
+    let after = query.text("after")?.map(|text| cursor(text, order));
+    let after = after.transpose()?.unwrap_or_default();
+    let filter = QuestionFilter {
+        agent: query.text("agent")?.map(str::to_owned),
+        session_id: query.text("session_id")?.map(str::to_owned),
+        session_of: None,
+    };
+    let page = {
+        let _turn = state.turn(&headers).await?;
+        let audit = state.audit(&headers);
+        let page = audit.questions(&filter, order, after, limit).await;
+        page.map_err(|error| failed(&id, &error))?
+    };
+    let rest = PendingRest {
+        total: page.total,
+        next: page.next.map(|next| written(next, order)),
+        sessions: page.sessions,
+        generated_at: now(),
+    };
+    // A question that was answered meanwhile waits no more.
+    let keep = |record: &AuditRecord| record.user_response.is_none();
+    reads::list(&state, &id, &headers, "pending", page.ids, &rest, keep).await
+}
+
+/// A cursor as clients see it.
+fn written(cursor: QuestionCursor, order: QuestionOrder) -> String {
+    match order {
+        QuestionOrder::Oldest => cursor.id.to_string(),
+        QuestionOrder::Fair => format!("{}.{}", cursor.place, cursor.id),
+    }
+}
+
+fn cursor(text: &str, order: QuestionOrder) -> Result<QuestionCursor, ApiError> {
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<i64>().ok().filter(|_| is_number)
+    };
+    let cursor = match order {
+        QuestionOrder::Oldest => number(text).map(|id| QuestionCursor { place: 0, id }),
+        QuestionOrder::Fair => text.split_once('.').and_then(|(place, id)| {
+            let (place, id) = (number(place)?, number(id)?);
+            Some(QuestionCursor { place, id })
+        }),
+    };
+    let expected = "`next` of a page in the same order";
+    cursor.ok_or_else(|| ApiError::invalid_parameter("after", expected))
+}
+
+/// Which questions are to be denied; at least one of these has to be given.
+#[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+#[expect(dead_code, reason = "the shape of a body that is read field by field")]
+pub(crate) struct DenyBody {
+    /// All that wait.
+    #[serde(default)]
+    all: bool,
+    /// Those of this agent.
+    agent: Option<String>,
+    /// Those of this session.
+    session_id: Option<String>,
+    /// Those of the agent and the session of this decision, also if it has none.
+    session_of: Option<i64>,
+    /// What there is to add to each.
+    note: Option<String>,
+}
+
+/// What was denied.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Denied {
+    /// How many questions were denied.
+    denied: u64,
+    /// How many of those meant still wait: repeat the request if there are any.
+    remaining: u64,
+}
+
+/// Denies many questions at once: those that were asked before the request, at most 2000.
+#[utoipa::path(
+    post,
+    path = "/api/hooks/pending/deny",
+    request_body = DenyBody,
+    security(("operator" = [])),
+    responses(
+        (status = 200, description = "What was denied", body = Denied),
+        (status = 400, description = "INVALID_JSON, MISSING_FIELD, FIELD_TOO_LONG", body = super::error::ErrorBody),
+        (status = 401, description = "OPERATOR_TOKEN_REQUIRED", body = super::error::ErrorBody),
+    )
+)]
+pub(crate) async fn deny(
+    State(state): State<AppState>,
+    Extension(id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Denied>, ApiError> {
+    let by = state.inner.operator.check(&headers)?;
+    let mut map = body::object(body).await?;
+    let all = body::flag(&mut map, "all")?;
+    let filter = QuestionFilter {
+        agent: body::text(&mut map, "agent", MOST_NAME)?,
+        session_id: body::text(&mut map, "session_id", MOST_NAME)?,
+        session_of: body::integer(&mut map, "session_of", "an integer")?,
+    };
+    if !all && filter == QuestionFilter::default() {
+        return Err(ApiError::missing("all, agent, session_id or session_of"));
+    }
+    let note = body::text(&mut map, "note", MOST_NOTE)?;
+    let audit = state.audit(&headers);
+    let failed = |error| failed(&id, &error);
+    let denied = audit.deny_questions(&filter, DENIED_TOGETHER, by, note);
+    let denied = denied.await.map_err(failed)?;
+    metrics::answers(UserResponse::Denied, denied);
+    let (order, after) = (QuestionOrder::Oldest, QuestionCursor::default());
+    let left = audit.questions(&filter, order, after, 0).await;
+    Ok(Json(Denied {
+        denied,
+        remaining: left.map_err(failed)?.total,
+    }))
+}

@@ -1,0 +1,277 @@
+//! Reads of the trail that take long or return much: how many run at a time, and how their records
+//! are sent.
+//!
+//! The database has few connections for readers. Clients that read in bulk share some of them and
+//! queue for those; the others stay free for decisions. The operator's reads have connections of
+//! their own, and do not queue. Records are read a few at a time while a response is sent, so that no number of slow
+//! clients fills the memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
+use serde::Serialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::AppState;
+use super::decisions::failed;
+use super::error::{ApiError, RequestId};
+use crate::audit::{AuditError, AuditRecord, AuditStore};
+
+/// How many bulk reads of clients other than the operator run at a time: half of the connections
+/// that SQLite has for readers.
+const TOGETHER: usize = 3;
+/// How many wait for their turn.
+const WAITING: usize = 64;
+/// How long a read waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many records of a response that is sent in parts are in memory at a time.
+const RECORDS: usize = 8;
+/// How many records a response that is sent as a whole has at most, unless the operator reads.
+const PAGE: usize = 100;
+/// How many such responses are in memory at a time; others are sent in parts.
+const WHOLE: usize = 32;
+
+/// How many exports of such clients run at a time.
+const EXPORTS: usize = 16;
+
+/// The turns of bulk reads.
+#[derive(Debug)]
+pub(crate) struct BulkReads {
+    turns: Arc<Semaphore>,
+    exports: Arc<Semaphore>,
+    whole: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+impl Default for BulkReads {
+    fn default() -> Self {
+        Self {
+            turns: Arc::new(Semaphore::new(TOGETHER)),
+            exports: Arc::new(Semaphore::new(EXPORTS)),
+            whole: Arc::new(Semaphore::new(WHOLE)),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// Counts a read that waits.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The right to read in bulk: `None` for the operator, who needs none.
+pub(crate) type Turn = Option<OwnedSemaphorePermit>;
+
+impl BulkReads {
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
+            return Ok(turn);
+        }
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(ApiError::busy());
+        }
+        let _waiting = Waiting(&self.waiting);
+        let turn = timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
+        // The semaphore is never closed.
+        turn.ok().and_then(Result::ok).ok_or_else(ApiError::busy)
+    }
+}
+
+impl AppState {
+    /// Waits for the turn of a bulk read, unless the operator reads.
+    pub(crate) async fn turn(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
+        match self.is_operator(headers) {
+            true => Ok(None),
+            false => self.inner.reads.turn().await.map(Some),
+        }
+    }
+
+    /// The trail as who sends a request reads it.
+    pub(crate) fn audit(&self, headers: &HeaderMap) -> &AuditStore {
+        match self.is_operator(headers) {
+            true => self.service().reserved_audit(),
+            false => self.service().audit(),
+        }
+    }
+
+    /// The place of an export, which it keeps to its end, unless the operator exports.
+    pub(crate) fn export(&self, headers: &HeaderMap) -> Result<Turn, ApiError> {
+        let place = || Arc::clone(&self.inner.reads.exports).try_acquire_owned();
+        match self.is_operator(headers) {
+            true => Ok(None),
+            false => place().map(Some).map_err(|_| ApiError::busy()),
+        }
+    }
+
+    /// Returns whether the operator sends a request, by the token or signed in with a browser.
+    pub(crate) fn is_operator(&self, headers: &HeaderMap) -> bool {
+        self.inner.operator.check(headers).is_ok()
+    }
+}
+
+/// Records by their numbers, in the order of the numbers and few at a time. Records that are gone
+/// meanwhile are left out.
+struct Records {
+    audit: AuditStore,
+    turns: Arc<Semaphore>,
+    ids: std::vec::IntoIter<i64>,
+    is_operator: bool,
+}
+
+impl Records {
+    /// The next few; `None` after the last ones.
+    async fn next(&mut self) -> Result<Option<Vec<AuditRecord>>, AuditError> {
+        // The operator's records are in memory together in any case; to read them at once takes a
+        // connection once.
+        let together = if self.is_operator {
+            usize::MAX
+        } else {
+            RECORDS
+        };
+        let ids: Vec<i64> = self.ids.by_ref().take(together).collect();
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        let turns = Arc::clone(&self.turns);
+        let _turn = match self.is_operator {
+            true => None,
+            // Nobody is refused in the middle of a response.
+            false => turns.acquire_owned().await.ok(),
+        };
+        let mut records = self.audit.several(&ids).await?;
+        records.sort_by_key(|record| ids.iter().position(|id| *id == record.id));
+        Ok(Some(records))
+    }
+}
+
+/// A JSON object whose field `name` has the records of these numbers that `keep` keeps, and whose
+/// other fields are those of `rest`.
+///
+/// If reading fails in the middle, the connection is cut.
+pub(crate) async fn list<T: Serialize>(
+    state: &AppState,
+    id: &RequestId,
+    headers: &HeaderMap,
+    name: &'static str,
+    ids: Vec<i64>,
+    rest: &T,
+    keep: fn(&AuditRecord) -> bool,
+) -> Result<Response, ApiError> {
+    let rest = serde_json::to_string(rest).map_err(|error| failed(id, &error))?;
+    // The fields of an object, with its end.
+    let rest = rest.strip_prefix('{').unwrap_or("}");
+    let end = match rest {
+        "}" => "]}".to_owned(),
+        rest => format!("],{rest}"),
+    };
+    let whole = match state.is_operator(headers) {
+        true => Some(None),
+        false if ids.len() > PAGE => None,
+        false => {
+            let place = Arc::clone(&state.inner.reads.whole).try_acquire_owned();
+            place.ok().map(Some)
+        }
+    };
+    let mut parts = Parts {
+        records: Records {
+            audit: state.audit(headers).clone(),
+            turns: Arc::clone(&state.inner.reads.turns),
+            ids: ids.into_iter(),
+            is_operator: state.is_operator(headers),
+        },
+        keep,
+        is_first: true,
+        end: Some(end),
+    };
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    let mut text = format!("{{\"{name}\":[");
+    if let Some(place) = whole {
+        while let Some(part) = parts.next().await.map_err(|error| failed(id, &error))? {
+            text.push_str(&part);
+        }
+        let body = Bytes::from_owner(Whole {
+            text,
+            _place: place,
+        });
+        return Ok((kind, Body::from(body)).into_response());
+    }
+    // A database that cannot be read is an error of its own, as long as nothing was sent.
+    let first = parts.next().await.map_err(|error| failed(id, &error))?;
+    text.push_str(&first.unwrap_or_default());
+    let id = id.clone();
+    let rest = stream::try_unfold(parts, move |mut parts| {
+        let id = id.clone();
+        async move {
+            match parts.next().await {
+                Ok(part) => Ok(part.map(|part| (part, parts))),
+                Err(error) => {
+                    tracing::error!(request_id = id.0, %error, "a list was cut off");
+                    Err(error)
+                }
+            }
+        }
+    });
+    let body = stream::iter([Ok(text)]).chain(rest);
+    Ok((kind, Body::from_stream(body)).into_response())
+}
+
+/// A response that is sent as a whole, with its place.
+struct Whole {
+    text: String,
+    _place: Turn,
+}
+
+impl AsRef<[u8]> for Whole {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+/// The text of a list behind its first bracket, a few records at a time.
+struct Parts {
+    records: Records,
+    keep: fn(&AuditRecord) -> bool,
+    is_first: bool,
+    /// What follows the records.
+    end: Option<String>,
+}
+
+impl Parts {
+    async fn next(&mut self) -> Result<Option<String>, AuditError> {
+        let Some(records) = self.records.next().await? else {
+            return Ok(self.end.take());
+        };
+        let mut text = String::new();
+        for record in records.iter().filter(|record| (self.keep)(record)) {
+            if !std::mem::replace(&mut self.is_first, false) {
+                text.push(',');
+            }
+            // A record has no keys that are no texts.
+            text.push_str(&serde_json::to_string(record).unwrap_or_default());
+        }
+        Ok(Some(text))
+    }
+}
+
+impl ApiError {
+    /// Too many read in bulk at the same time.
+    pub(crate) fn busy() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "BUSY",
+            "Too many clients read the audit trail at the same time",
+        )
+        .retry_after(1)
+    }
+}

@@ -1,0 +1,142 @@
+//! The inbox where very much waits, and where what waits cannot be read.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::browser::Browser;
+use crate::daemon::{Daemon, Setup};
+use crate::questions::flood;
+use crate::{ask, card, signed_in};
+
+#[test]
+fn flood_the_inbox_shows_every_session_and_how_many_wait() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let setup = Setup::new();
+    let honest = flood(
+        &setup.database_file(),
+        5_000,
+        10,
+        Duration::from_secs(3_600),
+    );
+    let daemon = setup.start();
+    let page = browser.person().window();
+    page.goto(&signed_in(&daemon));
+    card(&page, &json!(honest));
+    page.until("document.title.startsWith('(5001)')");
+    page.until("document.querySelector('[aria-label=Questions] .problem').hidden === false");
+    let notice = page.eval("document.querySelector('[aria-label=Questions] .problem').textContent");
+    let notice = notice.as_str().unwrap();
+    for part in [
+        "5001 questions wait",
+        "5000 of codex, session flood",
+        "--deny-all",
+    ] {
+        assert!(notice.contains(part), "`{part}` in {notice}");
+    }
+    assert_eq!(
+        page.eval("document.querySelectorAll('article').length"),
+        100
+    );
+    // What is answered makes room for what was not shown.
+    daemon.respond(&json!(1), "DENIED").ok();
+    page.until("document.title.startsWith('(5000)')");
+    card(&page, &json!(100));
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn the_inbox_says_that_nothing_waits_only_if_it_knows() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let port = daemon.port;
+    let page = browser.person().window();
+    // What is read is refused at first.
+    let source = r#"
+        const real = window.fetch;
+        window.broken = true;
+        window.fetch = async (path, init) => {
+            if (window.broken && path.startsWith("/api/hooks/pending"))
+                return new Response(JSON.stringify({ error: "Too much at once", code: "BUSY" }), { status: 503 });
+            return real(path, init);
+        };
+    "#;
+    page.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": source }),
+    );
+    page.goto(&signed_in(&daemon));
+    let text = "document.querySelector('.empty').textContent";
+    page.until(&format!("{text}.includes('Too much at once')"));
+    assert_eq!(
+        page.eval(&format!("{text}.includes('Nothing waits')")),
+        false
+    );
+    assert_eq!(page.eval("document.title.startsWith('(?)')"), true);
+    // It is read again by itself.
+    page.eval("window.broken = false");
+    page.until(&format!("{text}.includes('Nothing waits')"));
+    page.until("document.title === 'Inbox · hooks-guard'");
+    // The service goes away.
+    let setup = daemon.into_setup();
+    page.until(&format!("{text}.includes('no connection')"));
+    assert_eq!(
+        page.eval(&format!("{text}.includes('Nothing waits')")),
+        false
+    );
+    assert_eq!(page.eval("document.title.startsWith('(?)')"), true);
+    let daemon = setup.listen(Some(&format!("127.0.0.1:{port}"))).start();
+    page.until(&format!("{text}.includes('Nothing waits')"));
+    card(&page, &ask(&daemon, "mkdir out"));
+}
+
+#[test]
+fn flood_who_is_signed_in_listens_though_no_place_is_left() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let daemon = Daemon::plain();
+    let person = browser.person();
+    let page = person.window();
+    // Signed in, for windows to come.
+    page.goto(&signed_in(&daemon));
+    page.until("document.getElementById('sign-out').hidden === false");
+    page.until("document.getElementById('live').dataset.state === 'live'");
+    let mut strangers = Vec::new();
+    // All places but `less` of those that are for everybody.
+    let mut fill = |less: usize| {
+        while strangers.len() < 64 - less {
+            let mut stream = TcpStream::connect(("127.0.0.1", daemon.port)).unwrap();
+            let head = "GET /api/hooks/events HTTP/1.0\r\nHost: localhost\r\n\r\n";
+            stream.write_all(head.as_bytes()).unwrap();
+            let mut status = [0; 12];
+            stream.read_exact(&mut status).unwrap();
+            match status.ends_with(b"200") {
+                true => strangers.push(stream),
+                // A window that was closed a moment ago has its place still.
+                false => std::thread::sleep(Duration::from_millis(100)),
+            }
+        }
+    };
+    fill(1);
+    page.goto(&format!("http://{}/trail", daemon.address));
+    page.until("document.getElementById('live').dataset.state === 'live'");
+    // The place that it had before it was signed in.
+    fill(0);
+    page.goto(&format!("http://{}/", daemon.address));
+    page.until("document.getElementById('live').dataset.state === 'live'");
+    card(&page, &ask(&daemon, "mkdir out"));
+    // Without the operator's value there is no place.
+    let other = browser.person().window();
+    other.goto(&format!("http://{}/", daemon.address));
+    other.until("document.getElementById('live').dataset.state === 'away'");
+    let text = other.eval("document.querySelector('.empty').textContent");
+    assert!(!text.as_str().unwrap().contains("Nothing waits"), "{text}");
+    assert_eq!(strangers.len(), 64);
+}

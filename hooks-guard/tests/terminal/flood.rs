@@ -1,0 +1,398 @@
+//! `approve` and `watch` where very much waits, and where what waits cannot be read: neither says
+//! that nothing waits unless that is known.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, Setup, TOKEN};
+use crate::questions::flood;
+use crate::terminal::Terminal;
+
+const DOWN: &str = "\u{1b}[B";
+const NOTHING: &str = "nothing waits for an answer";
+
+fn flooded(count: usize) -> (Daemon, i64) {
+    let setup = Setup::new();
+    let honest = flood(
+        &setup.database_file(),
+        count,
+        10,
+        Duration::from_secs(3_600),
+    );
+    (setup.start(), honest)
+}
+
+#[test]
+fn flood_approve_shows_every_session_and_how_many_wait() {
+    let (daemon, honest) = flooded(20_000);
+    let mut terminal = Terminal::of_size(&daemon, &["approve"], 60, 160);
+    terminal.shows("operator's token: ");
+    terminal.send(&format!("{TOKEN}\n"));
+    let screen = terminal.shows("[y] approve");
+    for part in [
+        "20001 questions wait",
+        "20000 of agent codex, session flood",
+        "rm -r flood-",
+    ] {
+        assert!(screen.contains(part), "`{part}` in {screen}");
+    }
+    terminal.send("\n");
+    terminal.shows("rm -r honest");
+    terminal.until(|screen| screen.matches("[y] approve").count() == 2);
+    terminal.send("y\n");
+    terminal.shows(&format!("{honest}: APPROVED"));
+    terminal.send("\u{3}");
+    // A single one is answered without a list.
+    let mut terminal = Terminal::start(&daemon, &["approve", "--deny", "1"]);
+    terminal.shows("operator's token: ");
+    terminal.send(&format!("{TOKEN}\n"));
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    // And a flood is cleared at once.
+    let arguments = [
+        "approve",
+        "--deny-all",
+        "--session",
+        "flood",
+        "--note",
+        "a flood",
+    ];
+    let mut terminal = Terminal::start(&daemon, &arguments);
+    terminal.shows("operator's token: ");
+    terminal.send(&format!("{TOKEN}\n"));
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    terminal.shows("19999 denied");
+    assert!(daemon.pending().is_empty());
+    assert_eq!(daemon.record(&json!(2))["answer_note"], "a flood");
+}
+
+#[test]
+fn flood_approve_comes_to_all_questions_though_pages_move() {
+    // More than two pages of one session, of which each answer moves the others forward.
+    let (daemon, _) = flooded(230);
+    let mut terminal = Terminal::of_size(&daemon, &["approve"], 60, 160);
+    terminal.shows("operator's token: ");
+    terminal.send(&format!("{TOKEN}\n"));
+    terminal.shows("[y] approve");
+    // Every third is left open.
+    for number in 0..231 {
+        terminal.send(if number % 3 == 0 { "\n" } else { "n\n" });
+    }
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    assert_eq!(daemon.pending().len(), 77);
+}
+
+#[test]
+fn approve_deny_all_is_bound_to_what_was_said() {
+    let daemon = Daemon::plain();
+    for (agent, session) in [("codex", "a"), ("codex", "b"), ("gemini", "a")] {
+        let body = json!({ "command": "mkdir x", "agent": agent, "session_id": session });
+        daemon.post(&body).ok();
+    }
+    let run = |arguments: &[&str], said: &str| {
+        let words = [&["approve", "--deny-all"], arguments].concat();
+        let mut terminal = Terminal::start(&daemon, &words);
+        terminal.shows("operator's token: ");
+        terminal.send(&format!("{TOKEN}\n"));
+        assert_eq!(terminal.end(), 0);
+        terminal.shows(said);
+    };
+    run(&["--session", "a", "--agent", "gemini"], "1 denied");
+    run(&["--session", "c"], "0 denied");
+    assert_eq!(daemon.pending().len(), 2);
+    run(&[], "2 denied");
+}
+
+#[test]
+fn flood_watch_shows_every_session_and_denies_one_at_once() {
+    let (daemon, honest) = flooded(20_000);
+    let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 120);
+    terminal.shows("operator's token (Enter to look on): ");
+    terminal.send(&format!("{TOKEN}\n"));
+    let screen = terminal.shows("1–100 of 20,001 questions wait");
+    assert!(screen.contains("rm -r honest"), "{screen}");
+    assert!(
+        screen.contains("most: 20,000, of codex, session flood"),
+        "{screen}"
+    );
+    terminal.send(">");
+    let screen = terminal.shows("101–200 of 20,001 questions wait");
+    assert!(screen.contains("100 DELETE"), "{screen}");
+    terminal.send("<");
+    terminal.shows("1–100 of 20,001 questions wait");
+    // What is answered elsewhere is counted.
+    daemon.respond(&json!(1), "DENIED").ok();
+    terminal.shows("1–100 of 20,000 questions wait");
+    terminal.send("N");
+    terminal.shows("choose a question first");
+    terminal.send(DOWN);
+    let screen = terminal.shows("because");
+    assert!(screen.contains("rm -r flood-"), "{screen}");
+    // Twice, and nothing in between.
+    terminal.send("N");
+    terminal.shows("N again denies all questions of agent codex, session flood");
+    terminal.send("j");
+    terminal.until(|screen| !screen.contains("N again"));
+    terminal.send("k");
+    terminal.send("N");
+    terminal.shows("N again denies all questions of agent codex, session flood");
+    terminal.send("N");
+    terminal.shows("questions were denied");
+    let screen = terminal.shows("1 question waits");
+    assert!(screen.contains("rm -r honest"), "{screen}");
+    daemon.respond(&json!(honest), "DENIED").ok();
+    terminal.shows(NOTHING);
+}
+
+#[test]
+fn flood_watch_knows_what_waits_though_no_place_is_left_to_listen() {
+    let daemon = Daemon::plain();
+    let listen = |_| {
+        let mut stream = TcpStream::connect(("127.0.0.1", daemon.port)).unwrap();
+        let head = "GET /api/hooks/events HTTP/1.0\r\nHost: localhost\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.read_exact(&mut [0; 12]).unwrap();
+        stream
+    };
+    let _strangers: Vec<_> = (0..64).map(listen).collect();
+    daemon.ask("mkdir out");
+    // The operator has a place of its own.
+    let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 120);
+    terminal.shows("operator's token (Enter to look on): ");
+    terminal.send(&format!("{TOKEN}\n"));
+    terminal.shows(" connected");
+    terminal.shows("1 question waits");
+    // Who looks on reads it again and again.
+    let mut looking = Terminal::of_size(&daemon, &["watch"], 40, 120);
+    looking.shows("operator's token (Enter to look on): ");
+    looking.send("\n");
+    looking.shows("read every second: ");
+    looking.shows("1 question waits");
+    daemon.ask("mkdir more");
+    looking.shows("2 questions wait");
+    terminal.shows("2 questions wait");
+}
+
+/// A service of which one path has a response of one's own; `None` is no response at all.
+struct Faulty {
+    port: u16,
+}
+
+impl Faulty {
+    fn start(path: &'static str, response: Option<Vec<u8>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let response = response.clone();
+                thread::spawn(move || serve(stream, path, response));
+            }
+        });
+        Self { port }
+    }
+
+    /// A program in a terminal that speaks to it.
+    fn terminal(&self, arguments: &[&str]) -> (Daemon, Terminal) {
+        let mut daemon = Daemon::plain();
+        daemon.port = self.port;
+        let terminal = Terminal::of_size(&daemon, arguments, 40, 140);
+        (daemon, terminal)
+    }
+}
+
+fn whole(status: &str, body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+fn serve(mut stream: TcpStream, path: &str, response: Option<Vec<u8>>) {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(1) => head.push(byte[0]),
+            _ => return,
+        }
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let target = head.split(' ').nth(1).unwrap_or_default();
+    let answer = if target.starts_with(path) {
+        match response {
+            Some(response) => response,
+            // As long as the client likes.
+            None => {
+                thread::sleep(Duration::from_secs(60));
+                return;
+            }
+        }
+    } else if target.starts_with("/api/hooks/events") {
+        let hello = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+            id: 1\nevent: hello\ndata: {\"resumed\": false}\n\n";
+        let _ = stream.write_all(hello.as_bytes());
+        thread::sleep(Duration::from_secs(60));
+        return;
+    } else if target.starts_with("/api/hooks/pending") {
+        let empty = json!({ "pending": [], "total": 0, "next": null, "sessions": [],
+            "generated_at": "2026-05-01T00:00:00Z" });
+        whole("200 OK", &empty)
+    } else {
+        whole("200 OK", &json!({ "decisions": [] }))
+    };
+    let _ = stream.write_all(&answer);
+}
+
+/// What is no complete list of questions.
+fn faults() -> Vec<(&'static str, Vec<u8>)> {
+    let refused =
+        |status: &str, code: &str| whole(status, &json!({ "error": "not now", "code": code }));
+    let list = json!({ "pending": [], "total": 0, "next": null, "sessions": [],
+        "generated_at": "2026-05-01T00:00:00Z" });
+    let mut parts = vec![
+        (
+            "too many requests",
+            refused("429 Too Many Requests", "RATE_LIMITED"),
+        ),
+        (
+            "an error of the database",
+            refused("500 Internal Server Error", "DB_ERROR"),
+        ),
+        (
+            "the end of the service",
+            refused("503 Service Unavailable", "SHUTTING_DOWN"),
+        ),
+        ("no list", whole("200 OK", &json!({}))),
+        (
+            "a list that is none",
+            whole("200 OK", &json!({ "pending": null, "total": 0 })),
+        ),
+        (
+            "no JSON",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello".to_vec(),
+        ),
+        ("no HTTP", b"220 mail.example ESMTP\r\n".to_vec()),
+        ("nothing", Vec::new()),
+    ];
+    for field in ["pending", "total", "next"] {
+        let mut list = list.clone();
+        list.as_object_mut().unwrap().remove(field);
+        parts.push(("a list without one of its fields", whole("200 OK", &list)));
+    }
+    // Cut off in the middle, by length and by chunks.
+    let mut cut = whole("200 OK", &list);
+    cut.truncate(cut.len() - 3);
+    parts.push(("a list that is cut off", cut));
+    let chunk = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"pen\r\n";
+    parts.push(("chunks that are cut off", chunk.as_bytes().to_vec()));
+    // More than a client reads: 70 MB of blanks before the list.
+    let body = format!("{}{list}", " ".repeat(70 << 20));
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    parts.push(("more than is read", (head + &body).into_bytes()));
+    parts
+}
+
+#[test]
+fn approve_says_that_nothing_waits_only_if_it_knows() {
+    for (fault, response) in faults() {
+        let faulty = Faulty::start("/api/hooks/pending", Some(response));
+        let (_daemon, mut terminal) = faulty.terminal(&["approve"]);
+        // The service may be busy with others only: then the operator is asked for the token.
+        let screen = terminal.until(|screen| !screen.trim().is_empty());
+        if screen.contains("operator's token") {
+            terminal.send(&format!("{TOKEN}\n"));
+        }
+        assert_eq!(terminal.end(), 3, "{fault}: {}", terminal.screen());
+        assert!(
+            !terminal.screen().contains(NOTHING),
+            "{fault}: {}",
+            terminal.screen()
+        );
+    }
+    // No service at all.
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let (_daemon, terminal) = Faulty { port }.terminal(&["approve"]);
+    assert_eq!(terminal.end(), 3);
+    assert!(
+        !terminal.screen().contains(NOTHING),
+        "{}",
+        terminal.screen()
+    );
+}
+
+#[test]
+fn approve_that_gets_no_answer_says_so() {
+    let faulty = Faulty::start("/api/hooks/pending", None);
+    let (_daemon, mut terminal) = faulty.terminal(&["approve"]);
+    terminal.shows("operator's token: ");
+    terminal.send(&format!("{TOKEN}\n"));
+    assert_eq!(terminal.end(), 3, "{}", terminal.screen());
+    let screen = terminal.shows("no answer within");
+    assert!(!screen.contains(NOTHING), "{screen}");
+}
+
+#[test]
+fn watch_says_that_nothing_waits_only_if_it_knows() {
+    for (fault, response) in faults() {
+        let faulty = Faulty::start("/api/hooks/pending", Some(response));
+        let (_daemon, mut terminal) = faulty.terminal(&["watch"]);
+        terminal.shows("operator's token (Enter to look on): ");
+        terminal.send("\n");
+        let screen = terminal.shows("away: ");
+        assert!(
+            screen.contains("what waits is unknown"),
+            "{fault}: {screen}"
+        );
+        assert!(!screen.contains(NOTHING), "{fault}: {screen}");
+        terminal.send("q");
+    }
+    // The same where nothing answers, as long as it does not.
+    let faulty = Faulty::start("/api/hooks/pending", None);
+    let (_daemon, mut terminal) = faulty.terminal(&["watch"]);
+    terminal.shows("operator's token (Enter to look on): ");
+    terminal.send("\n");
+    for _ in 0..10 {
+        let screen = terminal.shows("what waits is unknown");
+        assert!(!screen.contains(NOTHING), "{screen}");
+        thread::sleep(Duration::from_millis(200));
+    }
+    // And where a service is as it should be, it is known.
+    let faulty = Faulty::start("/no/path", None);
+    let (_daemon, mut terminal) = faulty.terminal(&["watch"]);
+    terminal.shows("operator's token (Enter to look on): ");
+    terminal.send("\n");
+    terminal.shows(NOTHING);
+}
+
+#[test]
+fn doctor_calls_a_service_well_only_if_it_says_so() {
+    for (fault, response) in faults() {
+        let faulty = Faulty::start("/health", Some(response));
+        let (_daemon, terminal) = faulty.terminal(&["doctor"]);
+        assert_eq!(terminal.end(), 1, "{fault}: {}", terminal.screen());
+        terminal.shows("BAD  daemon: ");
+    }
+}
+
+#[test]
+fn watch_tells_since_when_what_waits_is_unknown() {
+    let daemon = Daemon::plain();
+    daemon.ask("mkdir out");
+    let mut terminal = Terminal::of_size(&daemon, &["watch"], 40, 140);
+    terminal.shows("operator's token (Enter to look on): ");
+    terminal.send("\n");
+    terminal.shows("1 question waits");
+    let setup = daemon.into_setup();
+    let screen = terminal.shows("what waits is unknown: ");
+    assert!(screen.contains("Z: 1 question waits"), "{screen}");
+    drop(setup);
+}
