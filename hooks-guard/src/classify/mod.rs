@@ -27,7 +27,9 @@ pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
 pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput};
 
 use judge::Judge;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use judge::plain as plain_program;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use parts::Manifest;
 use parts::Recorder;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]

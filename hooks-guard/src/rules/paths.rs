@@ -140,6 +140,7 @@ impl Start {
 
     /// The paths that a text may stand for, for each directory. Links are followed only before `..`,
     /// which means another folder then.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn paths(&self, text: &str) -> Vec<String> {
         let most = if text.contains("..") { 2 } else { 1 };
         let mut paths: Vec<String> = Vec::new();
