@@ -31,12 +31,14 @@ struct State {
     schema: Option<i64>,
     /// Hashes of the entries after the head in the file without its log.
     recent: BTreeMap<i64, [u8; 32]>,
+    #[cfg(feature = "sqlite")]
     file: Option<FileState>,
     /// What was found wrong beside any request.
     fault: Option<AuditError>,
 }
 
 /// What the file of a SQLite database had without its log when it was read last.
+#[cfg(feature = "sqlite")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileState {
     pub(super) stamp: Stamp,
@@ -45,6 +47,7 @@ pub(super) struct FileState {
 }
 
 /// Changes when a file is written to: its length, and the times of its last changes.
+#[cfg(feature = "sqlite")]
 pub(super) type Stamp = (u64, i128, i128);
 
 impl Anchor {
@@ -79,6 +82,7 @@ impl Anchor {
     }
 
     /// Fails every use of the trail with an error, until there is none.
+    #[cfg(feature = "postgres")]
     pub(super) fn set_fault(&self, fault: Option<AuditError>) {
         self.state().fault = fault;
     }
@@ -90,11 +94,13 @@ impl Anchor {
         }
     }
 
+    #[cfg(feature = "sqlite")]
     pub(super) fn file(&self) -> Option<FileState> {
         self.state().file
     }
 
     /// Takes a state of the file, if it is on the way from the one before to the head.
+    #[cfg(feature = "sqlite")]
     pub(super) fn take_file(&self, file: FileState) -> bool {
         let mut state = self.state();
         let is_known = match (state.file.and_then(|before| before.head), file.head) {
@@ -113,6 +119,7 @@ impl Anchor {
     }
 
     /// Takes the first state of the file, with the entries from there to the head.
+    #[cfg(feature = "sqlite")]
     pub(super) fn begin_file(&self, file: FileState, entries: Vec<(i64, [u8; 32])>) {
         let mut state = self.state();
         state.recent.extend(entries);
