@@ -407,7 +407,9 @@ fn a_database_of_before_is_brought_up_to_date() {
                 "INSERT INTO searched SELECT at, id, class, requires, response, folded
                     FROM new.searched"
                     .to_owned(),
-                format!("INSERT INTO remembered ({remembered}) SELECT {remembered} FROM new.remembered"),
+                format!(
+                    "INSERT INTO remembered ({remembered}) SELECT {remembered} FROM new.remembered"
+                ),
                 "INSERT INTO log SELECT * FROM new.log".to_owned(),
                 "DELETE FROM head".to_owned(),
                 "INSERT INTO head SELECT * FROM new.head".to_owned(),

@@ -9,9 +9,8 @@ use thiserror::Error;
 use super::private::Private;
 use super::secrets::{Lists, Paths};
 use super::{
-    Contents, Count, Decides, Effect, Keyboard, Language, Opt, Pager, Program, Recurses, Role, Style,
-    Takes,
-    Terminal, Variable, Verb,
+    Contents, Count, Decides, Effect, Keyboard, Language, Opt, Pager, Program, Recurses, Role,
+    Style, Takes, Terminal, Variable, Verb,
 };
 
 /// A mistake in a table.
