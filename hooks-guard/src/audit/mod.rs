@@ -487,6 +487,7 @@ impl AuditStore {
                     break;
                 }
             }
+            expired.sort_unstable();
         }
         deadlines.close(&over);
         Ok(expired)

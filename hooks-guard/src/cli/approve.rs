@@ -60,6 +60,8 @@ pub(crate) fn approve(options: Options) -> Result<bool, Failure> {
     // The token is sent only after the service has proved on the same connection that it has the key.
     let client = options.setup.load()?.client()?;
     let runtime = runtime()?;
+    // The token is not to be typed for another program.
+    runtime.block_on(questions::check(&client))?;
     if options.deny_all {
         let client = client.with_token(token()?);
         let which = json!({

@@ -6,6 +6,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use hooks_guard::places::Places;
 use nix::unistd::{Gid, Group, User, geteuid};
 
 use super::setup::Loaded;
@@ -13,8 +14,13 @@ use super::setup::Loaded;
 /// Returns why a file of this configuration must not be followed for a request in `cwd`, if one
 /// must not.
 pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
-    let own = loaded.own_folders();
-    let projects = Projects::around(cwd, &loaded.places.home);
+    // By the system alone: a project can set `HOME` to a folder of its own.
+    let user = Places::of_user();
+    let own = user
+        .iter()
+        .flat_map(|places| [&places.config, &places.data])
+        .collect::<Vec<_>>();
+    let projects = Projects::around(cwd, user.as_ref().map(|places| places.home.as_path()));
     loaded.files().iter().find_map(|file| {
         let is_in_own_folder = own.iter().any(|folder| file.starts_with(folder));
         let project = || projects.with(file).filter(|_| !is_roots_alone(file));
@@ -36,8 +42,11 @@ struct Projects(Vec<PathBuf>);
 impl Projects {
     /// The directory of the request, that of this process, and the repositories around them. A
     /// folder with the user's home in it is no project: repositories of settings are kept there.
-    fn around(cwd: Option<&Path>, home: &Path) -> Self {
-        let homes = [home.to_owned(), real(home)];
+    fn around(cwd: Option<&Path>, home: Option<&Path>) -> Self {
+        let homes: Vec<PathBuf> = home
+            .into_iter()
+            .flat_map(|home| [home.to_owned(), real(home)])
+            .collect();
         let mut folders = Vec::new();
         for start in cwd
             .map(Path::to_owned)
@@ -170,8 +179,11 @@ mod tests {
         fs::create_dir_all(project.join("src/deep")).expect("folders");
         fs::create_dir_all(project.join(".git")).expect("a folder");
         fs::create_dir_all(home.join(".git")).expect("a folder");
-        let inside =
-            |cwd: &Path, file: &Path| Projects::around(Some(cwd), &home).with(file).is_some();
+        let inside = |cwd: &Path, file: &Path| {
+            Projects::around(Some(cwd), Some(&home))
+                .with(file)
+                .is_some()
+        };
         let deep = project.join("src/deep");
         for file in ["x.toml", "src/x.toml", "no/such/x.toml", "../app/x.toml"] {
             assert!(inside(&deep, &project.join(file)), "{file}");

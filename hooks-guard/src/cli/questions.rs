@@ -7,6 +7,7 @@ use hooks_guard::client::{Client, ClientError};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 /// How long the service may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -34,6 +35,15 @@ pub(crate) struct Questions {
 /// A field that has to be there, though it may be null.
 fn required<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<String>, D::Error> {
     Option::deserialize(field)
+}
+
+/// Checks that the service is there and proves that it has the key.
+///
+/// # Errors
+/// If it is not, or does not.
+pub(crate) async fn check(client: &Client) -> Result<(), ClientError> {
+    let connected = timeout(LIMIT, client.connect()).await;
+    connected.map_err(|_| ClientError::Late(LIMIT))?.map(drop)
 }
 
 /// Reads a page, from the beginning or from a cursor on.

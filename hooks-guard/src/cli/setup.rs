@@ -115,15 +115,30 @@ impl HookSetup {
         {
             return Err(relative(file));
         }
-        // A user that the system does not know has the files that are named.
-        let named = || Some(Places::below(self.config.as_ref()?.parent()?));
-        let places = Places::of_user().or_else(named).ok_or_else(|| {
+        let places = match &self.config {
+            // A user that the system does not know has the files that are named.
+            Some(config) => Places::of_user().or_else(|| Some(Places::below(config.parent()?))),
+            None => places_without_options(),
+        };
+        let places = places.ok_or_else(|| {
             Failure::Other(
                 "the system's user database has no home of this user; run `hooks-guard install` again, which names the configuration"
                     .to_owned(),
             )
         })?;
         Loaded::read(places, self.config.clone(), self.database.as_ref())
+    }
+}
+
+/// The folders of a hook whose command names no configuration: those of the user by the system's
+/// user database. If the guard keeps nothing there, as in a container or in a test that sets
+/// another `HOME`, those by the environment; files of a project are refused there, too.
+fn places_without_options() -> Option<Places> {
+    let user = Places::of_user();
+    let is_used = |places: &Places| places.config.exists() || places.data.exists();
+    match Places::of_environment() {
+        Some(others) if !user.as_ref().is_some_and(is_used) => Some(others),
+        _ => user,
     }
 }
 
@@ -215,11 +230,6 @@ impl Loaded {
         ];
         files.extend(self.trail_file());
         files
-    }
-
-    /// The folders that are the guard's own wherever the user keeps other things.
-    pub(crate) fn own_folders(&self) -> [&Path; 2] {
-        [&self.defaults.config, &self.defaults.data]
     }
 
     /// Speaks to the service of this configuration, once it has proved itself.

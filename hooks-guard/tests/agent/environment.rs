@@ -116,6 +116,32 @@ fn a_hook_without_options_follows_no_variable_either() {
     assert!(!x.join("audit.db").exists() && !x.join("hooks-guard/audit.db").exists());
 }
 
+/// Containers set another `HOME` than the user database has.
+#[test]
+fn without_options_and_without_an_installation_home_leads_the_hook() {
+    let used = hooks_guard::places::Places::of_user()
+        .is_some_and(|user| user.config.exists() || user.data.exists());
+    if used {
+        eprintln!("left out: the guard is installed for this user");
+        return;
+    }
+    let home = Home::new();
+    let mut hook = home.command();
+    hook.args(["hook", "claude-code"]);
+    let input = before("rm -rf build", "1");
+    assert_eq!(told(&crate::ended(&mut hook, &input)).0, "ask");
+    assert_eq!(home.trail().len(), 1);
+    // The same folders in the project lead nowhere.
+    let project = project();
+    let mut hook = home.command();
+    hook.args(["hook", "claude-code"]);
+    hook.env("HOME", project.path().join("x"));
+    let input = in_project("rm -rf build", project.path());
+    let (said, reason) = told(&crate::ended(&mut hook, &input));
+    assert_eq!(said, "ask", "{reason}");
+    assert!(reason.contains("is inside the project"), "{reason}");
+}
+
 #[test]
 fn a_configuration_that_is_not_there_is_the_default_one() {
     let home = Home::new();

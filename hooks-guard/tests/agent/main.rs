@@ -712,10 +712,12 @@ fn a_script_that_changes_while_its_question_waits_is_asked_about_again() {
     for (response, decision) in [("APPROVED", "allow"), ("DENIED", "deny")] {
         let home = Home::new();
         let service = Service::start(&home);
-        let script = home.path().join("deploy.sh");
+        let project = home.path().join("project");
+        std::fs::create_dir(&project).expect("a folder");
+        let script = project.join("deploy.sh");
         std::fs::write(&script, "echo one").expect("a file");
         let mut call = before("bash deploy.sh", "1");
-        call["cwd"] = home.path().to_str().expect("text").into();
+        call["cwd"] = project.to_str().expect("text").into();
         let arguments = ["--unattended", "--timeout", "60"];
         let output = std::thread::scope(|scope| {
             let asked = scope.spawn(|| home.hook("claude-code", &arguments, &call));

@@ -45,6 +45,7 @@ fn places() -> Vec<(Place, Option<std::sync::Arc<crate::cluster::Cluster>>)> {
 fn new(command: &str) -> NewDecision {
     let mut new = decision(command, Crud::Delete, Timestamp::now());
     new.deadline = Some(Timestamp::now() + Duration::from_secs(600));
+    new.scope = Some(scope(&new.request));
     new
 }
 
