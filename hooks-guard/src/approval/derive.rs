@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use super::files::{Lookup, Reader};
 use super::package::{includes, is_makefile, scripts};
-use crate::classify::{Classifier, Crud, Manifest, Part, Parts, UNKNOWN, Word};
+use crate::classify::{Classifier, Crud, Manifest, Part, Parts, UNKNOWN, UnseenCode, Word};
 use crate::request::PermissionRequest;
 use crate::rules::{NOWHERE, Start, start_of, words_of};
 
@@ -119,8 +119,8 @@ impl<'a> Derivation<'a> {
             // What there is may be very much.
             return;
         }
-        if let Some(why) = parts.unseen_code {
-            self.refuse(unseen(why));
+        if let Some(why) = unseen(parts.unseen_code) {
+            self.refuse(why);
         }
         let goes_up = |cwd: &Path| cwd.components().any(|part| part == Component::ParentDir);
         if cwd.is_some_and(goes_up) {
@@ -178,7 +178,7 @@ impl<'a> Derivation<'a> {
                 self.refuse(format!("it depends on {MAX_LOOKUPS} files or more"));
                 return;
             }
-            if asks || part.unseen_code.is_some() {
+            if asks || unseen(part.unseen_code).is_some() {
                 self.part(at, part, parts, &place);
             }
         }
@@ -187,8 +187,8 @@ impl<'a> Derivation<'a> {
     fn part(&mut self, at: usize, part: &Part, parts: &Parts, place: &Place) {
         let before = self.lookups.len();
         self.runs_code |= part.code;
-        if let Some(why) = part.unseen_code {
-            self.refuse(unseen(why));
+        if let Some(why) = unseen(part.unseen_code) {
+            self.refuse(why);
         }
         if let Some(program) = part.words.first().and_then(Word::value)
             && !program.contains('/')
@@ -215,11 +215,11 @@ impl<'a> Derivation<'a> {
         }
         self.manifests(part, place);
         self.input(part, parts, place);
-        for script in &part.scripts {
+        for script in &part.package_scripts {
             self.script(script, place);
         }
         let mut options = part.calls.iter().flat_map(|call| &call.options);
-        if !part.scripts.is_empty() && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name)) {
+        if !part.package_scripts.is_empty() && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name)) {
             self.refuse("scripts of other packages run");
         }
         if part.code && part.code_files.is_empty() {
@@ -599,8 +599,11 @@ fn if_there(path: &str) -> Lookup {
     Lookup::Named(folder.to_owned(), name.to_owned())
 }
 
-fn unseen(why: &str) -> String {
-    format!("it {why}")
+/// Why code cannot be named, if it is only known when it runs; the files that an interpreter
+/// reads are followed on their own.
+fn unseen(source: Option<UnseenCode>) -> Option<String> {
+    let source = source.filter(|source| *source != UnseenCode::Input)?;
+    Some(format!("it {}", source.reason()))
 }
 
 /// Whether nothing of a path is only known when the command runs.

@@ -33,7 +33,7 @@ pub(crate) use judge::plain as plain_program;
 pub(crate) use parts::Manifest;
 use parts::Recorder;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use parts::Script;
+pub(crate) use parts::{Script, UnseenCode};
 use semantic::Stage;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) use tables::Language as ScriptLanguage;

@@ -63,10 +63,8 @@ pub struct Parts {
     pub loose: Option<Crud>,
     /// The texts in other languages that run, each with the part that runs it.
     pub(crate) scripts: Vec<Script>,
-    /// Whether text runs that is only known then, outside of any part.
-    pub(crate) runs_unknown: bool,
-    /// Why code that belongs to no part is only known when it runs, if it is.
-    pub(crate) unseen_code: Option<&'static str>,
+    /// Where code that belongs to no part comes from, if it is only known when it runs.
+    pub(crate) unseen_code: Option<UnseenCode>,
 }
 
 /// A command that would run: a program with its words; or, without words, what stands around
@@ -113,8 +111,6 @@ pub struct Part {
     /// Whether code in what it reads may run: it is an interpreter, a client of one, or a wrapper
     /// that may start a shell.
     pub runs_input: bool,
-    /// Whether text runs that is only known then: as code, or as the name of a program.
-    pub(crate) runs_unknown: bool,
     /// The files whose code it runs, which its words name: the script of an interpreter, a
     /// program by its path.
     pub(crate) code_files: Vec<Word>,
@@ -125,9 +121,51 @@ pub struct Part {
     /// The files that it looks up by a name of its own, such as `Makefile`.
     pub(crate) manifests: Vec<Manifest>,
     /// The scripts of a manifest that it runs, such as `test` of `package.json`.
-    pub(crate) scripts: Vec<Word>,
-    /// Why the code that it runs is only known when it runs, if it is.
-    pub(crate) unseen_code: Option<&'static str>,
+    pub(crate) package_scripts: Vec<Word>,
+    /// Where code that it runs comes from, if that is only known when it runs.
+    pub(crate) unseen_code: Option<UnseenCode>,
+}
+
+/// Where code comes from that is only known when it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UnseenCode {
+    /// The input of an interpreter: a pipe, a file or a document.
+    Input,
+    /// A word that is a script in another language than the shell's.
+    Script,
+    /// Text that the shell runs.
+    Text,
+    /// The name of a program.
+    Program,
+    /// The value of an alias.
+    Alias,
+    /// An expression that the shell computes, or an index in it.
+    Expression,
+}
+
+impl UnseenCode {
+    /// What a part with such code does, as the end of a sentence.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::Input => "runs what it reads",
+            Self::Script => "runs a script that is only known when it runs",
+            Self::Text => "runs text that is only known when it runs",
+            Self::Program => "runs a program that is only known when it runs",
+            Self::Alias => "runs an alias that is not known",
+            Self::Expression => "computes an expression that is only known when it runs",
+        }
+    }
+
+    /// The source of a part that has two of them.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            _ if self == other => self,
+            // Neither may hide the other.
+            (Self::Input | Self::Script, Self::Input | Self::Script) => Self::Text,
+            (Self::Input | Self::Script, _) => other,
+            _ => self,
+        }
+    }
 }
 
 /// A file that a program looks up by a name that its table knows.
@@ -240,12 +278,11 @@ impl Part {
             ask: false,
             code: false,
             runs_input: false,
-            runs_unknown: false,
             code_files: Vec::new(),
             settings_files: Vec::new(),
             replaces_files: false,
             manifests: Vec::new(),
-            scripts: Vec::new(),
+            package_scripts: Vec::new(),
             unseen_code: None,
         }
     }
@@ -503,14 +540,14 @@ impl Recorder {
         }
     }
 
-    /// Notes why the code that runs is only known when it runs.
-    pub(crate) fn unseen_code(&mut self, why: &'static str) {
-        if !self.on {
-            return;
-        }
-        match self.current() {
-            Some(part) => part.unseen_code = Some(why),
-            None => self.parts.unseen_code = Some(why),
+    /// Notes code that is only known when it runs.
+    pub(crate) fn unseen_code(&mut self, source: UnseenCode) {
+        let noted = match self.open.last() {
+            Some(at) => self.parts.all.get_mut(*at).map(|part| &mut part.unseen_code),
+            None => Some(&mut self.parts.unseen_code),
+        };
+        if let Some(noted) = noted {
+            *noted = Some(noted.map_or(source, |before| before.and(source)));
         }
     }
 
@@ -576,14 +613,6 @@ impl Recorder {
                 text: text.to_owned(),
                 part: self.open.last().copied(),
             });
-        }
-    }
-
-    /// Notes that the innermost part runs text that is only known then.
-    pub(crate) fn runs_unknown(&mut self) {
-        match self.current() {
-            Some(part) => part.runs_unknown = true,
-            None => self.parts.runs_unknown = true,
         }
     }
 
@@ -676,10 +705,10 @@ fn decided_by(part: &mut Part, call: &Call) {
         match script.as_str() {
             "operand" => {
                 let first = call.operands.iter().take(1);
-                part.scripts
+                part.package_scripts
                     .extend(first.map(|operand| Word::of(&operand.arg)));
             }
-            name => part.scripts.push(Word {
+            name => part.package_scripts.push(Word {
                 text: match name {
                     "command" => call.path.rsplit(' ').next().unwrap_or(name).to_owned(),
                     name => name.to_owned(),

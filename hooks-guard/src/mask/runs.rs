@@ -12,7 +12,7 @@ use regex::Regex;
 
 use super::tokens::TOKENS;
 use super::{Hidden, Kind};
-use crate::classify::{Classifier, Crud, Part, Parts, Script, ScriptLanguage, UNKNOWN, Word};
+use crate::classify::{Classifier, Crud, Part, Parts, Script, ScriptLanguage, UNKNOWN, UnseenCode, Word};
 
 /// Of more secrets than this it is not found out which one is code.
 const MOST_SECRETS: usize = 32;
@@ -203,7 +203,7 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
             && truth.effect == shown.effect
             && truth.code == shown.code
             && truth.runs_input == shown.runs_input
-            && truth.runs_unknown == shown.runs_unknown
+            && truth.unseen_code == shown.unseen_code
             && truth.substitutions == shown.substitutions
             && truth.input.as_ref().map(Option::is_some)
                 == shown.input.as_ref().map(Option::is_some)
@@ -215,7 +215,7 @@ fn runs_alike(truth: &Parts, shown: &Parts, mark: &str) -> bool {
         && truth.loose == shown.loose
         && truth.substitutions == shown.substitutions
         && truth.functions == shown.functions
-        && truth.runs_unknown == shown.runs_unknown
+        && truth.unseen_code == shown.unseen_code
 }
 
 /// Where the marks may get to when the command runs.
@@ -312,9 +312,9 @@ impl<'p> Reach<'p> {
     fn reaches_code(&self) -> bool {
         let unknown = |at: &usize| {
             let part = &self.parts.all[*at];
-            part.runs_unknown || self.sources(part)
+            runs_unseen(part.unseen_code) || self.sources(part)
         };
-        self.parts.runs_unknown
+        runs_unseen(self.parts.unseen_code)
             || (0..self.parts.all.len())
                 .filter(unknown)
                 .any(|at| self.reaches_unknown(at))
@@ -612,7 +612,7 @@ impl<'p> Reach<'p> {
             let line = line.replace(UNKNOWN, "\"$_\"");
             Classifier::new().parts(&line).is_none_or(|parts| {
                 let programs = parts.all.iter().filter_map(|part| part.words.first());
-                parts.all.iter().any(|part| part.runs_unknown)
+                parts.all.iter().any(|part| runs_unseen(part.unseen_code))
                     || programs.into_iter().any(|name| may_be(&name.text))
             })
         })
@@ -623,6 +623,11 @@ impl<'p> Reach<'p> {
         let around = |at: &usize| self.parts.all[*at].within;
         std::iter::successors(around(&at), move |at| around(at))
     }
+}
+
+/// Whether text runs that is only known then, besides the scripts of other languages.
+fn runs_unseen(source: Option<UnseenCode>) -> bool {
+    source.is_some_and(|source| source != UnseenCode::Script)
 }
 
 fn is_one_of(part: &Part, names: &[&str]) -> bool {

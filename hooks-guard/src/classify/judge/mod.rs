@@ -29,7 +29,7 @@ pub(crate) use run::plain;
 pub(crate) use special::SPECIALS;
 pub(crate) use words::{Arg, UNKNOWN};
 
-use super::parts::Recorder;
+use super::parts::{Recorder, UnseenCode};
 use super::shell::{Inner, Reading, Script, Span};
 use super::tables::{Effect, Tables};
 use super::{Crud, TerminalInput};
@@ -275,9 +275,8 @@ impl<'t> Judge<'t> {
         if arg.known() && !arg.guess {
             return self.text(&arg.text, Place::Fixed(arg.span), input);
         }
-        let why = "runs text that is only known when it runs";
-        self.parts.unseen_code(why);
-        self.runs_unknown(arg.span, why);
+        let source = UnseenCode::Text;
+        self.runs_unseen(arg.span, source, source.reason());
         let text = arg.text.replace(UNKNOWN, "\"$_\"");
         self.text(&text, Place::Fixed(arg.span), input);
         None
@@ -299,10 +298,15 @@ impl<'t> Judge<'t> {
         });
     }
 
-    /// Notes that code runs of which the text is only known when it runs.
-    pub(crate) fn runs_unknown(&mut self, span: Span, reason: impl Into<String>) {
+    /// Notes that code runs that is only known when it runs.
+    pub(crate) fn runs_unseen(
+        &mut self,
+        span: Span,
+        source: UnseenCode,
+        reason: impl Into<String>,
+    ) {
         self.find(Effect::Code, span, reason);
-        self.parts.runs_unknown();
+        self.parts.unseen_code(source);
     }
 
     /// Notes a read that must be asked about.

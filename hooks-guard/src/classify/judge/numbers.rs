@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use super::environment::{COMPUTED, FILLED, Value, is_numeric};
 use super::words::is_number;
 use super::{Arg, Judge, UNKNOWN};
+use crate::classify::parts::UnseenCode;
 use crate::classify::shell::Span;
 
 /// What is printed, as far as it is not known.
@@ -40,15 +41,17 @@ impl Judge<'_> {
         self.assigned_within(&expression.text, span);
         self.computed_values(span);
         if !expression.known() && !expression.inert {
-            self.runs_unknown(
+            self.runs_unseen(
                 span,
+                UnseenCode::Expression,
                 "the shell computes what is only known when it runs, and runs what stands in it",
             );
         }
         let mut seen = HashSet::new();
         if let Some(name) = self.foreign(&expression.text, &mut seen) {
-            self.runs_unknown(
+            self.runs_unseen(
                 span,
+                UnseenCode::Expression,
                 format!(
                     "the shell computes `{name}`, whose value is only known when it runs, and \
                      runs what stands in it"
@@ -62,8 +65,9 @@ impl Judge<'_> {
         self.computed(word);
         let (name, index) = word.text.split_once('[').unwrap_or((&word.text, ""));
         if name.contains(UNKNOWN) {
-            self.runs_unknown(
+            self.runs_unseen(
                 word.span,
+                UnseenCode::Expression,
                 "which variable this is is only known when it runs, and an index in it runs code",
             );
         }

@@ -4,6 +4,7 @@
 use super::builtin::quoted;
 use super::environment::Contents;
 use super::{Arg, Input, Judge, Output, Place, UNKNOWN};
+use crate::classify::parts::UnseenCode;
 use crate::classify::shell::Span;
 use crate::classify::tables::Effect;
 
@@ -84,12 +85,8 @@ impl Judge<'_> {
         if name.glob && name.known() {
             self.patterned(&args, input);
         }
-        if !name.known() || name.glob || name.maybe {
-            self.parts
-                .unseen_code("which program runs is only known when it runs");
-        }
         if !name.known() || name.glob {
-            self.runs_unknown(name.span, "which program runs is only known when it runs");
+            self.runs_unseen(name.span, UnseenCode::Program, "which program runs is only known when it runs");
             // What is not known may be empty: then the rest is the name.
             let rest = name.text.replace(UNKNOWN, "");
             let mut args = args;
@@ -108,7 +105,7 @@ impl Judge<'_> {
             return None;
         }
         if name.maybe {
-            self.runs_unknown(name.span, "a variable may name another program");
+            self.runs_unseen(name.span, UnseenCode::Program, "a variable may name another program");
         }
         let whole = Span::new(
             name.span.start,
@@ -167,7 +164,7 @@ impl Judge<'_> {
         };
         let span = args[0].span;
         let Some(value) = alias else {
-            self.runs_unknown(span, format!("`{name}` is an alias that is not known"));
+            self.runs_unseen(span, UnseenCode::Alias, format!("`{name}` is an alias that is not known"));
             return;
         };
         self.environment.aliases.remove(name);

@@ -12,6 +12,7 @@ mod variables;
 
 pub(crate) use self::awk::is_connection;
 use super::judge::{Arg, Judge};
+use super::parts::UnseenCode;
 use super::tables::Language;
 
 impl Judge<'_> {
@@ -24,8 +25,7 @@ impl Judge<'_> {
         }
         // A filter of `jq` neither writes nor runs anything.
         if language != Language::Jq && (!arg.known() || arg.guess) {
-            self.parts
-                .unseen_code("runs a script that is only known when it runs");
+            self.parts.unseen_code(UnseenCode::Script);
         }
         match language {
             Language::Sed => sed::judge(self, arg),

@@ -3,6 +3,7 @@
 use super::{Outcome, args};
 use crate::classify::judge::redirect::shown;
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN, Value};
+use crate::classify::parts::UnseenCode;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
 
@@ -264,7 +265,7 @@ pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
         if args(call).is_empty() && call.has(&["--version", "-v", "--help", "-h"]) {
             return Outcome::Table;
         }
-        judge.runs_unknown(whole, "`fish` runs what it reads");
+        judge.runs_unseen(whole, UnseenCode::Input, "`fish` runs what it reads");
         return Outcome::Done(None);
     };
     judge.verbs(call);

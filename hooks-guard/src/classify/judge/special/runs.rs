@@ -5,6 +5,7 @@ use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::shown;
 use crate::classify::judge::{Arg, Input, Judge};
 use crate::classify::language::is_connection;
+use crate::classify::parts::UnseenCode;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Language, Role, Verb};
 
@@ -140,7 +141,7 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
         }
         _ => match input {
             Input::Known(text) => code(judge, call, text, whole),
-            _ => judge.runs_unknown(whole, format!("`{}` runs what it reads", call.path)),
+            _ => judge.runs_unseen(whole, UnseenCode::Input, format!("`{}` runs what it reads", call.path)),
         },
     }
     judge.strange(call);

@@ -3,6 +3,7 @@
 use super::{Outcome, args};
 use crate::classify::judge::table::{overridden_by_header, place};
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::classify::parts::UnseenCode;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Given, Language, Role, Verb};
 
@@ -449,7 +450,7 @@ pub(super) fn sql_client(
 /// Judges what a client reads from its standard input.
 fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
     let Input::Known(text) = input else {
-        judge.runs_unknown(whole, format!("`{}` runs what it reads", call.path));
+        judge.runs_unseen(whole, UnseenCode::Input, format!("`{}` runs what it reads", call.path));
         return;
     };
     let language = call

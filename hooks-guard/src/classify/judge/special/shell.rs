@@ -4,6 +4,7 @@ use super::Outcome;
 use crate::classify::judge::environment::Contents;
 use crate::classify::judge::redirect::shown;
 use crate::classify::judge::{Arg, Input, Judge};
+use crate::classify::parts::UnseenCode;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect};
 
@@ -135,7 +136,7 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                 ))
             }
             _ => {
-                judge.runs_unknown(whole, format!("`{}` runs what it reads", call.path));
+                judge.runs_unseen(whole, UnseenCode::Input, format!("`{}` runs what it reads", call.path));
                 Outcome::Done(None)
             }
         },

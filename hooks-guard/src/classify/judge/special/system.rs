@@ -3,6 +3,7 @@
 use super::{Outcome, args};
 use crate::classify::judge::{Arg, Input, Judge, UNKNOWN};
 use crate::classify::language::powershell;
+use crate::classify::parts::UnseenCode;
 use crate::classify::shell::Span;
 use crate::classify::tables::{Call, Effect, Given, Language, Verb};
 
@@ -276,7 +277,7 @@ fn text_of(judge: &mut Judge<'_>, words: &[Arg], whole: Span) {
 fn stdin(judge: &mut Judge<'_>, whole: Span, input: &Input) -> Outcome {
     match input {
         Input::Known(text) => powershell::judge(judge, &Arg::new(text.clone(), whole)),
-        _ => judge.runs_unknown(whole, "PowerShell runs what it reads"),
+        _ => judge.runs_unseen(whole, UnseenCode::Input, "PowerShell runs what it reads"),
     }
     Outcome::Done(None)
 }
