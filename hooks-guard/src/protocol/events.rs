@@ -371,7 +371,7 @@ fn request(
             }
         }
         _ => {
-            let file = tools::access(name, tool, arguments)?;
+            let file = tools::access(name, tool, arguments, request.cwd.as_deref())?;
             request.command = tools::line(&file);
             request.file = Some(file);
         }

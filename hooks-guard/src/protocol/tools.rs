@@ -1,7 +1,7 @@
 //! The agents' tools: which of them run commands, which touch files, and which files.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hooks_runtime::display::shorten;
 use serde_json::Value;
@@ -185,15 +185,28 @@ const PATCHES: &[&str] = &[
 const MOST_FILES: usize = 1_000;
 
 /// What a use of a tool does with which files.
-pub(crate) fn access(name: &str, tool: Tool, arguments: &Object) -> Result<FileAccess, Problem> {
-    let (effect, files) = match tool {
+///
+/// A search or a list without a path is one of the folder in which the agent runs.
+pub(crate) fn access(
+    name: &str,
+    tool: Tool,
+    arguments: &Object,
+    cwd: Option<&Path>,
+) -> Result<FileAccess, Problem> {
+    let (effect, mut files) = match tool {
         Patch => {
             let text = input::spelled(arguments, PATCHES)?;
             patch::files(text.ok_or(Problem::Missing { field: "patch" })?)?
         }
-        Changes(effect) => (effect, files(arguments)?),
-        _ => (Crud::Read, files(arguments)?),
+        Changes(effect) => (effect, files(tool, arguments)?),
+        _ => (Crud::Read, files(tool, arguments)?),
     };
+    if matches!(tool, Searches | Lists)
+        && files.is_empty()
+        && let Some(cwd) = cwd.and_then(Path::to_str)
+    {
+        files.push(cwd.to_owned());
+    }
     let files = match tool {
         Searches => with_filters(files, arguments)?,
         _ => files,
@@ -246,7 +259,7 @@ pub(crate) fn line(access: &FileAccess) -> String {
     }
 }
 
-fn files(arguments: &Object) -> Result<Vec<String>, Problem> {
+fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
     let mut files = Vec::new();
     add(arguments, &mut files)?;
     for &field in PARTS {
@@ -258,8 +271,10 @@ fn files(arguments: &Object) -> Result<Vec<String>, Problem> {
             add(part, &mut files)?;
         }
     }
-    // A pattern may lead out of the directory, and so is a path of its own.
+    // A pattern of names may lead out of the directory, and so is a path of its own; that of a search
+    // is compared with what is in the files.
     if files.is_empty()
+        && tool != Searches
         && let Some(pattern) = input::text(arguments, "pattern")?
         && (pattern.starts_with(['/', '~']) || pattern.contains(".."))
     {

@@ -16,6 +16,9 @@ pub(crate) struct Named {
 /// No more names than this are kept of one pipeline.
 const MOST_NAMES: usize = 64;
 
+/// Stands among the variables for the descriptors that `exec` opens.
+pub(super) const DESCRIPTORS: &str = "<&";
+
 impl Judge<'_> {
     /// Notes a file or folder whose name the current pipeline prints.
     pub(crate) fn name(&mut self, arg: &Arg) {

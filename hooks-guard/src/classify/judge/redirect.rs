@@ -1,6 +1,7 @@
 //! Redirections.
 
 use super::environment::Contents;
+use super::names::DESCRIPTORS;
 use super::{Arg, Input, Judge, Named, Output};
 use crate::classify::Crud;
 use crate::classify::shell::{Operator, Redirect, Span};
@@ -114,7 +115,10 @@ impl Judge<'_> {
                 Operator::HereDocument | Operator::HereString => false,
             };
             match redirect.operator {
-                Operator::Duplicate if reads => sent.input = Input::Unknown,
+                Operator::Duplicate if reads => {
+                    self.names_held(DESCRIPTORS);
+                    sent.input = Input::Unknown;
+                }
                 Operator::Duplicate if prints => {
                     if target.text != "1" {
                         sent.printed = Printed::Unclear;

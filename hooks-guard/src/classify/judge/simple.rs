@@ -1,6 +1,7 @@
 //! Simple commands: assignments, redirections, and a program.
 
 use super::environment::{OWN, is_numeric};
+use super::names::DESCRIPTORS;
 use super::numbers::Shown;
 use super::redirect::{How, Printed, shown};
 use super::run::plain;
@@ -79,6 +80,11 @@ impl Judge<'_> {
         let mut sent = self.redirects(redirects, unread, how);
         if !redirects.is_empty() && moves(&args) {
             self.environment.moved = true;
+            // `exec 3< <(find …)`: what reads the descriptor later gets these names.
+            if redirects.iter().any(Redirect::takes) {
+                let names = self.names_in(&Input::Unknown);
+                self.holds_names(DESCRIPTORS, names);
+            }
         }
         let Some(name) = args.first() else {
             for (name, value) in set {

@@ -111,9 +111,7 @@ impl Judge<'_> {
                 );
             }
             // What `only` reads does not run.
-            let dry = call.options.iter().enumerate().any(|(at, given)| {
-                given.option.verb == Some(Verb::Only(Effect::Read)) && !withdrawn(call, at)
-            });
+            let dry = prints_other(call);
             // Without a folder it goes through the one where it runs.
             let files = |role: &Role| matches!(role, Role::Name | Role::Input);
             let told = roles
@@ -133,7 +131,8 @@ impl Judge<'_> {
         self.sends(call, whole);
         let given = program.reveals_given.as_ref();
         let given = given.filter(|_| !call.operands.is_empty());
-        if let Some(what) = program.reveals.as_ref().or(given) {
+        let shown = program.reveals.as_ref().filter(|_| !prints_other(call));
+        if let Some(what) = shown.or(given) {
             self.ask(whole, format!("`{}` shows {what}", call.path));
         }
         self.same(call);
@@ -444,6 +443,13 @@ fn address(call: &Call) -> Option<String> {
         return Some(host);
     }
     words.find_map(elsewhere)
+}
+
+/// Whether an option has a program print something else, such as its version.
+fn prints_other(call: &Call) -> bool {
+    call.options.iter().enumerate().any(|(at, given)| {
+        given.option.verb == Some(Verb::Only(Effect::Read)) && !withdrawn(call, at)
+    })
 }
 
 /// The other machine on which a place is, named without `://`: `host:path`, `host::module`.

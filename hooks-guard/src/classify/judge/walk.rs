@@ -193,10 +193,14 @@ impl Judge<'_> {
         );
         // What it reads may be the names that a command before it printed.
         let reads = piped || command.redirects.iter().any(Redirect::reads);
-        let names = match reads {
+        let mut names = match reads {
             true => self.names_in(&sent.input),
             false => Vec::new(),
         };
+        // `while read -u 3 f; do …; done 3< <(find …)`
+        if command.redirects.iter().any(|one| !one.reads() && one.takes()) {
+            names.extend(self.names_in(&Input::Unknown));
+        }
         let output = self.capturing(sent.printed == Printed::Away, |judge| {
             judge.with_names(names, |judge| {
                 judge.compound(&command.kind, &sent.input.clone(), span)

@@ -272,6 +272,18 @@ impl Redirect {
         self.descriptor == Operator::descriptor("<")
     }
 
+    /// Whether something can be read from what it opens, at any descriptor.
+    pub(crate) fn takes(&self) -> bool {
+        match self.operator {
+            Operator::Read
+            | Operator::ReadWrite
+            | Operator::HereDocument
+            | Operator::HereString => true,
+            Operator::Duplicate => self.reads(),
+            Operator::Write | Operator::Append => false,
+        }
+    }
+
     /// Whether it says where the standard output goes.
     pub(crate) fn prints(&self) -> bool {
         self.descriptor == Operator::descriptor(">")

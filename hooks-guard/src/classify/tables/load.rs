@@ -153,6 +153,7 @@ struct RawPrivate {
     open: Vec<String>,
     sources: Vec<String>,
     files: Vec<String>,
+    home: Vec<String>,
     variables: HashMap<String, String>,
 }
 
@@ -245,6 +246,7 @@ pub(super) fn secrets(text: &str) -> Result<Paths, TableError> {
         &raw.open,
         raw.sources,
         raw.files,
+        raw.home,
         raw.variables,
     );
     Ok(Paths::new(lists, private))

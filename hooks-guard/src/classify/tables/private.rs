@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::matches;
+use crate::classify::judge::UNKNOWN;
 use super::secrets::{fits, open};
 
 /// Folders that may hold secrets, and the exceptions.
@@ -16,6 +17,8 @@ pub(super) struct Private {
     sources: Vec<String>,
     /// Names that are those of files, and not of folders.
     files: Vec<String>,
+    /// Folders of a home.
+    home: Vec<String>,
     /// Variables with the folder or file that they name.
     variables: HashMap<String, String>,
 }
@@ -44,6 +47,7 @@ impl Private {
         open: &[String],
         sources: Vec<String>,
         files: Vec<String>,
+        home: Vec<String>,
         variables: HashMap<String, String>,
     ) -> Self {
         Self {
@@ -51,6 +55,7 @@ impl Private {
             open: open.iter().map(|text| Pattern::new(text)).collect(),
             sources,
             files,
+            home,
             variables,
         }
     }
@@ -74,11 +79,21 @@ impl Private {
 
     /// Returns whether one of the files that a path with open parts stands for may be a secret.
     pub(super) fn may_be(&self, path: &str) -> bool {
-        let (root, parts) = place(path);
+        let (mut root, mut parts) = place(path);
+        let mut is_open = parts.iter().any(|part| part.contains(open));
+        // `$x/.config/app/key`: the folder that is not known may be a home.
+        if root == Root::Relative
+            && let [first, folder, ..] = parts.as_slice()
+            && first.contains(UNKNOWN)
+            && self.home.contains(folder)
+        {
+            parts.remove(0);
+            (root, is_open) = (Root::Home, true);
+        }
         let Some((last, above)) = parts.split_last() else {
             return false;
         };
-        if !parts.iter().any(|part| part.contains(open))
+        if !is_open
             || self.open.iter().any(|one| one.is(root, &parts))
             || !self.covers(root, above)
             || self.is_source(last)
@@ -197,7 +212,7 @@ fn other_name(parts: &[String]) -> Option<(Root, Vec<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::classify::judge::UNKNOWN;
+    use super::UNKNOWN;
     use crate::classify::tables::Tables;
 
     #[test]
@@ -254,7 +269,9 @@ mod tests {
     fn patterns_in_such_folders_may_stand_for_secrets() {
         let tables = Tables::embedded();
         let unknown = format!("~/.config/{UNKNOWN}/settings");
+        let home = format!("{UNKNOWN}/.config/app/settings");
         for path in [
+            home.as_str(),
             "~/.config/*/settings",
             "~/.c*/app/t*",
             "~/*",
@@ -266,7 +283,11 @@ mod tests {
         ] {
             assert!(tables.may_be_private(path), "{path}");
         }
+        let source = format!("{UNKNOWN}/.config/app/main.rs");
+        let project = format!("{UNKNOWN}/.github/workflows/ci.yml");
         for path in [
+            source.as_str(),
+            project.as_str(),
             "~/.config/app/settings",
             "src/*",
             "~/projects/*/config",

@@ -45,7 +45,9 @@ impl Paths {
     /// Returns whether a name that is searched for, which may be a pattern, is one that secrets have.
     pub(super) fn is_searched(&self, name: &str) -> bool {
         let name = name.to_lowercase();
-        self.searched.hit(&name) || name.contains(open) && self.searched.may_be(&name, false)
+        self.searched.hit(&name)
+            || name.contains(open)
+                && (self.searched.may_be(&name, false) || self.secret.is_named_by(&name))
     }
 
     pub(super) fn secret(&self, path: &str) -> bool {
@@ -91,6 +93,12 @@ impl Paths {
         self.secret.may_be(&path, home)
     }
 }
+
+/// Endings that say nothing of what a file holds.
+const ENDINGS: &[&str] = &[
+    "json", "yml", "yaml", "toml", "txt", "xml", "conf", "cnf", "dat", "sqlite", "data", "default",
+    "config", "application", "local", "web", "used",
+];
 
 /// Patterns of paths, so kept that a word is compared with few of them.
 #[derive(Debug, Default)]
@@ -142,6 +150,24 @@ impl Patterns {
                 .get(name)
                 .is_some_and(|ends| ends.iter().any(is_end))
                 || self.paths.iter().flatten().any(|glob| matches(glob, path)))
+    }
+
+    /// Returns true if a pattern that is searched for fits one of the names and has a word of it: `*_rsa`,
+    /// or a beginning up to the end of a word: `id_*`.
+    fn is_named_by(&self, pattern: &str) -> bool {
+        const SEPARATORS: [char; 4] = ['.', '_', '-', ' '];
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(SEPARATORS).filter(|word| word.len() >= 3);
+            let words = words.filter(|word| !ENDINGS.contains(word));
+            words.map(str::to_owned).collect()
+        };
+        let known: Vec<String> = pattern.split(open).flat_map(words).collect();
+        let stem = pattern.split(open).next().unwrap_or("");
+        let is_stem = stem.len() >= 3 && stem.ends_with(SEPARATORS);
+        let has_word = |name: &str| words(name).iter().any(|word| known.contains(word));
+        (self.names.iter())
+            .filter(|name| is_stem && name.starts_with(stem) || has_word(name))
+            .any(|name| overlap(pattern.as_bytes(), name.as_bytes()))
     }
 
     /// Returns true if a pattern of the shell, or a path of which some is not known, may stand for one

@@ -237,19 +237,15 @@ fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
     if host.is_empty() || host.contains(UNKNOWN) || host.contains(['{', '*', '$']) {
         return Who::Perhaps;
     }
-    let local = [
-        "localhost",
-        "localhost.localdomain",
-        "ip6-localhost",
-        "ip6-loopback",
-        "localhost6",
-    ];
-    if local.contains(&host.as_str()) || host.ends_with(".localhost") {
+    let is_ours = |address: IpAddr| {
+        address.is_loopback() || address.is_unspecified() || address == listen
+    };
+    if is_local_name(&host) || addresses_in(&host).any(is_ours) {
         return Who::Ours;
     }
     match host::address(&host) {
         Some(address) => {
-            match address.is_loopback() || address.is_unspecified() || address == listen {
+            match is_ours(address) {
                 true => Who::Ours,
                 false if anywhere => Who::Perhaps,
                 false => Who::Other,
@@ -257,6 +253,60 @@ fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
         }
         None => Who::Perhaps,
     }
+}
+
+/// Returns whether a name stands for this machine: by itself, or by the name server of its domain.
+fn is_local_name(host: &str) -> bool {
+    LOCAL.iter().any(|name| {
+        let above = host.strip_suffix(name);
+        above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
+    })
+}
+
+/// Names that lead to this machine, with all names below them.
+const LOCAL: &[&str] = &[
+    "localhost",
+    "localhost.localdomain",
+    "localhost6",
+    "localhost6.localdomain6",
+    "ip6-localhost",
+    "ip6-loopback",
+    "localtest.me",
+    "lvh.me",
+    "lacolhost.com",
+    "vcap.me",
+    "fuf.me",
+    "local.gd",
+    "localho.st",
+    "yoogle.com",
+    "traefik.me",
+    "127-0-0-1.org.uk",
+    "local-ip.co",
+];
+
+/// Returns the addresses that stand in the labels of a name, for which some name servers answer:
+/// `127.0.0.1.nip.io`, `app-7f000001.nip.io`, `--1.sslip.io`.
+fn addresses_in(host: &str) -> impl Iterator<Item = IpAddr> {
+    let mut found = Vec::new();
+    if host::address(host).is_none() {
+        let labels: Vec<&str> = host.split(['.', '-']).collect();
+        for four in labels.windows(4) {
+            if let Ok(address) = four.join(".").parse() {
+                found.push(IpAddr::V4(address));
+            }
+        }
+        for label in labels.iter().filter(|label| label.len() == 8) {
+            if let Ok(bits) = u32::from_str_radix(label, 16) {
+                found.push(IpAddr::V4(bits.into()));
+            }
+        }
+        for label in host.split('.').filter(|label| label.contains("--")) {
+            if let Ok(address) = label.replace('-', ":").parse() {
+                found.push(IpAddr::V6(address));
+            }
+        }
+    }
+    found.into_iter()
 }
 
 /// The hosts that stand before the port in a text, or before none where the port is the usual one;
@@ -347,8 +397,9 @@ fn names_loopback(text: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || ".-_:".contains(c);
     text.split(|c| !part(c)).any(|token| {
         let token = token.trim_matches(':').to_lowercase();
-        token == "localhost"
+        is_local_name(&token)
             || token.starts_with("127.")
+            || addresses_in(&token).any(|address| address.is_loopback())
             || matches!(token.as_str(), "0.0.0.0" | "1")
                 && (token == "0.0.0.0" || text.contains("::1"))
     })

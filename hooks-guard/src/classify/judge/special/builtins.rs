@@ -224,7 +224,15 @@ pub(super) fn compgen(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) ->
         judge.computed(arg);
     }
     if call.path == "compgen" {
+        // Names of files that begin so, whatever else the options ask for.
+        for operand in call.operands.iter().filter(|operand| operand.arg.known()) {
+            let arg = &operand.arg;
+            judge.name(&arg.with(&format!("{}*", arg.path())));
+        }
         for given in &call.options {
+            if let ("-G", Some(value)) = (given.name.as_str(), &given.value) {
+                judge.name(value);
+            }
             if let ("-C" | "-F" | "-W", Some(value)) = (given.name.as_str(), &given.value) {
                 if given.name == "-W" {
                     judge.computed(value);

@@ -78,6 +78,10 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
         // `+n` and `+o noexec` take it back.
         let n = n && !args.iter().any(|a| a.text.starts_with('+'));
         if n && (!text || at < args.len()) {
+            // It prints the lines with errors, and with `-v` all of them.
+            if let Some(file) = args.get(at).filter(|_| !text && !stdin) {
+                judge.input_file(file);
+            }
             judge.find(
                 Effect::Read,
                 whole,
