@@ -219,7 +219,9 @@ impl<'a> Derivation<'a> {
             self.script(script, place);
         }
         let mut options = part.calls.iter().flat_map(|call| &call.options);
-        if !part.package_scripts.is_empty() && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name)) {
+        if !part.package_scripts.is_empty()
+            && options.any(|(name, _)| OTHER_PACKAGES.contains(&&**name))
+        {
             self.refuse("scripts of other packages run");
         }
         if part.code && part.code_files.is_empty() {

@@ -543,7 +543,11 @@ impl Recorder {
     /// Notes code that is only known when it runs.
     pub(crate) fn unseen_code(&mut self, source: UnseenCode) {
         let noted = match self.open.last() {
-            Some(at) => self.parts.all.get_mut(*at).map(|part| &mut part.unseen_code),
+            Some(at) => self
+                .parts
+                .all
+                .get_mut(*at)
+                .map(|part| &mut part.unseen_code),
             None => Some(&mut self.parts.unseen_code),
         };
         if let Some(noted) = noted {

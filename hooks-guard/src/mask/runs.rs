@@ -12,7 +12,9 @@ use regex::Regex;
 
 use super::tokens::TOKENS;
 use super::{Hidden, Kind};
-use crate::classify::{Classifier, Crud, Part, Parts, Script, ScriptLanguage, UNKNOWN, UnseenCode, Word};
+use crate::classify::{
+    Classifier, Crud, Part, Parts, Script, ScriptLanguage, UNKNOWN, UnseenCode, Word,
+};
 
 /// Of more secrets than this it is not found out which one is code.
 const MOST_SECRETS: usize = 32;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use hooks_guard::protocol::{Agent, Event, read};
 use serde_json::{Value, json};
 
 use crate::daemon::Daemon;
@@ -60,8 +61,23 @@ fn threat_names_that_a_command_hands_on_are_read_as_files() {
         "find .. -name x.json | xargs cat",
         "mapfile -t f < <(find ~ -type f); cat \"${f[@]}\"",
     ]);
+    project.asks(&[
+        "while read -u 3 f; do cat \"$f\"; done 3< <(find ~ -name '*.key')",
+        "exec 4< <(find ~ -type f); while read -r f <&4; do head \"$f\"; done",
+        "compgen -f ~/. | xargs cat",
+        "lsof -F n | xargs cat",
+        "find . -name 'id_*' -exec cat {} +",
+        "find . -name '*_rsa' | xargs cat",
+        "cat $h/.config/app/x",
+    ]);
     // Names in a file are not known.
-    project.allows(&["xargs cat < list", "find . -name '*.rs' | xargs cat"]);
+    project.allows(&[
+        "xargs cat < list",
+        "find . -name '*.rs' | xargs cat",
+        "find . -name '*config*' -exec cat {} +",
+        "while read -u 3 f; do cat \"$f\"; done 3< <(git ls-files)",
+        "cat $h/.github/workflows/ci.yml",
+    ]);
 }
 
 #[test]
@@ -74,8 +90,26 @@ fn threat_a_folder_is_no_way_to_what_lies_in_it() {
         "cat ../.config/*/x",
         "diff -r ~/.config /tmp",
         "find ~/.local/share -name audit.db -exec strings {} +",
+        "gzip -rc ~/.config",
+        "zstd -rc ~/.config",
     ]);
     project.allows(&["grep -rn x src", "tar cf - src", "find ~ -name token"]);
+    for (tool, cwd, decision) in [
+        ("Grep", project.folder(""), "REQUIRES_CONFIRMATION"),
+        ("Grep", project.folder("project"), "AUTO_ALLOWED"),
+        ("Glob", project.folder("project"), "AUTO_ALLOWED"),
+    ] {
+        let input = json!({ "hook_event_name": "PreToolUse", "session_id": "s", "cwd": cwd,
+            "tool_name": tool, "tool_input": { "pattern": "x..y" } });
+        let request = match read(Agent::ClaudeCode, input.to_string().as_bytes()) {
+            Ok(Event::Ask(question)) => question.request,
+            other => panic!("{tool}: {other:?}"),
+        };
+        let file = serde_json::to_value(&request.file).unwrap();
+        let body = json!({ "command": request.command, "file": file, "cwd": cwd });
+        let answer = project.daemon.post(&body).ok();
+        assert_eq!(answer["decision"], decision, "{tool} {cwd}: {answer}");
+    }
     for (path, decision) in [
         (project.folder(".config"), "REQUIRES_CONFIRMATION"),
         (project.folder(""), "REQUIRES_CONFIRMATION"),
@@ -99,6 +133,18 @@ fn threat_what_the_user_sees_and_other_processes_know_is_asked_about() {
         "xclip -o",
         "wl-paste",
         "sqlite3 ~/.mozilla/firefox/x/places.sqlite .dump",
+        "cat ~/.mozilla/firefox/x/sessionstore-backups/recovery.jsonlz4",
+        "cat ~/.config/Slack/Cookies",
+        "strings \"$HOME/.config/app/Local Storage/leveldb/000005.ldb\"",
+        "cat /var/backups/shadow.bak",
+        "git stash show -p -- .env",
+        "bash -v -n ~/.netrc",
+    ]);
+    project.allows(&[
+        "wl-paste --list-types",
+        "wl-paste --version",
+        "git stash show -p",
+        "cat /var/backups/dpkg.status.0",
     ]);
 }
 
@@ -139,6 +185,11 @@ fn threat_every_client_of_the_service_is_asked_about() {
         "export http_proxy=http://127.0.0.1:PORT; npm view x",
         "psql -h localhost -p PORT -c 'select 1'",
         "redis-cli -p PORT info",
+        "git ls-remote http://127.0.0.1.nip.io:PORT/x",
+        "git ls-remote http://app-7f000001.nip.io:PORT/x",
+        "git ls-remote http://www.127-0-0-1.sslip.io:PORT/x",
+        "npm view x --registry http://any.localtest.me:PORT",
+        "npm view x --registry http://lvh.me:PORT",
     ] {
         let command = command.replace("PORT", &port.to_string());
         let answer = project.decision(&command);

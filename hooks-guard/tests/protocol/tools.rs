@@ -64,7 +64,22 @@ fn file_tools_name_their_files() {
             "Grep",
             json!({"pattern": "x"}),
             Crud::Read,
-            vec![],
+            vec!["/srv/p"],
+        ),
+        // The expression of a search is no path.
+        (
+            Agent::ClaudeCode,
+            "Grep",
+            json!({"pattern": "/x..y"}),
+            Crud::Read,
+            vec!["/srv/p"],
+        ),
+        (
+            Agent::ClaudeCode,
+            "Glob",
+            json!({"pattern": "**/*.rs"}),
+            Crud::Read,
+            vec!["/srv/p"],
         ),
         (
             Agent::ClaudeCode,

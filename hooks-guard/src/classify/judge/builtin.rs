@@ -167,13 +167,22 @@ impl Judge<'_> {
                 // Another descriptor has names of its own.
                 let other = |arg: &Arg| {
                     let flags = arg.text.strip_prefix('-').unwrap_or("");
-                    flags.chars().take_while(|c| c.is_ascii_alphabetic()).any(|c| c == 'u')
+                    flags
+                        .chars()
+                        .take_while(|c| c.is_ascii_alphabetic())
+                        .any(|c| c == 'u')
                 };
                 let mut names = match rest.iter().any(other) {
                     true => self.names_in(&Input::Unknown),
                     false => self.names_in(input),
                 };
-                names.extend(self.environment.secrets.get(DESCRIPTORS).cloned().unwrap_or_default());
+                names.extend(
+                    self.environment
+                        .secrets
+                        .get(DESCRIPTORS)
+                        .cloned()
+                        .unwrap_or_default(),
+                );
                 for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
                     self.fills(arg, &line);
                     let plain = arg.text.split('[').next().unwrap_or("");

@@ -86,7 +86,11 @@ impl Judge<'_> {
             self.patterned(&args, input);
         }
         if !name.known() || name.glob {
-            self.runs_unseen(name.span, UnseenCode::Program, "which program runs is only known when it runs");
+            self.runs_unseen(
+                name.span,
+                UnseenCode::Program,
+                "which program runs is only known when it runs",
+            );
             // What is not known may be empty: then the rest is the name.
             let rest = name.text.replace(UNKNOWN, "");
             let mut args = args;
@@ -105,7 +109,11 @@ impl Judge<'_> {
             return None;
         }
         if name.maybe {
-            self.runs_unseen(name.span, UnseenCode::Program, "a variable may name another program");
+            self.runs_unseen(
+                name.span,
+                UnseenCode::Program,
+                "a variable may name another program",
+            );
         }
         let whole = Span::new(
             name.span.start,
@@ -164,7 +172,11 @@ impl Judge<'_> {
         };
         let span = args[0].span;
         let Some(value) = alias else {
-            self.runs_unseen(span, UnseenCode::Alias, format!("`{name}` is an alias that is not known"));
+            self.runs_unseen(
+                span,
+                UnseenCode::Alias,
+                format!("`{name}` is an alias that is not known"),
+            );
             return;
         };
         self.environment.aliases.remove(name);

@@ -198,7 +198,11 @@ impl Judge<'_> {
             false => Vec::new(),
         };
         // `while read -u 3 f; do …; done 3< <(find …)`
-        if command.redirects.iter().any(|one| !one.reads() && one.takes()) {
+        if command
+            .redirects
+            .iter()
+            .any(|one| !one.reads() && one.takes())
+        {
             names.extend(self.names_in(&Input::Unknown));
         }
         let output = self.capturing(sent.printed == Printed::Away, |judge| {

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::matches;
-use crate::classify::judge::UNKNOWN;
 use super::secrets::{fits, open};
+use crate::classify::judge::UNKNOWN;
 
 /// Folders that may hold secrets, and the exceptions.
 #[derive(Debug, Default)]

@@ -96,8 +96,23 @@ impl Paths {
 
 /// Endings that say nothing of what a file holds.
 const ENDINGS: &[&str] = &[
-    "json", "yml", "yaml", "toml", "txt", "xml", "conf", "cnf", "dat", "sqlite", "data", "default",
-    "config", "application", "local", "web", "used",
+    "json",
+    "yml",
+    "yaml",
+    "toml",
+    "txt",
+    "xml",
+    "conf",
+    "cnf",
+    "dat",
+    "sqlite",
+    "data",
+    "default",
+    "config",
+    "application",
+    "local",
+    "web",
+    "used",
 ];
 
 /// Patterns of paths, so kept that a word is compared with few of them.

@@ -237,20 +237,17 @@ fn ours(host: &str, listen: IpAddr, anywhere: bool) -> Who {
     if host.is_empty() || host.contains(UNKNOWN) || host.contains(['{', '*', '$']) {
         return Who::Perhaps;
     }
-    let is_ours = |address: IpAddr| {
-        address.is_loopback() || address.is_unspecified() || address == listen
-    };
+    let is_ours =
+        |address: IpAddr| address.is_loopback() || address.is_unspecified() || address == listen;
     if is_local_name(&host) || addresses_in(&host).any(is_ours) {
         return Who::Ours;
     }
     match host::address(&host) {
-        Some(address) => {
-            match is_ours(address) {
-                true => Who::Ours,
-                false if anywhere => Who::Perhaps,
-                false => Who::Other,
-            }
-        }
+        Some(address) => match is_ours(address) {
+            true => Who::Ours,
+            false if anywhere => Who::Perhaps,
+            false => Who::Other,
+        },
         None => Who::Perhaps,
     }
 }

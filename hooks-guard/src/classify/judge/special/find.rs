@@ -275,9 +275,13 @@ fn found_by_fd(judge: &Judge<'_>, call: &Call) -> Vec<Named> {
     let pattern = pattern.filter(|pattern| !pattern.is_empty() && pattern != ".");
     let names: Vec<String> = endings.chain(pattern).collect();
     let tables = judge.tables;
-    let secret = |name: &&String| {
-        !tables.is_source(name) && (tables.secret_within(name) || tables.is_searched(name))
+    // A pattern is a part of a name, most often its beginning.
+    let parts = |name: &str| [format!("{name}*"), format!("*{name}*")];
+    let searched = |name: &String| {
+        tables.is_searched(name) || parts(name).iter().any(|part| tables.is_searched(part))
     };
+    let secret =
+        |name: &&String| !tables.is_source(name) && (tables.secret_within(name) || searched(name));
     let by_name = names.iter().find(secret).map(|name| Named {
         path: name.clone(),
         secret: true,

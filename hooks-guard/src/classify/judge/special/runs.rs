@@ -141,7 +141,11 @@ pub(super) fn program(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &I
         }
         _ => match input {
             Input::Known(text) => code(judge, call, text, whole),
-            _ => judge.runs_unseen(whole, UnseenCode::Input, format!("`{}` runs what it reads", call.path)),
+            _ => judge.runs_unseen(
+                whole,
+                UnseenCode::Input,
+                format!("`{}` runs what it reads", call.path),
+            ),
         },
     }
     judge.strange(call);

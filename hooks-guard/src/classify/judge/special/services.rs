@@ -450,7 +450,11 @@ pub(super) fn sql_client(
 /// Judges what a client reads from its standard input.
 fn input_text(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) {
     let Input::Known(text) = input else {
-        judge.runs_unseen(whole, UnseenCode::Input, format!("`{}` runs what it reads", call.path));
+        judge.runs_unseen(
+            whole,
+            UnseenCode::Input,
+            format!("`{}` runs what it reads", call.path),
+        );
         return;
     };
     let language = call

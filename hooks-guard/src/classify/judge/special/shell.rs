@@ -140,7 +140,11 @@ pub(super) fn shell(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Inp
                 ))
             }
             _ => {
-                judge.runs_unseen(whole, UnseenCode::Input, format!("`{}` runs what it reads", call.path));
+                judge.runs_unseen(
+                    whole,
+                    UnseenCode::Input,
+                    format!("`{}` runs what it reads", call.path),
+                );
                 Outcome::Done(None)
             }
         },
