@@ -262,6 +262,10 @@ pub(super) fn jobs(judge: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Ou
 /// `fish`: only a plain command is understood.
 pub(super) fn fish(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -> Outcome {
     if call.has(&["-n", "--no-execute"]) {
+        // It prints the lines with errors.
+        for operand in &call.operands {
+            judge.input_file(&operand.arg);
+        }
         judge.find(Effect::Read, whole, "`fish` checks syntax");
         return Outcome::Done(None);
     }

@@ -224,10 +224,15 @@ fn found_by_name(judge: &Judge<'_>, args: &[Arg], folders: &[Arg]) -> Option<Str
         let negated = words.len() == 3 && matches!(words[0].text.as_str(), "!" | "-not");
         let name = pattern.text.rsplit('/').next().unwrap_or("");
         let name = name.replace(['\\', '^', '$'], "");
+        // In a path, `*` also stands for the folders above.
+        let below = name.trim_start_matches(['*', '.']);
+        let searched = [name.as_str(), below]
+            .iter()
+            .any(|name| judge.tables.is_searched(name));
         let hit = tests.contains(&test.text.as_str())
             && !negated
             && !judge.tables.is_source(&name)
-            && judge.tables.is_searched(&name);
+            && searched;
         hit.then_some(name)
     });
     if searched.is_some() {
