@@ -20,6 +20,7 @@ use clap::builder::FalseyValueParser;
 use hooks_guard::audit::Executed;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
+use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::proof::KeyError;
 use hooks_guard::protocol::{
@@ -118,22 +119,7 @@ pub(crate) fn hook(options: Options) -> u8 {
     finish(&reply)
 }
 
-/// Variables by which the driver of PostgreSQL would find another server than the one that the
-/// configuration names, or trust another one.
-const SERVER_VARIABLES: [&str; 10] = [
-    "PGHOST",
-    "PGHOSTADDR",
-    "PGPORT",
-    "PGUSER",
-    "PGDATABASE",
-    "PGOPTIONS",
-    "PGSSLMODE",
-    "PGSSLROOTCERT",
-    "PGSSLCERT",
-    "PGSSLKEY",
-];
-
-/// Starts the hook anew without those variables, if one is set.
+/// Starts the hook anew without the variables that lead to another server, if one is set.
 fn forget_variables() -> io::Result<()> {
     let mut set = SERVER_VARIABLES
         .into_iter()
@@ -316,7 +302,7 @@ struct Guard<'a> {
     agent: Agent,
     calls: Calls,
     loaded: &'a Loaded,
-    /// Whether the trail has to be made, which takes longer, and nobody can have it locked.
+    /// Whether the trail has to be made, which takes longer, and no process can have it locked.
     is_new: bool,
     began: Instant,
     /// When the agent must have its answer.
@@ -420,8 +406,9 @@ impl Guard<'_> {
 
     /// The decision of the service; an error is why it does not count, if a service is there.
     ///
-    /// A service that has proved itself decides. What it lets run counts only if this process would
-    /// let it run too, or if somebody has approved it: then the key alone does not open the gate.
+    /// A service that has proved itself decides. A decision that lets the request run counts only if
+    /// this process is no stricter, or if the operator has approved the request: the key alone does
+    /// not open the gate.
     async fn decided_by(
         &self,
         client: &Client,
@@ -451,7 +438,7 @@ impl Guard<'_> {
             Err(_) => return Err(Some("hooks-guard has panicked".to_owned())),
         };
         // A language model can only raise a class: without it, no less is allowed.
-        match own.iter().all(permits) {
+        match own.iter().all(|own| strictness(own) <= strictness(&ruling)) {
             true => Ok(ruling),
             false => Err(Some(format!(
                 "the service would allow it, and this hook would not; check that both read `{}` and \
@@ -461,8 +448,8 @@ impl Guard<'_> {
         }
     }
 
-    /// What this process makes of a request, by the tables and rules, for each home that `~` may be.
-    /// A thread of its own judges, so that the service does at the same time.
+    /// Returns the rulings of this process about a request, by the tables and rules: one for each
+    /// home that `~` may be. A thread of its own judges while the service does.
     fn own_rulings(
         &self,
         request: &PermissionRequest,
@@ -480,10 +467,10 @@ impl Guard<'_> {
             judged.collect()
         };
         let judges = move || {
-            // Whoever does not hear it needs it no more.
+            // The receiver is dropped if the rulings are not needed any more.
             let _ = send.send(judge());
         };
-        // Where none starts, nobody sends.
+        // If no thread starts, the sender is dropped, and the receiver gets an error.
         let _ = thread::Builder::new().stack_size(STACK).spawn(judges);
         receive
     }

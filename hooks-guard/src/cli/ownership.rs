@@ -1,5 +1,6 @@
-//! Whether a hook may follow a file: whoever can write the configuration, the rules or the trail
-//! decides what runs without a question.
+//! Checks whether a hook may follow its files, by their places, owners and modes. A program that can
+//! write the configuration, the rules, a script, the key or the trail decides what runs without a
+//! question.
 
 use std::env;
 use std::fs::{self, Metadata};
@@ -21,7 +22,8 @@ pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
         .flat_map(|places| [&places.config, &places.data])
         .collect::<Vec<_>>();
     let projects = Projects::around(cwd, user.as_ref().map(|places| places.home.as_path()));
-    loaded.files().iter().find_map(|file| {
+    let scripts = &loaded.config.scripts;
+    loaded.files().iter().chain(scripts).find_map(|file| {
         let is_in_own_folder = own.iter().any(|folder| file.starts_with(folder));
         let project = || projects.with(file).filter(|_| !is_roots_alone(file));
         match (!is_in_own_folder).then(project).flatten() {
@@ -91,7 +93,7 @@ fn is_roots_alone(file: &Path) -> bool {
     !geteuid().is_root() && of_root(file) && file.parent().is_some_and(of_root)
 }
 
-/// Why others than this user and the administrator could replace a file or change it, if they could.
+/// Returns why another user could replace or change a file, if one could.
 fn writable_by_others(file: &Path) -> Option<String> {
     let real = real(file);
     let lexical = file.ancestors();

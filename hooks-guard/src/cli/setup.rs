@@ -201,7 +201,7 @@ impl Loaded {
         }
     }
 
-    /// What whoever runs this should know: settings that weaken the guard, and files that do not count.
+    /// Returns warnings for the operator: settings that weaken the guard, and files that do not count.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self
             .config
