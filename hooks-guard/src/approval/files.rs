@@ -53,7 +53,7 @@ pub(super) struct Covered {
     pub(super) state: State,
 }
 
-/// What stands at a path.
+/// The state of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum State {
     #[serde(rename = "absent")]
@@ -167,7 +167,7 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Why not all was read, if so.
+    /// Returns why not all files were read; `None` if all were.
     pub(super) fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
     }
@@ -231,7 +231,7 @@ impl Reader {
         found
     }
 
-    /// What stands at a path.
+    /// The state of a path, which is read once.
     fn state(&mut self, path: &Path, must_be_read: bool) -> State {
         if let Some(state) = self.known.get(path) {
             return state.clone();

@@ -151,7 +151,7 @@ impl ApprovalScope {
         self.refused.get_or_insert(why);
     }
 
-    /// Why no approval may be remembered, if so.
+    /// Returns why no approval may be remembered; `None` if one may.
     pub(crate) fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
     }

@@ -64,19 +64,18 @@ pub(crate) struct Options {
 /// classification is for its record.
 const DECISION: Duration = Duration::from_secs(3);
 
-/// What a service may take to prove itself. It needs neither its trail nor its rules for that, so
-/// that only a stopped one takes as long, or one of a machine that has many times more to do than it
-/// can.
+/// Timeout of the handshake. The service needs neither its trail nor its rules for it: only a stopped
+/// service takes longer, or an overloaded machine.
 const HANDSHAKE: Duration = Duration::from_millis(600);
 
-/// What the hook may take in all if it decides alone. Another process, be it a service that is
-/// stopped, may have the trail locked.
+/// Timeout of a decision of the hook alone, from the start of the hook. Another process, such as a
+/// stopped service, may have the trail locked.
 const ALONE: Duration = Duration::from_millis(900);
 
-/// What it has for its own decision if the service took longer than that to fail.
+/// Timeout of a decision of the hook alone if the service failed later than [`ALONE`].
 const AFTERWARDS: Duration = Duration::from_millis(500);
 
-/// Why nothing is recorded if that time is over.
+/// The error if the trail was not written within these timeouts.
 const LOCKED: &str = "the audit trail was not written in time; look for a process that has it locked, such as a stopped `hooks-guard serve`";
 
 /// How long a service that somebody is waited for at may be away: it may be starting anew.
@@ -320,7 +319,7 @@ enum Decided {
 /// What came of a question to the operator.
 enum Settled {
     Answer(Answer),
-    /// It was approved, and is not any more what was asked about; why.
+    /// The request was approved, and its files have changed since the question; with the reason.
     Changed(String),
 }
 
@@ -732,12 +731,13 @@ fn undecided(question: &Question, why: String) -> Answer {
     }
 }
 
-/// Whether a request may run without an answer of the guard: some agents run what is left to them.
+/// Returns whether the agent may run a request without an approval: some agents run what is left to
+/// them.
 fn permits(ruling: &Ruling) -> bool {
     strictness(ruling) < 2
 }
 
-/// How strict a decision is, from an allow to a denial.
+/// Returns how strict a decision is: 0 for an allow, 3 for a denial.
 fn strictness(ruling: &Ruling) -> u8 {
     match ruling {
         Ruling { denied: true, .. } => 3,

@@ -86,8 +86,8 @@ fn real(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Whether the system's administrator alone can write a file, and this process is not his: no
-/// project puts such a file there.
+/// Returns whether only the administrator can write a file, and this process belongs to another user:
+/// no project puts such a file there.
 fn is_roots_alone(file: &Path) -> bool {
     let of_root = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.uid() == 0);
     !geteuid().is_root() && of_root(file) && file.parent().is_some_and(of_root)
@@ -134,7 +134,7 @@ fn is_in_namespace() -> bool {
     !map.is_empty() && words != ["0", "0", "4294967295"]
 }
 
-/// Whether others can write to a file, or replace the entries of a folder.
+/// Returns whether other users can write to a file, or replace the entries of a folder.
 fn is_open(entry: &Metadata) -> bool {
     const STICKY: u32 = 0o1000;
     let mode = entry.mode();
@@ -144,7 +144,7 @@ fn is_open(entry: &Metadata) -> bool {
     mode & 0o002 != 0 || mode & 0o020 != 0 && !is_own_group(entry.gid())
 }
 
-/// Whether a group has this user alone, as many systems make one for each user.
+/// Returns whether this user is the only member of a group: many systems make one for each user.
 fn is_own_group(group: u32) -> bool {
     let gid = Gid::from_raw(group);
     let (Ok(Some(user)), Ok(Some(group))) = (User::from_uid(geteuid()), Group::from_gid(gid))

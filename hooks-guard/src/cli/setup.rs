@@ -36,7 +36,8 @@ pub(crate) struct Setup {
     database: Option<String>,
 }
 
-/// The same for a hook: what it reads must not depend on the environment, which a project can set.
+/// The configuration and the trail of a hook: they must not depend on the environment, which a
+/// project can set.
 #[derive(Debug, Args)]
 pub(crate) struct HookSetup {
     /// The configuration, by an absolute path, as `install` writes it; no variable replaces it. A
