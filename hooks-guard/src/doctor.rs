@@ -6,6 +6,8 @@
 mod agents;
 mod environment;
 
+pub use environment::SERVER_VARIABLES;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -34,7 +34,7 @@ pub(crate) const CHALLENGE: &str = "x-hooks-guard-challenge";
 pub(crate) const ADDRESS: &str = "x-hooks-guard-address";
 /// The header with the proof of a request or a response.
 pub(crate) const PROOF: &str = "x-hooks-guard-proof";
-/// What is covered in place of the body of a response that is a stream.
+/// The text that a proof covers in place of the body of a streamed response.
 pub(crate) const STREAM: &[u8] = b"stream";
 /// The address of a service on a Unix socket.
 pub(crate) const UNIX: &str = "unix";
@@ -199,7 +199,7 @@ fn is_private(_: &Path, _: &fs::Metadata) -> Result<(), KeyError> {
     Ok(())
 }
 
-/// What one connection agreed on; makes and checks the proofs of its requests and responses.
+/// The challenge and the nonce of one connection; makes the proofs of its requests and responses.
 #[derive(Clone, Debug)]
 pub(crate) struct Handshake {
     key: ServiceKey,

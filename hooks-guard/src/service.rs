@@ -87,8 +87,8 @@ pub enum Responded {
     NotRemembered(Option<String>),
     /// It was to hold for a session, and belongs to none: the answer was not taken.
     NoSession,
-    /// A part of what would run is hidden as a secret, so that nobody can approve it by what is
-    /// shown: the answer was not taken.
+    /// A part of what would run is hidden as a secret, so that the operator does not see what to
+    /// approve: the answer was not taken.
     HiddenCode,
 }
 

@@ -1,4 +1,7 @@
-//! Which files decide what a command does, by its parts.
+//! Derives which files decide what a command does.
+//!
+//! [`Derivation`] takes a request and the parts of its command. It returns the lookups of the files,
+//! whether code runs that the command does not show, and why an approval may not be remembered.
 
 use std::path::{Component, Path};
 

@@ -1,8 +1,11 @@
-//! Looks files up and reads them, within bounds: whoever asks may have put anything there.
+//! Looks files up and reads them, within bounds: the agent may have put anything there.
+//!
+//! [`Reader`] takes [`Lookup`]s and returns what they find, as [`Covered`] files with the hashes of
+//! their contents, and why an approval may not be remembered if not all could be read.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -50,7 +53,7 @@ pub(super) struct Covered {
     pub(super) state: State,
 }
 
-/// What stands at a path.
+/// The state of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum State {
     #[serde(rename = "absent")]
@@ -164,9 +167,17 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Why not all was read, if so.
+    /// Returns why not all files were read; `None` if all were.
     pub(super) fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
+    }
+
+    /// Refuses a path at which a file may be that the service cannot see.
+    fn unless_absent(&mut self, error: &io::Error, path: &Path) {
+        let is_absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+        if !is_absent.contains(&error.kind()) {
+            self.refuse(format!("`{}` cannot be read", path.display()));
+        }
     }
 
     fn refuse(&mut self, why: String) {
@@ -220,7 +231,7 @@ impl Reader {
         found
     }
 
-    /// What stands at a path.
+    /// The state of a path, which is read once.
     fn state(&mut self, path: &Path, must_be_read: bool) -> State {
         if let Some(state) = self.known.get(path) {
             return state.clone();
@@ -329,8 +340,9 @@ impl Reader {
                 }
                 continue;
             }
-            if std::fs::symlink_metadata(&place).is_ok() {
-                found.push(covered(&place, self.state(&place, true)));
+            match std::fs::symlink_metadata(&place) {
+                Ok(_) => found.push(covered(&place, self.state(&place, true))),
+                Err(error) => self.unless_absent(&error, &place),
             }
         }
         found
@@ -338,8 +350,12 @@ impl Reader {
 
     /// The files of a folder whose names fit a pattern. Samples of git's hooks never run.
     fn matching(&mut self, folder: &Path, pattern: &str) -> Vec<Covered> {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return Vec::new();
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.unless_absent(&error, folder);
+                return Vec::new();
+            }
         };
         let mut names = Vec::new();
         for (at, entry) in entries.enumerate() {

@@ -28,6 +28,9 @@ const DOMAIN: &[u8] = b"hooks-guard approval scope 1\0";
 /// The most bytes of a scope as it is stored.
 const MAX_SIZE: usize = 128 << 10;
 
+/// Why an approval cannot be remembered if its scope cannot be stored as a whole.
+const TOO_MANY: &str = "it depends on too many files";
+
 /// How many files a sentence names.
 const MAX_NAMED: usize = 6;
 
@@ -93,14 +96,20 @@ impl ApprovalScope {
             let why = format!("the folder `{cwd}` is not on the service's machine");
             scope.refuse(&why);
         }
-        let size = serde_json::json!(scope).to_string().len();
-        match size > MAX_SIZE {
-            true => Self::unknown(request, "it depends on too many files"),
+        let size = |scope: &Self| serde_json::json!(scope).to_string().len();
+        if size(&scope) > MAX_SIZE {
+            // The hash still covers the files, so that the command can be approved once.
+            scope.refused = Some(TOO_MANY.to_owned());
+            scope.files.clear();
+        }
+        match size(&scope) > MAX_SIZE {
+            true => Self::unknown(request, TOO_MANY),
             false => scope,
         }
     }
 
-    /// A scope that no other has the same as, because not all files could be looked at.
+    /// A scope that differs from every other one, because not all files could be looked at: no
+    /// approval of it serves.
     pub(crate) fn unknown(request: &PermissionRequest, why: &str) -> Self {
         Self {
             agent: request.agent.clone(),
@@ -142,7 +151,7 @@ impl ApprovalScope {
         self.refused.get_or_insert(why);
     }
 
-    /// Why no approval may be remembered, if so.
+    /// Returns why no approval may be remembered; `None` if one may.
     pub(crate) fn refused(&self) -> Option<&str> {
         self.refused.as_deref()
     }
@@ -208,6 +217,14 @@ impl ApprovalScope {
         if self.folder != new.folder {
             let folder = new.cwd.as_deref().unwrap_or("the folder");
             return Some(format!("`{folder}` is another folder now"));
+        }
+        if [self, new]
+            .iter()
+            .any(|scope| scope.refused() == Some(TOO_MANY))
+        {
+            // Its files are not stored.
+            let why = "one of the files that it depends on has changed since";
+            return (self.hash != new.hash).then(|| why.to_owned());
         }
         let of = |scope: &Self, path: &str| scope.files.iter().find(|f| f.path == path).cloned();
         let mut differences = Vec::new();

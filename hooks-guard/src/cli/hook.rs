@@ -20,6 +20,7 @@ use clap::builder::FalseyValueParser;
 use hooks_guard::audit::Executed;
 use hooks_guard::classify::Decision;
 use hooks_guard::client::{Client, ClientError};
+use hooks_guard::doctor::SERVER_VARIABLES;
 use hooks_guard::gate::Gate;
 use hooks_guard::proof::KeyError;
 use hooks_guard::protocol::{
@@ -63,19 +64,18 @@ pub(crate) struct Options {
 /// classification is for its record.
 const DECISION: Duration = Duration::from_secs(3);
 
-/// What a service may take to prove itself. It needs neither its trail nor its rules for that, so
-/// that only a stopped one takes as long, or one of a machine that has many times more to do than it
-/// can.
+/// Timeout of the handshake. The service needs neither its trail nor its rules for it: only a stopped
+/// service takes longer, or an overloaded machine.
 const HANDSHAKE: Duration = Duration::from_millis(600);
 
-/// What the hook may take in all if it decides alone. Another process, be it a service that is
-/// stopped, may have the trail locked.
+/// Timeout of a decision of the hook alone, from the start of the hook. Another process, such as a
+/// stopped service, may have the trail locked.
 const ALONE: Duration = Duration::from_millis(900);
 
-/// What it has for its own decision if the service took longer than that to fail.
+/// Timeout of a decision of the hook alone if the service failed later than [`ALONE`].
 const AFTERWARDS: Duration = Duration::from_millis(500);
 
-/// Why nothing is recorded if that time is over.
+/// The error if the trail was not written within these timeouts.
 const LOCKED: &str = "the audit trail was not written in time; look for a process that has it locked, such as a stopped `hooks-guard serve`";
 
 /// How long a service that somebody is waited for at may be away: it may be starting anew.
@@ -118,22 +118,7 @@ pub(crate) fn hook(options: Options) -> u8 {
     finish(&reply)
 }
 
-/// Variables by which the driver of PostgreSQL would find another server than the one that the
-/// configuration names, or trust another one.
-const SERVER_VARIABLES: [&str; 10] = [
-    "PGHOST",
-    "PGHOSTADDR",
-    "PGPORT",
-    "PGUSER",
-    "PGDATABASE",
-    "PGOPTIONS",
-    "PGSSLMODE",
-    "PGSSLROOTCERT",
-    "PGSSLCERT",
-    "PGSSLKEY",
-];
-
-/// Starts the hook anew without those variables, if one is set.
+/// Starts the hook anew without the variables that lead to another server, if one is set.
 fn forget_variables() -> io::Result<()> {
     let mut set = SERVER_VARIABLES
         .into_iter()
@@ -316,7 +301,7 @@ struct Guard<'a> {
     agent: Agent,
     calls: Calls,
     loaded: &'a Loaded,
-    /// Whether the trail has to be made, which takes longer, and nobody can have it locked.
+    /// Whether the trail has to be made, which takes longer, and no process can have it locked.
     is_new: bool,
     began: Instant,
     /// When the agent must have its answer.
@@ -334,7 +319,7 @@ enum Decided {
 /// What came of a question to the operator.
 enum Settled {
     Answer(Answer),
-    /// It was approved, and is not any more what was asked about; why.
+    /// The request was approved, and its files have changed since the question; with the reason.
     Changed(String),
 }
 
@@ -420,8 +405,9 @@ impl Guard<'_> {
 
     /// The decision of the service; an error is why it does not count, if a service is there.
     ///
-    /// A service that has proved itself decides. What it lets run counts only if this process would
-    /// let it run too, or if somebody has approved it: then the key alone does not open the gate.
+    /// A service that has proved itself decides. A decision that lets the request run counts only if
+    /// this process is no stricter, or if the operator has approved the request: the key alone does
+    /// not open the gate.
     async fn decided_by(
         &self,
         client: &Client,
@@ -451,7 +437,7 @@ impl Guard<'_> {
             Err(_) => return Err(Some("hooks-guard has panicked".to_owned())),
         };
         // A language model can only raise a class: without it, no less is allowed.
-        match own.iter().all(permits) {
+        match own.iter().all(|own| strictness(own) <= strictness(&ruling)) {
             true => Ok(ruling),
             false => Err(Some(format!(
                 "the service would allow it, and this hook would not; check that both read `{}` and \
@@ -461,8 +447,8 @@ impl Guard<'_> {
         }
     }
 
-    /// What this process makes of a request, by the tables and rules, for each home that `~` may be.
-    /// A thread of its own judges, so that the service does at the same time.
+    /// Returns the rulings of this process about a request, by the tables and rules: one for each
+    /// home that `~` may be. A thread of its own judges while the service does.
     fn own_rulings(
         &self,
         request: &PermissionRequest,
@@ -480,10 +466,10 @@ impl Guard<'_> {
             judged.collect()
         };
         let judges = move || {
-            // Whoever does not hear it needs it no more.
+            // The receiver is dropped if the rulings are not needed any more.
             let _ = send.send(judge());
         };
-        // Where none starts, nobody sends.
+        // If no thread starts, the sender is dropped, and the receiver gets an error.
         let _ = thread::Builder::new().stack_size(STACK).spawn(judges);
         receive
     }
@@ -745,12 +731,13 @@ fn undecided(question: &Question, why: String) -> Answer {
     }
 }
 
-/// Whether a request may run without an answer of the guard: some agents run what is left to them.
+/// Returns whether the agent may run a request without an approval: some agents run what is left to
+/// them.
 fn permits(ruling: &Ruling) -> bool {
     strictness(ruling) < 2
 }
 
-/// How strict a decision is, from an allow to a denial.
+/// Returns how strict a decision is: 0 for an allow, 3 for a denial.
 fn strictness(ruling: &Ruling) -> u8 {
     match ruling {
         Ruling { denied: true, .. } => 3,

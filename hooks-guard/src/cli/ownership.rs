@@ -1,5 +1,6 @@
-//! Whether a hook may follow a file: whoever can write the configuration, the rules or the trail
-//! decides what runs without a question.
+//! Checks whether a hook may follow its files, by their places, owners and modes. A program that can
+//! write the configuration, the rules, a script, the key or the trail decides what runs without a
+//! question.
 
 use std::env;
 use std::fs::{self, Metadata};
@@ -21,7 +22,8 @@ pub(crate) fn problem(loaded: &Loaded, cwd: Option<&Path>) -> Option<String> {
         .flat_map(|places| [&places.config, &places.data])
         .collect::<Vec<_>>();
     let projects = Projects::around(cwd, user.as_ref().map(|places| places.home.as_path()));
-    loaded.files().iter().find_map(|file| {
+    let scripts = &loaded.config.scripts;
+    loaded.files().iter().chain(scripts).find_map(|file| {
         let is_in_own_folder = own.iter().any(|folder| file.starts_with(folder));
         let project = || projects.with(file).filter(|_| !is_roots_alone(file));
         match (!is_in_own_folder).then(project).flatten() {
@@ -84,14 +86,14 @@ fn real(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Whether the system's administrator alone can write a file, and this process is not his: no
-/// project puts such a file there.
+/// Returns whether only the administrator can write a file, and this process belongs to another user:
+/// no project puts such a file there.
 fn is_roots_alone(file: &Path) -> bool {
     let of_root = |path: &Path| fs::symlink_metadata(path).is_ok_and(|file| file.uid() == 0);
     !geteuid().is_root() && of_root(file) && file.parent().is_some_and(of_root)
 }
 
-/// Why others than this user and the administrator could replace a file or change it, if they could.
+/// Returns why another user could replace or change a file, if one could.
 fn writable_by_others(file: &Path) -> Option<String> {
     let real = real(file);
     let lexical = file.ancestors();
@@ -132,7 +134,7 @@ fn is_in_namespace() -> bool {
     !map.is_empty() && words != ["0", "0", "4294967295"]
 }
 
-/// Whether others can write to a file, or replace the entries of a folder.
+/// Returns whether other users can write to a file, or replace the entries of a folder.
 fn is_open(entry: &Metadata) -> bool {
     const STICKY: u32 = 0o1000;
     let mode = entry.mode();
@@ -142,7 +144,7 @@ fn is_open(entry: &Metadata) -> bool {
     mode & 0o002 != 0 || mode & 0o020 != 0 && !is_own_group(entry.gid())
 }
 
-/// Whether a group has this user alone, as many systems make one for each user.
+/// Returns whether this user is the only member of a group: many systems make one for each user.
 fn is_own_group(group: u32) -> bool {
     let gid = Gid::from_raw(group);
     let (Ok(Some(user)), Ok(Some(group))) = (User::from_uid(geteuid()), Group::from_gid(gid))

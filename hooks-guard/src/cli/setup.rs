@@ -36,7 +36,8 @@ pub(crate) struct Setup {
     database: Option<String>,
 }
 
-/// The same for a hook: what it reads must not depend on the environment, which a project can set.
+/// The configuration and the trail of a hook: they must not depend on the environment, which a
+/// project can set.
 #[derive(Debug, Args)]
 pub(crate) struct HookSetup {
     /// The configuration, by an absolute path, as `install` writes it; no variable replaces it. A
@@ -201,7 +202,7 @@ impl Loaded {
         }
     }
 
-    /// What whoever runs this should know: settings that weaken the guard, and files that do not count.
+    /// Returns warnings for the operator: settings that weaken the guard, and files that do not count.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = self
             .config

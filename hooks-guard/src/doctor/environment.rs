@@ -24,12 +24,26 @@ enum Effect {
     Programs,
 }
 
+/// Variables by which the driver of PostgreSQL finds or trusts another server than the one that the
+/// configuration names. A hook runs without them.
+pub const SERVER_VARIABLES: [&str; 10] = [
+    "PGHOST",
+    "PGHOSTADDR",
+    "PGPORT",
+    "PGUSER",
+    "PGDATABASE",
+    "PGOPTIONS",
+    "PGSSLMODE",
+    "PGSSLROOTCERT",
+    "PGSSLCERT",
+    "PGSSLKEY",
+];
+
 fn effect(name: &str) -> Option<Effect> {
     Some(match name {
         // What these two do only restricts, or informs.
         "HOOKS_GUARD_LOG" | "HOOKS_GUARD_UNATTENDED" => return None,
-        "PGHOST" | "PGHOSTADDR" | "PGPORT" | "PGUSER" | "PGDATABASE" | "PGOPTIONS"
-        | "PGSSLMODE" | "PGSSLROOTCERT" | "PGSSLCERT" | "PGSSLKEY" => Effect::Guard,
+        name if SERVER_VARIABLES.contains(&name) => Effect::Guard,
         name if name.starts_with("HOOKS_GUARD") => Effect::Guard,
         "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME" | "XDG_STATE_HOME" => Effect::Folders,
         "CLAUDE_CONFIG_DIR"

@@ -283,7 +283,8 @@ fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
     Ok(files)
 }
 
-/// Adds the pattern of names that a search is limited to, if it is one that secrets have.
+/// Adds the pattern of names that a search is limited to, if it is one that secrets have. A search
+/// that names a pattern and no folder reads the directory.
 fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String>, Problem> {
     for field in ["glob", "include_pattern", "includePattern", "glob_pattern"] {
         let pattern = input::text(arguments, field)?;
@@ -293,6 +294,11 @@ fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String
             tables.secret_within(pattern) || tables.is_searched(name)
         };
         files.extend(pattern.filter(secret).map(str::to_owned));
+    }
+    let mut folders = arguments.clone();
+    folders.remove("include");
+    if !files.is_empty() && self::files(&folders)?.is_empty() {
+        files.push(".".to_owned());
     }
     Ok(files)
 }

@@ -195,6 +195,13 @@ fn files_in_the_project_are_refused() {
         assert_eq!(said, "ask", "{reason}");
         assert!(!project.path().join("x/audit.db").exists());
     }
+    // A script that restricts would restrict nothing once the project has replaced it.
+    let scripts = format!("scripts = ['{}']", project.path().join("x/s.js").display());
+    home.config(&scripts);
+    let output = home.hook("codex", &[], &in_project("ls", project.path()));
+    let (said, reason) = told(&output);
+    assert_eq!(said, "deny", "{output:?}");
+    assert!(reason.contains("s.js` is inside the project"), "{reason}");
     // From elsewhere the same file is one like any other.
     let mut command = home.command();
     command

@@ -323,6 +323,11 @@ fn an_allow_counts_only_if_the_hook_agrees_or_it_was_approved() {
     );
     let read = home.hook("claude-code", &[], &before("git status", "4"));
     assert_eq!(told(&read).0, "allow");
+    // What the hook leaves to the agent's mode is not allowed by the service either.
+    let mut left = before("mkdir build", "6");
+    left["permission_mode"] = json!("auto");
+    let left = home.hook("claude-code", &[], &left);
+    assert!(left.status.success() && left.stdout.is_empty(), "{left:?}");
     drop(service);
 
     let service = Service::start(&home);

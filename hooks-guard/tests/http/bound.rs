@@ -519,6 +519,35 @@ fn hooks_of_a_linked_work_tree_decide() {
     assert!(why.contains("pre-commit` has changed since"), "{why}");
 }
 
+/// `P-26`: more files than a scope can be stored with are approved once, while all are unchanged.
+#[test]
+fn a_command_with_too_many_files_is_approved_once() {
+    let daemon = unlimited();
+    let folder = project(&["a"]);
+    for hook in 0..1500 {
+        write(
+            folder.path(),
+            &format!(".git/hooks/hook-{hook:04}"),
+            "one\n",
+        );
+    }
+    let body = body(folder.path(), "git commit -m x");
+    let record = approve(&daemon, &body, "once");
+    let always = record["always"].as_str().unwrap();
+    assert!(always.contains("not possible: it depends on"), "{always}");
+    let redeem = |record: &Value| {
+        let target = format!("/api/hooks/decisions/{}/redeem", record["id"]);
+        let secret = json!({ "secret": record["secret"] });
+        daemon.send(&Request::new("POST", &target).json(&secret))
+    };
+    redeem(&record).ok();
+    let record = approve(&daemon, &body, "once");
+    write(folder.path(), ".git/hooks/hook-1499", "two\n");
+    redeem(&record).error(409, "CHANGED");
+    let why = asks(&daemon, &body);
+    assert!(why.contains("has changed since"), "{why}");
+}
+
 /// `P-26`: what only the run knows is not remembered.
 #[test]
 fn always_is_refused_for_code_that_is_only_known_at_run_time() {
@@ -712,6 +741,24 @@ fn a_path_through_a_link_is_the_one_that_the_system_follows() {
     serves(&daemon, &body);
     write(folder.path(), "other/x.sh", "two\n");
     asks(&daemon, &body);
+}
+
+/// `P-26`: a folder that cannot be listed may have a file in it that decides.
+#[test]
+fn always_is_refused_for_a_folder_that_cannot_be_listed() {
+    let daemon = unlimited();
+    let folder = project(&[".git/config"]);
+    let hooks = folder.path().join(".git/hooks");
+    symlink(&hooks, &hooks).unwrap();
+    let ruling = ruling(&daemon, &body(folder.path(), "git commit -m x"));
+    let answer = json!({ "id": ruling["id"], "response": "APPROVED", "remember": "always" });
+    let answer = daemon.respond_with(&answer);
+    answer.error(409, "CANNOT_BE_REMEMBERED");
+    assert!(
+        answer.text().contains("cannot be read"),
+        "{}",
+        answer.text()
+    );
 }
 
 /// `P-26`: what changed while the question was open is asked about again.

@@ -88,6 +88,14 @@ fn file_tools_name_their_files() {
             Crud::Read,
             vec!["src"],
         ),
+        // A search without a folder reads the directory, whatever it is limited to.
+        (
+            Agent::Gemini,
+            "search_file_content",
+            json!({"pattern": "x", "include": "*.json"}),
+            Crud::Read,
+            vec!["*.json", "."],
+        ),
         // A search that is limited to names of secrets reads these.
         (
             Agent::ClaudeCode,
