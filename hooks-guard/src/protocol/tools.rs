@@ -201,11 +201,16 @@ pub(crate) fn access(
         Changes(effect) => (effect, files(tool, arguments)?),
         _ => (Crud::Read, files(tool, arguments)?),
     };
-    if matches!(tool, Searches | Lists)
-        && files.is_empty()
-        && let Some(cwd) = cwd.and_then(Path::to_str)
-    {
-        files.push(cwd.to_owned());
+    if matches!(tool, Searches | Lists) {
+        // `include` limits a search to names, and says nothing about the folder.
+        let mut others = arguments.clone();
+        others.remove("include");
+        let names_folder = !self::files(tool, &others)?.is_empty();
+        match cwd.and_then(Path::to_str) {
+            Some(cwd) if !names_folder => files.push(cwd.to_owned()),
+            None if !names_folder && !files.is_empty() => files.push(".".to_owned()),
+            _ => {}
+        }
     }
     let files = match tool {
         Searches => with_filters(files, arguments)?,
@@ -283,8 +288,7 @@ fn files(tool: Tool, arguments: &Object) -> Result<Vec<String>, Problem> {
     Ok(files)
 }
 
-/// Adds the pattern of names that a search is limited to, if it is one that secrets have. A search
-/// that names a pattern and no folder reads the directory.
+/// Adds the pattern of names that a search is limited to, if it is one that secrets have.
 fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String>, Problem> {
     for field in ["glob", "include_pattern", "includePattern", "glob_pattern"] {
         let pattern = input::text(arguments, field)?;
@@ -294,11 +298,6 @@ fn with_filters(mut files: Vec<String>, arguments: &Object) -> Result<Vec<String
             tables.secret_within(pattern) || tables.is_searched(name)
         };
         files.extend(pattern.filter(secret).map(str::to_owned));
-    }
-    let mut folders = arguments.clone();
-    folders.remove("include");
-    if !files.is_empty() && self::files(&folders)?.is_empty() {
-        files.push(".".to_owned());
     }
     Ok(files)
 }

@@ -94,7 +94,7 @@ fn file_tools_name_their_files() {
             "search_file_content",
             json!({"pattern": "x", "include": "*.json"}),
             Crud::Read,
-            vec!["*.json", "."],
+            vec!["*.json", "/srv/p"],
         ),
         // A search that is limited to names of secrets reads these.
         (

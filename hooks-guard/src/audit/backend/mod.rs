@@ -286,10 +286,6 @@ impl Backend {
 /// While it is there, its holder may have so many connections more than one to read: who waits
 /// for a second one while others do might wait for ever.
 #[derive(Debug)]
-#[cfg_attr(
-    not(feature = "sqlite"),
-    expect(dead_code, reason = "a server divides the work itself")
-)]
 pub(super) struct Beside {
     pub(super) more: usize,
     _turn: OwnedSemaphorePermit,
