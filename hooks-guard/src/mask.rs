@@ -232,6 +232,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
             .min_by_key(|token| token.start)
     };
     let digests = digests(text, reader);
+    let mut by_chance = Vec::new();
     let asked = Text::new(text);
     for rule in RULES.iter().filter(|rule| asked.has(rule.need)) {
         for window in rule.windows(text) {
@@ -270,6 +271,9 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
                     };
                     let hidden = hidden.start..self::end(text, syntax, &(hidden.start..end));
                     from = hidden.end.max(from + 1);
+                    if looks_like_chance {
+                        by_chance.push(hidden.clone());
+                    }
                     found.push((hidden, rule.kind));
                 } else {
                     // What is no secret may hold one.
@@ -287,6 +291,7 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
         }
     }
     found.extend(documents(text, syntax));
+    cut_chance(&mut found, &by_chance);
     found.sort_by_key(|(range, _)| (range.start, range.end));
     let mut merged: Vec<Hidden> = Vec::new();
     for (range, kind) in found.into_iter().filter(|(range, _)| !range.is_empty()) {
@@ -306,6 +311,27 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
         }
     }
     merged
+}
+
+/// Lets what only looks like chance begin where a secret begins that a rule found: before it stands an
+/// option or a name, such as the `-p` of `-pSECRET`.
+fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
+    let known: Vec<_> = (found.iter())
+        .filter(|(range, _)| !by_chance.contains(range))
+        .map(|(range, _)| range.clone())
+        .collect();
+    for (range, _) in found
+        .iter_mut()
+        .filter(|(range, _)| by_chance.contains(range))
+    {
+        let begins = (known.iter())
+            .filter(|known| overlap(known, range) && known.start > range.start)
+            .map(|known| known.start)
+            .min();
+        if let Some(start) = begins.filter(|start| start - range.start < SHORTEST_CHANCE) {
+            range.start = start;
+        }
+    }
 }
 
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {

@@ -30,10 +30,10 @@ const SECRETS: &[&str] = &[
     "curl -u ada:«pa:ss» https://x.example",
     "curl -sSu ada:«pass» https://x.example",
     "curl --user 'ada:«pa ss»' https://x.example",
-    "curl https://«ada:pass»@x.example/path",
-    "curl https://«ada:pa/ss@word»@x.example/path",
+    "curl https://ada:«pass»@x.example/path",
+    "curl https://ada:«pa/ss@word»@x.example/path",
     "git clone https://«tok3n»@x.example/r.git",
-    "psql postgres://«u:p»@db.example/app",
+    "psql postgres://u:«p»@db.example/app",
     "frob 'https://x.example/?access_token=«abc»&page=2'",
     "mysql -uroot -p«hunter2» app",
     "mysqldump -p«'hunter 2'» app",
@@ -239,7 +239,7 @@ fn what_may_run_is_not_hidden_behind_a_secret() {
         ),
         (
             "curl https://a:b;rm${IFS}-rf${IFS}src;@x",
-            "curl https://[secret];rm${IFS}-rf${IFS}src;@x",
+            "curl https://a:[secret];rm${IFS}-rf${IFS}src;@x",
         ),
         ("sudo -u a:b;rm -rf src", "sudo -u a:[secret];rm -rf src"),
         (
