@@ -144,6 +144,14 @@ fn options() -> Vec<Rule> {
             &of_program(r"uv\s+publish|rancher\s+login", "t"),
             literal_no_option,
         ),
+        // A command that prints the secret.
+        secret(
+            Any(&["command", "cmd", "eval", "helper", "process"]),
+            &format!(
+                r"(?i)(?:pass|secret|token|key|auth|cred|pin)[\w.-]*(?:command|cmd|eval|helper|process)[ =]+['\x22]?(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|%s\S*\s+)*({VALUE})"
+            ),
+            literal_no_option,
+        ),
         // `user:password`, or the password alone.
         secret(
             Any(&["creds"]),
@@ -169,7 +177,7 @@ fn options() -> Vec<Rule> {
         secret(
             Any(&["<("]),
             &format!(
-                r"(?i)\b[\w-]*(?:pass|secret|token|key|cred|auth|seed|psk)[\w-]*[ =]+(?:file:|@)?<\(\s*(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE}(?:[ \t]+{VALUE})*)"
+                r"(?i)\b[\w-]*(?:pass|secret|token|key|cred|auth|seed|psk)[\w-]*[ =]+(?:file:|@)?<\(\s*(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE}(?:[ \t]+{VALUE})*)"
             ),
             literal,
         ),
@@ -313,7 +321,7 @@ fn places() -> Vec<Rule> {
         ),
         secret(
             Any(&["user-secrets"]),
-            &format!(r"\buser-secrets\s+set\s+(?:-\S+\s+)*{VALUE}\s+({VALUE})"),
+            &format!(r"\buser-secrets\s+set\s+(?:--?(?:p|project|id|file|c|configuration)[ =]\S+\s+|-\S+\s+)*{VALUE}\s+({VALUE})"),
             literal_no_option,
         ),
         secret(
@@ -522,9 +530,9 @@ fn inputs() -> Vec<Rule> {
         secret(
             Any(READS),
             &format!(
-                r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
+                r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
             ),
-            |captures, text| !reads_accounts(captures) && literal(captures, text),
+            |captures, text| !is_told_apart(captures) && literal(captures, text),
         ),
         // Accounts: the name before the first colon stays.
         secret(
@@ -545,14 +553,14 @@ fn inputs() -> Vec<Rule> {
         secret(
             Any(READS),
             &format!(
-                r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE})(?:\s*;\s*(?:echo|printf|sleep|cat)\b[^;|&\n()]*)*\s*;?\s*[)}}]\s*\|\s*[^|;&\n]*?{READERS}"
+                r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE})(?:\s*;\s*(?:echo|printf|sleep|cat)\b[^;|&\n()]*)*\s*;?\s*[)}}]\s*\|\s*[^|;&\n]*?{READERS}"
             ),
             literal,
         ),
         secret(
             Any(READS),
             &format!(r"{READERS}[^|;&\n]*?<<<\s*({VALUE})"),
-            |captures, text| !reads_accounts(captures) && literal(captures, text),
+            |captures, text| !is_told_apart(captures) && literal(captures, text),
         ),
         // A format that says that its arguments are secrets.
         secret(
@@ -565,10 +573,13 @@ fn inputs() -> Vec<Rule> {
     ]
 }
 
-/// Whether what is read are names and passwords.
-fn reads_accounts(captures: &Captures<'_>) -> bool {
+/// Whether other rules tell the secret apart from what stands around it: names before passwords,
+/// and parameters of the URL of a seed.
+fn is_told_apart(captures: &Captures<'_>) -> bool {
     let whole = captures.get(0).map_or("", |group| group.as_str());
-    (whole.contains("chpasswd") || whole.contains("newusers")) && whole.contains(':')
+    let reads_accounts = whole.contains("chpasswd") || whole.contains("newusers");
+    reads_accounts && whole.contains(':')
+        || whole.contains("otpauth://") && whole.contains("secret=")
 }
 
 /// Files and protocols with passwords.

@@ -164,10 +164,20 @@ pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(concat!(
         r"\b(?:sha(?:1|256|384|512)-|SHA256:|h1:)[A-Za-z0-9+/]{27,88}={0,2}",
         // Content ids of IPFS.
-        r"|\bQm[1-9A-HJ-NP-Za-km-z]{44}\b|\bbaf[ky][a-z2-7]{55,}\b",
+        r"|\bQm[A-Za-z0-9]{44}\b|\bbaf[ky][a-z2-7]{55,}\b",
         // Files in base64: images, archives, documents, fonts, sounds.
         r"|(?:iVBORw0KGg|/9j/[2-4]|R0lGODlh|R0lGODdh|UklGR|AAABAA|PHN2Zy|PD94bWwg|UEsDB|JVBERi0|H4sI[AC]",
         r"|QlpoO|KLUv/[QS]|/Td6WFo|N3q8ry|f0VMR|AGFzbQ|d09GM|d09GR|T2dnUw|SUQz|ZkxhQ)[A-Za-z0-9+/]{16,}={0,2}",
+    ))
+});
+
+/// Words behind an option or a command that only sounds as if a secret followed: the name of an
+/// account or a setting, the key of an entry.
+pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(concat!(
+        r"\bpulumi\s+config\s+set\b[^;|&\n]*?\s--secret\s+([^-\s]\S*)",
+        r"|\bdscl\b[^;|&\n]*?\s-passwd\s+(/Users/\S+)",
+        r"|\b(?i:redis|valkey|keydb)-cli\s(?:-\S+\s+(?:[^-\s]\S*\s+)??)*?(?i:get|del|unlink|exists|ttl|pttl|persist|type|hgetall|hkeys|llen|lrange|smembers|scard|incr|decr|expire|keys)((?:\s+[\w:.*{}-]+)+)",
     ))
 });
 
@@ -255,12 +265,15 @@ fn general() -> Vec<Rule> {
         secret(
             Any(&["bearer", "negotiate", "aws4-hmac-sha256"]),
             &format!(r"(?i)\b(?:bearer|negotiate|aws4-hmac-sha256)[ \t]+({VALUE})"),
-            literal_no_option,
+            |captures, text| {
+                let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+                !methods.contains(&text) && literal_no_option(captures, text)
+            },
         ),
         secret(
             Any(&["authorization"]),
             &format!(
-                r#"(?i)\bauthorization\\*["']?\s*[:=]\s*(?:(?:basic|bearer|token|digest|api-?key|api-token|ssws|geniekey|splunk|oauth|hawk|bot|jwt|key|ntlm|mac|signature|sharedkey|zoho-oauthtoken|client-id)\\?\s+)?({VALUE})"#
+                r#"(?i)\bauthorization\\*["']?(?:\s*:[ \t]+(?-i:[A-Z][A-Za-z-]{{2,}})[ \t]+|\s*[:=]\s*(?:(?:basic|bearer|token|digest|api-?key|api-token|ssws|geniekey|splunk|oauth|hawk|bot|jwt|key|ntlm|mac|signature|sharedkey|zoho-oauthtoken|client-id)\\?\s+)?)({VALUE})"#
             ),
             |captures, text| !text.starts_with("::") && literal(captures, text),
         ),
@@ -400,7 +413,7 @@ pub(super) fn always(_: &Captures<'_>, _: &str) -> bool {
 
 /// Whether a name and a password stand there, and the name is no secret: tokens are also given in
 /// the place of the name.
-fn begins_with_a_name(text: &str) -> bool {
+pub(super) fn begins_with_a_name(text: &str) -> bool {
     let Some((name, password)) = text.split_once(':') else {
         return false;
     };

@@ -41,7 +41,7 @@ const SECRETS: &[&str] = &[
     "docker login -u ada -p «hunter2» registry.example",
     "redis-cli -h db -a «hunter2» keys x",
     "zip -P «hunter2» a.zip b",
-    "openssl enc -pass «pass:hunter2» -in a",
+    "openssl enc -pass pass:«hunter2» -in a",
     "openssl rsa -passin pass:«hunter2» -in a",
     "htpasswd -b file ada «hunter2»",
     "echo «hunter2» | sudo -S frob",
