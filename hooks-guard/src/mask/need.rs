@@ -99,4 +99,7 @@ pub(super) const READS: &[&str] = &[
     "systemd-creds",
     "wg",
     "x11vnc",
+    "keyring",
+    "env add",
+    "\\password",
 ];

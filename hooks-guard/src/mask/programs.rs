@@ -10,7 +10,7 @@ use super::need::READS;
 use super::rules::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting};
 
 /// What makes a program read a password from its standard input.
-const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bht(?:passwd|digest)\b|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\b(?:go)?pass\s+(?:insert|otp)|\bgpg-preset-passphrase|\bkadmin(?:\.local)?\b|\bkeyctl\s+padd|\bdoas\b|\b(?:gocryptfs|encfs|cryfs|securefs|veracrypt|truecrypt|ecryptfs-\S+)\b|\bzfs\s+load-key|\blpass\s+login|\bop\s+signin|\bkeepassxc-cli\b|\bsystemd-creds\s+encrypt|\bsecurity\s+unlock-keychain|\bwg\s+(?:pubkey|set)\b|\bx11vnc\s+-storepasswd|\bconfig\s+set\s+--secret|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add)\b)";
+const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bht(?:passwd|digest)\b|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\b(?:go)?pass\s+(?:insert|otp)|\bgpg-preset-passphrase|\bkadmin(?:\.local)?\b|\bkeyctl\s+padd|\bdoas\b|\b(?:gocryptfs|encfs|cryfs|securefs|veracrypt|truecrypt|ecryptfs-\S+)\b|\bzfs\s+load-key|\blpass\s+login|\bop\s+signin|\bkeepassxc-cli\b|\bsystemd-creds\s+encrypt|\bsecurity\s+unlock-keychain|\bwg\s+(?:pubkey|set)\b|\bx11vnc\s+-storepasswd|\bconfig\s+set\s+--secret|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add|versions\s+add)\b|\bkeyring\s+set\b|\bvercel\s+env\s+add\b|\\+password\b)";
 
 /// How much of a here-document is a secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,16 @@ pub(super) fn rules() -> Vec<Rule> {
 /// A short option behind the name of a program in the same command.
 fn of_program(programs: &str, option: &str) -> String {
     format!(r"\b(?:{programs})\b[^;|&\n]*?\s-{option}\s*({VALUE})")
+}
+
+/// A value that is not the rest of an option of several letters: `-password`, `-port`.
+fn no_long_option(captures: &Captures<'_>, text: &str) -> bool {
+    let whole = captures.get(0).map_or("", |group| group.as_str());
+    let before = whole.strip_suffix(text).unwrap_or(whole);
+    let is_rest = ["assw", "assphrase", "ort", "rofile", "roject"]
+        .iter()
+        .any(|rest| text.starts_with(rest));
+    !(is_rest && before.ends_with(['p', 'P'])) && literal_no_option(captures, text)
 }
 
 /// A name and a password behind an option, of which the name may be missing and stays.
@@ -90,7 +100,7 @@ fn options() -> Vec<Rule> {
                 r"sshpass|mongo\w*|az\s+login|cqlsh|influx|sqlcmd|bcp|isql|osql|tsql|sqsh|mycli|cypher-shell|twine|psexec\d*|rdesktop|hdbsql|ncftp\w*|(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane|oc|cf|ibmcloud)\b[^;|&\n]*?\blogin",
                 "[pP]",
             ),
-            literal_no_option,
+            no_long_option,
         ),
         secret(
             Any(&[
@@ -135,14 +145,43 @@ fn options() -> Vec<Rule> {
             literal_no_option,
         ),
         secret(
+            Any(&["partition-list"]),
+            &of_program(r"security\s+set-key-partition-list", "k"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["signtool"]),
+            &format!(r"(?i)\bsigntool\b[^;|&\n]*?\s[/-]p\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["source"]),
+            &of_program(r"nuget\s+(?:add|update)\s+source", "p"),
+            literal_no_option,
+        ),
+        secret(
             Any(&["hashes"]),
             &format!(r"\s-{{1,2}}hashes[ =]({VALUE})"),
             literal_no_option,
         ),
         secret(
-            Any(&["uv", "rancher"]),
-            &of_program(r"uv\s+publish|rancher\s+login", "t"),
+            Any(&["uv", "rancher", "login"]),
+            &of_program(r"uv\s+publish|rancher\s+login|(?:glab|tea)\b[^;|&\n]*?\slogin", "t"),
             literal_no_option,
+        ),
+        secret(
+            Any(&["<("]),
+            &format!(
+                r"<\(\s*(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE})"
+            ),
+            literal,
+        )
+        .within(r"\bsecrets?\s+(?:set|put|create|add|versions)\b[^;|&\n]*"),
+        // A file whose name says what is in it.
+        secret(
+            Any(&[">"]),
+            r#"(?i)\b(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*(?:["'][^\s"'\\]+\\n([^\s"'\\]+)(?:\\n)?["']|["'](?:passw(?:or)?d|passphrase|secret|token)[ \t]+([^\s"'\\]+)["']|([^\s;|&<>)"'`\\]+|"[^\s"]+"|'[^\s']+'))\s*>+\s*[^\s;|&]*(?:passw(?:or)?d|passphrase|pass|secret|token|cred(?:ential)?s?|auth)(?:\.txt|\.key|[_.-]?file)?(?:["']?\s*(?:[;&|)\n]|\z))"#,
+            literal,
         ),
         // A command that prints the secret.
         secret(
@@ -167,7 +206,7 @@ fn options() -> Vec<Rule> {
         // `user:password@host` and `domain/user:password@host`, without a scheme.
         secret(
             Any(&["impacket", ".py", "exec", "secretsdump", "mysqlsh", "usql", "mongo", "curl", "wget", "http", "xh", "lftp", "ftp"]),
-            r#"\s["']?(?:[\w.-]+[/\\]+)?[\w.$+-]+:([^\s"':]+)@[A-Za-z0-9\[]"#,
+            r#"\s["']?(?:[\w.-]+[/\\]+)?[\w.$+-]+:((?:'[^'\n]*'|"[^"\n]*"|[^\s"':@])+)@[A-Za-z0-9\[]"#,
             |captures, text| !text.starts_with("//") && literal(captures, text),
         )
         .within(
@@ -285,6 +324,11 @@ fn options() -> Vec<Rule> {
             literal,
         ),
         secret(
+            Any(&["%"]),
+            r#"\b(?:user(?:name)?=|wbinfo\s+(?:-a\s*|--authenticate[ =])['"]?)[^\s,%'"=]+%([^\s,'"]+)"#,
+            literal,
+        ),
+        secret(
             Any(&["lftp", "open"]),
             &format!(r"\b(?:lftp|open)\b[^;|&\n]*?\s-u\s*[^\s,]+,({VALUE})"),
             literal,
@@ -349,13 +393,24 @@ fn places() -> Vec<Rule> {
         )
         .within(r"\bpulumi\b[^;|&\n]*--secret\b[^;|&\n]*"),
         secret(
+            Any(&["rclone"]),
+            &format!(r"(?i)\s(?:pass|\w*(?:passw|secret|token|_key)\w*)\s+({VALUE})"),
+            literal_no_option,
+        )
+        .within(r"\brclone\s+config\s+(?:create|update|password)\s[^;|&\n]*"),
+        secret(
+            Any(&["sops"]),
+            &format!(r"\bsops\s+set\s+(?:-\S+\s+)*\S+\s+{VALUE}\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
             Any(&["radtest"]),
             &format!(r"\bradtest\s+(?:-\w\s+\S+\s+)*{VALUE}\s+({VALUE})"),
             literal,
         ),
         secret(
-            Any(&["connect"]),
-            &format!(r"(?i)\bconnect\s+to\s+\S+\s+user\s+\S+\s+using\s+({VALUE})"),
+            Any(&["using"]),
+            &format!(r"(?i)\b(?:connect|attach)\s+to\s+\S+\s+user\s+\S+\s+using\s+({VALUE})"),
             literal,
         ),
         secret(
@@ -508,7 +563,7 @@ fn places() -> Vec<Rule> {
         secret(
             Any(&["set"]),
             &format!(
-                r"(?i)\b(?:setenv|setx|set\s+-\w+)\s+\w*(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|_key|_pass)\w*\s+({VALUE})"
+                r"(?i)\b(?:setenv|setx|set\s+-\w+|env[: ](?:set|add))\s+\w*(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|_key|_pass)\w*\s+({VALUE})"
             ),
             of_a_setting,
         ),
@@ -670,6 +725,13 @@ fn typed() -> Vec<Rule> {
             Any(&["auth", "changeuserpassword", ".login", "credential"]),
             &format!(
                 r"(?i)(?:\.auth|changeUserPassword|\.login|(?:basic|digest)auth|\bauth\s*=\s*|NetworkCredential)\(\s*{QUOTED}\s*,\s*b?({QUOTED})"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["pdo(", "connect", "mysqli("]),
+            &format!(
+                r"(?i)(?:\bPDO|\bmysqli|connect(?:ion)?)\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})"
             ),
             literal,
         ),

@@ -483,6 +483,11 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
         "key" => name.starts_with('-') && text.contains(['/', '.']),
         name => name.starts_with("git_config_key"),
     };
+    let is_kind_of_login = name.ends_with("auth")
+        && [
+            "password", "basic", "bearer", "digest", "ntlm", "oauth", "oauth2", "token", "jwt",
+        ]
+        .contains(&text);
     let is_setting = ["true", "false", "null", "none", "yes", "no", "on", "off"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word));
@@ -499,6 +504,7 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
         && !is_file
         && !is_pair
         && !is_setting
+        && !is_kind_of_login
         && !closes_a_quote(whole, text)
         && !names_a_source(name)
         && literal(captures, text)
