@@ -359,7 +359,7 @@ fn cut_names(text: &str, found: &mut [Hidden]) {
 
 /// The names of accounts, settings and entries behind what sounds as if a secret followed.
 fn names_of_entries(text: &str) -> Vec<Range<usize>> {
-    if !["pulumi", "dscl", "-cli"]
+    if !["--secret", "dscl", "-cli", "git "]
         .iter()
         .any(|name| text.contains(name))
     {

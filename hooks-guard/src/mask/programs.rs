@@ -181,7 +181,10 @@ fn options() -> Vec<Rule> {
         secret(
             Any(&[">"]),
             r#"(?i)\b(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*(?:["'][^\s"'\\]+\\n([^\s"'\\]+)(?:\\n)?["']|["'](?:passw(?:or)?d|passphrase|secret|token)[ \t]+([^\s"'\\]+)["']|([^\s;|&<>)"'`\\]+|"[^\s"]+"|'[^\s']+'))\s*>+\s*[^\s;|&]*(?:passw(?:or)?d|passphrase|pass|secret|token|cred(?:ential)?s?|auth)(?:\.txt|\.key|[_.-]?file)?(?:["']?\s*(?:[;&|)\n]|\z))"#,
-            literal,
+            |captures, text| {
+                let whole = captures.get(0).map_or("", |group| group.as_str());
+                !whole.contains("pgpass") && literal(captures, text)
+            },
         ),
         // A command that prints the secret.
         secret(
@@ -395,7 +398,7 @@ fn places() -> Vec<Rule> {
         secret(
             Any(&["rclone"]),
             &format!(r"(?i)\s(?:pass|\w*(?:passw|secret|token|_key)\w*)\s+({VALUE})"),
-            literal_no_option,
+            of_a_setting,
         )
         .within(r"\brclone\s+config\s+(?:create|update|password)\s[^;|&\n]*"),
         secret(

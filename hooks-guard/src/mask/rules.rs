@@ -25,8 +25,8 @@ pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|
 /// a secret comes from, or what is run to get one.
 const SOURCES: &[&str] = &[
     "stdin", "file", "path", "_dir", "-dir", "_fd", "-fd", "-id", "-arn", "command", "_cmd",
-    "-cmd", "passcmd", "program", "helper", "prompt", "askpass", "extpass", "script", "name",
-    "eval", "exec", "provider", "process", "plugin", "hook", "agent", "callback",
+    "-cmd", "cmd", "program", "helper", "prompt", "askpass", "extpass", "script", "name", "eval",
+    "exec", "provider", "process", "plugin", "hook", "agent", "callback",
 ];
 
 /// Ends of names of what is counted, of which a number is no secret.
@@ -176,6 +176,9 @@ pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
 pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(concat!(
         r"\bpulumi\s+config\s+set\b[^;|&\n]*?\s--secret\s+([^-\s]\S*)",
+        // `git commit -m 'token: fix the parser'`
+        r#"|\bgit\s+(?:commit|tag|merge|stash)\b[^;|&\n]*?\s-\w*m\s*["'][\w()/-]+:\s+([a-z]+)\s"#,
+        r"|\b(?:docker|podman|nerdctl|buildah)\b[^;|&\n]*?\s--secret[ =](\S+)",
         r"|\bdscl\b[^;|&\n]*?\s-passwd\s+(/Users/\S+)",
         r"|\b(?i:redis|valkey|keydb)-cli\s(?:-\S+\s+(?:[^-\s]\S*\s+)??)*?(?i:get|del|unlink|exists|ttl|pttl|persist|type|hgetall|hkeys|llen|lrange|smembers|scard|incr|decr|expire|keys)((?:\s+[\w:.*{}-]+)+)",
     ))
@@ -275,7 +278,7 @@ fn general() -> Vec<Rule> {
             &format!(
                 r#"(?i)\bauthorization\\*["']?(?:\s*:[ \t]+(?-i:[A-Z][A-Za-z-]{{2,}})[ \t]+|\s*[:=]\s*(?:(?:basic|bearer|token|digest|api-?key|api-token|ssws|geniekey|splunk|oauth|hawk|bot|jwt|key|ntlm|mac|signature|sharedkey|zoho-oauthtoken|client-id)\\?\s+)?)({VALUE})"#
             ),
-            |captures, text| !text.starts_with("::") && literal(captures, text),
+            of_a_header,
         ),
         // Whatever the scheme, all behind it.
         secret(
@@ -285,19 +288,19 @@ fn general() -> Vec<Rule> {
                 r#"|(?:-H|--header)[ =]?"(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?((?:[^"\\\n]|\\.)+)"#,
                 r#"|(?:\\n|\n)(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?((?:[^"'\\\n]|\\[^rn])+)"#,
             ),
-            literal,
+            of_a_header,
         )
         .strings(),
         secret(
             Any(&["authorization"]),
             r#"(?i)'(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^'\s]+|[^'\n]*=[^'\n]*)'"#,
-            literal,
+            of_a_header,
         )
         .strings(),
         secret(
             Any(&["authorization"]),
             r#"(?i)"(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^"\s]+|[^"\n]*=[^"\n]*)""#,
-            literal,
+            of_a_header,
         )
         .strings(),
         secret(
@@ -508,6 +511,15 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
         && !closes_a_quote(whole, text)
         && !names_a_source(name)
         && literal(captures, text)
+}
+
+/// The credentials of a header, of which the scheme alone is none.
+fn of_a_header(captures: &Captures<'_>, text: &str) -> bool {
+    let word = text.trim_matches(['"', '\'']);
+    let is_scheme = ["basic", "bearer", "digest", "token", "negotiate"]
+        .iter()
+        .any(|scheme| word.eq_ignore_ascii_case(scheme));
+    !is_scheme && !text.starts_with("::") && literal(captures, text)
 }
 
 /// Whether a name, in lower case, says where a secret comes from, or what is run to get one.

@@ -589,9 +589,13 @@ impl<'p> Reach<'p> {
                     other != at && part.code && part.words.iter().any(names)
                 })
             };
+            let prints = is_one_of(part, &["echo", "printf", "print"]);
+            let printed = part.words.iter().skip(1).filter(|_| prints);
             self.told[at]
                 && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
-                && evaluates(ScriptLanguage::Code, &text(), self.mark)
+                && (evaluates(ScriptLanguage::Code, &text(), self.mark)
+                    || (printed.chain(&part.documents))
+                        .any(|word| self.is_run_in(&word.text, false)))
         })
     }
 
@@ -643,7 +647,7 @@ fn is_one_of(part: &Part, names: &[&str]) -> bool {
 fn types_words(text: &str, mark: &str) -> bool {
     static TYPED: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
-            r#"\bsend(?:_user|line)?\b\s*\(?\s*(?:--?\w*\s+)*b?\\?["'{]([^\n"'}]*)|\.write\(\s*b?\\?["']([^\n"']*)"#,
+            r#"\b(?:send(?:_user|line)?\b|set\s+\w+\s)\s*\(?\s*(?:--?\w*\s+)*b?\\?["'{]([^\n"'}]*)|\.write\(\s*b?\\?["']([^\n"']*)"#,
         )
     });
     TYPED.captures_iter(text).any(|found| {
@@ -812,6 +816,8 @@ mod tests {
             "password=abcdefgh; bash -c \"$(echo $password | rev)\"",
             "abcdefgh",
         ),
+        ("echo frobnicate > token; sh ./token", "frobnicate"),
+        ("echo frobnicate > token; source token", "frobnicate"),
         ("echo x | TOKEN='rm -rf y' xargs sh -c '$TOKEN'", "rm -rf y"),
     ];
 
@@ -858,6 +864,7 @@ mod tests {
         "node -e 'global[token=\"eval\"](\"rm\")'",
         "expect -c 'spawn ssh h; expect \"assword:\"; send \"frob --all\\r\"'",
         "expect <<'E'\nspawn su\nexpect \"*assword*\"\nsend -- \"frob; frob\\n\"\nE",
+        "expect -c 'set password \"frob --all\"; spawn sh; send \"$password\\r\"'",
         "python3 -c 'import pexpect; c.expect(\"assword\"); c.sendline(\"frob --all\")'",
     ];
 
