@@ -244,6 +244,7 @@ pub(super) const STORED: &[&str] = &[
     "psql -h h -c '\\password ada' <<< «hunter2»",
     "php -r 'new PDO(\"mysql:host=h\", \"ada\", «\"hunter2\"»);'",
     "echo «hunter2» > /run/password.txt",
+    "echo 'https://ada:«hunter2»@x.example' >> ~/.git-credentials",
     "printf 'ada\\n«hunter2»\\n' > vpn/auth.txt",
     "db2 attach to n user ada using «hunter2»",
     "influx -username ada -password «hunter2» -execute 'DROP DATABASE y'",

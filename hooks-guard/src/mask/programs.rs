@@ -183,7 +183,7 @@ fn options() -> Vec<Rule> {
             r#"(?i)\b(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*(?:["'][^\s"'\\]+\\n([^\s"'\\]+)(?:\\n)?["']|["'](?:passw(?:or)?d|passphrase|secret|token)[ \t]+([^\s"'\\]+)["']|([^\s;|&<>)"'`\\]+|"[^\s"]+"|'[^\s']+'))\s*>+\s*[^\s;|&]*(?:passw(?:or)?d|passphrase|pass|secret|token|cred(?:ential)?s?|auth)(?:\.txt|\.key|[_.-]?file)?(?:["']?\s*(?:[;&|)\n]|\z))"#,
             |captures, text| {
                 let whole = captures.get(0).map_or("", |group| group.as_str());
-                !whole.contains("pgpass") && literal(captures, text)
+                !whole.contains("pgpass") && !text.contains("://") && literal(captures, text)
             },
         ),
         // A command that prints the secret.

@@ -501,7 +501,7 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
     let is_elsewhere = is_elsewhere || is_joined && matches!(text, "env" | "file");
     !is_elsewhere
         && !is_path
-        && !is_number_of(&name, whole, text)
+        && !is_number_of(name, whole, text)
         && !WORDS_IN_PASS.iter().any(|word| name.ends_with(word))
         && !is_known
         && !is_file
