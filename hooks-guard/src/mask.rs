@@ -25,7 +25,7 @@ use std::ops::Range;
 
 use self::need::Text;
 use self::programs::PasswordReader;
-use self::rules::{DIGESTS, Doubt, RULES};
+use self::rules::{DIGESTS, Doubt, NAMES_OF_ENTRIES, RULES, begins_with_a_name};
 use self::shell::Syntax;
 use self::tokens::TOKENS;
 
@@ -232,6 +232,8 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
             .min_by_key(|token| token.start)
     };
     let digests = digests(text, reader);
+    let entries = names_of_entries(text);
+    let mut by_chance = Vec::new();
     let asked = Text::new(text);
     for rule in RULES.iter().filter(|rule| asked.has(rule.need)) {
         for window in rule.windows(text) {
@@ -263,6 +265,10 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
                     .find(|digest| looks_like_chance && overlap(digest, &hidden))
                 {
                     from = digest.end.max(from + 1);
+                } else if let Some(entry) = entries.iter().find(|entry| {
+                    !looks_like_chance && entry.start <= hidden.start && hidden.end <= entry.end
+                }) {
+                    from = entry.end.max(from + 1);
                 } else if rule.counts(reader, &captures, &text[hidden.clone()]) {
                     let end = match rule.finds_words && syntax.is_quoted(hidden.start) {
                         true => hidden.start + first_word(&text[hidden.clone()]),
@@ -270,6 +276,9 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
                     };
                     let hidden = hidden.start..self::end(text, syntax, &(hidden.start..end));
                     from = hidden.end.max(from + 1);
+                    if looks_like_chance {
+                        by_chance.push(hidden.clone());
+                    }
                     found.push((hidden, rule.kind));
                 } else {
                     // What is no secret may hold one.
@@ -287,6 +296,8 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
         }
     }
     found.extend(documents(text, syntax));
+    cut_chance(&mut found, &by_chance);
+    cut_names(text, &mut found);
     found.sort_by_key(|(range, _)| (range.start, range.end));
     let mut merged: Vec<Hidden> = Vec::new();
     for (range, kind) in found.into_iter().filter(|(range, _)| !range.is_empty()) {
@@ -306,6 +317,65 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
         }
     }
     merged
+}
+
+/// Lets what only looks like chance begin where a secret begins that a rule found: before it stands an
+/// option or a name, such as the `-p` of `-pSECRET`.
+fn cut_chance(found: &mut [Hidden], by_chance: &[Range<usize>]) {
+    let known: Vec<_> = (found.iter())
+        .filter(|(range, _)| !by_chance.contains(range))
+        .map(|(range, _)| range.clone())
+        .collect();
+    for (range, _) in found
+        .iter_mut()
+        .filter(|(range, _)| by_chance.contains(range))
+    {
+        let begins = (known.iter())
+            .filter(|known| overlap(known, range) && known.start > range.start)
+            .map(|known| known.start)
+            .min();
+        if let Some(start) = begins.filter(|start| start - range.start < SHORTEST_CHANCE) {
+            range.start = start;
+        }
+    }
+}
+
+/// Lets what a name or an option says is a secret begin behind the name of a user, if another rule
+/// found the password behind it.
+fn cut_names(text: &str, found: &mut [Hidden]) {
+    let starts: Vec<_> = (found.iter().map(|(range, _)| range.clone())).collect();
+    for (range, _) in found.iter_mut() {
+        let password = starts.iter().find(|other| {
+            let before = text.get(range.start..other.start).unwrap_or_default();
+            other.end == range.end
+                && before.ends_with(':')
+                && begins_with_a_name(&text[range.clone()])
+        });
+        if let Some(password) = password {
+            range.start = password.start;
+        }
+    }
+}
+
+/// The names of accounts, settings and entries behind what sounds as if a secret followed.
+fn names_of_entries(text: &str) -> Vec<Range<usize>> {
+    if !["--secret", "dscl", "-cli", "git "]
+        .iter()
+        .any(|name| text.contains(name))
+    {
+        return Vec::new();
+    }
+    let found = NAMES_OF_ENTRIES.get().captures_iter(text);
+    found
+        .filter_map(|captures| {
+            captures
+                .iter()
+                .skip(1)
+                .flatten()
+                .next()
+                .map(|group| group.range())
+        })
+        .collect()
 }
 
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {

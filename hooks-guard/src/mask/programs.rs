@@ -7,10 +7,10 @@ use regex::{Captures, Regex};
 
 use super::need::Need::Any;
 use super::need::READS;
-use super::rules::{QUOTED, Rule, VALUE, always, literal, literal_no_option};
+use super::rules::{QUOTED, Rule, VALUE, always, literal, literal_no_option, of_a_setting};
 
 /// What makes a program read a password from its standard input.
-const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bhtpasswd\s+-\w*i|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\bpass\s+insert|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add)\b)";
+const READERS: &str = r"(?:\bsudo\s+(?:-[a-zA-Z-]+\s+)*-\w*S|password-stdin|with-token|--stdin|-stdin|\bchpasswd|\bnewusers|\bcryptsetup|\bpasswd\b|\bvncpasswd|\bsmbpasswd|\bpdbedit|passphrase-fd|\bkinit\b|\bkpasswd|\bht(?:passwd|digest)\b|\bsu\s|\bmkpasswd\b|\bwpa_passphrase\b|\bssh-add\b|\bsecret-tool\s+store|\b(?:go)?pass\s+(?:insert|otp)|\bgpg-preset-passphrase|\bkadmin(?:\.local)?\b|\bkeyctl\s+padd|\bdoas\b|\b(?:gocryptfs|encfs|cryfs|securefs|veracrypt|truecrypt|ecryptfs-\S+)\b|\bzfs\s+load-key|\blpass\s+login|\bop\s+signin|\bkeepassxc-cli\b|\bsystemd-creds\s+encrypt|\bsecurity\s+unlock-keychain|\bwg\s+(?:pubkey|set)\b|\bx11vnc\s+-storepasswd|\bconfig\s+set\s+--secret|\bopenssl\s+[^|;&\n]*?-(?:pass(?:in|out)?\s+(?:stdin|fd:0)|stdin)|\bvault\s+login\s+-|\brclone\s+obscure\s+-|--unlock\b|\bbw\s+unlock|\bsecrets?\s+(?:set|put|create|add|versions\s+add)\b|\bkeyring\s+set\b|\bvercel\s+env\s+add\b|\\+password\b)";
 
 /// How much of a here-document is a secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ impl PasswordReader {
         let found = READS.find(line)?.as_str();
         Some(match found {
             "chpasswd" | "newusers" => Self::Accounts,
-            _ if found.starts_with("sudo") || found.starts_with("su") => Self::FirstLine,
+            _ if found.starts_with("su") || found == "doas" => Self::FirstLine,
             _ => Self::Lines,
         })
     }
@@ -49,6 +49,21 @@ pub(super) fn rules() -> Vec<Rule> {
 /// A short option behind the name of a program in the same command.
 fn of_program(programs: &str, option: &str) -> String {
     format!(r"\b(?:{programs})\b[^;|&\n]*?\s-{option}\s*({VALUE})")
+}
+
+/// A value that is not the rest of an option of several letters: `-password`, `-port`.
+fn no_long_option(captures: &Captures<'_>, text: &str) -> bool {
+    let whole = captures.get(0).map_or("", |group| group.as_str());
+    let before = whole.strip_suffix(text).unwrap_or(whole);
+    let is_rest = ["assw", "assphrase", "ort", "rofile", "roject"]
+        .iter()
+        .any(|rest| text.starts_with(rest));
+    !(is_rest && before.ends_with(['p', 'P'])) && literal_no_option(captures, text)
+}
+
+/// A name and a password behind an option, of which the name may be missing and stays.
+fn pair(option: &str) -> String {
+    format!(r#"{option}(?:"(?:[^":]*:)?([^"]+)"|'(?:[^':]*:)?([^']+)'|(?:[^\s:"']*:)?({VALUE}))"#)
 }
 
 /// Short options that mean a password to these programs only.
@@ -85,12 +100,128 @@ fn options() -> Vec<Rule> {
                 r"sshpass|mongo\w*|az\s+login|cqlsh|influx|sqlcmd|bcp|isql|osql|tsql|sqsh|mycli|cypher-shell|twine|psexec\d*|rdesktop|hdbsql|ncftp\w*|(?:docker|podman|nerdctl|helm|buildah|skopeo|oras|crane|oc|cf|ibmcloud)\b[^;|&\n]*?\blogin",
                 "[pP]",
             ),
+            no_long_option,
+        ),
+        secret(
+            Any(&[
+                "uv", "poetry", "veracrypt", "truecrypt", "zulucrypt", "rabbitmqadmin", "cb", "crackmapexec",
+                "cme", "nxc", "netexec", "evil-winrm", "smbmap", "certipy", "bloodhound", "enum4linux", "medusa",
+                "ldapdomaindump", "beeline", "sqlline", "sendxmpp", "racadm", "ilorest", "openfortivpn",
+                "altool", "mutool", "msoffcrypto", "steghide", "aescrypt", "tpm2_", "isql-fb",
+                "unlock-keychain", "create-keychain", "pkcs11-tool", "winrs", "couchbase",
+            ]),
+            &of_program(
+                r"(?:uv|poetry)\s+publish|veracrypt|truecrypt|zuluCrypt-cli|rabbitmqadmin|cb(?:q|import|export|restore|transfer|backupmgr)|couchbase-cli|crackmapexec|cme|nxc|netexec|evil-winrm|smbmap|certipy(?:-ad)?|bloodhound-python|enum4linux(?:-ng)?|medusa|ldapdomaindump|beeline|sqlline|sendxmpp|racadm|ilorest|openfortivpn|altool|mutool|msoffcrypto-tool|steghide|aescrypt|tpm2_\w+|isql-fb|security\s+(?:unlock|create)-keychain|pkcs11-tool|winrs",
+                "p",
+            ),
             literal_no_option,
         ),
         secret(
-            Any(&["zip", "ipmitool", "mosquitto"]),
-            &of_program(r"zip|unzip|zipcloak|ipmitool|mosquitto_\w+", "P"),
+            Any(&["zip", "ipmitool", "mosquitto", "cbc", "exaplus", "p4", "ykman", "piv-tool", "mqttx", "dscl", "security"]),
+            &of_program(
+                r"zip|unzip|zipcloak|ipmitool|mosquitto_\w+|cbc(?:-\w+)?|exaplus|p4|ykman|yubico-piv-tool|mqttx|dscl|security\s+import",
+                "P",
+            ),
             literal_no_option,
+        ),
+        secret(
+            Any(&["kadmin", "vsql", "pk12util", "generic-password", "internet-password"]),
+            &of_program(
+                r"kadmin(?:\.local)?|vsql|pk12util|security\s+add-(?:generic|internet)-password",
+                "w",
+            ),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["pk12util", "ccrypt"]),
+            &of_program("pk12util|ccrypt", "[WK]"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["swaks", "sendemail", "nzsql", "nzload", "xe", "gsec", "gbak"]),
+            &format!(
+                r"\b(?:swaks\b[^;|&\n]*?\s-ap|sendemail\b[^;|&\n]*?\s-xp|(?:nzsql|nzload|xe)\b[^;|&\n]*?\s-pw|(?:gsec|gbak)\b[^;|&\n]*?\s-pas?)\s+({VALUE})"
+            ),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["partition-list"]),
+            &of_program(r"security\s+set-key-partition-list", "k"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["signtool"]),
+            &format!(r"(?i)\bsigntool\b[^;|&\n]*?\s[/-]p\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["source"]),
+            &of_program(r"nuget\s+(?:add|update)\s+source", "p"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["hashes"]),
+            &format!(r"\s-{{1,2}}hashes[ =]({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["uv", "rancher", "login"]),
+            &of_program(r"uv\s+publish|rancher\s+login|(?:glab|tea)\b[^;|&\n]*?\slogin", "t"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["<("]),
+            &format!(
+                r"<\(\s*(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE})"
+            ),
+            literal,
+        )
+        .within(r"\bsecrets?\s+(?:set|put|create|add|versions)\b[^;|&\n]*"),
+        // A file whose name says what is in it.
+        secret(
+            Any(&[">"]),
+            r#"(?i)\b(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*(?:["'][^\s"'\\]+\\n([^\s"'\\]+)(?:\\n)?["']|["'](?:passw(?:or)?d|passphrase|secret|token)[ \t]+([^\s"'\\]+)["']|([^\s;|&<>)"'`\\]+|"[^\s"]+"|'[^\s']+'))\s*>+\s*[^\s;|&]*(?:passw(?:or)?d|passphrase|pass|secret|token|cred(?:ential)?s?|auth)(?:\.txt|\.key|[_.-]?file)?(?:["']?\s*(?:[;&|)\n]|\z))"#,
+            |captures, text| {
+                let whole = captures.get(0).map_or("", |group| group.as_str());
+                !whole.contains("pgpass") && !text.contains("://") && literal(captures, text)
+            },
+        ),
+        // A command that prints the secret.
+        secret(
+            Any(&["command", "cmd", "eval", "helper", "process"]),
+            &format!(
+                r"(?i)(?:pass|secret|token|key|auth|cred|pin)[\w.-]*(?:command|cmd|eval|helper|process)[ =]+['\x22]?(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|%s\S*\s+)*({VALUE})"
+            ),
+            literal_no_option,
+        ),
+        // `user:password`, or the password alone.
+        secret(
+            Any(&["creds"]),
+            &pair(r"\s--(?:src-|dest-)?creds[ =]"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["http", "xh"]),
+            &pair(r"\s(?:-a\s*|--auth[ =])"),
+            literal_no_option,
+        )
+        .within(r"\b(?:https?|httpie|xhs?)\s[^;|&\n]*"),
+        // `user:password@host` and `domain/user:password@host`, without a scheme.
+        secret(
+            Any(&["impacket", ".py", "exec", "secretsdump", "mysqlsh", "usql", "mongo", "curl", "wget", "http", "xh", "lftp", "ftp"]),
+            r#"\s["']?(?:[\w.-]+[/\\]+)?[\w.$+-]+:((?:'[^'\n]*'|"[^"\n]*"|[^\s"':@])+)@[A-Za-z0-9\[]"#,
+            |captures, text| !text.starts_with("//") && literal(captures, text),
+        )
+        .within(
+            r"\b(?:impacket-[\w-]+|[\w-]*(?:exec|dump|client|get\w+|Get\w+|lookupsid|services|reg|ticketer|addcomputer|rpcmap)\.py|(?:ps|wmi|smb|at|dcom)exec|secretsdump|mssqlclient|mysqlsh|usql|mongo\w*|curl|wget|https?|xhs?|lftp|ftp)\s[^;|&\n]*",
+        ),
+        // Files that are the output of a command that prints the secret.
+        secret(
+            Any(&["<("]),
+            &format!(
+                r"(?i)\b[\w-]*(?:pass|secret|token|key|cred|auth|seed|psk)[\w-]*[ =]+(?:file:|@)?<\(\s*(?:echo|printf)\s+(?:-[a-zA-Z]+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE}(?:[ \t]+{VALUE})*)"
+            ),
+            literal,
         ),
         secret(
             Any(&["redis-cli", "valkey-cli", "keydb-cli"]),
@@ -143,11 +274,11 @@ fn options() -> Vec<Rule> {
         )
         .within(r"\bssh-keygen\b[^;|&\n]*"),
         secret(
-            Any(&["-pw", "-upw", "-opw"]),
+            Any(&["pw"]),
             &format!(r"\s-[uo]?pw\s+({VALUE})"),
             literal_no_option,
         )
-        .within(r"\b(?:plink|pscp|psftp|putty|pdf\w+)\b[^;|&\n]*"),
+        .within(r"\b(?:plink|pscp|psftp|putty|pdf\w+|kadmin(?:\.local)?)\b[^;|&\n]*"),
         secret(
             Any(&["snmp"]),
             &format!(r"\s-[AXc]\s*({VALUE})"),
@@ -196,6 +327,11 @@ fn options() -> Vec<Rule> {
             literal,
         ),
         secret(
+            Any(&["%"]),
+            r#"\b(?:user(?:name)?=|wbinfo\s+(?:-a\s*|--authenticate[ =])['"]?)[^\s,%'"=]+%([^\s,'"]+)"#,
+            literal,
+        ),
+        secret(
             Any(&["lftp", "open"]),
             &format!(r"\b(?:lftp|open)\b[^;|&\n]*?\s-u\s*[^\s,]+,({VALUE})"),
             literal,
@@ -208,6 +344,79 @@ fn places() -> Vec<Rule> {
     let secret = Rule::secret;
     vec![
         secret(
+            Any(&["networksetup"]),
+            &format!(
+                r"(?i)\bnetworksetup\s+-(?:setairportnetwork\s+\S+\s+{VALUE}|addpreferredwirelessnetworkatindex\s+\S+\s+{VALUE}\s+\S+\s+\S+|setpppoepassword\s+{VALUE}|set\w*proxy\s+{VALUE}\s+\S+\s+\S+\s+on\s+\S+)\s+({VALUE})"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["dscl"]),
+            &format!(r"\bdscl\b[^;|&\n]*?\s-?passwd\s+\S+\s+({VALUE}(?:[ \t]+{VALUE})?)"),
+            literal,
+        ),
+        secret(
+            Any(&["put-parameter"]),
+            &format!(r"\s--value[ =]({VALUE})"),
+            |captures, text| {
+                let text = text.trim_start_matches(['"', '\'']);
+                !text.starts_with("file://") && literal(captures, text)
+            },
+        )
+        .within(
+            r"\bssm\s+put-parameter\b[^;|&\n]*\bSecureString\b[^;|&\n]*",
+        ),
+        secret(
+            Any(&["user-secrets"]),
+            &format!(r"\buser-secrets\s+set\s+(?:--?(?:p|project|id|file|c|configuration)[ =]\S+\s+|-\S+\s+)*{VALUE}\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["alias", "config"]),
+            &format!(
+                r"\bmc(?:li)?\s+(?:alias\s+set|config\s+host\s+add)\s+(?:-\S+\s+)*\S+\s+\S+\s+{VALUE}\s+({VALUE})"
+            ),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["admin"]),
+            &format!(r"\bmc(?:li)?\s+admin\s+user\s+add\s+\S+\s+{VALUE}\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["keyctl"]),
+            &format!(r"\bkeyctl\s+(?:add\s+\S+\s+{VALUE}|p?update\s+\S+)\s+({VALUE})"),
+            literal,
+        ),
+        // The option has no value: the words are a name and a value.
+        secret(
+            Any(&["pulumi"]),
+            &format!(r"\bconfig\s+set(?:\s+-\S+)*\s+[^-\s]\S*(?:\s+-\S+)*\s+({VALUE})"),
+            literal_no_option,
+        )
+        .within(r"\bpulumi\b[^;|&\n]*--secret\b[^;|&\n]*"),
+        secret(
+            Any(&["rclone"]),
+            &format!(r"(?i)\s(?:pass|\w*(?:passw|secret|token|_key)\w*)\s+({VALUE})"),
+            of_a_setting,
+        )
+        .within(r"\brclone\s+config\s+(?:create|update|password)\s[^;|&\n]*"),
+        secret(
+            Any(&["sops"]),
+            &format!(r"\bsops\s+set\s+(?:-\S+\s+)*\S+\s+{VALUE}\s+({VALUE})"),
+            literal_no_option,
+        ),
+        secret(
+            Any(&["radtest"]),
+            &format!(r"\bradtest\s+(?:-\w\s+\S+\s+)*{VALUE}\s+({VALUE})"),
+            literal,
+        ),
+        secret(
+            Any(&["using"]),
+            &format!(r"(?i)\b(?:connect|attach)\s+to\s+\S+\s+user\s+\S+\s+using\s+({VALUE})"),
+            literal,
+        ),
+        secret(
             Any(&["vault"]),
             &format!(r"\bvault\s+login\s+(?:-\S+\s+)*({VALUE})"),
             |captures, text| !text.contains('=') && literal_no_option(captures, text),
@@ -215,7 +424,15 @@ fn places() -> Vec<Rule> {
         secret(
             Any(&["vault", "bao"]),
             &format!(r"\s[\w./][\w./-]*=({VALUE})"),
-            |captures, text| !text.starts_with('@') && literal(captures, text),
+            |captures, text| {
+                let whole = captures.get(0).map_or("", |group| group.as_str());
+                let name = whole.trim_start().split('=').next().unwrap_or_default();
+                let is_shown = [
+                    "username", "role", "policies", "token_policies", "ttl", "max_ttl", "type", "description",
+                    "method", "path", "mount",
+                ];
+                !is_shown.contains(&name) && !text.starts_with('@') && literal(captures, text)
+            },
         )
         .within(r"\b(?:vault|bao)\s+(?:kv\s+)?(?:put|patch|write|login)\b[^;|&\n]*"),
         secret(
@@ -339,7 +556,7 @@ fn places() -> Vec<Rule> {
             &format!(
                 r#"(?i)\bconfig(?:ure)?\s+(?:set\s+|add\s+|-\S+\s+)*["']?[\w./:@-]*(?:token|secret|passw(?:or)?d|api_?key|_auth|authtoken|accesskey|access_key|private_?key)[\w.-]*["']?\s+({VALUE})"#
             ),
-            |captures, text| !text.starts_with(['-', '/', '~']) && literal(captures, text),
+            of_a_setting,
         ),
         secret(
             Any(&["http-basic"]),
@@ -349,9 +566,9 @@ fn places() -> Vec<Rule> {
         secret(
             Any(&["set"]),
             &format!(
-                r"(?i)\b(?:setenv|setx|set\s+-\w+)\s+\w*(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|_key|_pass)\w*\s+({VALUE})"
+                r"(?i)\b(?:setenv|setx|set\s+-\w+|env[: ](?:set|add))\s+\w*(?:token|secret|passw(?:or)?d|passphrase|pwd|api_?key|_key|_pass)\w*\s+({VALUE})"
             ),
-            literal_no_option,
+            of_a_setting,
         ),
         secret(
             Any(&["sqlplus", "sqlldr", "expdp", "impdp", "sqlcl", "rman", "conn"]),
@@ -361,6 +578,9 @@ fn places() -> Vec<Rule> {
     ]
 }
 
+/// `name:password` within quotes, behind a line break, or as a word.
+const ACCOUNT: &str = r#"(?:["'][^"':\s\\]+:((?:\\[^n]|[^"'\\\n])+)|(?:\\n|\n)[^"':\s\\]+:((?:\\[^n]|[^"'\\\n])+)|(?:\s|<<<)[^"':\s\\]+:((?:"[^"]*"|'[^']*'|\\[^n]|[^\s;|&<>)"'`\\])+))"#;
+
 /// What a program reads on its standard input, written in the command.
 fn inputs() -> Vec<Rule> {
     let secret = Rule::secret;
@@ -368,22 +588,37 @@ fn inputs() -> Vec<Rule> {
         secret(
             Any(READS),
             &format!(
-                r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
+                r"\b(?:echo|printf|yes)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE}(?:[ \t]+{VALUE})*)\s*\|\s*[^|;&\n]*?{READERS}"
             ),
-            literal,
+            |captures, text| !is_told_apart(captures) && literal(captures, text),
         ),
+        // Accounts: the name before the first colon stays.
+        secret(
+            Any(&["chpasswd", "newusers"]),
+            ACCOUNT,
+            literal,
+        )
+        .within(&format!(
+            r"\b(?:echo|printf|yes)\s+{VALUE}(?:[ \t]+{VALUE})*\s*\|\s*[^|;&\n]*?\b(?:chpasswd|newusers)\b"
+        )),
+        secret(
+            Any(&["chpasswd", "newusers"]),
+            ACCOUNT,
+            literal,
+        )
+        .within(&format!(r"\b(?:chpasswd|newusers)\b[^|;&\n]*?<<<\s*{VALUE}")),
         // Several, in a group.
         secret(
             Any(READS),
             &format!(
-                r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+)*({VALUE})(?:\s*;\s*(?:echo|printf|sleep|cat)\b[^;|&\n()]*)*\s*;?\s*[)}}]\s*\|\s*[^|;&\n]*?{READERS}"
+                r"\b(?:echo|printf)\s+(?:-\w+\s+|'%s\S*'\s+|\x22%s\S*\x22\s+|%s\S*\s+)*({VALUE})(?:\s*;\s*(?:echo|printf|sleep|cat)\b[^;|&\n()]*)*\s*;?\s*[)}}]\s*\|\s*[^|;&\n]*?{READERS}"
             ),
             literal,
         ),
         secret(
             Any(READS),
             &format!(r"{READERS}[^|;&\n]*?<<<\s*({VALUE})"),
-            literal,
+            |captures, text| !is_told_apart(captures) && literal(captures, text),
         ),
         // A format that says that its arguments are secrets.
         secret(
@@ -396,10 +631,22 @@ fn inputs() -> Vec<Rule> {
     ]
 }
 
+/// Whether other rules tell the secret apart from what stands around it: names before passwords,
+/// and parameters of the URL of a seed.
+fn is_told_apart(captures: &Captures<'_>) -> bool {
+    let whole = captures.get(0).map_or("", |group| group.as_str());
+    let reads_accounts = whole.contains("chpasswd") || whole.contains("newusers");
+    reads_accounts && whole.contains(':')
+        || whole.contains("otpauth://") && whole.contains("secret=")
+}
+
 /// Files and protocols with passwords.
 fn networks() -> Vec<Rule> {
     let secret = Rule::secret;
     const GAP: &str = r"(?:\s|\\n|\\t|\\r)+";
+    // The password behind a user, but no option, redirection or comment.
+    const SECOND: &str =
+        r#"(?:\\"[^"\\]*\\"|"[^"\n]*"|'[^'\n]*'|[^\s;|&"'\\<>#(){}-][^\s;|&"'\\<>(){}]*)"#;
     const REDIS: &str = r#"(?:\\"[^"\\]*\\"|"[^"\n]*"|'[^'\n]*'|[^\s;|&"'\\]+)"#;
     vec![
         // `.netrc`
@@ -428,7 +675,7 @@ fn networks() -> Vec<Rule> {
         secret(
             Any(&["redis", "valkey", "keydb", "6379"]),
             &format!(
-                r#"(?i)(?:\b(?:redis|valkey|keydb)-cli(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+|\b(?:echo|printf)\s+(?:-\w+\s+)*|^\s*|\bhello\s+[0-9]\s+|["'\n])auth[ \t]+({REDIS}(?:[ \t]+{REDIS})?)"#
+                r#"(?i)(?:\b(?:redis|valkey|keydb)-cli(?:\s+-\S+(?:\s+[^-\s]\S*)?)*?\s+|\b(?:echo|printf)\s+(?:-\w+\s+)*|^\s*|\bhello\s+[0-9]\s+|["'\n])auth[ \t]+(?:{REDIS}[ \t]+({SECOND})(?:[\s;|&"'\\)]|\z)|({REDIS}))"#
             ),
             literal,
         )
@@ -485,6 +732,13 @@ fn typed() -> Vec<Rule> {
             literal,
         ),
         secret(
+            Any(&["pdo(", "connect", "mysqli("]),
+            &format!(
+                r"(?i)(?:\bPDO|\bmysqli|connect(?:ion)?)\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})"
+            ),
+            literal,
+        ),
+        secret(
             Any(&["create_"]),
             &format!(r"(?i)\bcreate_(?:super)?user\(\s*{QUOTED}\s*,\s*{QUOTED}\s*,\s*({QUOTED})"),
             literal,
@@ -515,6 +769,21 @@ fn typed() -> Vec<Rule> {
 fn seeds() -> Vec<Rule> {
     let secret = Rule::secret;
     vec![
+        secret(
+            Any(&["otp", "2fa", "mfa", "oath", "authenticator"]),
+            r"\b((?:[A-Z2-7]{16,}|[a-z2-7]{16,}|[A-Za-z2-7]{4}(?:[ -][A-Za-z2-7]{4}){3,})={0,6})",
+            |_, text| {
+                let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
+                let (mut digits, mut length) = (0, 0);
+                for byte in letters {
+                    digits += usize::from(byte.is_ascii_digit());
+                    length += 1;
+                }
+                let is_upper = !text.bytes().any(|byte| byte.is_ascii_lowercase());
+                digits > 0 || is_upper && matches!(length, 16 | 26 | 32 | 52 | 56 | 64)
+            },
+        )
+        .within(r"(?is)\A.*(?:otp|2fa|mfa|oath|authenticator).*\z"),
         secret(
             Any(&["oathtool"]),
             &format!(

@@ -19,13 +19,60 @@ pub(super) const VALUE: &str = r#"(?:\\"(?:[^"\\]|\\[^"])*\\"|(?:"(?:[^"\\]|\\.)
 pub(super) const QUOTED: &str = r#"(?:\\"[^"\\\n]*(?:\\[^"\n][^"\\\n]*)*\\"|"(?:[^"\\\n]|\\.)*"|\\'[^'\\\n]*\\'|'(?:[^'\\\n]|\\.)*')"#;
 
 /// A name behind which a secret stands.
-pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|pwd|credentials?|cookie|signature|(?:api|auth|private|access|account|secret|encryption|master|signing)_?key|(?:[tm]?otp|mfa|2fa)_?seed|mnemonic|(?:db|user|root|admin|sudo|become|ssh|smtp|mail|ftp|http|proxy|bind|login)_?pass)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|psk|pw|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?)";
+pub(super) const NAME: &str = r"[A-Za-z0-9_.-]*(?:(?:token|secret|passw(?:or)?d|passphrase|passwort|passcode|passkey|pwd|credentials?|cookie|signature|(?:api|auth|private|access|account|secret|encryption|master|signing)_?key|(?:[tm]?otp|mfa|2fa)_?seed|mnemonic|(?:db|user|root|admin|sudo|become|ssh|smtp|mail|ftp|http|proxy|bind|login)_?pass)[A-Za-z0-9_-]*|(?:[_.-]|\b)(?:key|pass|psk|pw|pin|otp|auth|sig|sid|session|pat)(?:s|[0-9]+|_[A-Za-z0-9_]*)?|pass[0-9]*)";
 
 /// What the name ends with of something that is no secret, although its name begins as one: where
 /// a secret comes from, or what is run to get one.
 const SOURCES: &[&str] = &[
     "stdin", "file", "path", "_dir", "-dir", "_fd", "-fd", "-id", "-arn", "command", "_cmd",
-    "-cmd", "program", "helper", "prompt", "askpass", "script", "name",
+    "-cmd", "cmd", "program", "helper", "prompt", "askpass", "extpass", "script", "name", "eval",
+    "exec", "provider", "process", "plugin", "hook", "agent", "callback",
+];
+
+/// Ends of names of what is counted, of which a number is no secret.
+const MEASURES: &[&str] = &[
+    "size",
+    "bits",
+    "bytes",
+    "length",
+    "len",
+    "count",
+    "limit",
+    "max",
+    "min",
+    "ttl",
+    "timeout",
+    "age",
+    "days",
+    "hours",
+    "minutes",
+    "seconds",
+    "secs",
+    "interval",
+    "expiry",
+    "expires",
+    "lifetime",
+    "rounds",
+    "iterations",
+    "cost",
+    "port",
+    "version",
+    "id",
+    "index",
+    "number",
+    "slots",
+];
+
+/// Words that end as the name of a password does.
+const WORDS_IN_PASS: &[&str] = &[
+    "bypass",
+    "compass",
+    "surpass",
+    "encompass",
+    "trespass",
+    "overpass",
+    "underpass",
+    "stdinpass",
 ];
 
 /// What the one group that takes part finds is hidden, without one the whole.
@@ -112,9 +159,29 @@ pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     rules
 });
 
-/// Digests with the name of their algorithm.
+/// Digests with the name of their algorithm, and files that say what they are.
 pub(super) static DIGESTS: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(r"\b(?:sha(?:1|256|384|512)-|SHA256:|h1:)[A-Za-z0-9+/]{27,88}={0,2}")
+    Pattern::new(concat!(
+        r"\b(?:sha(?:1|256|384|512)-|SHA256:|h1:)[A-Za-z0-9+/]{27,88}={0,2}",
+        // Content ids of IPFS.
+        r"|\bQm[A-Za-z0-9]{44}\b|\bbaf[ky][a-z2-7]{55,}\b",
+        // Files in base64: images, archives, documents, fonts, sounds.
+        r"|(?:iVBORw0KGg|/9j/[2-4]|R0lGODlh|R0lGODdh|UklGR|AAABAA|PHN2Zy|PD94bWwg|UEsDB|JVBERi0|H4sI[AC]",
+        r"|QlpoO|KLUv/[QS]|/Td6WFo|N3q8ry|f0VMR|AGFzbQ|d09GM|d09GR|T2dnUw|SUQz|ZkxhQ)[A-Za-z0-9+/]{16,}={0,2}",
+    ))
+});
+
+/// Words behind an option or a command that only sounds as if a secret followed: the name of an
+/// account or a setting, the key of an entry.
+pub(super) static NAMES_OF_ENTRIES: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(concat!(
+        r"\bpulumi\s+config\s+set\b[^;|&\n]*?\s--secret\s+([^-\s]\S*)",
+        // `git commit -m 'token: fix the parser'`
+        r#"|\bgit\s+(?:commit|tag|merge|stash)\b[^;|&\n]*?\s-\w*m\s*["'][\w()/-]+:\s+([a-z]+)\s"#,
+        r"|\b(?:docker|podman|nerdctl|buildah)\b[^;|&\n]*?\s--secret[ =](\S+)",
+        r"|\bdscl\b[^;|&\n]*?\s-passwd\s+(/Users/\S+)",
+        r"|\b(?i:redis|valkey|keydb)-cli\s(?:-\S+\s+(?:[^-\s]\S*\s+)??)*?(?i:get|del|unlink|exists|ttl|pttl|persist|type|hgetall|hkeys|llen|lrange|smembers|scard|incr|decr|expire|keys)((?:\s+[\w:.*{}-]+)+)",
+    ))
 });
 
 fn general() -> Vec<Rule> {
@@ -181,26 +248,61 @@ fn general() -> Vec<Rule> {
         secret(
             Any(&["://"]),
             r#"(?i)[a-z][a-z0-9+.-]*://([^\s/"'<>]+)@"#,
-            not_git,
+            |captures, text| not_git(captures, text) && !begins_with_a_name(text),
         ),
         secret(
             Any(&["://"]),
             r#"(?i)[a-z][a-z0-9+.-]*://([^\s/:@"'<>]*:[^\s"'<>]*)@"#,
-            always,
+            |_, text| !begins_with_a_name(text),
+        ),
+        secret(
+            Any(&["://"]),
+            r#"(?i)[a-z][a-z0-9+.-]*://[^\s/:@"'<>]*:([^\s"'<>]*)@"#,
+            |captures, password| {
+                let whole = captures.get(0).map_or("", |group| group.as_str());
+                let user = whole.split_once("://").map_or("", |(_, user)| user);
+                begins_with_a_name(user.trim_end_matches('@')) && literal(captures, password)
+            },
         ),
         // Headers.
         secret(
             Any(&["bearer", "negotiate", "aws4-hmac-sha256"]),
             &format!(r"(?i)\b(?:bearer|negotiate|aws4-hmac-sha256)[ \t]+({VALUE})"),
-            literal,
+            |captures, text| {
+                let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+                !methods.contains(&text) && literal_no_option(captures, text)
+            },
         ),
         secret(
             Any(&["authorization"]),
             &format!(
-                r#"(?i)\bauthorization\\*["']?\s*[:=]\s*(?:(?:basic|bearer|token|digest|apikey)\\?\s+)?({VALUE})"#
+                r#"(?i)\bauthorization\\*["']?(?:\s*:[ \t]+(?-i:[A-Z][A-Za-z-]{{2,}})[ \t]+|\s*[:=]\s*(?:(?:basic|bearer|token|digest|api-?key|api-token|ssws|geniekey|splunk|oauth|hawk|bot|jwt|key|ntlm|mac|signature|sharedkey|zoho-oauthtoken|client-id)\\?\s+)?)({VALUE})"#
             ),
-            literal,
+            of_a_header,
         ),
+        // Whatever the scheme, all behind it.
+        secret(
+            Any(&["authorization"]),
+            concat!(
+                r"(?i)(?:-H|--header)[ =]?'(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^'\n]+)",
+                r#"|(?:-H|--header)[ =]?"(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?((?:[^"\\\n]|\\.)+)"#,
+                r#"|(?:\\n|\n)(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?((?:[^"'\\\n]|\\[^rn])+)"#,
+            ),
+            of_a_header,
+        )
+        .strings(),
+        secret(
+            Any(&["authorization"]),
+            r#"(?i)'(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^'\s]+|[^'\n]*=[^'\n]*)'"#,
+            of_a_header,
+        )
+        .strings(),
+        secret(
+            Any(&["authorization"]),
+            r#"(?i)"(?:proxy-|x-)?authorization:[ \t]*(?:[a-z][\w.-]*[ \t]+)?([^"\s]+|[^"\n]*=[^"\n]*)""#,
+            of_a_header,
+        )
+        .strings(),
         secret(
             Any(&["cookie:"]),
             r#"(?i)\b(?:set-)?cookie:\s*([^"'\n]+)"#,
@@ -224,7 +326,7 @@ fn general() -> Vec<Rule> {
         ),
         secret(
             Any(&["secret"]),
-            &format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--value|--body|-b)[ =]({VALUE})"),
+            &format!(r"\bsecrets?\b[^;|&\n]*?\s(?:--(?:value|body)[ =]|-b[ =]?)({VALUE})"),
             literal,
         ),
         // `--user NAME:PASSWORD`, of which the name may stay.
@@ -293,7 +395,10 @@ pub(super) struct Pattern {
 impl Pattern {
     fn new(text: &str) -> Self {
         Self {
-            text: text.replace(r"\w", "[[:word:]]"),
+            text: text
+                .replace(r"\w", "[[:word:]]")
+                // A command goes on behind an escaped line break.
+                .replace(r"[^;|&\n]*", r"(?:[^;|&\n\\]|\\(?s:.))*"),
             compiled: OnceLock::new(),
         }
     }
@@ -307,6 +412,22 @@ impl Pattern {
 
 pub(super) fn always(_: &Captures<'_>, _: &str) -> bool {
     true
+}
+
+/// Whether a name and a password stand there, and the name is no secret: tokens are also given in
+/// the place of the name.
+pub(super) fn begins_with_a_name(text: &str) -> bool {
+    let Some((name, password)) = text.split_once(':') else {
+        return false;
+    };
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    let is_name = (1..=20).contains(&name.len())
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"._-+%".contains(&b))
+        && digits <= 4;
+    is_name && !matches!(password, "" | "x" | "x-oauth-basic" | "api_token" | "@")
 }
 
 /// `git` is everybody's user.
@@ -365,17 +486,78 @@ fn of_a_name(captures: &Captures<'_>, text: &str) -> bool {
         "key" => name.starts_with('-') && text.contains(['/', '.']),
         name => name.starts_with("git_config_key"),
     };
+    let is_kind_of_login = name.ends_with("auth")
+        && [
+            "password", "basic", "bearer", "digest", "ntlm", "oauth", "oauth2", "token", "jwt",
+        ]
+        .contains(&text);
     let is_setting = ["true", "false", "null", "none", "yes", "no", "on", "off"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word));
+    // The next part of a path of names: `token::tests`.
+    let is_joined = whole.ends_with(&format!(":{text}"));
+    let is_path = is_joined && text.starts_with(':');
+    // `-storepass:env NAME`
+    let is_elsewhere = is_elsewhere || is_joined && matches!(text, "env" | "file");
     !is_elsewhere
+        && !is_path
+        && !is_number_of(name, whole, text)
+        && !WORDS_IN_PASS.iter().any(|word| name.ends_with(word))
         && !is_known
         && !is_file
         && !is_pair
         && !is_setting
+        && !is_kind_of_login
         && !closes_a_quote(whole, text)
-        && !SOURCES.iter().any(|end| name.ends_with(end))
+        && !names_a_source(name)
         && literal(captures, text)
+}
+
+/// The credentials of a header, of which the scheme alone is none.
+fn of_a_header(captures: &Captures<'_>, text: &str) -> bool {
+    let word = text.trim_matches(['"', '\'']);
+    let is_scheme = ["basic", "bearer", "digest", "token", "negotiate"]
+        .iter()
+        .any(|scheme| word.eq_ignore_ascii_case(scheme));
+    !is_scheme && !text.starts_with("::") && literal(captures, text)
+}
+
+/// Whether a name, in lower case, says where a secret comes from, or what is run to get one.
+fn names_a_source(name: &str) -> bool {
+    SOURCES.iter().any(|end| name.ends_with(end))
+}
+
+/// The value of a setting whose name and value are words, which may be the program that gets a secret.
+pub(super) fn of_a_setting(captures: &Captures<'_>, text: &str) -> bool {
+    let whole = captures.get(0).map_or("", |group| group.as_str());
+    let name = whole.strip_suffix(text).unwrap_or(whole).to_lowercase();
+    let name = name.trim_end_matches(|c: char| !c.is_alphanumeric());
+    !text
+        .trim_start_matches(['"', '\''])
+        .starts_with(['-', '/', '~', '!'])
+        && !names_a_source(name)
+        && literal(captures, text)
+}
+
+/// Whether a value is a size or the number of an entry: `KEY_SIZE=4096`, `session:42`.
+fn is_number_of(name: &str, whole: &str, text: &str) -> bool {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text.len() - digits.len();
+    let is_number = |most: usize| {
+        (1..=most).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_entry = ["session", "key", "token", "auth", "cookie", "sid"]
+        .iter()
+        .any(|word| name.ends_with(word))
+        && unit == 0
+        && whole.ends_with(&format!(":{text}"));
+    let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default();
+    let measures = || {
+        MEASURES
+            .iter()
+            .any(|end| last == *end || last == format!("{end}s"))
+    };
+    is_entry && is_number(9) || unit <= 3 && is_number(9) && measures()
 }
 
 /// Whether the quote before a value closes one before its name: `"password:"` asks for one.

@@ -162,13 +162,21 @@ fn names_a_file(truth: &Part, shown: &Part, mark: &str) -> bool {
         let path = path.rsplit_once('=').map_or(path, |(_, path)| path);
         path.starts_with(['/', '~', '.'])
     };
+    // `cert:password`
+    let is_curl = is_one_of(truth, &["curl"]);
+    let is_password_of_file = |shown: &str| {
+        let file = shown.split_once(':').map(|(file, _)| file);
+        file.is_some_and(|file| !file.contains(mark))
+    };
     let (truth, shown) = (files(truth), files(shown));
     truth.len() == shown.len()
         && truth
             .iter()
             .zip(&shown)
             .any(|((path, effect), (shown, _))| {
-                shown.contains(mark) && (*effect == Crud::Delete || is_path(path))
+                shown.contains(mark)
+                    && (*effect == Crud::Delete || is_path(path))
+                    && !(is_curl && *effect == Crud::Read && is_password_of_file(shown))
             })
 }
 
@@ -339,8 +347,9 @@ impl<'p> Reach<'p> {
             let input = part.input.as_ref().and_then(Option::as_deref);
             if is_one_of(part, &["expect", "tclsh", "wish"]) {
                 let words = part.words.iter().map(|word| word.text.as_str());
-                return (words.chain(input))
-                    .any(|text| text.contains(self.mark) && TCL.is_match(text));
+                return (words.chain(input)).any(|text| {
+                    text.contains(self.mark) && (TCL.is_match(text) || types_words(text, self.mark))
+                });
             }
             let is_told = input.is_some_and(|text| text.contains(self.mark));
             let is_judged = self
@@ -509,6 +518,7 @@ impl<'p> Reach<'p> {
         }
         let is_told = is_in || here || self.sets.contains(&true);
         is_told && evaluates(script.language, &script.text, self.mark)
+            || is_in && types_words(&script.text, self.mark)
             || is_in && !is_quoted(script.language, &script.text, self.mark)
     }
 
@@ -581,9 +591,13 @@ impl<'p> Reach<'p> {
                     other != at && part.code && part.words.iter().any(names)
                 })
             };
+            let prints = is_one_of(part, &["echo", "printf", "print"]);
+            let printed = part.words.iter().skip(1).filter(|_| prints);
             self.told[at]
                 && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
-                && evaluates(ScriptLanguage::Code, &text(), self.mark)
+                && (evaluates(ScriptLanguage::Code, &text(), self.mark)
+                    || (printed.chain(&part.documents))
+                        .any(|word| self.is_run_in(&word.text, false)))
         })
     }
 
@@ -634,6 +648,22 @@ fn runs_unseen(source: Option<UnseenCode>) -> bool {
 
 fn is_one_of(part: &Part, names: &[&str]) -> bool {
     part.program().is_some_and(|name| names.contains(&name))
+}
+
+/// Whether a script types several hidden words: that is a command sooner than a password.
+fn types_words(text: &str, mark: &str) -> bool {
+    static TYPED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r#"\b(?:send(?:_user|line)?\b|set\s+\w+\s)\s*\(?\s*(?:--?\w*\s+)*b?\\?["'{]([^\n"'}]*)|\.write\(\s*b?\\?["']([^\n"']*)"#,
+        )
+    });
+    TYPED.captures_iter(text).any(|found| {
+        let typed = found
+            .get(1)
+            .or(found.get(2))
+            .map_or("", |typed| typed.as_str());
+        typed.contains(mark) && typed.trim().contains([' ', '\t', ';', '|', '&', '/'])
+    })
 }
 
 /// Whether a script evaluates text that it does not show, as far as its words tell.
@@ -793,6 +823,8 @@ mod tests {
             "password=abcdefgh; bash -c \"$(echo $password | rev)\"",
             "abcdefgh",
         ),
+        ("echo frobnicate > token; sh ./token", "frobnicate"),
+        ("echo frobnicate > token; source token", "frobnicate"),
         ("echo x | TOKEN='rm -rf y' xargs sh -c '$TOKEN'", "rm -rf y"),
     ];
 
@@ -837,6 +869,10 @@ mod tests {
         "npm pkg set scripts.token='rm -rf x'; npm run token",
         "make -f - <<'E'\nTOKEN=rm\nall:\n\t$(TOKEN) -rf x\nE",
         "node -e 'global[token=\"eval\"](\"rm\")'",
+        "expect -c 'spawn ssh h; expect \"assword:\"; send \"frob --all\\r\"'",
+        "expect <<'E'\nspawn su\nexpect \"*assword*\"\nsend -- \"frob; frob\\n\"\nE",
+        "expect -c 'set password \"frob --all\"; spawn sh; send \"$password\\r\"'",
+        "python3 -c 'import pexpect; c.expect(\"assword\"); c.sendline(\"frob --all\")'",
     ];
 
     /// Commands whose secrets are data.

@@ -77,6 +77,37 @@ pub(super) fn rules() -> Vec<Rule> {
             &format!(r"(?i)\b(?:en|de)cryptbypassphrase\({MAY_GAP}((?s:{STRING}))"),
             literal,
         ),
+        // Options of statements: `CREATE SECRET s (TYPE s3, SECRET 'x')`.
+        secret(
+            Any(&["secret", "token", "passphrase", "_key", "connection_string"]),
+            &format!(
+                r"(?i)[(,\s]\w*(?:secret|secret_key|token|passphrase|password|access_key|account_key|encryption_key|private_key|connection_string){GAP}((?s:{STRING}))"
+            ),
+            literal,
+        )
+        .within(r"(?i)\b(?:create|alter|attach|copy|set|use)\s[^;]*"),
+        // Functions that are given keys.
+        secret(
+            Any(&["add_parquet_key"]),
+            &format!(
+                r"(?i)\badd_parquet_key\({MAY_GAP}{STRING}{MAY_GAP},{MAY_GAP}((?s:{STRING}))"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["s3"]),
+            &format!(
+                r"(?i)\bs3(?:cluster)?\({MAY_GAP}(?:{STRING}{MAY_GAP},{MAY_GAP}){{2,3}}((?s:{STRING})){MAY_GAP}[,)]"
+            ),
+            literal,
+        ),
+        secret(
+            Any(&["mysql(", "postgresql(", "remote(", "remotesecure(", "mongodb("]),
+            &format!(
+                r"(?i)\b(?:mysql|postgresql|mongodb|remote(?:secure)?)\({MAY_GAP}(?:(?:{STRING}|[\w.]+){MAY_GAP},{MAY_GAP}){{4}}((?s:{STRING})){MAY_GAP}[,)]"
+            ),
+            literal,
+        ),
         // Encrypted files of SQLite.
         secret(
             Any(&["attach"]),

@@ -324,6 +324,33 @@ pub(super) const TOKENS: &[Token] = &[
     prefix("pk.eyJ", DOTTED, 40),
     prefix("pk.", DOTTED, 80).whole_word(),
     prefix("_mmk", ALNUM, 0).at_most(0).behind(WORD, 30),
+    prefix("st.", DOTTED, 80).whole_word(),
+    prefix("dtn_", HEX, 40),
+    prefix("rootly_", HEX, 40),
+    prefix("ddp_", ALNUM, 36),
+    prefix("ddw_", ALNUM, 36),
+    prefix("pdl_live_", WORD, 30),
+    prefix("pdl_sdbx_", WORD, 30),
+    prefix("ak-", ALNUM, 22).at_most(22).whole_word(),
+    prefix("as-", ALNUM, 22).at_most(22).whole_word(),
+    prefix("sktsec_", WORD, 30),
+    prefix("aio_", ALNUM, 28),
+    prefix("xprv", ALNUM, 100),
+    prefix("nsec1", ALNUM, 58),
+    prefix("zpka_", WORD, 30),
+    prefix("vtwn_", WORD, 20),
+    prefix("essu_", BASE64, 40),
+    prefix("ptr_", BASE64, 40),
+    prefix("tk_", ALNUM, 29).at_most(29).whole_word(),
+    prefix("o.", ALNUM, 32).at_most(32).whole_word(),
+    prefix("waka_", DASHED_HEX, 36),
+    prefix("cal_live_", HEX, 32),
+    prefix("esecret_", ALNUM, 24),
+    prefix("mxb_", ALNUM, 30),
+    prefix("llx-", ALNUM, 40),
+    prefix("wandb_v1_", WORD, 30),
+    prefix("ucat_", ALNUM, 24),
+    prefix("EXO", HEX, 24).at_most(24).whole_word(),
     // Mail and messages
     prefix("SG.", DOTTED, 20),
     prefix("xkeysib-", URL, 40),
@@ -396,6 +423,30 @@ mod tests {
     /// `d` digits, `l` lower case and digits, `A` upper case and digits, `a` letters and digits, `w`
     /// those of `base64url`, `b` those of `base64`, and how many.
     const SHAPES: &str = "
+        adafruit        aio_{a28}
+        anyscale        esecret_{l26}
+        calcom          cal_live_{h32}
+        daytona         dtn_{h64}
+        deno            ddp_{a36} ddw_{a36}
+        elastic         essu_{b88}
+        exoscale        EXO{h24}
+        infisical       st.{h24}.{h32}.{h32}
+        llamaindex      llx-{a48}
+        mixedbread      mxb_{a32}
+        modal           ak-{a22} as-{a22}
+        nostr           nsec1{l58}
+        ntfy            tk_{l29}
+        paddle          pdl_live_apikey_{l26}_{a22}_{a3}
+        portainer       ptr_{b43}
+        pushbullet      o.{a32}
+        rootly          rootly_{h64}
+        socket          sktsec_{w40}_api
+        upcloud         ucat_{a26}
+        valtown         vtwn_{a30}
+        wakatime        waka_{h8}-{h4}-4{h3}-a{h3}-{h12}
+        wallet          xprv{a107}
+        wandb           wandb_v1_{a40}
+        zuplo           zpka_{h32}_{h8}
         1password       A3-{A6}-{A11}-{A5}-{A5}-{A5} A3-{A6}-{A6}-{A5}-{A5}-{A5}-{A5} ops_eyJ{b260}
         adobe           p8e-{l32}
         age             AGE-SECRET-KEY-1{A58}
