@@ -232,7 +232,8 @@ pub(super) async fn verify(
                     false => format!("look at it and run `{remedy}`, or restore the database"),
                 }
             ));
-            let unchecked = |why: &str| Broken::whole(format!("the entries cannot be checked: {why}"));
+            let unchecked =
+                |why: &str| Broken::whole(format!("the entries cannot be checked: {why}"));
             let entries = match backend.has_plain_tables(&mut tx).await {
                 // Reading anything else runs what somebody has put there.
                 Ok(false) => Some(unchecked("a table is missing, or is no table")),

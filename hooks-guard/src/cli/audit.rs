@@ -161,9 +161,7 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
                 writeln!(io::stdout().lock(), "{head}")?;
                 Ok(true)
             }
-            Action::Backup { file, setup } => {
-                backup(trail(&setup).await?.store()?, &file).await
-            }
+            Action::Backup { file, setup } => backup(trail(&setup).await?.store()?, &file).await,
             Action::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
                 let store = open(&there(&setup)?).await?;

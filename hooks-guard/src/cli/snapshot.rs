@@ -24,7 +24,10 @@ pub(crate) struct Trail {
 enum State {
     Open(AuditStore),
     /// Its schema is another one: it can be verified, and nothing else.
-    Refused { url: String, error: AuditError },
+    Refused {
+        url: String,
+        error: AuditError,
+    },
 }
 
 impl Trail {
