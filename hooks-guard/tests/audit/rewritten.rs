@@ -684,7 +684,7 @@ const OTHER_SCHEMAS: &[(&str, &str, bool)] = &[
         "ALTER TABLE log RENAME TO log_; CREATE VIEW log AS
             WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n)
             SELECT seq, 1 AS kind, 1 AS subject, zeroblob(32) AS hash FROM n ORDER BY random()",
-        "there is a table `log_`",
+        "the index `log_ended` has another definition",
         false,
     ),
 ];

@@ -189,11 +189,11 @@ struct Faulty {
 
 impl Faulty {
     fn start(path: &'static str, response: Option<Vec<u8>>) -> Self {
-        Self::of(path, response, true)
+        Self::of(path, response, None)
     }
 
-    /// `proves` is whether the responses behind the handshake have proofs.
-    fn of(path: &'static str, response: Option<Vec<u8>>, proves: bool) -> Self {
+    /// The responses of one path may have no proof, behind the handshake.
+    fn of(path: &'static str, response: Option<Vec<u8>>, unproved: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut daemon = Daemon::plain();
         daemon.port = listener.local_addr().unwrap().port();
@@ -202,7 +202,7 @@ impl Faulty {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (key, response) = (key.clone(), response.clone());
-                thread::spawn(move || serve(stream, &key, path, response, proves));
+                thread::spawn(move || serve(stream, &key, path, response, unproved));
             }
         });
         Self { daemon }
@@ -293,7 +293,13 @@ fn header(head: &str, name: &str) -> String {
     found.map_or("", |(_, value)| value.trim()).to_owned()
 }
 
-fn serve(mut stream: TcpStream, key: &[u8], path: &str, response: Option<Vec<u8>>, proves: bool) {
+fn serve(
+    mut stream: TcpStream,
+    key: &[u8],
+    path: &str,
+    response: Option<Vec<u8>>,
+    unproved: Option<&str>,
+) {
     let Some(head) = next_head(&mut stream) else {
         return;
     };
@@ -310,11 +316,12 @@ fn serve(mut stream: TcpStream, key: &[u8], path: &str, response: Option<Vec<u8>
         return;
     };
     let request = header(&head, "x-hooks-guard-proof");
-    let add = |response: Vec<u8>| match proves {
-        true => proofs.add(&request, response),
-        false => response,
-    };
     let target = head.split(' ').nth(1).unwrap_or_default();
+    let has_none = unproved.is_some_and(|path| target.starts_with(path));
+    let add = |response: Vec<u8>| match has_none {
+        false => proofs.add(&request, response),
+        true => response,
+    };
     let answer = if target.starts_with(path) {
         match response {
             Some(response) => response,
@@ -412,11 +419,13 @@ fn approve_says_that_nothing_waits_only_if_it_knows() {
         assert!(!screen.contains(STRANGER), "{fault}: {screen}");
     }
     // A service that is as it should be is believed.
-    let terminal = Faulty::start("/no/path", None).terminal(&["approve"]);
+    let faulty = Faulty::start("/no/path", None);
+    let terminal = faulty.terminal(&["approve"]);
     terminal.shows(NOTHING);
     assert_eq!(terminal.end(), 0, "{}", terminal.screen());
     // The same list without a proof is not.
-    let terminal = Faulty::of("/no/path", None, false).terminal(&["approve"]);
+    let faulty = Faulty::of("/no/path", None, Some("/api/hooks/pending"));
+    let terminal = faulty.terminal(&["approve"]);
     assert_eq!(terminal.end(), 3, "{}", terminal.screen());
     let screen = terminal.screen();
     assert!(screen.contains(STRANGER), "{screen}");
@@ -463,13 +472,15 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
         terminal.send("q");
     }
     // A list without a proof is none, and events without one are not heard.
-    let faulty = Faulty::of("/no/path", None, false);
-    let mut terminal = faulty.terminal(&["watch"]);
-    terminal.shows("operator's token (Enter to look on): ");
-    terminal.send("\n");
-    let screen = terminal.shows(STRANGER);
-    assert!(!screen.contains(NOTHING), "{screen}");
-    terminal.send("q");
+    for path in ["/api/hooks/pending", "/api/hooks/events"] {
+        let faulty = Faulty::of("/no/path", None, Some(path));
+        let mut terminal = faulty.terminal(&["watch"]);
+        terminal.shows("operator's token (Enter to look on): ");
+        terminal.send("\n");
+        let screen = terminal.shows(STRANGER);
+        assert!(!screen.contains(NOTHING), "{path}: {screen}");
+        terminal.send("q");
+    }
     // The same where nothing answers, as long as it does not.
     let faulty = Faulty::start("/api/hooks/pending", None);
     let mut terminal = faulty.terminal(&["watch"]);
@@ -498,8 +509,9 @@ fn doctor_calls_a_service_well_only_if_it_says_so() {
         assert!(!screen.contains(STRANGER), "{fault}: {screen}");
     }
     // A service that is as it should be is believed, and one without proofs is not.
-    for (proves, expected) in [(true, "ok   daemon: "), (false, STRANGER)] {
-        let terminal = Faulty::of("/no/path", None, proves).terminal(&["doctor"]);
+    for (unproved, expected) in [(None, "ok   daemon: "), (Some("/health"), STRANGER)] {
+        let faulty = Faulty::of("/no/path", None, unproved);
+        let terminal = faulty.terminal(&["doctor"]);
         terminal.end();
         terminal.shows(expected);
     }
