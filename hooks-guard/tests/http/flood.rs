@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use hooks_guard::client::{Address, Client};
+use hooks_guard::proof::ServiceKey;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Request};
@@ -559,6 +561,19 @@ fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
             .text()
             .contains("hooks_guard_pending 20001")
     );
+    // A client with the key has a response that it can check, however long and without the token.
+    let key = ServiceKey::load(&daemon.setup().folder().join("data/service.key")).unwrap();
+    let address = Address::Tcp(([127, 0, 0, 1], daemon.port).into());
+    let client = Client::new(address).with_key(key);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    for path in ["pending?limit=1000", "decisions?limit=1000", "decisions"] {
+        let path = format!("/api/hooks/{path}");
+        let read = runtime.block_on(client.get(&path, Duration::from_secs(30)));
+        assert!(read.is_ok(), "{path}: {read:?}");
+    }
     drop(deaf);
     let start = Instant::now();
     let mut denied = 0;
