@@ -90,7 +90,10 @@ fn approve(daemon: &Daemon, body: &Value, remember: &str) -> Value {
 }
 
 fn unlimited() -> Daemon {
-    Setup::new().rate_limit(Some(100_000)).start()
+    Setup::new()
+        .rate_limit(Some(100_000))
+        .config("max_open_questions_per_session = 10000")
+        .start()
 }
 
 /// A command, the files that there are, and the one that decides.
