@@ -554,6 +554,22 @@ impl AuditStore {
         verify::verify(&self.inner.backend, noted).await
     }
 
+    /// Verifies a trail that [`open`](Self::open) refuses because of its schema, for reading
+    /// alone; the schema is the first thing that is broken then. Nothing in the database runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_read_only`](Self::open_read_only), beside the schema.
+    pub async fn verify_unopened(
+        url: &str,
+        noted: &[ChainHead],
+    ) -> Result<Verification, AuditError> {
+        let backend = Backend::open(url, Stay::Unchecked).await?;
+        let found = verify::verify(&backend, noted).await;
+        backend.close().await;
+        found
+    }
+
     /// When the oldest decision was made that is there.
     ///
     /// # Errors

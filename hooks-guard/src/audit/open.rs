@@ -96,6 +96,8 @@ pub struct QuestionFilter {
 pub struct QuestionPage {
     /// Their numbers.
     pub ids: Vec<i64>,
+    /// For each of them, where a page continues behind it.
+    pub cursors: Vec<QuestionCursor>,
     /// How many the filter finds altogether.
     pub total: u64,
     /// Where the next page begins; `None` after the last one.
@@ -246,6 +248,7 @@ pub(super) async fn page(
     });
     Ok(QuestionPage {
         ids: cursors.iter().map(|cursor| cursor.id).collect(),
+        cursors,
         total,
         next,
         sessions: sessions.collect::<Result<_, AuditError>>()?,

@@ -113,8 +113,16 @@ pub struct Verification {
     pub removed: u64,
     /// How many decisions were checked.
     pub decisions: u64,
-    /// The first thing that is not as it was written; none if the trail is whole.
+    /// The first thing that is not as it was written; none if the trail is whole. Another schema
+    /// than the one that the migrations make comes first.
     pub broken: Option<Broken>,
+    /// If `broken` is the schema: the first thing that is wrong with the entries, or why they
+    /// cannot be checked.
+    #[serde(default)]
+    pub broken_entries: Option<Broken>,
+    /// Whether all entries were checked, and nothing is wrong with them.
+    #[serde(default)]
+    pub has_whole_entries: bool,
     /// All cleanups, the oldest first.
     pub cleanups: Vec<PastCleanup>,
     /// The noted heads that were asked for, by their numbers.
@@ -192,6 +200,8 @@ struct Walk {
     /// Noted heads that were not reached yet, the last one first.
     noted: Vec<ChainHead>,
     heads: Vec<NotedHead>,
+    /// Whether all entries were checked, and nothing is wrong with them.
+    is_whole: bool,
     /// The hashes of the entries, if they are collected.
     hashes: Option<Vec<(i64, [u8; 32])>>,
 }
@@ -202,37 +212,50 @@ pub(super) async fn verify(
 ) -> Result<Verification, AuditError> {
     // One transaction: what is written meanwhile is not seen, and nothing is seen by halves.
     let mut tx = backend.read_unchecked().await?;
-    let head = Head::read(&mut tx).await?;
-    let gaps = clean::gaps(&mut tx).await?;
     let mut walk = Walk {
         noted: noted.to_vec(),
         ..Walk::default()
     };
     walk.noted
         .sort_by_key(|noted| std::cmp::Reverse(noted.count));
-    walk.compare_heads(0, [0; 32]);
-    let broken = match backend.compare_schema(&mut tx).await {
-        Err(error @ AuditError::Schema { .. }) => Some(Broken::whole(error.to_string())),
+    let mut head = ChainHead {
+        count: 0,
+        hash: [0; 32],
+    };
+    let (broken, broken_entries) = match backend.compare_schema(&mut tx).await {
+        Ok(()) => (walk.entries(&mut tx, &mut head).await?, None),
+        Err(AuditError::Schema { difference, remedy }) => {
+            let schema = Broken::whole(format!(
+                "the database has another schema than this version makes: {difference}; {}",
+                match remedy.starts_with("hooks-guard ") {
+                    true => "restore the database".to_owned(),
+                    false => format!("look at it and run `{remedy}`, or restore the database"),
+                }
+            ));
+            let unchecked =
+                |why: &str| Broken::whole(format!("the entries cannot be checked: {why}"));
+            let entries = match backend.has_plain_tables(&mut tx).await {
+                // Reading anything else runs what somebody has put there.
+                Ok(false) => Some(unchecked("a table is missing, or is no table")),
+                Ok(true) => match walk.entries(&mut tx, &mut head).await {
+                    Ok(entries) => entries,
+                    Err(error) => Some(unchecked(&error.to_string())),
+                },
+                Err(error) => Some(unchecked(&error.to_string())),
+            };
+            (Some(schema), entries)
+        }
         Err(error) => return Err(error),
-        Ok(()) => None,
     };
-    let broken = match broken {
-        Some(broken) => Some(broken),
-        None => match walk.run(&mut tx, &gaps).await? {
-            Some(broken) => Some(broken),
-            None => walk.check(&mut tx, &head, &gaps).await?,
-        },
-    };
-    walk.end_heads(broken.is_none());
+    walk.end_heads(walk.is_whole);
     Ok(Verification {
-        head: ChainHead {
-            count: head.seq.max(0).unsigned_abs(),
-            hash: head.hash,
-        },
+        head,
         entries: walk.entries.unsigned_abs(),
         removed: walk.removed.max(0).unsigned_abs(),
         decisions: walk.kinds[Kind::Decided as usize].unsigned_abs(),
         broken,
+        broken_entries,
+        has_whole_entries: walk.is_whole,
         cleanups: walk.cleanups,
         heads: walk.heads,
     })
@@ -329,6 +352,27 @@ pub(super) async fn head(backend: &Backend) -> Result<ChainHead, AuditError> {
 }
 
 impl Walk {
+    /// Checks all entries, and what is beside them. Sets the head of the chain.
+    async fn entries(
+        &mut self,
+        tx: &mut Tx,
+        end: &mut ChainHead,
+    ) -> Result<Option<Broken>, AuditError> {
+        let head = Head::read(tx).await?;
+        *end = ChainHead {
+            count: head.seq.max(0).unsigned_abs(),
+            hash: head.hash,
+        };
+        let gaps = clean::gaps(tx).await?;
+        self.compare_heads(0, [0; 32]);
+        let broken = match self.run(tx, &gaps).await? {
+            Some(broken) => Some(broken),
+            None => self.check(tx, &head, &gaps).await?,
+        };
+        self.is_whole = broken.is_none();
+        Ok(broken)
+    }
+
     /// From one entry to the next, as far as they hold together.
     async fn run(&mut self, tx: &mut Tx, gaps: &[Gap]) -> Result<Option<Broken>, AuditError> {
         loop {

@@ -16,7 +16,8 @@ use hooks_runtime::display::{escape, shorten};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Failure;
-use super::setup::{Setup, database, open, open_to_read, runtime};
+use super::setup::{Setup, database, open, runtime};
+use super::snapshot::Trail;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -141,26 +142,26 @@ pub(crate) fn audit(options: Options) -> Result<bool, Failure> {
                 limit,
                 filter,
                 setup,
-            } => list(&trail(&setup).await?, filter.into(), limit).await,
+            } => list(trail(&setup).await?.store()?, filter.into(), limit).await,
             Action::Export {
                 format,
                 filter,
                 setup,
             } => {
-                write_all(&trail(&setup).await?, filter.into(), format).await?;
+                write_all(trail(&setup).await?.store()?, filter.into(), format).await?;
                 Ok(true)
             }
             Action::Verify { head, setup } => {
-                let found = trail(&setup).await?.verify_with(&head).await?;
+                let found = trail(&setup).await?.verify(&head).await?;
                 say(&found)?;
                 Ok(found.is_intact())
             }
             Action::Head { setup } => {
-                let head = trail(&setup).await?.head().await?;
+                let head = trail(&setup).await?.store()?.head().await?;
                 writeln!(io::stdout().lock(), "{head}")?;
                 Ok(true)
             }
-            Action::Backup { file, setup } => backup(&trail(&setup).await?, &file).await,
+            Action::Backup { file, setup } => backup(trail(&setup).await?.store()?, &file).await,
             Action::Cleanup { days, setup } => {
                 let age = SignedDuration::from_hours(24 * i64::from(days));
                 let store = open(&there(&setup)?).await?;
@@ -202,8 +203,9 @@ fn say(found: &Verification) -> io::Result<()> {
             cleanup.older_than
         )?;
     }
-    if let Some(broken) = &found.broken {
-        say_heads(&mut out, &found.heads)?;
+    say_heads(&mut out, &found.heads)?;
+    let broken = [&found.broken, &found.broken_entries];
+    for broken in broken.into_iter().flatten() {
         let entry = broken.entry.map(|entry| format!("entry {entry}: "));
         let decision = broken.decision.map(|id| format!(" (decision {id})"));
         writeln!(
@@ -213,12 +215,14 @@ fn say(found: &Verification) -> io::Result<()> {
             escape(&broken.problem),
             decision.unwrap_or_default()
         )?;
+    }
+    if !found.has_whole_entries {
         return Ok(());
     }
-    say_heads(&mut out, &found.heads)?;
-    let state = match found.is_intact() {
-        true => "whole",
-        false => "whole in itself, but not as it was noted",
+    let state = match (&found.broken, found.is_intact()) {
+        (Some(_), _) => "the entries are whole",
+        (None, true) => "whole",
+        (None, false) => "whole in itself, but not as it was noted",
     };
     writeln!(
         out,
@@ -271,8 +275,8 @@ fn there(setup: &Setup) -> Result<Config, Failure> {
 }
 
 /// The trail, to be read.
-async fn trail(setup: &Setup) -> Result<AuditStore, Failure> {
-    open_to_read(&there(setup)?).await
+async fn trail(setup: &Setup) -> Result<Trail, Failure> {
+    Trail::open(&database(&there(setup)?)?).await
 }
 
 async fn list(store: &AuditStore, filter: Filter, limit: u64) -> Result<bool, Failure> {

@@ -14,6 +14,7 @@ mod rules;
 mod semantic;
 mod serve;
 mod setup;
+mod snapshot;
 mod watch;
 
 use std::io;

@@ -295,16 +295,14 @@ pub(crate) async fn open(config: &Config) -> Result<AuditStore, Failure> {
         .map_err(|error| unusable(&url, &error))
 }
 
-/// The audit trail, for reading: if it cannot be written to, it is only read.
-pub(crate) async fn open_to_read(config: &Config) -> Result<AuditStore, Failure> {
-    let url = database(config)?;
-    let opened = match AuditStore::open(&url).await {
+/// The audit trail at an address, for reading: if it cannot be written to, it is only read.
+pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
+    match AuditStore::open(url).await {
         Err(AuditError::ReadOnly | AuditError::Unreachable { .. } | AuditError::Create { .. }) => {
-            AuditStore::open_read_only(&url).await
+            AuditStore::open_read_only(url).await
         }
         opened => opened,
-    };
-    opened.map_err(|error| unusable(&url, &error))
+    }
 }
 
 /// The audit trail, for a process that records one thing.
@@ -315,7 +313,7 @@ pub(crate) async fn open_briefly(config: &Config) -> Result<AuditStore, Failure>
         .map_err(|error| unusable(&url, &error))
 }
 
-fn unusable(url: &str, error: &AuditError) -> Failure {
+pub(crate) fn unusable(url: &str, error: &AuditError) -> Failure {
     Failure::Other(format!("{}: {error}", without_password(url)))
 }
 

@@ -100,7 +100,7 @@ pub(crate) async fn list(
         stats: totals,
         generated_at: now(),
     };
-    reads::list(&state, &id, &headers, "decisions", numbers, &rest, |_| true).await
+    reads::list(&state, &id, &headers, "decisions", numbers, &rest).await
 }
 
 /// One decision; waits up to a minute for the answer, where it waits for one.

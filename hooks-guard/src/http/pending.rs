@@ -22,12 +22,15 @@ use crate::request::MOST_NAME;
 const USUAL: u64 = 100;
 /// Most questions of a page.
 const MOST: u64 = 1000;
+/// How long the questions of a page are, in bytes of JSON, before the page ends. Together with one
+/// question more, that is all of a page that is in memory.
+const MAX_PAGE_BYTES: usize = 300 << 10;
 /// Most questions that one request denies: a client repeats the request for the others.
 const DENIED_TOGETHER: u64 = 2000;
 /// Longest note, in characters.
 const MOST_NOTE: usize = 1000;
 
-/// A page of what waits for an answer, as its shape is described; it is written piece by piece.
+/// A page of what waits for an answer, as its shape is described.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Pending {
     pending: Vec<AuditRecord>,
@@ -53,6 +56,9 @@ pub(crate) struct PendingRest {
 /// Ordered by `oldest`, the longest waiting comes first. Ordered by `fair`, the oldest question of
 /// each session comes first, then the second of each session, and so on: a session with many
 /// questions hides no other session.
+///
+/// A page ends before its limit when its questions are longer than 300 KiB; `next` is where the
+/// next page begins.
 #[utoipa::path(
     get,
     path = "/api/hooks/pending",
@@ -92,15 +98,41 @@ pub(crate) async fn list(
         let page = audit.questions(&filter, order, after, limit).await;
         page.map_err(|error| failed(&id, &error))?
     };
+    // Sent as a whole, so that it can be proved.
+    let place = state.place(&headers).ok_or_else(ApiError::busy)?;
+    let mut text = "{\"pending\":[".to_owned();
+    let (mut last, mut next) = (None, page.next);
+    'page: for some in page.cursors.chunks(reads::together(&state, &headers)) {
+        let ids = some.iter().map(|cursor| cursor.id).collect();
+        let records = reads::several(&state, &headers, ids).await;
+        let records = records.map_err(|error| failed(&id, &error))?;
+        for cursor in some {
+            // A question that was answered meanwhile waits no more.
+            let record = records.iter().find(|record| record.id == cursor.id);
+            let Some(record) = record.filter(|record| record.user_response.is_none()) else {
+                continue;
+            };
+            if text.len() > MAX_PAGE_BYTES {
+                next = last;
+                break 'page;
+            }
+            if last.replace(*cursor).is_some() {
+                text.push(',');
+            }
+            text.push_str(&serde_json::to_string(record).map_err(|error| failed(&id, &error))?);
+        }
+    }
     let rest = PendingRest {
         total: page.total,
-        next: page.next.map(|next| written(next, order)),
+        next: next.map(|next| written(next, order)),
         sessions: page.sessions,
         generated_at: now(),
     };
-    // A question that was answered meanwhile waits no more.
-    let keep = |record: &AuditRecord| record.user_response.is_none();
-    reads::list(&state, &id, &headers, "pending", page.ids, &rest, keep).await
+    let rest = serde_json::to_string(&rest).map_err(|error| failed(&id, &error))?;
+    // The fields of an object, with its end.
+    text.push_str("],");
+    text.push_str(rest.trim_start_matches('{'));
+    Ok(reads::whole(text, place))
 }
 
 /// A cursor as clients see it.

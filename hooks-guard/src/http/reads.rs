@@ -22,6 +22,7 @@ use super::AppState;
 use super::decisions::failed;
 use super::error::{ApiError, RequestId};
 use crate::audit::{AuditError, AuditRecord, AuditStore};
+use crate::proof;
 
 /// How many bulk reads of clients other than the operator run at a time: half of the connections
 /// that SQLite has for readers.
@@ -34,8 +35,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const RECORDS: usize = 8;
 /// How many records a response that is sent as a whole has at most, unless the operator reads.
 const PAGE: usize = 100;
-/// How many such responses are in memory at a time; others are sent in parts.
+/// How many such responses are in memory at a time; others are sent in parts, or refused.
 const WHOLE: usize = 32;
+/// The same for clients that prove themselves: their responses are never sent in parts, which
+/// could not be proved.
+const PROVED: usize = 16;
 
 /// How many exports of such clients run at a time.
 const EXPORTS: usize = 16;
@@ -46,6 +50,7 @@ pub(crate) struct BulkReads {
     turns: Arc<Semaphore>,
     exports: Arc<Semaphore>,
     whole: Arc<Semaphore>,
+    proved: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
 
@@ -55,6 +60,7 @@ impl Default for BulkReads {
             turns: Arc::new(Semaphore::new(TOGETHER)),
             exports: Arc::new(Semaphore::new(EXPORTS)),
             whole: Arc::new(Semaphore::new(WHOLE)),
+            proved: Arc::new(Semaphore::new(PROVED)),
             waiting: AtomicUsize::new(0),
         }
     }
@@ -114,10 +120,27 @@ impl AppState {
         }
     }
 
+    /// The place of a response that is sent as a whole; `None` if there is none just now. Clients
+    /// that prove themselves have places of their own.
+    pub(crate) fn place(&self, headers: &HeaderMap) -> Option<Turn> {
+        let reads = &self.inner.reads;
+        let of = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned().ok().map(Some);
+        match self.is_operator(headers) {
+            true => Some(None),
+            false if is_proved(headers) => of(&reads.proved).or_else(|| of(&reads.whole)),
+            false => of(&reads.whole),
+        }
+    }
+
     /// Returns whether the operator sends a request, by the token or signed in with a browser.
     pub(crate) fn is_operator(&self, headers: &HeaderMap) -> bool {
         self.inner.operator.check(headers).is_ok()
     }
+}
+
+/// Returns whether a request has a proof. A wrong proof was refused before.
+fn is_proved(headers: &HeaderMap) -> bool {
+    headers.contains_key(proof::PROOF)
 }
 
 /// Records by their numbers, in the order of the numbers and few at a time. Records that are gone
@@ -129,7 +152,34 @@ struct Records {
     is_operator: bool,
 }
 
+/// How many records of a request are read at a time.
+pub(crate) fn together(state: &AppState, headers: &HeaderMap) -> usize {
+    match state.is_operator(headers) {
+        true => PAGE,
+        false => RECORDS,
+    }
+}
+
+/// Some records by their numbers, in this order, when it is the turn of the request.
+pub(crate) async fn several(
+    state: &AppState,
+    headers: &HeaderMap,
+    ids: Vec<i64>,
+) -> Result<Vec<AuditRecord>, AuditError> {
+    let records = Records::new(state, headers, ids).next().await?;
+    Ok(records.unwrap_or_default())
+}
+
 impl Records {
+    fn new(state: &AppState, headers: &HeaderMap, ids: Vec<i64>) -> Self {
+        Self {
+            audit: state.audit(headers).clone(),
+            turns: Arc::clone(&state.inner.reads.turns),
+            ids: ids.into_iter(),
+            is_operator: state.is_operator(headers),
+        }
+    }
+
     /// The next few; `None` after the last ones.
     async fn next(&mut self) -> Result<Option<Vec<AuditRecord>>, AuditError> {
         // The operator's records are in memory together in any case; to read them at once takes a
@@ -155,8 +205,9 @@ impl Records {
     }
 }
 
-/// A JSON object whose field `name` has the records of these numbers that `keep` keeps, and whose
-/// other fields are those of `rest`.
+/// A JSON object whose field `name` has the records of these numbers and whose
+/// other fields are those of `rest`. Sent as a whole to the operator, to clients that prove
+/// themselves, and if it is short; in parts otherwise.
 ///
 /// If reading fails in the middle, the connection is cut.
 pub(crate) async fn list<T: Serialize>(
@@ -166,7 +217,6 @@ pub(crate) async fn list<T: Serialize>(
     name: &'static str,
     ids: Vec<i64>,
     rest: &T,
-    keep: fn(&AuditRecord) -> bool,
 ) -> Result<Response, ApiError> {
     let rest = serde_json::to_string(rest).map_err(|error| failed(id, &error))?;
     // The fields of an object, with its end.
@@ -175,22 +225,16 @@ pub(crate) async fn list<T: Serialize>(
         "}" => "]}".to_owned(),
         rest => format!("],{rest}"),
     };
-    let whole = match state.is_operator(headers) {
-        true => Some(None),
-        false if ids.len() > PAGE => None,
-        false => {
-            let place = Arc::clone(&state.inner.reads.whole).try_acquire_owned();
-            place.ok().map(Some)
-        }
+    let is_short = ids.len() <= PAGE;
+    let whole = match is_short || is_proved(headers) || state.is_operator(headers) {
+        true => state.place(headers),
+        false => None,
     };
+    if whole.is_none() && is_proved(headers) {
+        return Err(ApiError::busy());
+    }
     let mut parts = Parts {
-        records: Records {
-            audit: state.audit(headers).clone(),
-            turns: Arc::clone(&state.inner.reads.turns),
-            ids: ids.into_iter(),
-            is_operator: state.is_operator(headers),
-        },
-        keep,
+        records: Records::new(state, headers, ids),
         is_first: true,
         end: Some(end),
     };
@@ -200,11 +244,7 @@ pub(crate) async fn list<T: Serialize>(
         while let Some(part) = parts.next().await.map_err(|error| failed(id, &error))? {
             text.push_str(&part);
         }
-        let body = Bytes::from_owner(Whole {
-            text,
-            _place: place,
-        });
-        return Ok((kind, Body::from(body)).into_response());
+        return Ok(self::whole(text, place));
     }
     // A database that cannot be read is an error of its own, as long as nothing was sent.
     let first = parts.next().await.map_err(|error| failed(id, &error))?;
@@ -226,6 +266,16 @@ pub(crate) async fn list<T: Serialize>(
     Ok((kind, Body::from_stream(body)).into_response())
 }
 
+/// A response of JSON that is sent as a whole, and keeps its place as long.
+pub(crate) fn whole(text: String, place: Turn) -> Response {
+    let body = Bytes::from_owner(Whole {
+        text,
+        _place: place,
+    });
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (kind, Body::from(body)).into_response()
+}
+
 /// A response that is sent as a whole, with its place.
 struct Whole {
     text: String,
@@ -241,7 +291,6 @@ impl AsRef<[u8]> for Whole {
 /// The text of a list behind its first bracket, a few records at a time.
 struct Parts {
     records: Records,
-    keep: fn(&AuditRecord) -> bool,
     is_first: bool,
     /// What follows the records.
     end: Option<String>,
@@ -253,7 +302,7 @@ impl Parts {
             return Ok(self.end.take());
         };
         let mut text = String::new();
-        for record in records.iter().filter(|record| (self.keep)(record)) {
+        for record in &records {
             if !std::mem::replace(&mut self.is_first, false) {
                 text.push(',');
             }

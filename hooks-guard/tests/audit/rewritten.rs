@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use hooks_guard::PermissionRequest;
 use hooks_guard::audit::{
-    Answered, AuditError, AuditStore, Execution, Granted, NewAnswer, NewDecision, NewRemembered,
-    Redeemed, UserResponse,
+    Answered, AuditError, AuditStore, Execution, Granted, HeadState, NewAnswer, NewDecision,
+    NewRemembered, Redeemed, UserResponse,
 };
 use hooks_guard::classify::Crud;
 use jiff::Timestamp;
@@ -647,5 +647,102 @@ fn p_15_a_standby_serves_readers_and_is_not_used_if_it_was_promoted_without_the_
         let found = shorter.verify_with(&[noted]).await.expect("a walk");
         assert!(found.broken.is_none() && !found.is_intact(), "{found:?}");
         assert_eq!(shorter.record(new("rm 3")).await.expect("recorded"), 2);
+    });
+}
+
+/// What somebody can plant, and whether the entries can be checked all the same.
+const OTHER_SCHEMAS: &[(&str, &str, bool)] = &[
+    (
+        "CREATE TRIGGER t AFTER INSERT ON decisions BEGIN DELETE FROM log; END",
+        "there is a trigger `t` on `decisions`",
+        true,
+    ),
+    ("CREATE VIEW v AS SELECT 1", "there is a view `v`", true),
+    (
+        "CREATE INDEX x ON decisions (command)",
+        "there is a index `x` on `decisions`",
+        true,
+    ),
+    ("CREATE TABLE extra (a)", "there is a table `extra`", true),
+    (
+        "ALTER TABLE decisions ADD COLUMN c TEXT",
+        "the table `decisions` has another definition",
+        true,
+    ),
+    (
+        "DROP INDEX decisions_open",
+        "the index `decisions_open` is missing",
+        true,
+    ),
+    ("DROP TABLE head", "the table `head` is missing", false),
+    (
+        "ALTER TABLE used RENAME TO used_; CREATE VIEW used AS SELECT * FROM used_",
+        "there is a table `used_`",
+        false,
+    ),
+    (
+        "ALTER TABLE log RENAME TO log_; CREATE VIEW log AS
+            WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n)
+            SELECT seq, 1 AS kind, 1 AS subject, zeroblob(32) AS hash FROM n ORDER BY random()",
+        "the index `log_ended` has another definition",
+        false,
+    ),
+];
+
+#[test]
+fn p_15_another_schema_is_damage_and_the_entries_are_verified_all_the_same() {
+    run(async {
+        for &(planted, problem, can_walk) in OTHER_SCHEMAS {
+            for is_changed in [false, true] {
+                let place = Place::sqlite();
+                let trail = place.open().await;
+                for number in 1..=3 {
+                    let command = format!("rm {number}");
+                    trail.record(new(&command)).await.expect("recorded");
+                }
+                let head = trail.head().await.expect("a head");
+                trail.close().await;
+                by_hand(&place.url, planted).await;
+                if is_changed {
+                    by_hand(
+                        &place.url,
+                        "UPDATE decisions SET command = 'ls' WHERE id = 2",
+                    )
+                    .await;
+                }
+                let error = AuditStore::open(&place.url).await.expect_err(planted);
+                assert!(
+                    matches!(error, AuditError::Schema { .. }),
+                    "{planted}: {error}"
+                );
+                let found = AuditStore::verify_unopened(&place.url, &[head]).await;
+                let found = found.expect(planted);
+                assert!(!found.is_intact(), "{planted}");
+                let broken = found.broken.expect(planted);
+                assert!(broken.problem.contains(problem), "{planted}: {broken:?}");
+                assert!(!broken.problem.contains("audit verify"), "{broken:?}");
+                assert_eq!(
+                    found.has_whole_entries,
+                    can_walk && !is_changed,
+                    "{planted}"
+                );
+                match (can_walk, is_changed) {
+                    (true, false) => {
+                        assert_eq!(found.broken_entries, None, "{planted}");
+                        assert_eq!((found.decisions, found.head), (3, head), "{planted}");
+                        assert_eq!(found.heads[0].found, HeadState::Holds, "{planted}");
+                    }
+                    (true, true) => {
+                        let entries = found.broken_entries.expect(planted);
+                        assert_eq!(entries.entry, Some(2), "{planted}: {entries:?}");
+                    }
+                    (false, _) => {
+                        let entries = found.broken_entries.expect(planted);
+                        assert!(entries.problem.contains("cannot be checked"), "{entries:?}");
+                        assert_eq!(found.heads[0].found, HeadState::Unreachable);
+                    }
+                }
+            }
+        }
     });
 }

@@ -244,9 +244,14 @@ impl Page<'_> {
     /// Goes to an address, and waits until the console is connected there.
     #[track_caller]
     pub(crate) fn goto(&self, url: &str) {
+        self.load(url);
+        self.until("document.getElementById('live')?.dataset.state === 'live'");
+    }
+
+    /// Loads a page, which may get no place among those who listen.
+    pub(crate) fn load(&self, url: &str) {
         self.call("Page.navigate", json!({ "url": "about:blank" }));
         self.call("Page.navigate", json!({ "url": url }));
-        self.until("document.getElementById('live')?.dataset.state === 'live'");
     }
 
     /// What an expression comes to; one that is a promise is waited for.

@@ -134,8 +134,8 @@ fn flood_who_is_signed_in_listens_though_no_place_is_left() {
     card(&page, &ask(&daemon, "mkdir out"));
     // Without the operator's value there is no place.
     let other = browser.person().window();
-    other.goto(&format!("http://{}/", daemon.address));
-    other.until("document.getElementById('live').dataset.state === 'away'");
+    other.load(&format!("http://{}/", daemon.address));
+    other.until("document.getElementById('live')?.dataset.state === 'away'");
     let text = other.eval("document.querySelector('.empty').textContent");
     assert!(!text.as_str().unwrap().contains("Nothing waits"), "{text}");
     assert_eq!(strangers.len(), 64);

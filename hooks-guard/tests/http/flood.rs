@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use hooks_guard::client::{Address, Client};
+use hooks_guard::proof::ServiceKey;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Request};
@@ -506,9 +508,30 @@ fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
     let usual = usual.ok();
     assert_eq!(usual["pending"].as_array().unwrap().len(), 100);
     assert_eq!(usual["total"], 20_001);
-    let most = daemon.get(&format!("{PENDING}?limit=1000000"));
-    assert!(most.body.len() < 3_000_000, "{}", most.body.len());
-    assert_eq!(most.ok()["pending"].as_array().unwrap().len(), 1_000);
+    // A page ends where it is long, whatever its limit is, and the next page begins there.
+    for order in ["oldest", "fair"] {
+        let (mut seen, mut after) = (BTreeSet::new(), String::new());
+        for _ in 0..12 {
+            let path = format!("{PENDING}?order={order}&limit=99999999999999999999{after}");
+            let page = daemon.get(&path);
+            assert!(page.body.len() < 320_000, "{}", page.body.len());
+            let page = page.ok();
+            let questions = page["pending"].as_array().unwrap();
+            assert!(
+                (50..1_000).contains(&questions.len()),
+                "{}",
+                questions.len()
+            );
+            for question in questions {
+                assert!(seen.insert(question["id"].as_i64().unwrap()), "{question}");
+            }
+            after = format!("&after={}", page["next"].as_str().unwrap());
+        }
+        // Nothing is left out between two pages.
+        seen.remove(&honest);
+        let last = *seen.last().unwrap();
+        assert_eq!(i64::try_from(seen.len()).unwrap(), last, "{order}");
+    }
     // The question of another session is among the first.
     let fair = daemon.get(&format!("{PENDING}?order=fair&limit=2")).ok();
     assert_eq!(fair["pending"][1]["id"], honest);
@@ -538,6 +561,19 @@ fn flood_20000_questions_of_before_neither_fill_the_memory_nor_hide_one() {
             .text()
             .contains("hooks_guard_pending 20001")
     );
+    // A client with the key has a response that it can check, however long and without the token.
+    let key = ServiceKey::load(&daemon.setup().folder().join("data/service.key")).unwrap();
+    let address = Address::Tcp(([127, 0, 0, 1], daemon.port).into());
+    let client = Client::new(address).with_key(key);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    for path in ["pending?limit=1000", "decisions?limit=1000", "decisions"] {
+        let path = format!("/api/hooks/{path}");
+        let read = runtime.block_on(client.get(&path, Duration::from_secs(30)));
+        assert!(read.is_ok(), "{path}: {read:?}");
+    }
     drop(deaf);
     let start = Instant::now();
     let mut denied = 0;

@@ -22,7 +22,9 @@ fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
     }
     let folder = tempfile::tempdir().unwrap();
     let medium = folder.path().join("medium");
+    let temporary = folder.path().join("temporary");
     fs::create_dir(&medium).unwrap();
+    fs::create_dir(&temporary).unwrap();
     let run = |flag: &str| -> Output {
         Command::new("unshare")
             .args([flag, "sh", "-c", READ_ONLY, "sh"])
@@ -33,6 +35,7 @@ fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
             .arg("--database")
             .arg(format!("sqlite:{}", medium.join("audit.db").display()))
             .env("HOME", folder.path())
+            .env("TMPDIR", &temporary)
             .output()
             .unwrap()
     };
@@ -40,6 +43,8 @@ fn audit(from: &Path, words: &[&str]) -> Option<(bool, String)> {
     if !output.status.success() && output.stdout.is_empty() {
         output = run("-rm");
     }
+    // No copy stays behind.
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     let said = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(99) || said.contains("unshare") {
@@ -119,7 +124,12 @@ fn a_trail_on_a_read_only_medium_that_was_changed_is_broken() {
             "`planted`",
         ),
         (
-            "DROP TABLE planted; DELETE FROM _sqlx_migrations WHERE version > 3; DROP INDEX log_ended",
+            // As an older version made it.
+            "DROP TABLE planted; DELETE FROM _sqlx_migrations WHERE version > 3;
+             DROP INDEX log_ended;
+             ALTER TABLE decisions DROP COLUMN scope; ALTER TABLE decisions DROP COLUMN scope_hash;
+             ALTER TABLE remembered DROP COLUMN scope;
+             ALTER TABLE remembered DROP COLUMN scope_hash",
             "schema 3",
         ),
     ] {
@@ -134,7 +144,7 @@ fn a_trail_on_a_read_only_medium_that_was_changed_is_broken() {
 
 /// What is in the log beside the file is not left out silently.
 #[test]
-fn a_log_on_a_read_only_medium_is_read_or_called_so() {
+fn a_log_on_a_read_only_medium_is_read_from_a_copy_that_is_removed() {
     let daemon = Daemon::plain();
     daemon.ask("mkdir out");
     let folder = tempfile::tempdir().unwrap();
@@ -143,14 +153,42 @@ fn a_log_on_a_read_only_medium_is_read_or_called_so() {
         let name = format!("audit.db{end}");
         fs::copy(file.with_file_name(&name), folder.path().join(&name)).unwrap();
     }
-    let Some((done, said)) = audit(folder.path(), &["verify"]) else {
-        return;
-    };
-    let whole = done && said.contains("whole: 1 decisions");
-    assert!(whole || !done && said.contains("log beside it"), "{said}");
-    // With the index of the log it can be read.
-    let index = file.with_file_name("audit.db-shm");
-    fs::copy(index, folder.path().join("audit.db-shm")).unwrap();
+    let kept = tempfile::tempdir().unwrap();
+    let index = kept.path().join("index");
+    fs::copy(file.with_file_name("audit.db-shm"), &index).unwrap();
+    for (words, shown) in [
+        (&["verify"][..], "whole: 1 decisions"),
+        (&["list"], "mkdir out"),
+        (&["export"], "mkdir out"),
+        (&["head"], "1:"),
+    ] {
+        let Some((done, said)) = audit(folder.path(), words) else {
+            return;
+        };
+        assert!(done && said.contains(shown), "{words:?}: {said}");
+        assert!(said.contains("reading a copy"), "{words:?}: {said}");
+    }
+    // What is in the log alone is verified, too.
+    if has("sqlite3") {
+        let planted = tempfile::tempdir().unwrap();
+        let plant = "CREATE TABLE planted (x)";
+        let status = Command::new("sqlite3").arg(&file).arg(plant).status();
+        assert!(status.unwrap().success());
+        for name in ["audit.db", "audit.db-wal"] {
+            fs::copy(file.with_file_name(name), planted.path().join(name)).unwrap();
+        }
+        let (done, said) = audit(planted.path(), &["verify"]).unwrap();
+        let broken = said.contains("broken: the database has another schema");
+        assert!(!done && broken && said.contains("`planted`"), "{said}");
+        assert!(
+            said.contains("the entries are whole: 1 decisions"),
+            "{said}"
+        );
+        let (done, said) = audit(planted.path(), &["list"]).unwrap();
+        assert!(!done && said.contains("`planted`"), "{said}");
+    }
+    // With the index of the log it can be read in its place.
+    fs::copy(&index, folder.path().join("audit.db-shm")).unwrap();
     let (done, said) = audit(folder.path(), &["verify"]).unwrap();
     assert!(done && said.contains("whole: 1 decisions"), "{said}");
 }

@@ -1,12 +1,15 @@
 //! `approve` and `watch` where very much waits, and where what waits cannot be read: neither says
 //! that nothing waits unless that is known.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
+use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 use crate::daemon::{Daemon, Setup, TOKEN};
 use crate::questions::flood;
@@ -14,6 +17,8 @@ use crate::terminal::Terminal;
 
 const DOWN: &str = "\u{1b}[B";
 const NOTHING: &str = "nothing waits for an answer";
+/// What is said of a service that does not prove itself.
+const STRANGER: &str = "is not this user's hooks-guard";
 
 fn flooded(count: usize) -> (Daemon, i64) {
     let setup = Setup::new();
@@ -176,30 +181,87 @@ fn flood_watch_knows_what_waits_though_no_place_is_left_to_listen() {
     terminal.shows("2 questions wait");
 }
 
-/// A service of which one path has a response of one's own; `None` is no response at all.
+/// A service of which one path has a response of one's own; `None` is no response at all. It has
+/// the key and proves itself, so that clients see the response and no stranger.
 struct Faulty {
-    port: u16,
+    daemon: Daemon,
 }
 
 impl Faulty {
     fn start(path: &'static str, response: Option<Vec<u8>>) -> Self {
+        Self::of(path, response, None)
+    }
+
+    /// The responses of one path may have no proof, behind the handshake.
+    fn of(path: &'static str, response: Option<Vec<u8>>, unproved: Option<&'static str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let mut daemon = Daemon::plain();
+        daemon.port = listener.local_addr().unwrap().port();
+        let key = daemon.setup().folder().join("data/service.key");
+        let key = hex(fs::read_to_string(key).unwrap().trim());
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let response = response.clone();
-                thread::spawn(move || serve(stream, path, response));
+                let (key, response) = (key.clone(), response.clone());
+                thread::spawn(move || serve(stream, &key, path, response, unproved));
             }
         });
-        Self { port }
+        Self { daemon }
     }
 
     /// A program in a terminal that speaks to it.
-    fn terminal(&self, arguments: &[&str]) -> (Daemon, Terminal) {
-        let mut daemon = Daemon::plain();
-        daemon.port = self.port;
-        let terminal = Terminal::of_size(&daemon, arguments, 40, 140);
-        (daemon, terminal)
+    fn terminal(&self, arguments: &[&str]) -> Terminal {
+        Terminal::of_size(&self.daemon, arguments, 40, 140)
+    }
+}
+
+fn hex(digits: &str) -> Vec<u8> {
+    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+/// The proofs of a connection, as the book describes them.
+struct Proofs {
+    key: Vec<u8>,
+    challenge: String,
+}
+
+const NONCE: &str = "5555555555555555555555555555555555555555555555555555555555555555";
+
+impl Proofs {
+    fn of(&self, purpose: &str, parts: &[&[u8]]) -> String {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).unwrap();
+        let agreed = [
+            purpose.as_bytes(),
+            self.challenge.as_bytes(),
+            NONCE.as_bytes(),
+        ];
+        for part in agreed.iter().chain(parts) {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        let bytes = mac.finalize().into_bytes();
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// A response with a proof. What is no HTTP has none; a body that no client reads to its end
+    /// is not covered.
+    fn add(&self, request: &str, mut response: Vec<u8>) -> Vec<u8> {
+        let is_end = |four: &[u8]| four == b"\r\n\r\n";
+        let Some(end) = response.windows(4).position(is_end) else {
+            return response;
+        };
+        let head = String::from_utf8_lossy(&response[..end]).into_owned();
+        let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = match head.contains("text/event-stream") {
+            true => &b"stream"[..],
+            false => &response[end + 4..],
+        };
+        let body = &body[..body.len().min(1 << 20)];
+        let parts = [request.as_bytes(), &status.to_be_bytes(), body];
+        let proof = self.of("hooks-guard response 1", &parts);
+        let header = format!("\r\nx-hooks-guard-proof: {proof}");
+        response.splice(end..end, header.into_bytes());
+        response
     }
 }
 
@@ -212,17 +274,54 @@ fn whole(status: &str, body: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-fn serve(mut stream: TcpStream, path: &str, response: Option<Vec<u8>>) {
+/// The head of the next request; `None` if there is none.
+fn next_head(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
         match stream.read(&mut byte) {
             Ok(1) => head.push(byte[0]),
-            _ => return,
+            _ => return None,
         }
     }
-    let head = String::from_utf8_lossy(&head).into_owned();
+    Some(String::from_utf8_lossy(&head).into_owned())
+}
+
+fn header(head: &str, name: &str) -> String {
+    let mut lines = head.lines().filter_map(|line| line.split_once(':'));
+    let found = lines.find(|(key, _)| key.eq_ignore_ascii_case(name));
+    found.map_or("", |(_, value)| value.trim()).to_owned()
+}
+
+fn serve(
+    mut stream: TcpStream,
+    key: &[u8],
+    path: &str,
+    response: Option<Vec<u8>>,
+    unproved: Option<&str>,
+) {
+    let Some(head) = next_head(&mut stream) else {
+        return;
+    };
+    assert!(head.starts_with("GET /api/hooks/identity "), "{head}");
+    let proofs = Proofs {
+        key: key.to_vec(),
+        challenge: header(&head, "x-hooks-guard-challenge"),
+    };
+    let address = header(&head, "x-hooks-guard-address");
+    let proof = proofs.of("hooks-guard service 1", &[address.as_bytes()]);
+    let identity = whole("200 OK", &json!({ "nonce": NONCE, "proof": proof }));
+    let _ = stream.write_all(&identity);
+    let Some(head) = next_head(&mut stream) else {
+        return;
+    };
+    let request = header(&head, "x-hooks-guard-proof");
     let target = head.split(' ').nth(1).unwrap_or_default();
+    let has_none = unproved.is_some_and(|path| target.starts_with(path));
+    let add = |response: Vec<u8>| match has_none {
+        false => proofs.add(&request, response),
+        true => response,
+    };
     let answer = if target.starts_with(path) {
         match response {
             Some(response) => response,
@@ -235,17 +334,23 @@ fn serve(mut stream: TcpStream, path: &str, response: Option<Vec<u8>>) {
     } else if target.starts_with("/api/hooks/events") {
         let hello = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
             id: 1\nevent: hello\ndata: {\"resumed\": false}\n\n";
-        let _ = stream.write_all(hello.as_bytes());
+        let _ = stream.write_all(&add(hello.as_bytes().to_vec()));
         thread::sleep(Duration::from_secs(60));
         return;
     } else if target.starts_with("/api/hooks/pending") {
         let empty = json!({ "pending": [], "total": 0, "next": null, "sessions": [],
             "generated_at": "2026-05-01T00:00:00Z" });
         whole("200 OK", &empty)
+    } else if target.starts_with("/health") {
+        let version = env!("CARGO_PKG_VERSION");
+        whole(
+            "200 OK",
+            &json!({ "status": "healthy", "version": version }),
+        )
     } else {
         whole("200 OK", &json!({ "decisions": [] }))
     };
-    let _ = stream.write_all(&answer);
+    let _ = stream.write_all(&add(answer));
 }
 
 /// What is no complete list of questions.
@@ -301,26 +406,36 @@ fn faults() -> Vec<(&'static str, Vec<u8>)> {
 fn approve_says_that_nothing_waits_only_if_it_knows() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/api/hooks/pending", Some(response));
-        let (_daemon, mut terminal) = faulty.terminal(&["approve"]);
+        let mut terminal = faulty.terminal(&["approve"]);
         // The service may be busy with others only: then the operator is asked for the token.
         let screen = terminal.until(|screen| !screen.trim().is_empty());
         if screen.contains("operator's token") {
             terminal.send(&format!("{TOKEN}\n"));
         }
         assert_eq!(terminal.end(), 3, "{fault}: {}", terminal.screen());
-        assert!(
-            !terminal.screen().contains(NOTHING),
-            "{fault}: {}",
-            terminal.screen()
-        );
+        let screen = terminal.screen();
+        assert!(!screen.contains(NOTHING), "{fault}: {screen}");
+        // It is the response that is refused, and not the service.
+        assert!(!screen.contains(STRANGER), "{fault}: {screen}");
     }
+    // A service that is as it should be is believed.
+    let faulty = Faulty::start("/no/path", None);
+    let terminal = faulty.terminal(&["approve"]);
+    terminal.shows(NOTHING);
+    assert_eq!(terminal.end(), 0, "{}", terminal.screen());
+    // The same list without a proof is not.
+    let faulty = Faulty::of("/no/path", None, Some("/api/hooks/pending"));
+    let terminal = faulty.terminal(&["approve"]);
+    assert_eq!(terminal.end(), 3, "{}", terminal.screen());
+    let screen = terminal.screen();
+    assert!(screen.contains(STRANGER), "{screen}");
+    assert!(!screen.contains(NOTHING), "{screen}");
     // No service at all.
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let (_daemon, terminal) = Faulty { port }.terminal(&["approve"]);
+    let mut faulty = Faulty::start("/no/path", None);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    faulty.daemon.port = free.local_addr().unwrap().port();
+    drop(free);
+    let terminal = faulty.terminal(&["approve"]);
     assert_eq!(terminal.end(), 3);
     assert!(
         !terminal.screen().contains(NOTHING),
@@ -332,7 +447,7 @@ fn approve_says_that_nothing_waits_only_if_it_knows() {
 #[test]
 fn approve_that_gets_no_answer_says_so() {
     let faulty = Faulty::start("/api/hooks/pending", None);
-    let (_daemon, mut terminal) = faulty.terminal(&["approve"]);
+    let mut terminal = faulty.terminal(&["approve"]);
     terminal.shows("operator's token: ");
     terminal.send(&format!("{TOKEN}\n"));
     assert_eq!(terminal.end(), 3, "{}", terminal.screen());
@@ -344,7 +459,7 @@ fn approve_that_gets_no_answer_says_so() {
 fn watch_says_that_nothing_waits_only_if_it_knows() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/api/hooks/pending", Some(response));
-        let (_daemon, mut terminal) = faulty.terminal(&["watch"]);
+        let mut terminal = faulty.terminal(&["watch"]);
         terminal.shows("operator's token (Enter to look on): ");
         terminal.send("\n");
         let screen = terminal.shows("away: ");
@@ -353,11 +468,22 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
             "{fault}: {screen}"
         );
         assert!(!screen.contains(NOTHING), "{fault}: {screen}");
+        assert!(!screen.contains(STRANGER), "{fault}: {screen}");
+        terminal.send("q");
+    }
+    // A list without a proof is none, and events without one are not heard.
+    for path in ["/api/hooks/pending", "/api/hooks/events"] {
+        let faulty = Faulty::of("/no/path", None, Some(path));
+        let mut terminal = faulty.terminal(&["watch"]);
+        terminal.shows("operator's token (Enter to look on): ");
+        terminal.send("\n");
+        let screen = terminal.shows(STRANGER);
+        assert!(!screen.contains(NOTHING), "{path}: {screen}");
         terminal.send("q");
     }
     // The same where nothing answers, as long as it does not.
     let faulty = Faulty::start("/api/hooks/pending", None);
-    let (_daemon, mut terminal) = faulty.terminal(&["watch"]);
+    let mut terminal = faulty.terminal(&["watch"]);
     terminal.shows("operator's token (Enter to look on): ");
     terminal.send("\n");
     for _ in 0..10 {
@@ -367,7 +493,7 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
     }
     // And where a service is as it should be, it is known.
     let faulty = Faulty::start("/no/path", None);
-    let (_daemon, mut terminal) = faulty.terminal(&["watch"]);
+    let mut terminal = faulty.terminal(&["watch"]);
     terminal.shows("operator's token (Enter to look on): ");
     terminal.send("\n");
     terminal.shows(NOTHING);
@@ -377,9 +503,17 @@ fn watch_says_that_nothing_waits_only_if_it_knows() {
 fn doctor_calls_a_service_well_only_if_it_says_so() {
     for (fault, response) in faults() {
         let faulty = Faulty::start("/health", Some(response));
-        let (_daemon, terminal) = faulty.terminal(&["doctor"]);
+        let terminal = faulty.terminal(&["doctor"]);
         assert_eq!(terminal.end(), 1, "{fault}: {}", terminal.screen());
-        terminal.shows("BAD  daemon: ");
+        let screen = terminal.shows("BAD  daemon: ");
+        assert!(!screen.contains(STRANGER), "{fault}: {screen}");
+    }
+    // A service that is as it should be is believed, and one without proofs is not.
+    for (unproved, expected) in [(None, "ok   daemon: "), (Some("/health"), STRANGER)] {
+        let faulty = Faulty::of("/no/path", None, unproved);
+        let terminal = faulty.terminal(&["doctor"]);
+        terminal.end();
+        terminal.shows(expected);
     }
 }
 

@@ -50,6 +50,8 @@ pub(super) enum Stay {
     Brief,
     /// For reading, also where nothing can be written.
     ReadOnly,
+    /// The same for verifying alone, whatever its schema is.
+    Unchecked,
 }
 
 impl Backend {
@@ -123,6 +125,19 @@ impl Backend {
             _ => unreachable!("a transaction belongs to its database"),
         }
         Ok(())
+    }
+
+    /// Returns whether each table of the trail is there and is a plain table: reading a view, a
+    /// virtual table or a table with rules runs what they are made of.
+    pub(super) async fn has_plain_tables(&self, tx: &mut Tx) -> Result<bool, AuditError> {
+        match (self, tx) {
+            #[cfg(feature = "sqlite")]
+            (Self::Sqlite(_), Tx::Sqlite(tx)) => sqlite::has_plain_tables(tx).await,
+            #[cfg(feature = "postgres")]
+            (Self::Postgres(_), Tx::Postgres(tx)) => postgres::has_plain_tables(tx).await,
+            #[cfg(all(feature = "sqlite", feature = "postgres"))]
+            _ => unreachable!("a transaction belongs to its database"),
+        }
     }
 
     /// Takes the trail as it is now for the known one.

@@ -272,6 +272,22 @@ pub(super) async fn check_schema(connection: &mut SqliteConnection) -> Result<bo
     }
 }
 
+/// Returns whether each table of the trail is there and is a plain table.
+pub(super) async fn has_plain_tables(
+    connection: &mut SqliteConnection,
+) -> Result<bool, AuditError> {
+    // What has no page of its own is a view or a virtual table, whatever it calls itself.
+    let plain: i64 = sqlx::query_scalar(
+        "SELECT count(DISTINCT name) FROM sqlite_schema
+         WHERE type = 'table' AND rootpage > 0 AND upper(substr(sql, 1, 13)) = 'CREATE TABLE '
+            AND name IN ('cleanups', 'decisions', 'gaps', 'head', 'log', 'remembered', 'searched',
+                'tallies', 'times', 'used')",
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(plain == 10)
+}
+
 /// The schema that some of the migrations make.
 async fn made_by(versions: &[i64]) -> Result<String, AuditError> {
     let mut connection = SqliteConnectOptions::new()
@@ -341,13 +357,13 @@ fn difference(found: &str, expected: &str) -> Option<(String, String)> {
 impl Sqlite {
     /// In a file, or in memory.
     pub(super) async fn open(path: Option<&Path>, stay: Stay) -> Result<Self, AuditError> {
-        if stay == Stay::ReadOnly
+        if matches!(stay, Stay::ReadOnly | Stay::Unchecked)
             && let Some(path) = path
         {
-            return Self::open_read_only(path).await;
+            return Self::open_read_only(path, stay).await;
         }
         let (busy, acquire) = match stay {
-            Stay::Long | Stay::ReadOnly => (BUSY, ACQUIRE),
+            Stay::Long | Stay::ReadOnly | Stay::Unchecked => (BUSY, ACQUIRE),
             Stay::Brief => (BRIEFLY_BUSY, BRIEFLY_ACQUIRE),
         };
         let options = SqliteConnectOptions::new()
@@ -379,7 +395,7 @@ impl Sqlite {
             (options.clone(), options)
         };
         let writing = match stay {
-            Stay::Long | Stay::ReadOnly => writing,
+            Stay::Long | Stay::ReadOnly | Stay::Unchecked => writing,
             Stay::Brief => writing.pragma("wal_autocheckpoint", LEFT),
         };
         let writing = writing
@@ -430,7 +446,7 @@ impl Sqlite {
 
     /// Opens a file that may only be read. The file is taken for unchanging only if its folder may
     /// not be written to either and no process has a log beside it.
-    async fn open_read_only(path: &Path) -> Result<Self, AuditError> {
+    async fn open_read_only(path: &Path, stay: Stay) -> Result<Self, AuditError> {
         let unreadable = |source| AuditError::Create {
             path: path.display().to_string(),
             source: Arc::new(source),
@@ -462,7 +478,7 @@ impl Sqlite {
             .connect_with(options.clone())
             .await?;
         let mut connection = readers.acquire().await?;
-        if !check_schema(&mut connection).await? {
+        if stay == Stay::ReadOnly && !check_schema(&mut connection).await? {
             let version: Option<i64> =
                 sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
                     .fetch_one(&mut *connection)

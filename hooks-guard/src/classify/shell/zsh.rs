@@ -14,7 +14,9 @@ pub(crate) fn translate(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut double = false;
-    let mut word = 0;
+    let mut word = Word::default();
+    // In an expression the brackets are just that.
+    let is_expression = text.contains("((");
     let mut at = 0;
     let mut copied = 0;
     while at < bytes.len() {
@@ -34,15 +36,13 @@ pub(crate) fn translate(text: &str) -> Option<String> {
             }
             b'$' => parameter(rest),
             b'(' if !double => {
-                let before = &text[word..at];
-                let pattern = before.contains(['*', '?']) && !before.contains(['=', '$', '"']);
-                // In an expression the brackets are just that.
-                let used = qualifiers(rest).filter(|_| pattern && !text.contains("(("));
+                let is_pattern = !is_expression && word.is_pattern(text, at);
+                let used = is_pattern.then(|| qualifiers(rest)).flatten();
                 used.map(|used| (String::new(), used))
             }
             byte => {
                 if byte.is_ascii_whitespace() || b";|&<>()".contains(&byte) {
-                    word = at + 1;
+                    word = Word::at(at + 1);
                 }
                 None
             }
@@ -62,6 +62,32 @@ pub(crate) fn translate(text: &str) -> Option<String> {
     }
     out.push_str(text.get(copied..)?);
     (copied > 0).then_some(out)
+}
+
+/// A word as far as it was read. Each character is read once, however many brackets follow.
+#[derive(Default)]
+struct Word {
+    read: usize,
+    has_wildcard: bool,
+    has_other: bool,
+}
+
+impl Word {
+    fn at(start: usize) -> Self {
+        Self {
+            read: start,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether the word up to here is a pattern, and neither an assignment nor expanded.
+    fn is_pattern(&mut self, text: &str, end: usize) -> bool {
+        let more = &text[self.read..end];
+        self.has_wildcard |= more.contains(['*', '?']);
+        self.has_other |= more.contains(['=', '$', '"']);
+        self.read = end;
+        self.has_wildcard && !self.has_other
+    }
 }
 
 /// Returns the length of the glob qualifiers at the start of a text, with their brackets.

@@ -1,0 +1,139 @@
+//! Opens a trail for reading, also a copy with its log on a medium that may only be read.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hooks_guard::audit::{AuditError, AuditStore, ChainHead, TrailAddress, Verification};
+use tempfile::TempDir;
+
+use super::Failure;
+use super::setup::{open_to_read, unusable};
+
+/// How often a file that is written to meanwhile is copied at most.
+const TRIES: u32 = 5;
+
+/// A trail that is only read.
+pub(crate) struct Trail {
+    state: State,
+    /// The copy that is read in place of the files. Removed with this value, after the store.
+    _copy: Option<TempDir>,
+}
+
+enum State {
+    Open(AuditStore),
+    /// Its schema is another one: it can be verified, and nothing else.
+    Refused {
+        url: String,
+        error: AuditError,
+    },
+}
+
+impl Trail {
+    /// Opens the trail at an address. If SQLite cannot read the log beside the file there, a copy
+    /// of both is read.
+    ///
+    /// # Errors
+    /// If it can neither be opened nor verified.
+    pub(crate) async fn open(url: &str) -> Result<Self, Failure> {
+        let (url, opened, copy) = match (open_to_read(url).await, TrailAddress::read(url)) {
+            (Err(AuditError::UnreadableLog { path }), Some(TrailAddress::File(file))) => {
+                let copy = copy(file).map_err(|error| {
+                    Failure::Other(format!("`{path}` and its log cannot be copied: {error}"))
+                })?;
+                eprintln!(
+                    "the medium may only be read: reading a copy of `{path}` and its log in a temporary folder"
+                );
+                let url = format!("sqlite:{}", copy.path().join(NAME).display());
+                let opened = open_to_read(&url).await;
+                (url, opened, Some(copy))
+            }
+            (opened, _) => (url.to_owned(), opened, None),
+        };
+        let state = match opened {
+            Ok(store) => State::Open(store),
+            Err(error @ AuditError::Schema { .. }) => State::Refused { url, error },
+            Err(error) => return Err(unusable(&url, &error)),
+        };
+        Ok(Self { state, _copy: copy })
+    }
+
+    /// The open trail.
+    ///
+    /// # Errors
+    /// If it can only be verified.
+    pub(crate) fn store(&self) -> Result<&AuditStore, Failure> {
+        match &self.state {
+            State::Open(store) => Ok(store),
+            State::Refused { url, error } => Err(unusable(url, error)),
+        }
+    }
+
+    /// Verifies the trail, and compares heads that were noted before.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) async fn verify(&self, noted: &[ChainHead]) -> Result<Verification, Failure> {
+        let (url, error) = match &self.state {
+            State::Open(store) => return Ok(store.verify_with(noted).await?),
+            State::Refused { url, error } => (url, error),
+        };
+        let found = AuditStore::verify_unopened(url, noted).await;
+        match found {
+            Ok(found) if found.broken.is_some() => Ok(found),
+            // The difference was there a moment ago: never whole.
+            Ok(_) => Err(unusable(url, error)),
+            Err(error) => Err(unusable(url, &error)),
+        }
+    }
+}
+
+/// The name of a copy.
+const NAME: &str = "audit.db";
+
+/// Copies a database and the log beside it into a new folder of this user alone.
+fn copy(file: &Path) -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("hooks-guard-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let folder = builder.tempdir()?;
+    let name = folder.path().join(NAME);
+    let pairs = ["", "-wal"].map(|end| (beside(file, end), beside(&name, end)));
+    for _ in 0..TRIES {
+        let before = stamps(&pairs)?;
+        for (from, to) in &pairs {
+            copy_file(from, to)?;
+        }
+        if stamps(&pairs)? == before {
+            return Ok(folder);
+        }
+    }
+    Err(io::Error::other("it is written to; read it where it is"))
+}
+
+fn beside(file: &Path, end: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+/// The lengths and times of the originals: a copy of two moments is no copy.
+fn stamps(pairs: &[(PathBuf, PathBuf)]) -> io::Result<Vec<(u64, SystemTime)>> {
+    let stamp = |(from, _): &(PathBuf, PathBuf)| {
+        let file = fs::metadata(from)?;
+        Ok((file.len(), file.modified()?))
+    };
+    pairs.iter().map(stamp).collect()
+}
+
+/// Copies the contents alone: the copy has to be writable whatever the original's mode is.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = fs::File::open(from)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    io::copy(&mut from, &mut options.open(to)?).map(drop)
+}
