@@ -132,11 +132,11 @@ impl HookSetup {
 }
 
 /// The folders of a hook whose command names no configuration: those of the user by the system's
-/// user database. If the guard keeps nothing there, as in a container or in a test that sets
-/// another `HOME`, those by the environment; files of a project are refused there, too.
+/// user database. If there is neither a configuration nor a key, as in a container or in a test that
+/// sets another `HOME`, those by the environment; files of a project are refused there, too.
 fn places_without_options() -> Option<Places> {
     let user = Places::of_user();
-    let is_used = |places: &Places| places.config.exists() || places.data.exists();
+    let is_used = |places: &Places| places.config.exists() || places.data.join(KEY).exists();
     match Places::of_environment() {
         Some(others) if !user.as_ref().is_some_and(is_used) => Some(others),
         _ => user,

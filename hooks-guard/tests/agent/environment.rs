@@ -120,7 +120,7 @@ fn a_hook_without_options_follows_no_variable_either() {
 #[test]
 fn without_options_and_without_an_installation_home_leads_the_hook() {
     let used = hooks_guard::places::Places::of_user()
-        .is_some_and(|user| user.config.exists() || user.data.exists());
+        .is_some_and(|user| user.config.exists() || user.data.join("service.key").exists());
     if used {
         eprintln!("left out: the guard is installed for this user");
         return;
