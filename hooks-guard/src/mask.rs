@@ -99,8 +99,8 @@ impl Masked {
         }
     }
 
-    /// Returns whether a part of the text that was taken out may run as code: whoever reads the
-    /// rest does not see all that runs.
+    /// Returns whether a part of the text that was taken out may run as code, so that
+    /// the rest does not show all that runs.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn hides_code(&self) -> bool {
         self.hides_code
@@ -164,8 +164,8 @@ fn hidden(command: &str, reader: Reader) -> Vec<Hidden> {
     ranges
 }
 
-/// Adds where a secret stands elsewhere. What says what is run stays: it was called a secret by
-/// whoever wrote the command.
+/// Adds where a secret stands elsewhere. A word that names what runs stays: the
+/// command itself called it a secret.
 fn again(command: &str, syntax: &Syntax, secret: &str, kind: Kind, ranges: &mut Vec<Hidden>) {
     if secret.chars().count() < SHORTEST_IN_COMMAND {
         return;

@@ -223,7 +223,7 @@ pub(super) async fn check_none(tx: &mut Tx, kind: Kind, subject: i64) -> Result<
     }
 }
 
-/// As [`check_row`], of an approval that nobody has used.
+/// As [`check_row`], for an unused approval.
 pub(super) async fn check_approval(tx: &mut Tx, row: &Stored) -> Result<(), AuditError> {
     let decided = Some(row.decided_seq);
     check_row(tx, Kind::Decided, row.id, decided, self::decided(row)).await?;

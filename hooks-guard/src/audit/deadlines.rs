@@ -1,4 +1,4 @@
-//! How long questions are open, by a clock that nobody sets.
+//! The deadlines of open questions by a monotonic clock, which no change of the time of day moves.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

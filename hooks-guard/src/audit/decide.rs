@@ -203,8 +203,8 @@ async fn put_answer(batch: &mut Batch, was: &Stored, mut is: Stored) -> Result<S
     Ok(is)
 }
 
-/// What nobody has answered by `$1`, its time, or was asked after `$2`: then the clock was set
-/// back.
+/// Open questions whose deadline is `$1` or earlier, or that were asked after `$2`: then the clock
+/// was set back.
 macro_rules! overdue {
     () => {
         " FROM decisions d WHERE d.response IS NULL AND d.deadline IS NOT NULL
@@ -223,8 +223,8 @@ pub(super) async fn is_overdue(tx: &mut Tx, now: i64) -> Result<bool, AuditError
     Ok(found.is_some())
 }
 
-/// Says of what nobody has answered in time that it is so; of no more than
-/// [`ANSWERED_TOGETHER`] questions, so that others write between two transactions.
+/// Closes questions whose deadline has passed, at most [`ANSWERED_TOGETHER`] in one transaction, so
+/// that other writers come between.
 pub(super) struct Expire {
     pub(super) now: i64,
     /// Questions whose time is over by the steady clock.

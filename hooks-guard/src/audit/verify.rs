@@ -235,7 +235,7 @@ pub(super) async fn verify(
             let unchecked =
                 |why: &str| Broken::whole(format!("the entries cannot be checked: {why}"));
             let entries = match backend.has_plain_tables(&mut tx).await {
-                // Reading anything else runs what somebody has put there.
+                // Reading anything else would run planted code.
                 Ok(false) => Some(unchecked("a table is missing, or is no table")),
                 Ok(true) => match walk.entries(&mut tx, &mut head).await {
                     Ok(entries) => entries,

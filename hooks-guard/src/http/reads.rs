@@ -3,8 +3,8 @@
 //!
 //! The database has few connections for readers. Clients that read in bulk share some of them and
 //! queue for those; the others stay free for decisions. The operator's reads have connections of
-//! their own, and do not queue. Records are read a few at a time while a response is sent, so that no number of slow
-//! clients fills the memory.
+//! their own, and do not queue. Records are read a few at a time while a response is sent, so that
+//! no number of slow clients fills the memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -196,7 +196,7 @@ impl Records {
         let turns = Arc::clone(&self.turns);
         let _turn = match self.is_operator {
             true => None,
-            // Nobody is refused in the middle of a response.
+            // A response that has begun waits for its turn instead of failing.
             false => turns.acquire_owned().await.ok(),
         };
         let mut records = self.audit.several(&ids).await?;

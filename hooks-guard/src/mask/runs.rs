@@ -295,7 +295,7 @@ const CLIENTS: &[&str] = &[
     "ldapmodify",
 ];
 
-/// Wrappers that are given passwords, and tell them nobody else.
+/// Wrappers that take a password and pass it to no program that evaluates it.
 const KEEPERS: &[&str] = &["sshpass"];
 
 impl<'p> Reach<'p> {

@@ -143,8 +143,8 @@ impl Verdict {
         !rule.contains(BUILT_IN)
     }
 
-    /// Whether a decision under this rule hides a part of what would run, so that whoever reads the
-    /// trail cannot approve it.
+    /// Whether a decision under this rule hides a part of what would run, so that it
+    /// cannot be approved by what the trail shows.
     pub(crate) fn hides_code(rule: &str) -> bool {
         rule.contains(HIDDEN_CODE)
     }

@@ -23,7 +23,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How long to wait before what waits is read anew.
 const MOMENT: Duration = Duration::from_millis(300);
 
-/// Tells what happens, until nobody listens. Each connection is made by the client of that time,
+/// Sends what happens, until the receiver is dropped. Each connection is made by the client of that time,
 /// which may have been given a token since.
 pub(super) async fn follow(clients: watch::Receiver<Client>, to: mpsc::Sender<Message>) {
     let mut last = None;
@@ -157,7 +157,7 @@ pub(super) async fn read_again(client: Client, after: Option<String>, to: mpsc::
         },
         Err(error) => Message::Unknown(error.to_string()),
     };
-    // Nobody looks any more.
+    // An error means that the view has ended.
     let _ = to.send(message).await;
 }
 
@@ -179,6 +179,6 @@ pub(super) async fn answer(client: Client, answer: Answer, to: mpsc::Sender<Mess
         id: answer.id,
         result: sent.await.map(drop),
     };
-    // Nobody looks any more.
+    // An error means that the view has ended.
     let _ = to.send(message).await;
 }
