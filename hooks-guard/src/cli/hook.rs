@@ -335,6 +335,10 @@ impl Guard<'_> {
         let answer = match decided {
             Err(_) => undecided(&question, LATE.to_owned()),
             Ok(Err(why)) => undecided(&question, why),
+            // The service may have refused this trail, of which a new process knows no earlier state.
+            Ok(Ok(Decided::Here(ruling, Some(why)))) if ruling.approved => {
+                undecided(&question, format!("{}; {why}", ruling.reasoning))
+            }
             Ok(Ok(Decided::Here(ruling, service))) => {
                 match (Answer::of(&question, &ruling), service) {
                     (Answer::Ask(reason), Some(why)) => {

@@ -478,3 +478,29 @@ fn a_service_on_every_address_is_known_by_the_one_that_is_reached() {
         );
     }
 }
+
+/// A service that refuses a trail must not be passed over by a hook that opens the trail anew.
+#[test]
+fn an_approval_counts_in_a_hook_alone_only_where_nothing_answers() {
+    let home = Home::new();
+    let service = Service::start(&home);
+    let input = before("mkdir a", "1");
+    let ask = || told(&home.hook("claude-code", &["--unattended", "--timeout", "60"], &input));
+    let (decision, reason) = thread::scope(|scope| {
+        let asked = scope.spawn(ask);
+        service.answer_and("APPROVED", &json!({"remember": "always"}));
+        asked.join().expect("no panic")
+    });
+    assert_eq!(decision, "allow", "{reason}");
+    drop(service);
+    let (decision, reason) = ask();
+    assert_eq!(decision, "allow", "{reason}");
+    let stranger = Stranger::saying("200 OK", ALLOW);
+    with_key(&home, stranger.port);
+    let (decision, reason) = ask();
+    assert_eq!(decision, "deny", "{reason}");
+    assert!(
+        reason.contains("is not this user's hooks-guard"),
+        "{reason}"
+    );
+}

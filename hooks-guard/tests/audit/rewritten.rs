@@ -548,6 +548,9 @@ fn p_15_tables_of_postgresql_that_are_replaced_are_noticed() {
         let trail = place.open().await;
         let other = place.open().await;
         trail.record(new("rm 1")).await.expect("recorded");
+        // An idle store knows what it has read.
+        let read = other.decision(1).await.expect("read");
+        assert!(read.is_some());
         by_hand(
             &place.url,
             "DROP TABLE cleanups, decisions, gaps, head, log, remembered, searched, tallies, times,
