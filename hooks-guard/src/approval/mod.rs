@@ -3,7 +3,7 @@
 //!
 //! [`ApprovalScope::of`] finds the files by the [parts](crate::classify::Parts) of the command and
 //! reads them within bounds. An approval serves a request only if both scopes have the same
-//! [hash](ApprovalScope::hash). [`ApprovalScope::again`] reads the same files later.
+//! hash. `again` reads the same files later.
 
 mod derive;
 mod files;

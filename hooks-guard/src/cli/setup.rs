@@ -1,6 +1,7 @@
 //! What several commands need: the configuration, and what follows from it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -16,6 +17,7 @@ use hooks_guard::protocol::Agent;
 use hooks_guard::rules::{Protected, RuleBook};
 use hooks_runtime::display::escape;
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::{Instant, sleep};
 
 use super::{Failure, semantic};
 
@@ -290,14 +292,31 @@ fn file_url(path: &Path) -> String {
 /// The audit trail.
 pub(crate) async fn open(config: &Config) -> Result<AuditStore, Failure> {
     let url = database(config)?;
-    AuditStore::open(&url)
+    open_patiently(&url)
         .await
         .map_err(|error| unusable(&url, &error))
 }
 
+/// How long a command of the operator tries to open a trail that others write to.
+const OPEN: Duration = Duration::from_secs(10);
+
+/// Opens a trail. Agents are not waiting for it: if it is locked, tries again for some seconds.
+async fn open_patiently(url: &str) -> Result<AuditStore, AuditError> {
+    let until = Instant::now() + OPEN;
+    loop {
+        match AuditStore::open(url).await {
+            Err(AuditError::Locked) if Instant::now() < until => sleep(AGAIN).await,
+            opened => return opened,
+        }
+    }
+}
+
+/// How long it waits before it tries again.
+const AGAIN: Duration = Duration::from_millis(50);
+
 /// The audit trail at an address, for reading: if it cannot be written to, it is only read.
 pub(crate) async fn open_to_read(url: &str) -> Result<AuditStore, AuditError> {
-    match AuditStore::open(url).await {
+    match open_patiently(url).await {
         Err(AuditError::ReadOnly | AuditError::Unreachable { .. } | AuditError::Create { .. }) => {
             AuditStore::open_read_only(url).await
         }
