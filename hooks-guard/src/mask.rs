@@ -20,6 +20,7 @@ mod tests;
 mod tokens;
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -231,8 +232,9 @@ fn ranges(text: &str, reader: Reader, syntax: &Syntax) -> Vec<Hidden> {
             .filter(|token| overlap(token, hidden))
             .min_by_key(|token| token.start)
     };
-    let digests = digests(text, reader);
-    let entries = names_of_entries(text);
+    // Mostly no rule finds anything, and the patterns of these take long to compile.
+    let digests = LazyCell::new(|| digests(text, reader));
+    let entries = LazyCell::new(|| names_of_entries(text));
     let mut by_chance = Vec::new();
     let asked = Text::new(text);
     for rule in RULES.iter().filter(|rule| asked.has(rule.need)) {

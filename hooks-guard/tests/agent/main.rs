@@ -745,6 +745,22 @@ fn open_questions(service: &Service) -> usize {
     waiting["pending"].as_array().map_or(0, Vec::len)
 }
 
+/// Each hook reads the log that the ones before have left.
+#[test]
+fn hooks_that_decide_alone_leave_a_short_log_beside_the_trail() {
+    const MAX_LOG: u64 = (250 + 40) * (4096 + 24);
+    let home = Home::new();
+    let mut longest = 0;
+    for call in 0..40 {
+        let output = home.hook("claude-code", &[], &before("git status", &call.to_string()));
+        assert_eq!(told(&output).0, "allow");
+        let log = home.database().with_extension("db-wal");
+        longest = longest.max(std::fs::metadata(log).map_or(0, |log| log.len()));
+    }
+    assert!(longest <= MAX_LOG, "{longest}");
+    assert_eq!(home.trail().len(), 40);
+}
+
 /// In auto mode the user has a model decide: only deletions and protected things are asked about.
 #[test]
 fn auto_mode_is_kept_by_default_and_can_be_set() {

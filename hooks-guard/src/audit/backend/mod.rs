@@ -170,6 +170,8 @@ impl Backend {
         let mut tx = self.read_unchecked().await?;
         let head = Head::read(&mut tx).await?;
         self.check_schema(&mut tx, head.schema).await?;
+        // At once: SQLite does not begin its log anew while a transaction reads it.
+        tx.rollback().await?;
         self.anchor().advance(head, []);
         Ok(head)
     }

@@ -12,7 +12,7 @@ use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
 use tokio::sync::Semaphore;
 
 use super::{Backend, Beside, Stay};
@@ -45,9 +45,12 @@ const RESERVED: u32 = 2;
 /// How many of them one may have at a time who reads very much.
 const BESIDE: usize = 3;
 
-/// How many pages the log beside the file has at least before they are carried over, where nobody
-/// closes the file: whoever opens it next has to read the log first.
-const LEFT: &str = "250";
+/// How many pages the log beside the file may have before a process that records one thing, and does
+/// not close the file, carries them over: the next process has to read the log first.
+const LEFT: u64 = 250;
+
+/// Bytes of a page in the log.
+const LOG_PAGE: u64 = 4096 + 24;
 
 /// How often to try to make a new file's tables, and how long after each other.
 const TRIES: u32 = 20;
@@ -162,6 +165,13 @@ impl OpenFiles {
         }
         self.has_pages = fs::metadata(&self.path).is_ok_and(|file| file.len() > 0);
         self
+    }
+
+    /// The length of the log in bytes; 0 without one.
+    fn log_length(&self) -> u64 {
+        let mut logs = self.logs.iter().take(1);
+        let length = logs.next().and_then(|(log, _)| fs::metadata(log).ok());
+        length.map_or(0, |log| log.len())
     }
 
     /// Checks that the files are still those that are open.
@@ -396,7 +406,7 @@ impl Sqlite {
         };
         let writing = match stay {
             Stay::Long | Stay::ReadOnly | Stay::Unchecked => writing,
-            Stay::Brief => writing.pragma("wal_autocheckpoint", LEFT),
+            Stay::Brief => writing.pragma("wal_autocheckpoint", LEFT.to_string()),
         };
         let writing = writing
             .synchronous(SqliteSynchronous::Full)
@@ -411,6 +421,11 @@ impl Sqlite {
         let anchor = Anchor::default();
         migrate(&writer, &anchor).await?;
         let files = files.map(|files| Arc::new(files.with_log()));
+        if let Some(files) = files.as_ref().filter(|_| stay == Stay::Brief)
+            && files.log_length() > LEFT * LOG_PAGE
+        {
+            empty_log(&writer, busy).await?;
+        }
         let (readers, reserved, copier) = if files.is_none() {
             (writer.clone(), writer.clone(), writer.clone())
         } else {
@@ -674,6 +689,23 @@ impl Sqlite {
         self.reserved.close().await;
         self.writer.close().await;
     }
+}
+
+/// Carries the log over and empties it, unless another process reads or writes: this one waits for
+/// none. SQLite itself does not begin the log of a database anew that each process only opens.
+async fn empty_log(writer: &SqlitePool, busy: Duration) -> Result<(), AuditError> {
+    let mut connection = writer.acquire().await?;
+    // A log that stays as it is takes longer to read, and no more.
+    let _ = sqlx::raw_sql("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)")
+        .execute(&mut *connection)
+        .await;
+    sqlx::raw_sql(AssertSqlSafe(format!(
+        "PRAGMA busy_timeout = {}",
+        busy.as_millis()
+    )))
+    .execute(&mut *connection)
+    .await?;
+    Ok(())
 }
 
 /// Reads something, which needs the log and its index if there are any.
