@@ -3,7 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a regular file to be read; anything else that is there is an error.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -26,6 +26,13 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
             "it is no regular file",
         )),
     }
+}
+
+/// The file whose name is that of another with something at its end, such as the log of a database.
+pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
 }
 
 /// What a regular file holds.

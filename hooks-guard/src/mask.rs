@@ -135,9 +135,7 @@ pub(crate) fn name(name: &str) -> String {
     if ranges(name, Reader::Names, &Syntax::default()).is_empty() {
         return name.to_owned();
     }
-    let digest = Sha256::digest(name);
-    let digits = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
-    format!("[secret {}]", digits.collect::<String>())
+    format!("[secret {}]", hex::encode(&Sha256::digest(name)[..8]))
 }
 
 /// The secrets at these places, the longest first.

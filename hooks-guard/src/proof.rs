@@ -14,7 +14,7 @@
 //! The address keeps a process from relaying the handshake to the service from an address of its
 //! own. A program that cannot read the key can make none of these proofs.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::{fs, process};
@@ -25,6 +25,7 @@ use subtle::ConstantTimeEq;
 use thiserror::Error;
 
 use crate::files;
+use crate::random::random;
 
 /// The path of the handshake.
 pub(crate) const IDENTITY: &str = "/api/hooks/identity";
@@ -151,13 +152,13 @@ impl ServiceKey {
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             builder.create(folder)?;
         }
-        let made = path.with_extension(format!("key.{}.{}", process::id(), hex(&random()[..4])));
+        let made = path.with_extension(format!("key.{}.{}", process::id(), random::<4>()));
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&made)?;
-        let linked = writeln!(file, "{}", hex(&self.0))
+        let linked = writeln!(file, "{}", hex::encode(self.0))
             .and_then(|()| file.sync_all())
             // A link, because a rename would replace the key of another process.
             .and_then(|()| fs::hard_link(&made, path));
@@ -173,7 +174,7 @@ impl ServiceKey {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
-        hex(&mac.finalize().into_bytes())
+        hex::encode(mac.finalize().into_bytes())
     }
 }
 
@@ -247,7 +248,7 @@ pub(crate) fn matches(given: &str, expected: &str) -> bool {
 
 /// A random challenge or nonce.
 pub(crate) fn nonce() -> String {
-    hex(&random())
+    random::<LENGTH>()
 }
 
 /// Returns whether a text can be a challenge or a nonce.
@@ -255,26 +256,9 @@ pub(crate) fn is_nonce(text: &str) -> bool {
     from_hex(text).is_some()
 }
 
-fn random() -> [u8; LENGTH] {
-    ServiceKey::random().0
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 fn from_hex(text: &str) -> Option<[u8; LENGTH]> {
-    let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if text.len() != 2 * LENGTH || !is_hex {
-        return None;
-    }
     let mut bytes = [0; LENGTH];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
+    hex::decode_to_slice(text, &mut bytes).ok()?;
     Some(bytes)
 }
 

@@ -1,7 +1,5 @@
 //! Names and secrets that nobody can guess.
 
-use std::fmt::Write;
-
 /// So many random bytes, in hexadecimal.
 ///
 /// # Panics
@@ -9,8 +7,5 @@ use std::fmt::Write;
 pub(crate) fn random<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).expect("the system gives random bytes");
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::encode(bytes)
 }

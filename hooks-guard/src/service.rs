@@ -628,11 +628,7 @@ mod tests {
 
     #[test]
     fn what_was_approved_before_stays_so() {
-        let hex = |request| {
-            command_hash(&request)
-                .map(|byte| format!("{byte:02x}"))
-                .concat()
-        };
+        let hex = |request| hex::encode(command_hash(&request));
         assert_eq!(
             hex(PermissionRequest::new("make")),
             "d05aa2a15fb3c40efeeb03bec445393f00074484cf01c8fb2da90ca6695a5531"

@@ -278,12 +278,7 @@ impl Reader {
 
     fn digest(&mut self, path: &Path) -> Option<String> {
         let bytes = self.bytes(path)?;
-        Some(
-            Sha256::digest(bytes)
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
-        )
+        Some(hex::encode(Sha256::digest(bytes)))
     }
 
     /// The contents of a regular file, if the bounds leave room for them.

@@ -168,10 +168,7 @@ impl ApprovalScope {
         hash.update(DOMAIN);
         let text = serde_json::json!([self.agent, self.folder, files]).to_string();
         hash.update(text);
-        hash.finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex::encode(hash.finalize())
     }
 
     /// The files whose contents an approval covers.

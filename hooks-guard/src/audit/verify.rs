@@ -26,14 +26,14 @@ pub struct ChainHead {
     /// How many entries there have ever been.
     pub count: u64,
     /// The hash of the last one.
-    #[serde(with = "hex")]
+    #[serde(with = "hash_in_json")]
     pub hash: [u8; 32],
 }
 
 /// `COUNT:HASH`, as `audit head` prints it and `audit verify --head` takes it.
 impl fmt::Display for ChainHead {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.count, hex::of(&self.hash))
+        write!(f, "{}:{}", self.count, hex::encode(self.hash))
     }
 }
 
@@ -60,7 +60,7 @@ impl FromStr for ChainHead {
                 .and_then(|count| count.parse().ok())
                 .filter(|&count: &u64| i64::try_from(count).is_ok())
                 .ok_or(InvalidHead)?,
-            hash: hex::read(hash.trim()).ok_or(InvalidHead)?,
+            hash: hash_of(hash.trim()).ok_or(InvalidHead)?,
         })
     }
 }
@@ -722,32 +722,24 @@ async fn of_remembered(
     })
 }
 
-/// A hash as people write it.
-mod hex {
+/// Reads a hash as people write it.
+fn hash_of(text: &str) -> Option<[u8; 32]> {
+    let mut hash = [0; 32];
+    hex::decode_to_slice(text, &mut hash).ok()?;
+    Some(hash)
+}
+
+/// A hash as JSON has it.
+mod hash_in_json {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn of(hash: &[u8; 32]) -> String {
-        hash.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
-    pub(super) fn read(text: &str) -> Option<[u8; 32]> {
-        let mut hash = [0; 32];
-        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
-        for (at, byte) in hash.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-        }
-        Some(hash)
-    }
-
     pub(super) fn serialize<S: Serializer>(hash: &[u8; 32], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&of(hash))
+        to.serialize_str(&hex::encode(hash))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 32], D::Error> {
         let text = String::deserialize(from)?;
-        read(&text).ok_or_else(|| D::Error::custom("a hash has 64 hexadecimal digits"))
+        super::hash_of(&text).ok_or_else(|| D::Error::custom("a hash has 64 hexadecimal digits"))
     }
 }

@@ -69,12 +69,7 @@ impl Calls {
             hash.update(part.as_deref().unwrap_or(""));
             hash.update([0]);
         }
-        let name: String = hash
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        self.0.join(name)
+        self.0.join(hex::encode(hash.finalize()))
     }
 
     fn sweep(&self) {

@@ -783,10 +783,5 @@ fn call_of(command: &str, cwd: Option<&std::path::Path>) -> String {
     hash.update(command);
     hash.update([0]);
     hash.update(cwd.map_or(&[][..], |cwd| cwd.as_os_str().as_encoded_bytes()));
-    let digest = hash.finalize();
-    let short: String = digest[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("command:{short}")
+    format!("command:{}", hex::encode(&hash.finalize()[..16]))
 }

@@ -261,7 +261,7 @@ fn has_password(url: &str) -> bool {
 }
 
 /// A path with something at its end.
-fn beside(path: &Path, end: &str) -> PathBuf {
+pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     PathBuf::from(name)

@@ -9,7 +9,7 @@ use hooks_guard::audit::{AuditError, AuditStore, ChainHead, TrailAddress, Verifi
 use tempfile::TempDir;
 
 use super::Failure;
-use super::setup::{open_to_read, unusable};
+use super::setup::{beside, open_to_read, unusable};
 
 /// How often a file that is written to meanwhile is copied at most.
 const TRIES: u32 = 5;
@@ -111,12 +111,6 @@ fn copy(file: &Path) -> io::Result<TempDir> {
         }
     }
     Err(io::Error::other("it is written to; read it where it is"))
-}
-
-fn beside(file: &Path, end: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(end);
-    name.into()
 }
 
 /// The lengths and times of the originals: a copy of two moments is no copy.

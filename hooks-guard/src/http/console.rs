@@ -64,8 +64,7 @@ static ASSETS: [Asset; 16] = assets![
 static TAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     std::array::from_fn(|at| {
         let hash: [u8; 32] = Sha256::digest(ASSETS[at].text).into();
-        let short = hash[..12].iter().map(|byte| format!("{byte:02x}"));
-        format!("\"{}\"", short.collect::<String>())
+        format!("\"{}\"", hex::encode(&hash[..12]))
     })
 });
 

@@ -61,6 +61,5 @@ pub(super) fn check(settings: &Settings) -> Result<(), InstallError> {
 
 /// The SHA-256 of a text, in hexadecimal.
 pub(super) fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(text))
 }

@@ -34,8 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<Object, Problem> {
 /// SHA-256 of everything that a tool is given, in hexadecimal.
 pub(crate) fn hash(arguments: &Object) -> String {
     let text = serde_json::to_vec(arguments).unwrap_or_default();
-    let digest = Sha256::digest(text);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(text))
 }
 
 /// A text, if the field is there and not null.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::files;
+use crate::files::{self, with_end};
 
 /// Files of rules that the user trusts, each as it was when it was trusted: one that was changed
 /// since is not trusted any more (P-06).
@@ -108,9 +108,7 @@ impl Trust {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}.new", std::process::id()));
-        let new = PathBuf::from(name);
+        let new = with_end(path, &format!(".{}.new", std::process::id()));
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create(true).truncate(true);
         #[cfg(unix)]
@@ -163,6 +161,5 @@ impl Trust {
 }
 
 fn hash(content: &[u8]) -> String {
-    let digest = Sha256::digest(content);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(content))
 }

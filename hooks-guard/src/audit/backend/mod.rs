@@ -1,16 +1,19 @@
 //! The two databases, behind what the rest of the trail needs of one: a transaction in which
 //! constant texts are run with values bound to them. Everything else is written once.
 
+use std::borrow::Cow;
+
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+use sqlx::migrate::{Migration, MigrationType, Migrator};
 #[cfg(feature = "postgres")]
 use sqlx::postgres::PgRow;
 #[cfg(feature = "sqlite")]
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Decode, Type};
+use sqlx::{Decode, SqlSafeStr, Type};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::TrailAddress;
@@ -32,6 +35,21 @@ macro_rules! schema_mark {
 }
 #[cfg(not(feature = "postgres"))]
 pub(super) use schema_mark;
+
+/// What brings a database up to date: each change with its number, its name and its text.
+fn migrator(changes: &[(i64, &'static str, &'static str)]) -> Migrator {
+    let migrations = changes.iter().map(|&(version, name, sql)| {
+        let kind = MigrationType::Simple;
+        Migration::new(
+            version,
+            Cow::Borrowed(name),
+            kind,
+            sql.into_sql_str(),
+            false,
+        )
+    });
+    Migrator::with_migrations(migrations.collect())
+}
 
 /// One of the databases. A clone is the same one.
 #[derive(Clone, Debug)]

@@ -1,15 +1,13 @@
 //! PostgreSQL: one trail for several instances.
 
-use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgListener, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, SqlSafeStr};
+use sqlx::{ConnectOptions, Connection};
 
-use super::Stay;
+use super::{Stay, migrator};
 use crate::audit::anchor::Anchor;
 use crate::audit::error::AuditError;
 
@@ -191,16 +189,6 @@ impl Postgres {
             .connect_with(options.clone())
             .await
             .map_err(failed)?;
-        let migrations = MIGRATIONS.map(|(version, name, sql)| {
-            let kind = MigrationType::Simple;
-            Migration::new(
-                version,
-                Cow::Borrowed(name),
-                kind,
-                sql.into_sql_str(),
-                false,
-            )
-        });
         let mut connection = writer.acquire().await.map_err(failed)?;
         if stay == Stay::Unchecked {
             drop(connection);
@@ -229,7 +217,7 @@ impl Postgres {
         sqlx::raw_sql("SET lock_timeout = '30s'")
             .execute(&mut *connection)
             .await?;
-        Migrator::with_migrations(migrations.into())
+        migrator(&MIGRATIONS)
             .run_direct(None, &mut *connection, false)
             .await?;
         sqlx::raw_sql("SET lock_timeout = '900ms'")

@@ -1,23 +1,22 @@
 //! SQLite: one file, which several processes may share.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io, thread};
 
-use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
     SqliteAutoVacuum, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::Semaphore;
 
-use super::{Backend, Beside, Stay};
+use super::{Backend, Beside, Stay, migrator};
 use crate::audit::anchor::{self, Anchor, FileState, Stamp};
 use crate::audit::error::AuditError;
+use crate::files::with_end;
 
 /// How long a statement waits for another process that writes. A request has to have its response
 /// within a second, also beside a process that was stopped while it wrote.
@@ -157,9 +156,7 @@ impl OpenFiles {
     /// The log of a database that is open by now.
     fn with_log(mut self) -> Self {
         for end in ["-wal", "-shm"] {
-            let mut log = self.path.clone().into_os_string();
-            log.push(end);
-            let log = PathBuf::from(log);
+            let log = with_end(&self.path, end);
             let id = file_id(&log).ok();
             self.logs.extend(id.map(|id| (log, id)));
         }
@@ -476,9 +473,7 @@ impl Sqlite {
         let options = match first_look(&options).await {
             Ok(()) => options,
             Err(AuditError::ReadOnly | AuditError::Unreachable { .. }) => {
-                let mut log = path.clone().into_os_string();
-                log.push("-wal");
-                if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+                if fs::metadata(with_end(&path, "-wal")).is_ok_and(|log| log.len() > 0) {
                     return Err(AuditError::UnreadableLog {
                         path: path.display().to_string(),
                     });
@@ -720,17 +715,7 @@ async fn first_look(options: &SqliteConnectOptions) -> Result<(), AuditError> {
 
 /// Brings the schema up to date, if it is one that the migrations made.
 async fn migrate(writer: &SqlitePool, anchor: &Anchor) -> Result<(), AuditError> {
-    let migrations = MIGRATIONS.map(|(version, name, sql)| {
-        let kind = MigrationType::Simple;
-        Migration::new(
-            version,
-            Cow::Borrowed(name),
-            kind,
-            sql.into_sql_str(),
-            false,
-        )
-    });
-    let migrator = Migrator::with_migrations(migrations.into());
+    let migrator = migrator(&MIGRATIONS);
     let mut tries = 0;
     loop {
         let done = async {
