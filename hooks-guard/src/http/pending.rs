@@ -16,6 +16,7 @@ use super::{AppState, body, metrics, reads};
 use crate::audit::{
     AuditRecord, QuestionCursor, QuestionFilter, QuestionOrder, SessionQuestions, UserResponse,
 };
+use crate::mask;
 use crate::request::MOST_NAME;
 
 /// How many questions a page has, unless given.
@@ -88,8 +89,8 @@ pub(crate) async fn list(
     let after = query.text("after")?.map(|text| cursor(text, order));
     let after = after.transpose()?.unwrap_or_default();
     let filter = QuestionFilter {
-        agent: query.text("agent")?.map(str::to_owned),
-        session_id: query.text("session_id")?.map(str::to_owned),
+        agent: query.stored_name("agent")?,
+        session_id: query.stored_name("session_id")?,
         session_of: None,
     };
     let page = {
@@ -206,15 +207,20 @@ pub(crate) async fn deny(
     let by = state.inner.operator.check(&headers)?;
     let mut map = body::object(body).await?;
     let all = body::flag(&mut map, "all")?;
+    let mut stored_name = |field| -> Result<Option<String>, ApiError> {
+        let name = body::text(&mut map, field, MOST_NAME)?;
+        Ok(name.map(|name| mask::name(&name)))
+    };
     let filter = QuestionFilter {
-        agent: body::text(&mut map, "agent", MOST_NAME)?,
-        session_id: body::text(&mut map, "session_id", MOST_NAME)?,
+        agent: stored_name("agent")?,
+        session_id: stored_name("session_id")?,
         session_of: body::integer(&mut map, "session_of", "an integer")?,
     };
     if !all && filter == QuestionFilter::default() {
         return Err(ApiError::missing("all, agent, session_id or session_of"));
     }
     let note = body::text(&mut map, "note", MOST_NOTE)?;
+    let note = note.map(|note| mask::note(&note));
     let audit = state.audit(&headers);
     let failed = |error| failed(&id, &error);
     let denied = audit.deny_questions(&filter, DENIED_TOGETHER, by, note);

@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use super::error::ApiError;
 use crate::audit::{Filter, UserResponse};
 use crate::classify::Crud;
+use crate::mask;
 
 /// The parameters of a request; of one that is given twice, the last counts.
 pub(crate) struct Query(Vec<(String, String)>);
@@ -64,6 +65,11 @@ impl Query {
             .transpose()
     }
 
+    /// The name of an agent or a session as the trail has it: a name that is a secret is masked.
+    pub(crate) fn stored_name(&self, name: &str) -> Result<Option<String>, ApiError> {
+        Ok(self.text(name)?.map(mask::name))
+    }
+
     pub(crate) fn flag(&self, name: &str) -> Result<bool, ApiError> {
         match self.value(name) {
             None | Some("false") => Ok(false),
@@ -106,8 +112,8 @@ impl Query {
             // P-23.
             until: Some(self.date("until")?.unwrap_or_else(Timestamp::now)),
             command: self.text("command_filter")?.map(str::to_owned),
-            agent: self.text("agent")?.map(str::to_owned),
-            session_id: self.text("session_id")?.map(crate::mask::name),
+            agent: self.stored_name("agent")?,
+            session_id: self.stored_name("session_id")?,
             ..Filter::default()
         })
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::client::Request;
-use crate::daemon::{Daemon, Setup};
+use crate::daemon::{Daemon, Setup, TOKEN};
 use crate::support::{contains, files_below};
 
 /// A secret in every way to give it to a program; `hunter` is in all of them.
@@ -199,6 +199,29 @@ fn threat_a_rule_that_asks_does_not_let_hidden_text_be_approved() {
     daemon
         .respond(&ruling["id"], "APPROVED")
         .error(409, "HIDDEN_CODE");
+}
+
+/// Names and notes are masked on the way into a search and into a denial of many, too.
+#[test]
+fn questions_of_a_session_whose_name_is_a_secret_are_found_and_denied() {
+    let daemon = Daemon::plain();
+    let session = "token=hunter98";
+    daemon
+        .post(&json!({ "command": "mkdir out", "session_id": session }))
+        .ok();
+    daemon.ask("mkdir other");
+    let found = daemon.get(&format!("/api/hooks/pending?session_id={session}"));
+    assert_eq!(found.ok()["total"], 1);
+    let body = json!({ "session_id": session, "note": "password=hunter99" });
+    let deny = Request::new("POST", "/api/hooks/pending/deny")
+        .header("Authorization", &format!("Bearer {TOKEN}"))
+        .json(&body);
+    assert_eq!(daemon.send(&deny).ok()["denied"], 1);
+    let found = daemon.get(&format!("/api/hooks/decisions?session_id={session}"));
+    let record = found.ok()["decisions"][0].clone();
+    assert_eq!(record["user_response"], "DENIED");
+    assert_eq!(record["answer_note"], "password=[secret]");
+    assert_eq!(daemon.pending().len(), 1);
 }
 
 /// What the agent shows its user is the command itself.
