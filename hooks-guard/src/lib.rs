@@ -2,7 +2,7 @@
 //!
 //! | Module | Is |
 //! |---|---|
-//! | [`classify`] | what a command would do: read, create, update or delete, and why |
+//! | [`classify`] | what a command would do: the crate [`hooks_classify`], and a second stage |
 //! | [`ClassifierHook`] | the classifier in front of the tools of an agent |
 //! | [`rules`] | what a user and a project allow, ask about and deny |
 //! | [`protocol`] | what coding agents say to their hooks, and how they are answered |
@@ -44,7 +44,6 @@ mod files;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub mod gate;
 mod hook;
-mod host;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "cli")]

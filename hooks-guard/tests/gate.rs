@@ -384,3 +384,51 @@ async fn network_access_is_allowed_only_for_a_command_that_is() {
         assert_eq!(ruling.decision, decision, "{command:?}: {ruling:?}");
     }
 }
+
+/// Secrets in a command have it judged more than once.
+#[tokio::test]
+async fn long_texts_with_secrets_take_bounded_time() {
+    let gate = Gate::by_tables();
+    let many: String = (0..400)
+        .map(|number| format!("T{number}_TOKEN=abcdef{number} "))
+        .collect();
+    for command in [
+        format!("sh <<E\nTOKEN=abcdefgh\n{}E", "rm x\n".repeat(1_900)),
+        format!("TOKEN=abcdefgh; {}", "$TOKEN;".repeat(1_300)),
+        format!("TOKEN=abcdefgh; {}", "eval ".repeat(1_900)),
+        format!(
+            "TOKEN=abcdefgh; {}",
+            "f(){ f; $TOKEN; }; f; rm x;".repeat(300)
+        ),
+        format!("{many} ./frob"),
+        format!("{many}; $T1_TOKEN"),
+        format!(
+            "curl -X POST {}",
+            "-H 'Authorization: Bearer abcdef' ".repeat(280)
+        ),
+        format!(
+            "psql -c \"{}\"",
+            "ALTER ROLE x PASSWORD 'abcdef';".repeat(300)
+        ),
+        format!(
+            "psql -c \"{}\"",
+            "CREATE USER x IDENTIFIED WITH a ".repeat(300)
+        ),
+        format!("expect -c '{}'", "expect password; send ".repeat(440)),
+        format!("echo {} | sudo -S rm x", "a ".repeat(4_800)),
+        format!("machine a {} password b", "login x ".repeat(1_200)),
+        format!(
+            "TOKEN=abcdefgh; {}$TOKEN; {}",
+            "for a in 1 2 3 4 5 6 7 8; do ".repeat(12),
+            "done;".repeat(12)
+        ),
+    ] {
+        let start = std::time::Instant::now();
+        let judged = gate.judge(&PermissionRequest::new(&*command)).await;
+        let shown: String = command.chars().take(40).collect();
+        let took = start.elapsed();
+        assert!(took < std::time::Duration::from_secs(20), "{shown} took {took:?}");
+        let decision = judged.ruling.decision;
+        assert_eq!(decision, Decision::RequiresConfirmation, "{shown}");
+    }
+}

@@ -1,25 +1,10 @@
-//! Writes every command of the corpora into a file of its own, and every sample of what agents
-//! send, into another: `seeds FOLDER [FOLDER]`.
+//! Writes every sample of what agents send into a file of its own: `seeds FOLDER`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
     let folder = PathBuf::from(env::args().nth(1).expect("the folder to write to"));
-    fs::create_dir_all(&folder).expect("the folder");
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
-    for name in ["everyday", "adversarial"] {
-        let text = fs::read_to_string(corpus.join(name).with_extension("jsonl")).expect("a corpus");
-        for (at, line) in text.lines().filter(|line| !line.is_empty()).enumerate() {
-            let line: serde_json::Value = serde_json::from_str(line).expect("a labelled command");
-            let command = line["command"].as_str().expect("a command");
-            fs::write(folder.join(format!("{name}-{at}")), command).expect("a seed");
-        }
-    }
-
-    let Some(folder) = env::args().nth(2).map(PathBuf::from) else {
-        return;
-    };
     fs::create_dir_all(&folder).expect("the folder");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/protocol");
     let files = |folder: &Path| -> Vec<PathBuf> {

@@ -323,17 +323,14 @@ impl<'a> Derivation<'a> {
             pattern,
             folder,
             needed: is_needed,
+            ..
         } in &part.manifests
         {
             let (base, pattern) = match pattern.strip_prefix("~/") {
                 Some(pattern) => ("~", pattern),
                 None => (".", pattern.as_str()),
             };
-            let here = Word {
-                text: base.to_owned(),
-                known: true,
-                ..Word::default()
-            };
+            let here = Word::literal(base);
             let Some(folders) = self.paths(folder.as_ref().unwrap_or(&here), place) else {
                 return;
             };
@@ -479,11 +476,7 @@ impl<'a> Derivation<'a> {
             self.refuse("which files run is only known when the command runs");
             return;
         }
-        let folder = Word {
-            text: folder.to_owned(),
-            known: true,
-            ..Word::default()
-        };
+        let folder = Word::literal(folder);
         for folder in self.paths(&folder, place).unwrap_or_default() {
             self.add(Lookup::Named(folder, name.to_owned()));
         }

@@ -1,83 +1,69 @@
 //! Judges what a tool that is not a shell would do to files, or reach in the network.
 
-use super::judge::{Finding, Sure};
-use super::shell::Span;
-use super::tables::Tables;
-use super::{Classification, Crud, Judgement};
+use super::{Classification, Crud, Judgement, Tables, ToolEffect};
 use crate::request::{FileAccess, NetworkAccess};
 
-impl Judgement {
-    /// Judges access to files, of which `line` says in words what it is.
+impl FileAccess {
+    /// Judges the access. `line` describes it and is the text of the findings.
     ///
-    /// The class is what the tool does to them; a read of a file that holds secrets has to be
-    /// confirmed, and so has one of a file without a name.
+    /// The class is the effect of the tool. A read of a file that holds secrets has to be
+    /// confirmed, and so has an access that names no file.
     #[must_use]
-    pub fn of_file(access: &FileAccess, line: &str) -> Self {
+    pub fn judge(&self, line: &str) -> Judgement {
         let tables = Tables::embedded();
-        let tool = &access.tool;
-        let mut findings = Vec::new();
-        let mut found = |ask, sure, reason| {
-            findings.push(Finding {
-                span: Span {
-                    start: 0,
-                    end: line.len(),
-                },
-                effect: access.effect,
-                ask,
-                reason,
-                sure,
-            });
+        let tool = &self.tool;
+        let effect = |ask, understood, reason| ToolEffect {
+            effect: self.effect,
+            ask,
+            reason,
+            understood,
         };
-        if access.paths.is_empty() {
-            found(
+        let mut effects = Vec::new();
+        if self.paths.is_empty() {
+            effects.push(effect(
                 true,
-                Sure::Guess,
+                false,
                 format!("`{tool}` does not say which file"),
-            );
+            ));
         }
-        for path in &access.paths {
+        for path in &self.paths {
             let shown = path.display();
-            let reads = access.effect == Crud::Read && !crate::protocol::lists(tool);
+            let reads = self.effect == Crud::Read && !crate::protocol::lists(tool);
             let below = reads && crate::protocol::searches(tool);
             let secret = |path: &str| {
                 let folder = || tables.secret_within(path) || tables.reads_secrets_below(path);
                 tables.secret(path) || reads && tables.may_be_private(path) || below && folder()
             };
             if path.to_str().is_none_or(secret) {
-                found(
-                    true,
-                    Sure::Known,
-                    format!("`{tool}` gets at secrets in `{shown}`"),
-                );
+                let reason = format!("`{tool}` gets at secrets in `{shown}`");
+                effects.push(effect(true, true, reason));
             } else {
-                let verb = match access.effect {
+                let verb = match self.effect {
                     Crud::Read => "reads",
                     Crud::Create => "creates",
                     Crud::Update => "changes",
                     Crud::Delete => "deletes",
                 };
-                let ask = access.effect != Crud::Read;
-                found(ask, Sure::Known, format!("`{tool}` {verb} `{shown}`"));
+                let ask = self.effect != Crud::Read;
+                effects.push(effect(ask, true, format!("`{tool}` {verb} `{shown}`")));
             }
         }
-        Self::new(Classification::of_tool(line, &findings), None)
+        Classification::of_tool(line, effects).into()
     }
+}
 
-    /// Judges access to the network apart from the command that needs it, of which `line` says in
-    /// words what it is. It always has to be confirmed: the guard does not see what is sent.
+impl NetworkAccess {
+    /// Judges the access apart from the command that needs it. `line` describes it and is the text
+    /// of the finding. It always has to be confirmed, because the guard does not see what is sent.
     #[must_use]
-    pub fn of_network(access: &NetworkAccess, line: &str) -> Self {
-        let finding = Finding {
-            span: Span {
-                start: 0,
-                end: line.len(),
-            },
+    pub fn judge(&self, line: &str) -> Judgement {
+        let effect = ToolEffect {
             effect: Crud::Create,
             ask: true,
-            reason: format!("a command wants to reach `{}`", access.host),
-            sure: Sure::Known,
+            reason: format!("a command wants to reach `{}`", self.host),
+            understood: true,
         };
-        Self::new(Classification::of_tool(line, &[finding]), None)
+        Classification::of_tool(line, [effect]).into()
     }
 }
 
@@ -93,7 +79,7 @@ mod tests {
             paths: paths.iter().map(Into::into).collect(),
             input_hash: None,
         };
-        Judgement::of_file(&access, "Tool files").classification
+        access.judge("Tool files").classification
     }
 
     #[test]
@@ -119,7 +105,7 @@ mod tests {
                 paths: vec![path.into()],
                 input_hash: None,
             };
-            let verdict = Judgement::of_file(&access, "Tool files").classification;
+            let verdict = access.judge("Tool files").classification;
             verdict.decision == Decision::RequiresConfirmation
         };
         for path in ["~/.config", "~", "/", "/etc", "~/.ssh", ".env*"] {

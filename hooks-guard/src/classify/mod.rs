@@ -1,158 +1,86 @@
-//! What a shell command would do, and why.
+//! Classification of commands: [`hooks_classify`], with an optional second stage.
 //!
-//! [`Classifier::classify`] has two parsers read the command, judges every
-//! program that would run by the tables in `programs/`, and takes the
-//! strongest effect. What is not understood is never a read.
-//! [`Classifier::classify_fully`] may ask a [`Semantic`], such as a language
-//! model, about that.
+//! Everything of [`hooks_classify`] is re-exported here. [`Classifier`] adds to it a [`Semantic`],
+//! such as a language model, which [`Classifier::classify_fully`] asks about commands that the
+//! tables do not understand.
 
-mod context;
-mod explain;
 mod files;
-mod judge;
-mod language;
-mod parts;
 mod semantic;
-mod shell;
-mod tables;
-mod verdict;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-pub use explain::Explanation;
-pub use parts::{FileRead, Judgement, Part, PartAssignment, PartCall, Parts, Touch, UNKNOWN, Word};
+pub use hooks_classify::*;
 pub use semantic::{Answer, MOST_TIME, Question, Semantic, SemanticError};
 #[cfg(feature = "semantic")]
 pub use semantic::{EndpointError, OpenAiCompatible, OpenAiCompatibleBuilder};
-pub use verdict::{Classification, Crud, Decision, Finding, Method, TerminalInput};
 
-use judge::Judge;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use judge::plain as plain_program;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use parts::Manifest;
-use parts::Recorder;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use parts::{Script, UnseenCode};
 use semantic::Stage;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub(crate) use tables::Language as ScriptLanguage;
-pub(crate) use tables::Tables;
-use thiserror::Error;
 use tokio::time::Instant;
 
-/// The longest command, in characters (P-01).
-pub const MOST_CHARACTERS: usize = 10_000;
-/// The longest context, in characters (P-01).
-pub const MOST_CONTEXT: usize = 100;
-
-/// A command that is none (P-03, P-04).
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum InputError {
-    /// P-03.
-    #[error("the command is empty; say what is to be run")]
-    Empty,
-    /// P-04.
-    #[error("the {field} has {length} characters; at most {most} are allowed")]
-    TooLong {
-        /// `command` or `context`.
-        field: &'static str,
-        /// Its length in characters.
-        length: usize,
-        /// The limit in characters.
-        most: usize,
-    },
-    /// No shell can be given a NUL.
-    #[error("the command has a NUL character in it; remove it")]
-    Nul,
-    /// See [`Classifier::classify_bytes`].
-    #[error("the command is not valid UTF-8; encode it as UTF-8")]
-    Encoding,
-}
-
-/// Says of commands what they would do (P-07, P-09).
+/// Classifies commands by the tables of programs and, in
+/// [`classify_fully`](Self::classify_fully), by a second stage.
 ///
-/// Cheap to make and to share: the table of a program is read once for the
-/// process, when a command first names it.
-#[derive(Clone, Debug)]
+/// Cheap to create and to clone.
+#[derive(Clone, Debug, Default)]
 pub struct Classifier {
-    tables: &'static Tables,
+    tables: hooks_classify::Classifier,
     semantic: Option<Stage>,
 }
 
-impl Default for Classifier {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Classifier {
-    /// A classifier with the embedded tables.
+    /// Returns a classifier with the embedded tables and without a second stage.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            tables: Tables::embedded(),
-            semantic: None,
-        }
+        Self::default()
     }
 
-    /// Asks this about commands that the tables are unsure about, in
-    /// [`classify_fully`](Self::classify_fully) (P-07).
+    /// Sets the second stage, which [`classify_fully`](Self::classify_fully) asks about commands
+    /// that the tables do not understand.
     #[must_use]
     pub fn with_semantic(mut self, semantic: impl Semantic + 'static) -> Self {
         self.semantic = Some(Stage::new(semantic));
         self
     }
 
-    /// Whether what [`with_semantic`](Self::with_semantic) was given has answered (P-43).
+    /// Returns whether the second stage has answered at least once.
     #[must_use]
     pub fn model_answered(&self) -> bool {
         self.semantic.as_ref().is_some_and(Stage::answered)
     }
 
-    /// Judges a command.
+    /// Classifies a command by the tables.
     ///
     /// # Errors
-    /// When the command is empty, too long, or has a NUL in it.
+    /// If the command is empty, too long, or contains a NUL.
     pub fn classify(&self, command: &str) -> Result<Classification, InputError> {
-        self.classify_in(command, None)
+        self.tables.classify(command)
     }
 
-    /// Judges bytes that should be a command.
+    /// Classifies bytes that should be a command.
     ///
     /// # Errors
-    /// As [`classify`](Self::classify), and when they are not UTF-8.
+    /// As [`classify`](Self::classify), and if the bytes are not UTF-8.
     pub fn classify_bytes(&self, command: &[u8]) -> Result<Classification, InputError> {
-        self.classify(std::str::from_utf8(command).map_err(|_| InputError::Encoding)?)
+        self.tables.classify_bytes(command)
     }
 
-    /// Judges a command of which the caller says where it belongs (`git`,
-    /// `npm`…). The context is recorded, and lowers no class. If it is the name
-    /// of a program, and the command as it stands is not understood, then it is
-    /// read as the words of that program as well (`tag -d v1`), which may
-    /// raise the class; and a second stage is told it, which may, too.
+    /// Classifies a command with a context; see [`hooks_classify::Classifier::classify_in`].
     ///
     /// # Errors
-    /// As [`classify`](Self::classify), and when the context is too long.
+    /// As [`classify`](Self::classify), and if the context is too long.
     pub fn classify_in(
         &self,
         command: &str,
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
-        Ok(self
-            .by_tables(command, context, Recorder::default())?
-            .verdict)
+        self.tables.classify_in(command, context)
     }
 
-    /// Judges a command by all stages (P-07): the tables; then, where these do
-    /// not understand a part or their confidence is low, what
-    /// [`with_semantic`](Self::with_semantic) was given; then the fallback. In
-    /// two seconds in all (P-08), as far as the tables leave of them.
+    /// Classifies a command by all stages: the tables; then, if they do not understand a part or
+    /// their confidence is low, the second stage; then the fallback. All stages together take at
+    /// most [`MOST_TIME`], unless the tables alone take longer.
     ///
-    /// An answer of the second stage may raise the class and never lowers it,
-    /// and allows nothing. One that is malformed or missing leaves what
-    /// the tables say; where it is late, what they do not know is the fallback.
+    /// The second stage may raise the class. It never lowers the class and allows nothing. If its
+    /// answer is malformed or missing, the result is that of the tables; if it is late, parts that
+    /// the tables do not understand get the fallback.
     ///
     /// # Errors
     /// As [`classify_in`](Self::classify_in).
@@ -165,18 +93,16 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let found = self.by_tables(command, context, Recorder::default())?;
-        Ok(self.second(command, found, deadline).await.classification)
+        let found = self.tables.classify_in(command, context)?;
+        Ok(self.second(command, found, deadline).await)
     }
 
-    /// As [`classify_in`](Self::classify_in), with the parts of the command, which rules are held
-    /// against.
+    /// As [`classify_in`](Self::classify_in), with the parts of the command, to which rules apply.
     ///
     /// # Errors
     /// As [`classify_in`](Self::classify_in).
     pub fn judge(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, context, Recorder::on())?;
-        Ok(Judgement::new(verdict, judged.map(|judged| judged.parts)))
+        self.tables.judge_in(command, context)
     }
 
     /// As [`classify_fully`](Self::classify_fully), with the parts of the command.
@@ -192,197 +118,53 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Judgement, InputError> {
         let deadline = Instant::now() + MOST_TIME;
-        let found = self.by_tables(command, context, Recorder::on())?;
-        Ok(self.second(command, found, deadline).await)
+        let mut found = self.tables.judge_in(command, context)?;
+        found.classification = self.second(command, found.classification, deadline).await;
+        Ok(found)
     }
 
-    /// What the second stage makes of it, if there is one.
-    async fn second(&self, command: &str, found: ByTables, deadline: Instant) -> Judgement {
-        let ByTables { verdict, judged } = found;
-        let verdict = match &self.semantic {
-            Some(stage) => {
-                let unsure = !verdict.understood();
-                stage.judge(command, verdict, unsure, deadline).await
-            }
-            None => verdict,
-        };
-        Judgement::new(verdict, judged.map(|judged| judged.parts))
-    }
-
-    /// Whether the name of a file says that it holds secrets, such as `~/.ssh/id_rsa` or `.env`.
-    #[must_use]
-    pub fn holds_secrets(&self, path: &str) -> bool {
-        self.tables.secret(path)
-    }
-
-    /// Checks that a text is a command with a context that can be classified.
-    ///
-    /// # Errors
-    /// If the command is empty, has a NUL or is longer than [`MOST_CHARACTERS`], or the context is
-    /// longer than [`MOST_CONTEXT`].
-    pub fn check_input(command: &str, context: Option<&str>) -> Result<(), InputError> {
-        check(command)?;
-        let length = context.map_or(0, |context| context.chars().count());
-        if length > MOST_CONTEXT {
-            return Err(InputError::TooLong {
-                field: "context",
-                length,
-                most: MOST_CONTEXT,
-            });
-        }
-        Ok(())
-    }
-
-    fn by_tables(
+    /// Returns the result of the second stage, or `found` if there is none.
+    async fn second(
         &self,
         command: &str,
-        context: Option<&str>,
-        parts: Recorder,
-    ) -> Result<ByTables, InputError> {
-        Self::check_input(command, context)?;
-        let judged = self.judged(command, parts);
-        let mut verdict = match &judged {
-            Some(judged) => Classification {
-                terminal_input: judged.terminal_input,
-                ..Classification::new(command, &judged.findings, judged.agreed)
-            },
-            None => Classification::fallback("the command could not be analysed"),
-        };
-        let known = |name: &str| self.tables.program(name).is_some();
-        if let Some(text) = context::within(command, context, &verdict, known)
-            && let Some(inner) = self.judged(&text, Recorder::default())
-        {
-            let terminal_input = verdict.terminal_input.max(inner.terminal_input);
-            let inner = Classification::new(&text, &inner.findings, inner.agreed);
-            verdict = context::raised(verdict, context.unwrap_or_default().trim(), &inner);
-            verdict.terminal_input = terminal_input;
+        found: Classification,
+        deadline: Instant,
+    ) -> Classification {
+        match &self.semantic {
+            Some(stage) => {
+                let unsure = !found.understood();
+                stage.judge(command, found, unsure, deadline).await
+            }
+            None => found,
         }
-        verdict.context = context.map(str::to_owned);
-        Ok(ByTables { verdict, judged })
     }
 
-    /// Returns the parts of a command; none if there was no end to the walk.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    pub(crate) fn parts(&self, command: &str) -> Option<Parts> {
-        self.judged(command, Recorder::on())
-            .map(|judged| judged.parts)
-    }
-
-    /// Draws what would run, with effects and reasons.
+    /// Explains what would run, as a tree with effects and reasons.
     ///
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, None, Recorder::on())?;
-        Ok(Explanation::new(command, verdict, judged))
+        self.tables.explain(command)
     }
 
-    fn judged(&self, command: &str, parts: Recorder) -> Option<Judged> {
-        let tables = self.tables;
-        let run = || {
-            catch_unwind(AssertUnwindSafe(|| {
-                let mut judge = Judge::new(tables);
-                judge.parts = parts;
-                judge.whole(command);
-                Judged {
-                    findings: judge.findings,
-                    steps: judge.steps,
-                    parts: judge.parts.done(command, judge.agreed, judge.complete),
-                    agreed: judge.agreed,
-                    terminal_input: judge.terminal_input,
-                }
-            }))
-            .ok()
-        };
-        if !shell::deep(command) {
-            return run();
-        }
-        std::thread::scope(|scope| {
-            std::thread::Builder::new()
-                .stack_size(256 << 20)
-                .spawn_scoped(scope, run)
-                .ok()?
-                .join()
-                .ok()?
-        })
+    /// Returns the parts of a text; see [`hooks_classify::Classifier::parts`].
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn parts(&self, command: &str) -> Option<Parts> {
+        self.tables.parts(command)
     }
-}
 
-/// What the tables say.
-struct ByTables {
-    verdict: Classification,
-    /// None if there was no end to the walk.
-    judged: Option<Judged>,
-}
-
-/// What a walk found.
-#[derive(Debug)]
-pub(crate) struct Judged {
-    findings: Vec<judge::Finding>,
-    steps: Vec<judge::Step>,
-    agreed: bool,
-    terminal_input: TerminalInput,
-    parts: Parts,
-}
-
-fn check(command: &str) -> Result<(), InputError> {
-    if command.trim().is_empty() {
-        return Err(InputError::Empty);
+    /// Returns whether the name of a file says that it holds secrets, such as `~/.ssh/id_rsa`.
+    #[must_use]
+    pub fn holds_secrets(&self, path: &str) -> bool {
+        self.tables.holds_secrets(path)
     }
-    if command.len() > MOST_CHARACTERS {
-        let length = command.chars().count();
-        if length > MOST_CHARACTERS {
-            return Err(InputError::TooLong {
-                field: "command",
-                length,
-                most: MOST_CHARACTERS,
-            });
-        }
-    }
-    if command.contains('\0') {
-        return Err(InputError::Nul);
-    }
-    Ok(())
-}
 
-/// The mistakes in the embedded tables: none, which a test holds.
-#[doc(hidden)]
-#[must_use]
-pub fn table_mistakes() -> Vec<String> {
-    Tables::embedded().mistakes()
-}
-
-/// A program of the tables.
-#[doc(hidden)]
-#[derive(Clone, Debug)]
-pub struct ProgramEntry {
-    /// What it is called.
-    pub names: Vec<String>,
-    /// Whether every call has the one effect.
-    pub one_effect: bool,
-}
-
-/// All programs of the embedded tables.
-#[doc(hidden)]
-#[must_use]
-pub fn programs() -> Vec<ProgramEntry> {
-    let tables = Tables::embedded();
-    let mut entries: Vec<(*const tables::Program, ProgramEntry)> = Vec::new();
-    for name in tables.names() {
-        let Some(program) = tables.program(name) else {
-            continue;
-        };
-        let key = std::sync::Arc::as_ptr(program);
-        match entries.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, entry)) => entry.names.push(name.to_owned()),
-            None => {
-                let entry = ProgramEntry {
-                    names: vec![name.to_owned()],
-                    one_effect: program.single(),
-                };
-                entries.push((key, entry));
-            }
-        }
+    /// Checks that a text and a context can be classified.
+    ///
+    /// # Errors
+    /// If the command is empty, contains a NUL or is longer than [`MOST_CHARACTERS`], or the
+    /// context is longer than [`MOST_CONTEXT`].
+    pub fn check_input(command: &str, context: Option<&str>) -> Result<(), InputError> {
+        hooks_classify::Classifier::check_input(command, context)
     }
-    entries.into_iter().map(|(_, entry)| entry).collect()
 }

@@ -284,7 +284,7 @@ fn sound(answer: Answer) -> Result<Answer, SemanticError> {
 
 /// A verdict with an answer: never a lower class, never a permission that was
 /// not there.
-fn combine(verdict: Classification, answer: &Answer) -> Classification {
+fn combine(mut verdict: Classification, answer: &Answer) -> Classification {
     let nothing_found = verdict.method == Method::Fallback;
     if !nothing_found && answer.class <= verdict.crud {
         return verdict;
@@ -299,27 +299,24 @@ fn combine(verdict: Classification, answer: &Answer) -> Classification {
         "A language model takes this for {}: {why}. That is not proven, and requires approval. {before}",
         answer.class
     );
-    Classification {
-        decision: Decision::RequiresConfirmation,
-        crud: answer.class,
-        reasoning: format!("according to a language model: {why}"),
-        confidence: answer.confidence.min(MOST_CONFIDENCE),
-        explanation: explanation.trim_end().to_owned(),
-        method: Method::Semantic,
-        ..verdict
-    }
+    explanation.trim_end().clone_into(&mut verdict.explanation);
+    verdict.decision = Decision::RequiresConfirmation;
+    verdict.crud = answer.class;
+    verdict.reasoning = format!("according to a language model: {why}");
+    verdict.confidence = answer.confidence.min(MOST_CONFIDENCE);
+    verdict.method = Method::Semantic;
+    verdict
 }
 
 fn without_answer(verdict: Classification, unsure: bool, error: &SemanticError) -> Classification {
     // P-08; what the tables found to be stronger stays.
     let open = verdict.method == Method::Fallback || unsure && verdict.crud <= Crud::Create;
     if open && matches!(error, SemanticError::Late) {
-        return Classification {
-            terminal_input: verdict.terminal_input,
-            context: verdict.context,
-            findings: verdict.findings,
-            ..Classification::timed_out()
-        };
+        let mut late = Classification::timed_out();
+        late.terminal_input = verdict.terminal_input;
+        late.context = verdict.context;
+        late.findings = verdict.findings;
+        return late;
     }
     verdict
 }
@@ -363,10 +360,9 @@ mod tests {
     }
 
     fn nothing_found() -> Classification {
-        Classification {
-            context: Some("git".to_owned()),
-            ..Classification::fallback("it could not be analysed")
-        }
+        let mut verdict = Classification::fallback("it could not be analysed");
+        verdict.context = Some("git".to_owned());
+        verdict
     }
 
     #[test]

@@ -55,8 +55,8 @@ impl Classify for Classifier {
     async fn classify(&self, request: &PermissionRequest) -> Option<Judgement> {
         let context = request.context.as_deref();
         Some(match (&request.file, &request.network) {
-            (Some(access), _) => Judgement::of_file(access, &request.command),
-            (None, Some(access)) => Judgement::of_network(access, &request.command),
+            (Some(access), _) => access.judge(&request.command),
+            (None, Some(access)) => access.judge(&request.command),
             (None, None) => match self.judge_fully(&request.command, context).await {
                 Ok(found) => found,
                 Err(error) => Classification::fallback(&error.to_string()).into(),

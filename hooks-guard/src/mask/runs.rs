@@ -12,9 +12,7 @@ use regex::Regex;
 
 use super::tokens::TOKENS;
 use super::{Hidden, Kind};
-use crate::classify::{
-    Classifier, Crud, Part, Parts, Script, ScriptLanguage, UNKNOWN, UnseenCode, Word,
-};
+use crate::classify::{Classifier, Crud, Language, Part, Parts, Script, UNKNOWN, UnseenCode, Word};
 
 /// Of more secrets than this it is not found out which one is code.
 const MOST_SECRETS: usize = 32;
@@ -571,8 +569,7 @@ impl<'p> Reach<'p> {
                     || settles && may_be(text)
                     || !is_shell
                         && may_be(text)
-                        && (evaluates(ScriptLanguage::Code, text, self.mark)
-                            || RECIPE.is_match(text))
+                        && (evaluates(Language::Code, text, self.mark) || RECIPE.is_match(text))
             }) || part.input == Some(None) && printed()
         });
         if later {
@@ -595,7 +592,7 @@ impl<'p> Reach<'p> {
             let printed = part.words.iter().skip(1).filter(|_| prints);
             self.told[at]
                 && written.any(|file| runs(file.path.text.rsplit('/').next().unwrap_or_default()))
-                && (evaluates(ScriptLanguage::Code, &text(), self.mark)
+                && (evaluates(Language::Code, &text(), self.mark)
                     || (printed.chain(&part.documents))
                         .any(|word| self.is_run_in(&word.text, false)))
         })
@@ -667,7 +664,7 @@ fn types_words(text: &str, mark: &str) -> bool {
 }
 
 /// Whether a script evaluates text that it does not show, as far as its words tell.
-fn evaluates(language: ScriptLanguage, text: &str, mark: &str) -> bool {
+fn evaluates(language: Language, text: &str, mark: &str) -> bool {
     static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
         pattern(r#"^\(\s*[bru]?(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*[,)]"#)
     });
@@ -711,21 +708,18 @@ fn evaluates(language: ScriptLanguage, text: &str, mark: &str) -> bool {
             || text.contains(mark) && MEMBERS.is_match(text)
     };
     match language {
-        ScriptLanguage::Jq => false,
-        ScriptLanguage::Sed => SED.is_match(text),
-        ScriptLanguage::Sql | ScriptLanguage::Redis => SHELLED.is_match(text),
-        ScriptLanguage::PowerShell | ScriptLanguage::Cmd => {
+        Language::Jq => false,
+        Language::Sed => SED.is_match(text),
+        Language::Sql | Language::Redis => SHELLED.is_match(text),
+        Language::PowerShell | Language::Cmd => {
             any(text) || text.contains("& ") || text.contains("&$") || text.contains("%")
         }
-        ScriptLanguage::Perl => any(text) || PERL.is_match(text),
-        ScriptLanguage::Ruby => any(text) || RUBY.is_match(text),
-        ScriptLanguage::Php => any(text) || PHP.is_match(text),
-        ScriptLanguage::Lua => any(text) || LUA.is_match(text),
-        ScriptLanguage::Awk
-        | ScriptLanguage::Python
-        | ScriptLanguage::Node
-        | ScriptLanguage::Mongo => any(text),
-        ScriptLanguage::Code => {
+        Language::Perl => any(text) || PERL.is_match(text),
+        Language::Ruby => any(text) || RUBY.is_match(text),
+        Language::Php => any(text) || PHP.is_match(text),
+        Language::Lua => any(text) || LUA.is_match(text),
+        Language::Awk | Language::Python | Language::Node | Language::Mongo => any(text),
+        _ => {
             any(text)
                 || [&PERL, &RUBY, &PHP, &LUA]
                     .iter()
@@ -740,14 +734,10 @@ fn pattern(text: &str) -> Regex {
 
 /// Whether every mark stands in a string or a comment of the script, as far as its quotes tell; in
 /// languages of filters and statements, everywhere.
-fn is_quoted(language: ScriptLanguage, text: &str, mark: &str) -> bool {
+fn is_quoted(language: Language, text: &str, mark: &str) -> bool {
     if matches!(
         language,
-        ScriptLanguage::Sed
-            | ScriptLanguage::Jq
-            | ScriptLanguage::Sql
-            | ScriptLanguage::Redis
-            | ScriptLanguage::Cmd
+        Language::Sed | Language::Jq | Language::Sql | Language::Redis | Language::Cmd
     ) {
         return true;
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::rule::{Rule, Test, TestOf};
 use super::{Effect, Inner, Origin, Rules};
-use crate::classify::{Classifier, Crud, Decision, Judgement};
+use crate::classify::{Classifier, Crud, Decision};
 use crate::request::{FileAccess, NetworkAccess, PermissionRequest};
 
 /// What came of a test of a rule (P-06).
@@ -154,7 +154,7 @@ impl Rules {
             TestOf::Host(host) => {
                 let network = NetworkAccess::of_target(host);
                 let what = network.to_string();
-                let found = Judgement::of_network(&network, &what);
+                let found = network.judge(&what);
                 let request = PermissionRequest {
                     network: Some(network),
                     ..PermissionRequest::new(what)
@@ -187,7 +187,7 @@ impl Rules {
                     input_hash: None,
                 };
                 let what = format!("{tool} {path}");
-                let found = Judgement::of_file(&file, &what);
+                let found = file.judge(&what);
                 let request = PermissionRequest {
                     file: Some(file),
                     ..PermissionRequest::new(what)

@@ -1,6 +1,6 @@
 //! What several subjects need.
 
-#[path = "../support/required.rs"]
+#[path = "../../../hooks-classify/tests/support/required.rs"]
 mod required;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ mod changed;
 mod hostile;
 mod modes;
 mod never;
-#[path = "../support/random.rs"]
+#[path = "../../../hooks-classify/tests/support/random.rs"]
 mod random;
 mod recorded;
 mod samples;

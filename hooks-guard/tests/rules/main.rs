@@ -74,8 +74,8 @@ fn network(target: &str) -> PermissionRequest {
 
 fn found(request: &PermissionRequest) -> Judgement {
     match (&request.file, &request.network) {
-        (Some(file), _) => Judgement::of_file(file, &request.command),
-        (None, Some(access)) => Judgement::of_network(access, &request.command),
+        (Some(file), _) => file.judge(&request.command),
+        (None, Some(access)) => access.judge(&request.command),
         (None, None) => Classifier::new()
             .judge(&request.command, None)
             .expect("it is a command"),

@@ -191,9 +191,8 @@ fn unseen(part: &Part) -> bool {
         .filter(|touch| touch.effect > Crud::Read)
         .any(|touch| unknown(&touch.path.text));
     let name = part.words.first().map_or("", |word| base_name(&word.text));
-    let shell = Tables::embedded().program(name);
-    let text = shell.is_some_and(|program| program.is_shell())
-        && part.words.iter().any(|word| unknown(&word.text));
+    let text =
+        Tables::embedded().is_shell(name) && part.words.iter().any(|word| unknown(&word.text));
     let program = part.words.first().is_some_and(|word| !word.known);
     active(part) && (written || text || program)
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::super::scene::base_name;
 use super::{Matter, Protected, active};
 use crate::classify::{Part, UNKNOWN};
-use crate::host;
+use hooks_classify::host;
 
 /// Programs that speak to an address that they are given.
 const CLIENTS: &[&str] = &[

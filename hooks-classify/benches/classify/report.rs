@@ -1,0 +1,203 @@
+//! The section of the page of figures: everything in it is measured when it is written.
+
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::Instant;
+
+use hooks_classify::{Classifier, Method};
+
+use crate::page::{judged, missed};
+use crate::workload::{self, Parsers, SHAPES};
+
+/// Where the section begins; it ends where another's does.
+pub(crate) const MARK: &str = "<!-- the classifier -->";
+
+const MEDIAN_TARGET: f64 = 100.0;
+const PERCENTILE_TARGET: f64 = 1_000.0;
+/// A character of a command of 10 000 may take so many times one of a command
+/// of 1 000 characters.
+const LINEAR_TARGET: f64 = 1.5;
+const START_TARGET: f64 = 20.0;
+
+const ROUNDS: usize = 5;
+/// Commands of one shape and length.
+const VARIANTS: usize = 67;
+const STARTS: usize = 21;
+
+pub(crate) fn section() -> Result<String, String> {
+    let mut misses = Vec::new();
+    let mut text = format!(
+        "{MARK}\n\n## The classifier\n\n\
+         Written by `cargo bench -p hooks-classify --bench classify -- write`, in one process. \
+         The parsers are those that judge every command, called alone; *both* is their sum: what \
+         a classifier that uses them takes at least.\n"
+    );
+    eprintln!("everyday commands");
+    everyday(&mut text, &mut misses);
+    eprintln!("long commands");
+    long(&mut text, &mut misses);
+    eprintln!("first start");
+    first_start(&mut text, &mut misses)?;
+    text += &missed(&misses);
+    Ok(text)
+}
+
+/// Microseconds of the classifier, of brush-parser and of tree-sitter, that a
+/// share of the runs does not exceed, for each of the commands, of which there
+/// is a list for each of the three.
+///
+/// One command after the other, so that none is found in a cache: brush-parser
+/// remembers the last 64 texts.
+fn times(
+    classifier: &Classifier,
+    parsers: &mut Parsers,
+    commands: [&[String]; 3],
+    part: f64,
+) -> Vec<[f64; 3]> {
+    let mut samples = vec![[const { Vec::new() }; 3]; commands[0].len()];
+    for _ in 0..ROUNDS {
+        for (command, samples) in commands[0].iter().zip(&mut samples) {
+            samples[0].push(once(|| workload::classify(classifier, command)));
+        }
+        for (command, samples) in commands[1].iter().zip(&mut samples) {
+            samples[1].push(once(|| parsers.brush(command)));
+        }
+        for (command, samples) in commands[2].iter().zip(&mut samples) {
+            samples[2].push(once(|| parsers.tree(command)));
+        }
+    }
+    samples
+        .into_iter()
+        .map(|samples| samples.map(|samples| share(samples, part)))
+        .collect()
+}
+
+fn once(run: impl FnOnce()) -> f64 {
+    let began = Instant::now();
+    run();
+    began.elapsed().as_secs_f64() * 1e6
+}
+
+/// The value that this share of the samples does not exceed.
+fn share(mut samples: Vec<f64>, share: f64) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[((samples.len() - 1) as f64 * share).round() as usize]
+}
+
+fn everyday(text: &mut String, misses: &mut Vec<String>) {
+    let (classifier, mut parsers) = (Classifier::new(), Parsers::new());
+    let commands = workload::everyday();
+    workload::repeat(1);
+    let mut columns = [const { Vec::new() }; 4];
+    for [all, brush, tree] in times(&classifier, &mut parsers, [&commands; 3], 0.5) {
+        for (column, time) in columns.iter_mut().zip([all, brush, tree, brush + tree]) {
+            column.push(time);
+        }
+    }
+    let characters: usize = commands.iter().map(|command| command.chars().count()).sum();
+    let _ = write!(
+        text,
+        "\nThe {} everyday commands of the corpus, {} characters each on average; a command's \
+         time is the median of {ROUNDS} runs, in microseconds.\n\n\
+         | | classifier | target | brush-parser | tree-sitter | both |\n\
+         |---|---:|---:|---:|---:|---:|\n",
+        commands.len(),
+        characters / commands.len()
+    );
+    for (name, part, target) in [
+        ("median", 0.5, Some(MEDIAN_TARGET)),
+        ("99th percentile", 0.99, Some(PERCENTILE_TARGET)),
+        ("longest", 1.0, None),
+    ] {
+        let [all, brush, tree, both] = columns.clone().map(|column| share(column, part));
+        let reached = target.is_none_or(|target| all < target);
+        let shown = judged(format!("{all:.1}"), reached);
+        let target = target.map_or("–".into(), |target| format!("< {target:.0}"));
+        let _ = writeln!(
+            text,
+            "| {name} | {shown} | {target} | {brush:.1} | {tree:.1} | {both:.1} |"
+        );
+        if !reached {
+            misses.push(format!("{name}: {all:.1} µs, not {target} µs"));
+        }
+    }
+}
+
+fn long(text: &mut String, misses: &mut Vec<String>) {
+    let (classifier, mut parsers) = (Classifier::new(), Parsers::new());
+    let _ = write!(
+        text,
+        "\nNanoseconds a character, of commands of about so many characters, in the fastest of {} \
+         runs: what takes longer than a slice of time is interrupted on a busy machine. *Growth* is that of \
+         the last column over that of the one before it, beside that of both parsers.\n\n\
+         | Shape | 100 | 1 000 | 10 000 | growth | target | both parsers, 10 000 | their growth |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|\n",
+        ROUNDS * VARIANTS
+    );
+    for shape in &SHAPES {
+        let mut columns = Vec::new();
+        for most in [100, 1_000, 10_000] {
+            // So many that none is remembered.
+            let mut commands = (0..3).map(|list| {
+                let numbers = list * VARIANTS..(list + 1) * VARIANTS;
+                numbers.map(|n| shape.of(most, n)).collect::<Vec<_>>()
+            });
+            let [own, brush, tree] = [(); 3].map(|()| commands.next().unwrap_or_default());
+            let length = own[0].len() as f64;
+            let verdict = classifier.classify(&own[0]).expect("a command");
+            assert_ne!(verdict.method, Method::Fallback, "{}", shape.name);
+            assert!(verdict.confidence > 0.5, "{}: {verdict:?}", shape.name);
+            let times = times(&classifier, &mut parsers, [&own, &brush, &tree], 0.0);
+            let [all, brush, tree] =
+                [0, 1, 2].map(|at| share(times.iter().map(|times| times[at]).collect(), 0.0));
+            columns.push((all * 1e3 / length, (brush + tree) * 1e3 / length));
+        }
+        let (growth, theirs) = (columns[2].0 / columns[1].0, columns[2].1 / columns[1].1);
+        let reached = growth <= LINEAR_TARGET;
+        let _ = writeln!(
+            text,
+            "| {} | {:.0} | {:.0} | {:.0} | {} | ≤ {LINEAR_TARGET} | {:.0} | {theirs:.2} |",
+            shape.name,
+            columns[0].0,
+            columns[1].0,
+            columns[2].0,
+            judged(format!("{growth:.2}"), reached),
+            columns[2].1,
+        );
+        if !reached {
+            misses.push(format!(
+                "{}: a character takes {growth:.2} times as long, not {LINEAR_TARGET}; with the \
+                 parsers alone {theirs:.2} times",
+                shape.name
+            ));
+        }
+    }
+}
+
+fn first_start(text: &mut String, misses: &mut Vec<String>) -> Result<(), String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut samples = Vec::new();
+    for _ in 0..STARTS {
+        let output = Command::new(&own)
+            .arg(workload::START)
+            .output()
+            .map_err(|error| error.to_string())?;
+        let shown = String::from_utf8_lossy(&output.stdout);
+        let time = shown.trim().parse::<f64>();
+        samples.push(time.map_err(|error| format!("the first start printed {shown:?}: {error}"))?);
+    }
+    let time = share(samples, 0.5);
+    let reached = time < START_TARGET;
+    let _ = writeln!(
+        text,
+        "\nThe first command in a new process, with what has to be loaded for it: {} ms (target < \
+         {START_TARGET:.0} ms).",
+        judged(format!("{time:.2}"), reached)
+    );
+    if !reached {
+        misses.push(format!(
+            "first start: {time:.2} ms, not {START_TARGET:.0} ms"
+        ));
+    }
+    Ok(())
+}

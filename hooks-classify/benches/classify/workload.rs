@@ -1,0 +1,134 @@
+//! The commands that are judged, and who judges them.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+use hooks_classify::Classifier;
+use serde::Deserialize;
+
+/// The argument that asks for [`start`].
+pub(crate) const START: &str = "start";
+
+#[derive(Deserialize)]
+struct Line {
+    command: String,
+}
+
+/// What people and agents type every day.
+pub(crate) fn everyday() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/everyday.jsonl");
+    fs::read_to_string(path)
+        .expect("the corpus")
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| serde_json::from_str::<Line>(line).expect("a command"))
+        .map(|line| line.command)
+        .collect()
+}
+
+/// The parsers, as the classifier uses them, without what it makes of it.
+pub(crate) struct Parsers {
+    tree: tree_sitter::Parser,
+    options: brush_parser::ParserOptions,
+}
+
+impl Parsers {
+    pub(crate) fn new() -> Self {
+        let mut tree = tree_sitter::Parser::new();
+        tree.set_language(&tree_sitter_bash::LANGUAGE.into())
+            .expect("the grammar fits the library");
+        Self {
+            tree,
+            options: brush_parser::ParserOptions::default(),
+        }
+    }
+
+    pub(crate) fn brush(&self, text: &str) {
+        let _ = black_box(
+            brush_parser::Parser::new(black_box(text).as_bytes(), &self.options).parse_program(),
+        );
+    }
+
+    pub(crate) fn tree(&mut self, text: &str) {
+        black_box(self.tree.parse(black_box(text), None));
+    }
+}
+
+pub(crate) fn classify(classifier: &Classifier, text: &str) {
+    black_box(classifier.classify(black_box(text)).expect("a command"));
+}
+
+pub(crate) fn repeat(times: u32) {
+    let classifier = Classifier::new();
+    let commands = everyday();
+    for _ in 0..times {
+        for command in &commands {
+            classify(&classifier, command);
+        }
+    }
+}
+
+/// The first command of a process; says how many milliseconds it took.
+pub(crate) fn start() {
+    let began = Instant::now();
+    let classifier = Classifier::new();
+    classify(&classifier, "git status && cargo test | tail -3");
+    println!("{}", began.elapsed().as_secs_f64() * 1e3);
+}
+
+/// How a command may be long.
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
+    before: &'static str,
+    repeated: &'static str,
+    after: &'static str,
+}
+
+pub(crate) const SHAPES: [Shape; 10] = [
+    shape("one long word", "echo ", "abcdefghij", ""),
+    shape("many words", "echo", " abcdefghi", ""),
+    shape("one quoted text", "git commit -m \"", "some words ", "\""),
+    shape("many options", "grep x", " --include='*.rs'", ""),
+    shape("a list", "ls src", "; cat a.txt", ""),
+    shape("a list with `&&`", "ls src", " && cat a.txt", ""),
+    shape("a pipeline", "cat a.txt", " | grep word", ""),
+    shape(
+        "groups, ten deep",
+        "ls",
+        "; { { { { { { { { { { ls src; }; }; }; }; }; }; }; }; }; }",
+        "",
+    ),
+    shape(
+        "substitutions, three deep",
+        "ls",
+        "; echo $(echo $(echo $(ls src)))",
+        "",
+    ),
+    shape("a here-document", "cat <<'E'\n", "some words\n", "E"),
+];
+
+const fn shape(
+    name: &'static str,
+    before: &'static str,
+    repeated: &'static str,
+    after: &'static str,
+) -> Shape {
+    Shape {
+        name,
+        before,
+        repeated,
+        after,
+    }
+}
+
+impl Shape {
+    /// A command of this shape, as long as it can be within `most` characters;
+    /// another for each number.
+    pub(crate) fn of(&self, most: usize, number: usize) -> String {
+        let before = format!("ls {number:04}\n{}", self.before);
+        let times = (most - before.len() - self.after.len()) / self.repeated.len();
+        format!("{before}{}{}", self.repeated.repeat(times), self.after)
+    }
+}

@@ -1,0 +1,131 @@
+//! What the caller says about where a command belongs.
+//!
+//! It is not trusted: it can make a class stronger, and never weaker.
+
+use super::{Classification, Crud, Decision};
+
+/// The text of a command as the words of a program, where a context names one.
+///
+/// Somebody who works in `git` may say `tag -d v1` for `git tag -d v1`. That is looked at
+/// only where the command as it stands is not understood, so that no read is ever confirmed
+/// because of a context.
+pub(super) fn within(
+    command: &str,
+    context: Option<&str>,
+    verdict: &Classification,
+    known: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let program = context?.trim();
+    let open = !verdict.understood() && verdict.crud < Crud::Delete;
+    (open && known(program)).then(|| format!("{program} {command}"))
+}
+
+/// A verdict, raised by that of the same command as the words of a program.
+pub(super) fn raised(
+    verdict: Classification,
+    program: &str,
+    inner: &Classification,
+) -> Classification {
+    let Some(deciding) = inner.findings.first() else {
+        return verdict;
+    };
+    if !inner.understood() || inner.crud <= verdict.crud {
+        return verdict;
+    }
+    // The program and the blank behind it are no part of the command.
+    let place = |at: usize| at.saturating_sub(program.chars().count() + 1);
+    Classification {
+        crud: inner.crud,
+        decision: Decision::RequiresConfirmation,
+        reasoning: format!(
+            "taken for a command of `{program}`, as the context says: {} (characters {}–{})",
+            deciding.reason,
+            place(deciding.start_character),
+            place(deciding.end_character)
+        ),
+        explanation: format!(
+            "In the context of `{program}`: {}. {}",
+            deciding.reason, verdict.explanation
+        ),
+        ..verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Classification, Classifier, Crud, Decision};
+
+    fn within(command: &str, context: &str) -> Classification {
+        let classifier = Classifier::new();
+        let verdict = classifier.classify_in(command, Some(context)).unwrap();
+        let plain = classifier.classify(command).unwrap();
+        assert!(verdict.crud >= plain.crud, "{command}");
+        assert_eq!(verdict.decision, plain.decision, "{command}");
+        verdict
+    }
+
+    #[test]
+    fn p_01_a_command_that_is_not_understood_is_read_as_one_of_the_context() {
+        for (command, context, class) in [
+            ("tag -d v1", "git", Crud::Delete),
+            ("push --force", " git ", Crud::Delete),
+            ("push", "git", Crud::Update),
+            ("delete pod web", "kubectl", Crud::Delete),
+            ("destroy", "terraform", Crud::Delete),
+        ] {
+            let verdict = within(command, context);
+            assert_eq!(verdict.crud, class, "{command}");
+            assert_eq!(verdict.decision, Decision::RequiresConfirmation);
+            assert!(verdict.confidence <= 0.6, "{verdict:?}");
+        }
+        let reasoning = within("tag -d v1", "git").reasoning;
+        assert!(
+            reasoning.starts_with("taken for a command of `git`, as the context says: "),
+            "{reasoning}"
+        );
+        assert!(reasoning.ends_with("(characters 4–6)"), "{reasoning}");
+    }
+
+    #[test]
+    fn p_01_what_is_understood_stays_as_it_is_whatever_the_context_says() {
+        let classifier = Classifier::new();
+        for command in [
+            "ls -la",
+            "test -f a",
+            "rm x",
+            "git status",
+            "top",
+            "mkdir a",
+        ] {
+            for context in ["git", "npm", "docker", "kubectl", "production", ""] {
+                let plain = classifier.classify(command).unwrap();
+                let verdict = within(command, context);
+                assert_eq!(
+                    (verdict.crud, verdict.reasoning),
+                    (plain.crud, plain.reasoning)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn p_01_a_context_lowers_nothing_and_allows_nothing() {
+        for (command, context) in [
+            ("get pods", "kubectl"),
+            ("log --oneline", "git"),
+            ("frobnicate", "git"),
+            ("frobnicate", "git log #"),
+            ("frobnicate", "echo"),
+            ("frobnicate", "nothing that is known"),
+            ("if true; then", "git"),
+        ] {
+            let verdict = within(command, context);
+            assert_eq!(verdict.crud, Crud::Create, "{command}");
+            assert_eq!(
+                verdict.decision,
+                Decision::RequiresConfirmation,
+                "{command}"
+            );
+        }
+    }
+}

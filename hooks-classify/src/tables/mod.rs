@@ -1,0 +1,675 @@
+//! What is known about programs: the tables in `programs/`, each read when its
+//! program is first met.
+
+mod call;
+mod load;
+mod private;
+mod request;
+mod secrets;
+
+mod embedded {
+    //! The files, where the programs stand in them, and their names in order.
+    include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+}
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+pub(crate) use call::{Call, Given, Operand};
+pub(crate) use request::members;
+
+use super::Crud;
+
+use embedded::{COUNT, FILES, NAMES, SECTIONS};
+
+const VARIABLES: &str = include_str!("../../programs/variables.toml");
+const SECRETS: &str = include_str!("../../programs/secrets.toml");
+
+/// What a call does, as a table says it. The strongest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Effect {
+    Read,
+    Create,
+    /// Runs code that the command line does not show.
+    Code,
+    /// Not understood.
+    Unknown,
+    Update,
+    Delete,
+}
+
+impl Effect {
+    pub(crate) fn crud(self) -> Crud {
+        match self {
+            Self::Read => Crud::Read,
+            Self::Create | Self::Code | Self::Unknown => Crud::Create,
+            Self::Update => Crud::Update,
+            Self::Delete => Crud::Delete,
+        }
+    }
+}
+
+/// How the options of a program are told apart from its operands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Style {
+    Gnu,
+    Posix,
+    Single,
+    Bundled,
+    Assign,
+    /// As `Single`, with `/name:value` for `-name=value`, in any case.
+    Slash,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Role {
+    Text,
+    Input,
+    /// A file of which facts are printed, and not its contents.
+    Name,
+    /// A file that may name programs, unless it is one of the user's own.
+    Settings,
+    Output,
+    Append,
+    Update,
+    Delete,
+    Argv {
+        more: bool,
+    },
+    Shell,
+    Program,
+    /// The name of something built in, or the path of code to load.
+    Module,
+    /// A program that shows what it is given: the usual ones do no more.
+    Pager,
+    Script(Language),
+    ScriptFile,
+    Url,
+    Send,
+    /// A line of the head of a request: `Name: value`.
+    Header,
+    /// Text that shapes what is printed, and leaves this machine not at all.
+    Format,
+    /// The server in the place of the user's own, which gets the user's credentials.
+    Endpoint,
+    /// The name of the machine that is spoken to, which may not be a word of an address.
+    Host,
+    Config,
+    /// A whole request as JSON or YAML, whose members are options.
+    Request,
+    /// The name of a setting that is printed.
+    Setting,
+    /// A pattern of the names of files that are read.
+    Filter,
+    /// A file with the names of files that are read; `-` is the standard input.
+    List,
+    /// The folder in which the program runs, and its relative paths begin.
+    Folder,
+    /// The method of a request, as HTTP names them.
+    Method,
+}
+
+/// The language of a script that a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the names of the languages")]
+pub enum Language {
+    Sed,
+    Awk,
+    Python,
+    Perl,
+    Ruby,
+    Node,
+    Php,
+    Lua,
+    Jq,
+    Sql,
+    Redis,
+    PowerShell,
+    Mongo,
+    Cmd,
+    /// One that has no judge of its own.
+    Code,
+}
+
+impl Language {
+    /// Returns whether programs of the language read data from their standard input: the script
+    /// of `sed`, `awk` and `jq` is one of their words or a file.
+    fn filters(self) -> bool {
+        matches!(self, Self::Sed | Self::Awk | Self::Jq)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Takes {
+    Nothing,
+    Value,
+    /// Only where it is joined to the option.
+    Maybe,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Verb {
+    Raises(Effect),
+    Means(Effect),
+    Only(Effect),
+    Reveals,
+    /// As `Means(Read)` and `Reveals`.
+    MeansSecret,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Opt {
+    pub(crate) takes: Takes,
+    pub(crate) role: Role,
+    pub(crate) verb: Option<Verb>,
+    /// Whether its program reads it as an option behind an operand, too.
+    pub(crate) permutes: bool,
+}
+
+impl Opt {
+    /// Returns true if the option makes a call harmless: `--help`, `--dry-run`.
+    pub(crate) fn exempts(&self) -> bool {
+        matches!(
+            self.verb,
+            Some(Verb::Only(Effect::Read) | Verb::Means(Effect::Read))
+        )
+    }
+
+    /// Returns true if the option does more than read.
+    pub(crate) fn changes(&self) -> bool {
+        match self.verb {
+            Some(Verb::Raises(_) | Verb::Reveals | Verb::MeansSecret) => true,
+            Some(Verb::Means(effect) | Verb::Only(effect)) if effect != Effect::Read => true,
+            _ => !matches!(
+                self.role,
+                Role::Text | Role::Input | Role::Filter | Role::List | Role::Folder
+            ),
+        }
+    }
+}
+
+/// How many operands a role takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Count {
+    One,
+    Maybe,
+    Many,
+}
+
+/// Where a program takes commands from, such as a pager's `!rm x`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Keyboard {
+    /// Its standard input, where that is a terminal.
+    Input,
+    /// The terminal, wherever its standard input comes from.
+    Keys,
+    /// The terminal, if its standard output is one.
+    Screen,
+}
+
+/// When a program takes commands from a terminal.
+#[derive(Clone, Debug)]
+pub(crate) struct Terminal {
+    pub(crate) reads: Keyboard,
+    /// Options with which it takes none.
+    pub(crate) off: Vec<String>,
+    /// Options with which it takes them all the same.
+    pub(crate) on: Vec<String>,
+    /// The number of operands from which on it takes none.
+    pub(crate) operands: Option<usize>,
+}
+
+/// When a program shows its output in the pager of the user.
+#[derive(Clone, Debug)]
+pub(crate) struct Pager {
+    /// Options with which it does not; `None` if it does so only with an option.
+    pub(crate) off: Option<Vec<String>>,
+    /// Options with which it does.
+    pub(crate) on: Vec<String>,
+}
+
+/// When a program prints the contents of its operands with the role `name`, and not only facts about
+/// them.
+#[derive(Clone, Debug)]
+pub(crate) struct Contents {
+    /// Options with which it does not.
+    pub(crate) off: Vec<String>,
+    /// Options with which it does.
+    pub(crate) on: Vec<String>,
+    /// Names of the command that does so only with an option of `on`.
+    pub(crate) only_on: Vec<String>,
+}
+
+/// When a program reads all that lies in a folder: always if `on` is empty.
+#[derive(Clone, Debug)]
+pub(crate) struct Recurses {
+    /// Options with which it does.
+    pub(crate) on: Vec<String>,
+    /// Options with which it does not.
+    pub(crate) off: Vec<String>,
+    /// Names of the program that does so without an option.
+    pub(crate) names: Vec<String>,
+}
+
+/// A program or one of its commands.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) does: String,
+    pub(crate) effect: Effect,
+    pub(crate) given: Option<Effect>,
+    pub(crate) operands: Vec<(Role, Count)>,
+    pub(crate) options: HashMap<String, Opt>,
+    pub(crate) style: Style,
+    pub(crate) judge: Option<String>,
+    pub(crate) commands: HashMap<String, Arc<Program>>,
+    /// Commands whose names are patterns, in the order of the table.
+    pub(crate) patterns: Vec<(String, Arc<Program>)>,
+    /// The path of a command of the same program whose commands are tried
+    /// after its own.
+    pub(crate) commands_of: Option<String>,
+    pub(crate) options_anywhere: bool,
+    pub(crate) reveals: Option<String>,
+    /// The secret that it prints if it has an operand.
+    pub(crate) reveals_given: Option<String>,
+    pub(crate) sends: bool,
+    /// Whether addresses among its words are no more than text to it.
+    pub(crate) offline: bool,
+    /// Whether its words may be a place on another machine without `://`: `host:path`.
+    pub(crate) hosts: bool,
+    /// Whether the machines that it names are only looked up or tried, and give it nothing.
+    pub(crate) probes: bool,
+    /// Variables that it shows to the machine that it asks.
+    pub(crate) shows: Vec<String>,
+    /// Whether what `only` does something does so as the first word alone.
+    pub(crate) only_first: bool,
+    /// Whether what looks like an option behind an operand is one more operand.
+    pub(crate) options_first: bool,
+    /// Whether it reads options behind an operand, too.
+    pub(crate) permutes: bool,
+    pub(crate) terminal: Option<Terminal>,
+    pub(crate) pager: Option<Pager>,
+    pub(crate) contents: Option<Contents>,
+    /// When it reads all that lies in a folder which it is given.
+    pub(crate) recurses: Option<Recurses>,
+    /// The folder below which it finds files of its own accord.
+    pub(crate) finds: Option<String>,
+    /// Words that alone behind it print its help.
+    pub(crate) help: Vec<String>,
+    pub(crate) variables: Vec<String>,
+    pub(crate) harmless_config: Vec<String>,
+    /// `runs_input` of the table, or of the table of the program that it is a command of.
+    pub(crate) runs_input: bool,
+    /// The files that decide what it does, at least one of which it needs; those of the program
+    /// above it if the table has none.
+    pub(crate) decided_by: Vec<Decides>,
+    /// The files that decide what it does and may all be missing.
+    pub(crate) configured_by: Vec<Decides>,
+    /// The scripts of `package.json` or `composer.json` that it runs, and `operand` for the one
+    /// that its first operand names.
+    pub(crate) package_scripts: Vec<String>,
+    /// Whether it may put other files in place of those that are there.
+    pub(crate) replaces_files: bool,
+}
+
+/// Which files decide what a call does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Decides {
+    /// The values of these options.
+    Options(Vec<String>),
+    /// The first operand.
+    Operand,
+    /// Every operand.
+    Operands,
+    /// A file of this name in the folder that an operand names.
+    InOperand(String),
+    /// A file of this name, for a command of the program that its table does not know.
+    UnknownCommand(String),
+    /// A file of this name where the program runs; with `^` there and in every folder above.
+    Manifest(String),
+}
+
+/// How a program may run code from its standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunsInput {
+    /// The standard input is data, as far as the table tells.
+    No,
+    /// The program is a wrapper: it hands its standard input to the command among its words, and
+    /// may start a shell where there is none.
+    ByCommand,
+    /// The standard input may hold code or commands.
+    Yes,
+}
+
+impl Program {
+    /// Returns how the program may run its standard input, derived from what its table says it
+    /// does with code: an interpreter takes a script, a client statements, a wrapper a command.
+    pub(crate) fn runs_input(&self) -> RunsInput {
+        let takes = |role: Role| match role {
+            Role::Script(language) => !language.filters(),
+            Role::Shell | Role::ScriptFile | Role::Argv { more: true } => true,
+            _ => false,
+        };
+        // A file of code that an option names is often a setting of a program that is none.
+        let option = |option: &Opt| matches!(option.role, Role::Script(_)) && takes(option.role);
+        if self.runs_input
+            || self.effect == Effect::Code
+            || self.operands.iter().any(|(role, _)| takes(*role))
+            || self.options.values().any(option)
+        {
+            return RunsInput::Yes;
+        }
+        let command = |role: Role| matches!(role, Role::Argv { more: false });
+        match self.operands.iter().any(|(role, _)| command(*role)) {
+            true => RunsInput::ByCommand,
+            false => RunsInput::No,
+        }
+    }
+
+    /// Returns whether the program may connect to an address among its words. A text in a language of
+    /// its own connects only as code, which is judged by itself.
+    pub(crate) fn connects(&self) -> bool {
+        use Language::{Lua, Node, Perl, Php, Python, Ruby};
+        let interprets =
+            |role: Role| matches!(role, Role::Script(Python | Node | Perl | Ruby | Php | Lua));
+        let options = self.options.values().map(|option| option.role);
+        let operands = self.operands.iter().map(|(role, _)| *role);
+        !self.offline && !options.chain(operands).any(interprets)
+    }
+
+    /// The command that a word names: by name, then by pattern, then among
+    /// those of the command that `commands_of` names.
+    pub(crate) fn command<'a>(&'a self, root: &'a Self, word: &str) -> Option<&'a Arc<Self>> {
+        self.own_command(word).or_else(|| {
+            let mut place = root;
+            for name in self.commands_of.as_deref()?.split_whitespace().skip(1) {
+                place = place.commands.get(name).or_else(|| {
+                    place
+                        .patterns
+                        .iter()
+                        .find(|(pattern, _)| pattern == name)
+                        .map(|(_, c)| c)
+                })?;
+            }
+            place.own_command(word)
+        })
+    }
+
+    fn own_command(&self, word: &str) -> Option<&Arc<Self>> {
+        self.commands.get(word).or_else(|| {
+            self.patterns
+                .iter()
+                .find(|(pattern, _)| matches(pattern, word))
+                .map(|(_, command)| command)
+        })
+    }
+
+    pub(crate) fn has_commands(&self) -> bool {
+        !self.commands.is_empty() || !self.patterns.is_empty() || self.commands_of.is_some()
+    }
+
+    /// Adds the judges that this names and that do not exist.
+    fn missing_judges(&self, missing: &mut Vec<String>) {
+        if let Some(judge) = &self.judge
+            && !super::judge::SPECIALS
+                .iter()
+                .any(|(known, _)| known == judge)
+        {
+            missing.push(format!(
+                "what `{}` names the judge `{judge}`, which does not exist",
+                self.does
+            ));
+        }
+        let patterns = self.patterns.iter().map(|(_, command)| command);
+        for command in self.commands.values().chain(patterns) {
+            command.missing_judges(missing);
+        }
+    }
+
+    /// Returns whether its words may be text of a shell: the judge of its table reads them so.
+    pub(crate) fn is_shell(&self) -> bool {
+        let judge = self.judge.as_deref();
+        matches!(judge, Some("shell" | "fish" | "eval" | "source"))
+    }
+
+    /// Whether every call has the one effect.
+    pub(crate) fn single(&self) -> bool {
+        !self.has_commands()
+            && self.given.is_none()
+            && self.judge.is_none()
+            && self.options.values().all(|option| option.verb.is_none())
+    }
+}
+
+/// A variable that changes what programs do.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    pub(crate) pattern: String,
+    pub(crate) why: String,
+    pub(crate) harmless: Vec<String>,
+    /// Folders of the system: a list of them, separated by colons, changes nothing.
+    pub(crate) harmless_folders: Vec<String>,
+    /// The only values with which it changes anything, if not all do.
+    pub(crate) only: Vec<String>,
+}
+
+/// What is known of programs, variables and files that hold secrets.
+#[derive(Debug)]
+pub struct Tables {
+    /// By section; `None` where what is embedded is wrong.
+    programs: [OnceLock<Option<Arc<Program>>>; COUNT],
+    variables: Vec<Variable>,
+    secrets: secrets::Paths,
+}
+
+impl Tables {
+    /// Returns the tables that are compiled into this crate.
+    pub fn embedded() -> &'static Self {
+        static TABLES: OnceLock<Tables> = OnceLock::new();
+        TABLES.get_or_init(|| Self {
+            programs: [const { OnceLock::new() }; COUNT],
+            variables: load::variables(VARIABLES).unwrap_or_default(),
+            secrets: load::secrets(SECRETS).unwrap_or_default(),
+        })
+    }
+
+    /// The names of all programs, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns whether the words of a program may be text of a shell, such as those of `sh` and `eval`.
+    #[must_use]
+    pub fn is_shell(&self, name: &str) -> bool {
+        self.program(name).is_some_and(|program| program.is_shell())
+    }
+
+    pub(crate) fn program(&self, name: &str) -> Option<&Arc<Program>> {
+        self.named(name).or_else(|| {
+            let stem = name.get(..name.len().checked_sub(4)?)?;
+            name.to_ascii_lowercase()
+                .ends_with(".exe")
+                .then(|| self.named(stem))?
+        })
+    }
+
+    fn named(&self, name: &str) -> Option<&Arc<Program>> {
+        let at = NAMES.binary_search_by_key(&name, |(name, _)| name).ok()?;
+        let section = NAMES[at].1;
+        self.programs[section]
+            .get_or_init(|| read(section).ok().map(Arc::new))
+            .as_ref()
+    }
+
+    /// Returns whether a program that may run its standard input has this name, or this name without
+    /// a version: `python3.99` is a `python`. For programs of which no table read the words.
+    #[must_use]
+    pub fn names_an_interpreter(&self, name: &str) -> bool {
+        let runs = |name: &str| {
+            let program = self.program(name);
+            program.is_some_and(|program| program.runs_input() != RunsInput::No)
+        };
+        let digit = name.find(|c: char| c.is_ascii_digit());
+        let stem = digit.map(|at| name[..at].trim_end_matches(['-', '.', '_']));
+        runs(name) || stem.is_some_and(runs)
+    }
+
+    /// What is wrong in the embedded tables.
+    pub(crate) fn mistakes(&self) -> Vec<String> {
+        let mut mistakes: Vec<String> = NAMES
+            .windows(2)
+            .filter(|pair| pair[0].0 == pair[1].0)
+            .map(|pair| format!("`{}` is in the tables twice", pair[0].0))
+            .collect();
+        mistakes.extend(load::variables(VARIABLES).err().map(|e| e.to_string()));
+        mistakes.extend(load::secrets(SECRETS).err().map(|e| e.to_string()));
+        for section in 0..COUNT {
+            match read(section) {
+                Ok(program) => program.missing_judges(&mut mistakes),
+                Err(error) => mistakes.push(error.to_string()),
+            }
+        }
+        mistakes
+    }
+
+    /// Why setting `name` to `value` changes what runs, if it does.
+    pub(crate) fn variable(&self, name: &str, value: Option<&str>) -> Option<&Variable> {
+        self.variables.iter().find(|variable| {
+            variable.only.is_empty()
+                && matches(&variable.pattern, name)
+                && !value.is_some_and(|value| {
+                    let of_system = |folder: &str| {
+                        let mut folders = variable.harmless_folders.iter();
+                        folders.any(|known| known == folder)
+                    };
+                    value.split(':').all(of_system)
+                        || variable.harmless.iter().any(|harmless| {
+                            // What a `*` stands for is one word.
+                            matches(harmless, value)
+                                && (harmless == "*"
+                                    || !harmless.contains('*')
+                                    || !value.contains(|c: char| {
+                                        c.is_whitespace() || "`$;&|<>()".contains(c)
+                                    }))
+                        })
+                })
+        })
+    }
+
+    /// Returns the variable that changes what runs with values of a kind only, if `value` is one of
+    /// them. A list begins with `(`.
+    pub(crate) fn special_value(&self, name: &str, value: &str) -> Option<&Variable> {
+        let unknown = value.contains(crate::judge::UNKNOWN);
+        let list = value.starts_with('(');
+        self.variables.iter().find(|variable| {
+            let counts = |only: &String| match only.as_str() {
+                "$" => unknown,
+                only if only.starts_with('(') && list && unknown => true,
+                only => matches(only, value),
+            };
+            !variable.only.is_empty()
+                && matches(&variable.pattern, name)
+                && variable.only.iter().any(counts)
+                && !variable.harmless.iter().any(|text| matches(text, value))
+        })
+    }
+
+    /// Whether a path is one of those that hold secrets.
+    #[must_use]
+    pub fn secret(&self, path: &str) -> bool {
+        self.secrets.secret(path)
+    }
+
+    /// Whether reading all of a path reads secrets: it is one, or a folder of them, or may be one
+    /// by what is not known of it.
+    #[must_use]
+    pub fn secret_within(&self, path: &str) -> bool {
+        self.secrets.within(path)
+    }
+
+    /// Returns whether a name that is searched for, which may be a pattern, is one that secrets have.
+    #[must_use]
+    pub fn is_searched(&self, name: &str) -> bool {
+        self.secret(name) || self.secret(&name.to_lowercase()) || self.secrets.is_searched(name)
+    }
+
+    /// Returns whether one of the files that a path with open parts stands for may be a secret: it lies
+    /// in a folder that may hold secrets, and its name is not one of other files.
+    #[must_use]
+    pub fn may_be_private(&self, path: &str) -> bool {
+        self.secrets.private.may_be(path) && !self.secrets.harmless(path)
+    }
+
+    /// Returns whether reading a path and all that lies in it may read a secret.
+    #[must_use]
+    pub fn reads_secrets_below(&self, path: &str) -> bool {
+        self.may_be_private(path) || self.secrets.private.is_folder(path)
+    }
+
+    /// Returns whether files of this name, which may be a pattern, hold source text and no secrets.
+    pub(crate) fn is_source(&self, name: &str) -> bool {
+        self.secrets.private.is_source(name)
+    }
+
+    /// Returns the path that a variable has where the command does not set it: `~` for `HOME`.
+    pub(crate) fn known_place(&self, variable: &str) -> Option<&str> {
+        self.secrets.private.variable(variable)
+    }
+
+    /// Whether machines in clouds get their keys from a plain host.
+    pub(crate) fn gives_keys(&self, host: &str) -> bool {
+        self.secrets.hosts.iter().any(|known| known == host)
+    }
+
+    /// Returns the host of keys that stands in a text in lower case as a whole name: not as a part of
+    /// a longer one.
+    pub(crate) fn names_keys(&self, text: &str) -> Option<&str> {
+        let of_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let whole = |at: usize, host: &str| {
+            let before = text[..at].chars().next_back();
+            let mut after = text[at + host.len()..].chars();
+            let ends = match after.next() {
+                Some('.') => !after.next().is_some_and(of_name),
+                next => !next.is_some_and(of_name),
+            };
+            ends && !before.is_some_and(|c| of_name(c) || c == '.')
+        };
+        let mut hosts = self.secrets.hosts.iter();
+        let named = |host: &&String| {
+            let mut places = text.match_indices(host.as_str());
+            host.contains(['.', ':']) && places.any(|(at, _)| whole(at, host))
+        };
+        hosts.find(named).map(String::as_str)
+    }
+
+    /// Whether every file of a name is known to be none of those that hold secrets.
+    pub(crate) fn harmless(&self, name: &str) -> bool {
+        self.secrets.harmless(name)
+    }
+}
+
+fn read(section: usize) -> Result<Program, load::TableError> {
+    let (file, start, end) = SECTIONS[section];
+    let (name, text) = FILES[file];
+    load::section(name, &text[start..end])
+}
+
+/// Whether `text` matches a pattern in which `*` stands for anything.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(head) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or("");
+    for part in parts {
+        let Some(at) = text.find(part) else {
+            return false;
+        };
+        text = &text[at + part.len()..];
+    }
+    text.ends_with(last)
+}

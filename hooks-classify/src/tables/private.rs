@@ -1,0 +1,303 @@
+//! Folders in which a file that a command does not name may be a secret: home, its hidden folders,
+//! those of the system.
+
+use std::collections::HashMap;
+
+use super::matches;
+use super::secrets::{fits, open};
+use crate::judge::UNKNOWN;
+
+/// Folders that may hold secrets, and the exceptions.
+#[derive(Debug, Default)]
+pub(super) struct Private {
+    folders: Vec<Pattern>,
+    /// Folders within them that hold none.
+    open: Vec<Pattern>,
+    /// Names of source texts.
+    sources: Vec<String>,
+    /// Names that are those of files, and not of folders.
+    files: Vec<String>,
+    /// Folders of a home.
+    home: Vec<String>,
+    /// Variables with the folder or file that they name.
+    variables: HashMap<String, String>,
+}
+
+/// A folder of the table: `~/.*/**`.
+#[derive(Debug)]
+struct Pattern {
+    root: Root,
+    parts: Vec<String>,
+    /// Whether all that lies in the folder belongs to it.
+    below: bool,
+}
+
+/// Where a path begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Root {
+    Home,
+    System,
+    /// The current folder, or one that is not known.
+    Relative,
+}
+
+impl Private {
+    pub(super) fn new(
+        folders: &[String],
+        open: &[String],
+        sources: Vec<String>,
+        files: Vec<String>,
+        home: Vec<String>,
+        variables: HashMap<String, String>,
+    ) -> Self {
+        Self {
+            folders: folders.iter().map(|text| Pattern::new(text)).collect(),
+            open: open.iter().map(|text| Pattern::new(text)).collect(),
+            sources,
+            files,
+            home,
+            variables,
+        }
+    }
+
+    pub(super) fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// Returns whether a file somewhere below a folder may be a secret.
+    pub(super) fn holds(&self, folder: &str) -> bool {
+        let (root, parts) = place(folder);
+        self.covers(root, &parts)
+    }
+
+    /// Returns whether a path is a folder below which a file may be a secret, by all that is known.
+    pub(super) fn is_folder(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let is_file = !name.contains(open) && self.files.iter().any(|file| matches(file, name));
+        !is_file && self.holds(path)
+    }
+
+    /// Returns whether one of the files that a path with open parts stands for may be a secret.
+    pub(super) fn may_be(&self, path: &str) -> bool {
+        let (mut root, mut parts) = place(path);
+        let mut is_open = parts.iter().any(|part| part.contains(open));
+        // `$x/.config/app/key`: the folder that is not known may be a home.
+        if root == Root::Relative
+            && let [first, folder, ..] = parts.as_slice()
+            && first.contains(UNKNOWN)
+            && self.home.contains(folder)
+        {
+            parts.remove(0);
+            (root, is_open) = (Root::Home, true);
+        }
+        let Some((last, above)) = parts.split_last() else {
+            return false;
+        };
+        if !is_open
+            || self.open.iter().any(|one| one.is(root, &parts))
+            || !self.covers(root, above)
+            || self.is_source(last)
+        {
+            return false;
+        }
+        match root {
+            // Secrets of the system are known by their names; enough of another name excludes them.
+            Root::System => {
+                let known = last.chars().filter(|c| c.is_alphanumeric()).count();
+                last.contains(open) && known < 3
+            }
+            _ => true,
+        }
+    }
+
+    /// Returns whether files of this name, which may be a pattern, hold source text.
+    pub(super) fn is_source(&self, name: &str) -> bool {
+        self.sources.iter().any(|source| match name.contains(open) {
+            // The end of the name has to be known.
+            true => source
+                .strip_prefix('*')
+                .is_some_and(|end| name.ends_with(end)),
+            false => matches(source, name),
+        })
+    }
+
+    fn covers(&self, root: Root, parts: &[String]) -> bool {
+        self.folders.iter().any(|one| one.may_be(root, parts))
+            && !self.open.iter().any(|one| one.is(root, parts))
+    }
+}
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        let (text, below) = match text.strip_suffix("/**") {
+            Some(text) => (text, true),
+            None => (text, false),
+        };
+        let root = match text.starts_with('~') {
+            true => Root::Home,
+            false => Root::System,
+        };
+        let parts = text.split('/').filter(|part| !matches!(*part, "" | "~"));
+        Self {
+            root,
+            parts: parts.map(str::to_owned).collect(),
+            below,
+        }
+    }
+
+    /// Returns whether a path may be this folder, or lie in it.
+    fn may_be(&self, root: Root, parts: &[String]) -> bool {
+        let fit = |(part, pattern): (&String, &String)| fits(part, pattern);
+        self.reaches(root, parts) && parts.iter().zip(&self.parts).all(fit)
+    }
+
+    /// Returns whether a path is this folder, or lies in it, whatever its open parts stand for.
+    fn is(&self, root: Root, parts: &[String]) -> bool {
+        let fit = |(part, pattern): (&String, &String)| {
+            pattern == "*" || !part.contains(open) && matches(pattern, part)
+        };
+        self.reaches(root, parts) && parts.iter().zip(&self.parts).all(fit)
+    }
+
+    fn reaches(&self, root: Root, parts: &[String]) -> bool {
+        let (length, own) = (parts.len(), self.parts.len());
+        root == self.root && (length == own || self.below && length > own)
+    }
+}
+
+/// Returns where a path begins, and its parts. Each user's home is home.
+fn place(path: &str) -> (Root, Vec<String>) {
+    let home = ["$HOME", "${HOME}"]
+        .iter()
+        .find_map(|name| path.strip_prefix(name))
+        .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let (mut root, rest) = match (home, path.strip_prefix('~')) {
+        (Some(rest), _) => (Root::Home, rest),
+        // `~ada/x`
+        (None, Some(rest)) => (Root::Home, rest.find('/').map_or("", |at| &rest[at..])),
+        (None, None) if path.starts_with('/') => (Root::System, path),
+        (None, None) => (Root::Relative, path),
+    };
+    let mut parts: Vec<String> = Vec::new();
+    for part in rest.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.is_empty() && root == Root::Home => {
+                (root, parts) = (Root::System, vec!["home".to_owned()]);
+            }
+            ".." if root == Root::Relative && parts.last().is_none_or(|last| last == "..") => {
+                parts.push(part.to_owned());
+            }
+            ".." => drop(parts.pop()),
+            part => parts.push(part.to_owned()),
+        }
+        if root == Root::System
+            && let Some(new) = other_name(&parts)
+        {
+            (root, parts) = new;
+        }
+    }
+    (root, parts)
+}
+
+/// Returns what a folder of the system is by its other name: a home, the root, a folder of macOS.
+fn other_name(parts: &[String]) -> Option<(Root, Vec<String>)> {
+    let names: Vec<&str> = parts.iter().map(String::as_str).collect();
+    match names.as_slice() {
+        ["home" | "Users", _] | ["root"] | ["var", "root"] => Some((Root::Home, Vec::new())),
+        ["proc", _, "root"] | ["private"] => Some((Root::System, Vec::new())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UNKNOWN;
+    use crate::tables::Tables;
+
+    #[test]
+    fn home_and_its_hidden_folders_may_hold_secrets() {
+        let tables = Tables::embedded();
+        for folder in [
+            "~",
+            "~/",
+            "~/.",
+            "~ada",
+            "$HOME",
+            "${HOME}/.config",
+            "~/.config/app",
+            "~/projects/../.config",
+            "~/..",
+            "/home",
+            "/home/ada",
+            "/home/*/.config",
+            concat!("/Users", "/ada/Library/Mail"),
+            "/root",
+            "/proc/self/root/home/ada",
+            "/",
+            "//",
+            "/etc",
+            "/private/etc",
+            "/var/lib/app",
+            "/proc",
+            "/proc/1",
+            "/run/user/1000",
+            "~/.c*/app",
+        ] {
+            assert!(tables.reads_secrets_below(folder), "{folder}");
+        }
+        for folder in [
+            "src",
+            ".",
+            ".config",
+            "~/projects/app",
+            concat!("/home", "/ada/app"),
+            "/srv/app",
+            "/usr/include",
+            "/tmp/x",
+            "~/.cargo/registry/src",
+            concat!("/home", "/ada/.cargo/registry"),
+            "~/.rustup/toolchains",
+            "/proc/sys/net",
+            "/var/log/app",
+        ] {
+            assert!(!tables.reads_secrets_below(folder), "{folder}");
+        }
+    }
+
+    #[test]
+    fn patterns_in_such_folders_may_stand_for_secrets() {
+        let tables = Tables::embedded();
+        let unknown = format!("~/.config/{UNKNOWN}/settings");
+        let home = format!("{UNKNOWN}/.config/app/settings");
+        for path in [
+            home.as_str(),
+            "~/.config/*/settings",
+            "~/.c*/app/t*",
+            "~/*",
+            "~/.config/app/*",
+            "/home/*/.config/app/x?",
+            "/etc/*",
+            "/proc/1/*",
+            unknown.as_str(),
+        ] {
+            assert!(tables.may_be_private(path), "{path}");
+        }
+        let source = format!("{UNKNOWN}/.config/app/main.rs");
+        let project = format!("{UNKNOWN}/.github/workflows/ci.yml");
+        for path in [
+            source.as_str(),
+            project.as_str(),
+            "~/.config/app/settings",
+            "src/*",
+            "~/projects/*/config",
+            "/etc/*release",
+            "/proc/*/status",
+            "~/.config/nvim/lua/*.lua",
+            "~/.cargo/registry/src/*/serde-1*/Cargo.toml",
+            "/sys/class/*/address",
+        ] {
+            assert!(!tables.may_be_private(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Whole requests as JSON or YAML: their members are options of the command.
+
+use serde_json::Value;
+
+/// A member of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Member {
+    Flag(bool),
+    Text(String),
+}
+
+/// Returns the members of a request, or of all requests in a list, by the names of their options
+/// (`WithDecryption` is `--with-decryption`). Returns `None` if the text does not show them.
+pub(crate) fn members(text: &str) -> Option<Vec<(String, Member)>> {
+    if text.contains(crate::judge::UNKNOWN) {
+        return None;
+    }
+    if text.trim_start().starts_with(['{', '[']) {
+        let objects = match serde_json::from_str(text).ok()? {
+            Value::Array(parts) => parts,
+            whole => vec![whole],
+        };
+        let mut all = Vec::new();
+        for object in objects {
+            let Value::Object(object) = object else {
+                return None;
+            };
+            for (name, value) in object {
+                let member = match value {
+                    Value::Null => continue,
+                    Value::Bool(flag) => Member::Flag(flag),
+                    Value::String(text) => Member::Text(text),
+                    other => Member::Text(other.to_string()),
+                };
+                all.push((option(&name), member));
+            }
+        }
+        return Some(all);
+    }
+    lines(text)
+}
+
+/// Returns the members of YAML that is made of `name: value` lines, and of nothing else.
+fn lines(text: &str) -> Option<Vec<(String, Member)>> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let members: Option<Vec<_>> = lines
+        .map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            let plain = |c: char| c.is_ascii_alphanumeric();
+            let value = value.trim();
+            let quote = value.starts_with(['"', '\'']) && value.len() > 1;
+            let inner = match quote {
+                true => value[1..].strip_suffix(&value[..1])?,
+                false => value,
+            };
+            // What YAML reads otherwise is not shown by the line.
+            let shown = !inner.contains(['"', '\'', '\\'])
+                && (quote
+                    || !inner.starts_with(['&', '*', '!', '|', '>', '{', '[', '%', '@', '`']));
+            let member = match inner {
+                "true" if !quote => Member::Flag(true),
+                "false" if !quote => Member::Flag(false),
+                _ => Member::Text(inner.to_owned()),
+            };
+            (name.chars().all(plain) && shown).then(|| (option(name), member))
+        })
+        .collect();
+    members.filter(|members| !members.is_empty())
+}
+
+/// Returns the option that stands for a member: `DBName` is `--db-name`.
+fn option(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut out = String::from("--");
+    for (at, letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| letters[at]);
+        let after = letters.get(at + 1);
+        let word = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                !before.is_uppercase() || after.is_some_and(|after| after.is_lowercase())
+            });
+        if word && before != Some('-') {
+            out.push('-');
+        }
+        out.extend(letter.to_lowercase());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Member, members, option};
+
+    #[test]
+    fn a_member_is_named_as_its_option() {
+        assert_eq!(option("WithDecryption"), "--with-decryption");
+        assert_eq!(option("DBName"), "--db-name");
+        assert_eq!(option("sql"), "--sql");
+        assert_eq!(option("secretArn"), "--secret-arn");
+    }
+
+    #[test]
+    fn only_what_is_shown_has_members() {
+        let sql = |text: &str| Some(vec![("--sql".to_owned(), Member::Text(text.to_owned()))]);
+        assert_eq!(members(r#"{"sql":"select 1"}"#), sql("select 1"));
+        assert_eq!(members("sql: 'select 1'"), sql("select 1"));
+        assert_eq!(members("sql: |\n  drop table x"), None);
+        assert_eq!(members("file://x.json"), None);
+        assert_eq!(members("{"), None);
+        assert_eq!(members(r#"["sql"]"#), None);
+        assert_eq!(members(r#"[{"sql":"select 1"}]"#), sql("select 1"));
+    }
+}

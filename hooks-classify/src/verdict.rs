@@ -1,0 +1,368 @@
+//! The answer, as a client sees it.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::judge::{self, Sure};
+use super::shell::Span;
+
+/// What a command does to things; the strongest effect is the greatest (P-09).
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Crud {
+    /// Nothing changes anywhere.
+    Read,
+    /// Something new comes to be, or code runs that is not shown.
+    Create,
+    /// Something changes.
+    Update,
+    /// Something goes away.
+    Delete,
+}
+
+impl fmt::Display for Crud {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "READ",
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        })
+    }
+}
+
+/// Whether somebody must agree first (P-06).
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Decision {
+    /// It only reads.
+    AutoAllowed,
+    /// It does more, may do more, or reads what is nobody's business.
+    RequiresConfirmation,
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AutoAllowed => "AUTO_ALLOWED",
+            Self::RequiresConfirmation => "REQUIRES_CONFIRMATION",
+        })
+    }
+}
+
+/// How a command takes further commands from its terminal.
+///
+/// The decision does not depend on it: `less notes.txt` reads, although its user may type
+/// `!rm notes.txt`. If an agent can write to the terminal of a running command, its caller has to
+/// ask about such commands, because the text that the agent writes later is not classified.
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TerminalInput {
+    /// No program takes commands from the terminal.
+    #[default]
+    None,
+    /// A program, such as `git log`, starts the pager that its environment or settings name. With
+    /// `PAGER=cat` and the variable of the program (`GIT_PAGER=cat`), no pager takes commands.
+    Pager,
+    /// A program takes commands itself: a pager, an editor, a REPL, a debugger, a shell.
+    Commands,
+}
+
+/// How an answer was found (P-07).
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// By parsing and the tables of programs.
+    PatternMatch,
+    /// By a language model, which may only raise a class.
+    Semantic,
+    /// By nothing: what is safe was assumed.
+    Fallback,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PatternMatch => "pattern_match",
+            Self::Semantic => "semantic",
+            Self::Fallback => "fallback",
+        })
+    }
+}
+
+/// What one part of a command does (P-09).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// Where the part begins, in bytes.
+    pub start: usize,
+    /// Where it ends, in bytes.
+    pub end: usize,
+    /// Where it begins, in characters.
+    pub start_character: usize,
+    /// Where it ends, in characters.
+    pub end_character: usize,
+    /// The part itself.
+    pub part: String,
+    /// What it does.
+    pub effect: Crud,
+    /// Whether it must be asked about although it may only read.
+    pub ask: bool,
+    /// Why.
+    pub reason: String,
+    /// Whether the tables know what it does, or that it runs code that is not shown; if not, the
+    /// effect is assumed.
+    pub understood: bool,
+}
+
+/// An effect of a tool that is not a shell; see [`Classification::of_tool`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolEffect {
+    /// What the tool does.
+    pub effect: Crud,
+    /// Whether the call has to be confirmed although it may only read.
+    pub ask: bool,
+    /// The reason.
+    pub reason: String,
+    /// Whether the effect is known; if not, it is assumed.
+    pub understood: bool,
+}
+
+/// The answer to one command (P-05); without its `timestamp`, which belongs
+/// to the response that carries it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Classification {
+    /// Whether somebody must agree first.
+    pub decision: Decision,
+    /// The strongest effect.
+    #[serde(rename = "classification")]
+    pub crud: Crud,
+    /// Why, in one sentence that names the part that decided.
+    pub reasoning: String,
+    /// How likely the class is right, 0 to 1.
+    pub confidence: f64,
+    /// Why, at length, for people.
+    pub explanation: String,
+    /// How it was found.
+    #[serde(rename = "classification_method")]
+    pub method: Method,
+    /// How it takes further commands, which are not classified, from its terminal.
+    #[serde(default, skip_serializing_if = "takes_none")]
+    pub terminal_input: TerminalInput,
+    /// What was said about where the command belongs.
+    #[serde(skip)]
+    pub context: Option<String>,
+    /// What its parts do; the one that decided comes first.
+    #[serde(skip)]
+    pub findings: Vec<Finding>,
+}
+
+impl Classification {
+    /// The verdict on what a tool does that runs no command: `line` says it in words, so that
+    /// positions in it mean nothing and are not in the reasoning.
+    /// Classifies the call of a tool that is not a shell by the effects that its caller knows. `line`
+    /// describes the call; every finding is about all of it.
+    #[must_use]
+    pub fn of_tool(line: &str, effects: impl IntoIterator<Item = ToolEffect>) -> Self {
+        let whole = Span::new(0, line.len());
+        let finding = |effect: ToolEffect| judge::Finding {
+            span: whole,
+            effect: effect.effect,
+            ask: effect.ask,
+            reason: effect.reason,
+            sure: match effect.understood {
+                true => Sure::Known,
+                false => Sure::Guess,
+            },
+        };
+        let found: Vec<judge::Finding> = effects.into_iter().map(finding).collect();
+        let verdict = Self::new(line, &found, true);
+        let reason = verdict.findings.first().map(|first| first.reason.clone());
+        Self {
+            reasoning: reason.unwrap_or(verdict.reasoning),
+            ..verdict
+        }
+    }
+
+    pub(crate) fn new(command: &str, found: &[judge::Finding], agreed: bool) -> Self {
+        let crud = found
+            .iter()
+            .map(|finding| finding.effect)
+            .max()
+            .unwrap_or(Crud::Read);
+        let ask = crud != Crud::Read || found.iter().any(|finding| finding.ask);
+        let deciding = found
+            .iter()
+            .enumerate()
+            .filter(|(_, finding)| finding.effect == crud)
+            .min_by_key(|(at, finding)| (ask && !finding.ask, order(finding.sure), *at))
+            .map_or(0, |(at, _)| at);
+        let characters = Characters::of(command);
+        let mut findings: Vec<Finding> = found
+            .iter()
+            .map(|finding| public(command, &characters, finding))
+            .collect();
+        if !findings.is_empty() {
+            findings[..=deciding].rotate_right(1);
+        }
+        let reasoning = match findings.first() {
+            Some(first) => format!(
+                "{} (characters {}–{})",
+                first.reason, first.start_character, first.end_character
+            ),
+            None => "nothing in it changes anything".to_owned(),
+        };
+        let sure = found
+            .get(deciding)
+            .map_or(Sure::Known, |finding| finding.sure);
+        let confidence = confidence(crud, sure, agreed);
+        let explanation = explanation(crud, ask, &findings);
+        let decision = if ask {
+            Decision::RequiresConfirmation
+        } else {
+            Decision::AutoAllowed
+        };
+        Self {
+            decision,
+            crud,
+            reasoning,
+            confidence,
+            explanation,
+            method: Method::PatternMatch,
+            terminal_input: TerminalInput::None,
+            context: None,
+            findings,
+        }
+    }
+
+    /// Returns `true` if text that is typed into the terminal of the command can run other
+    /// commands, directly or through a pager.
+    #[must_use]
+    pub fn takes_terminal_input(&self) -> bool {
+        self.terminal_input != TerminalInput::None
+    }
+
+    /// Whether the tables know every part of the command; what a language model says of it is no
+    /// knowledge.
+    #[must_use]
+    pub fn understood(&self) -> bool {
+        let known = self.findings.iter().all(|finding| finding.understood);
+        known && self.method == Method::PatternMatch
+    }
+
+    /// Returns the classification of a command that could not be analysed: CREATE, to be confirmed.
+    #[must_use]
+    pub fn fallback(why: &str) -> Self {
+        Self {
+            decision: Decision::RequiresConfirmation,
+            crud: Crud::Create,
+            reasoning: format!("{why}; defaulting to safest option"),
+            confidence: 0.0,
+            explanation: format!("{why}. Defaulting to CREATE (safest) to require confirmation."),
+            method: Method::Fallback,
+            terminal_input: TerminalInput::None,
+            context: None,
+            findings: Vec::new(),
+        }
+    }
+
+    /// What is answered where no answer came within two seconds (P-08).
+    #[must_use]
+    pub fn timed_out() -> Self {
+        Self {
+            reasoning: "Classification timed out; defaulting to safest option".to_owned(),
+            explanation: "The classifier could not determine the command type within 2 seconds. \
+                          Defaulting to CREATE (safest) to require confirmation."
+                .to_owned(),
+            ..Self::fallback("")
+        }
+    }
+}
+
+fn takes_none(input: &TerminalInput) -> bool {
+    *input == TerminalInput::None
+}
+
+/// How often a class found so is right, as far as the corpora tell: about the
+/// shares that the page on the classifier shows.
+fn confidence(crud: Crud, sure: Sure, agreed: bool) -> f64 {
+    match (crud, sure, agreed) {
+        // Whatever else is in it: nothing is stronger.
+        (Crud::Delete, _, false) => 0.9,
+        (_, _, false) => 0.6,
+        (Crud::Read | Crud::Delete, Sure::Known, true) => 0.99,
+        (_, Sure::Known, true) => 0.98,
+        // A read that is asked about.
+        (Crud::Read, Sure::Likely, true) => 0.95,
+        (_, Sure::Likely, true) => 0.87,
+        (_, Sure::Guess, true) => 0.5,
+    }
+}
+
+fn order(sure: Sure) -> u8 {
+    match sure {
+        Sure::Known => 0,
+        Sure::Likely => 1,
+        Sure::Guess => 2,
+    }
+}
+
+/// Where the characters of a text begin, in bytes; nothing for one in which
+/// every character is a byte.
+struct Characters(Option<Vec<usize>>);
+
+impl Characters {
+    fn of(text: &str) -> Self {
+        Self((!text.is_ascii()).then(|| text.char_indices().map(|(at, _)| at).collect()))
+    }
+
+    /// How many characters begin before a byte.
+    fn before(&self, byte: usize) -> usize {
+        self.0
+            .as_ref()
+            .map_or(byte, |starts| starts.partition_point(|start| *start < byte))
+    }
+}
+
+fn public(command: &str, characters: &Characters, finding: &judge::Finding) -> Finding {
+    let Range { start, end } = finding.span.within(command);
+    Finding {
+        start,
+        end,
+        start_character: characters.before(start),
+        end_character: characters.before(end),
+        part: command[start..end].to_owned(),
+        effect: finding.effect,
+        ask: finding.ask,
+        reason: finding.reason.clone(),
+        understood: finding.sure != Sure::Guess,
+    }
+}
+
+fn explanation(crud: Crud, ask: bool, findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for finding in findings
+        .iter()
+        .filter(|f| f.effect == crud || f.ask)
+        .take(5)
+    {
+        let part: String = finding.part.chars().take(80).collect();
+        text.push_str(&format!("`{part}`: {}. ", finding.reason));
+    }
+    text.push_str(match (crud, ask) {
+        (Crud::Read, false) => "Nothing changes; no confirmation needed.",
+        (Crud::Read, true) => "Nothing changes, but what it reads or sends requires approval.",
+        (Crud::Create, _) => "This creates something or runs code, and requires approval.",
+        (Crud::Update, _) => "This changes something that exists, and requires approval.",
+        (Crud::Delete, _) => "This deletes or discards something, and requires approval.",
+    });
+    text
+}

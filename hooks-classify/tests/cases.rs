@@ -1,0 +1,169 @@
+//! Every `programs/*.cases`: what the tables say of commands, line by line.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use hooks_classify::{Classifier, Crud, Decision, programs, table_mistakes};
+
+struct Case {
+    file: String,
+    line: usize,
+    want: Crud,
+    ask: bool,
+    command: String,
+}
+
+fn cases() -> Vec<Case> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the folder of the tables")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "cases")
+        })
+        .collect();
+    files.sort();
+    let mut cases = Vec::new();
+    for path in files {
+        let file = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let text = fs::read_to_string(&path).expect("a readable file");
+        for (at, line) in text.lines().enumerate() {
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let (label, command) = line
+                .split_once(' ')
+                .unwrap_or_else(|| panic!("{file}:{}: no label", at + 1));
+            let want = match label.trim_end_matches('!') {
+                "READ" => Crud::Read,
+                "CREATE" => Crud::Create,
+                "UPDATE" => Crud::Update,
+                "DELETE" => Crud::Delete,
+                other => panic!("{file}:{}: unknown label `{other}`", at + 1),
+            };
+            cases.push(Case {
+                file: file.clone(),
+                line: at + 1,
+                want,
+                ask: label != "READ",
+                command: unescaped(command.trim_start()),
+            });
+        }
+    }
+    cases
+}
+
+/// `\n` stands for a line break, `\\` for a backslash.
+fn unescaped(text: &str) -> String {
+    let mut out = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        match (c, characters.peek()) {
+            ('\\', Some('n')) => {
+                characters.next();
+                out.push('\n');
+            }
+            ('\\', Some('\\')) => {
+                characters.next();
+                out.push('\\');
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[test]
+fn the_tables_have_no_mistakes() {
+    assert_eq!(table_mistakes(), Vec::<String>::new());
+}
+
+#[test]
+fn every_case_is_judged_as_it_says() {
+    let classifier = Classifier::new();
+    let cases = cases();
+    let mut wrong = String::new();
+    let mut count = 0;
+    for case in &cases {
+        let verdict = classifier.classify(&case.command).expect("a command");
+        let ask = verdict.decision == Decision::RequiresConfirmation;
+        if verdict.crud != case.want || ask != case.ask {
+            count += 1;
+            let Case {
+                file,
+                line,
+                want,
+                command,
+                ..
+            } = case;
+            let mark = if case.ask && case.want == Crud::Read {
+                "!"
+            } else {
+                ""
+            };
+            let _ = writeln!(
+                wrong,
+                "{file}:{line}: want {want}{mark}, is {}{}: {command:?}\n    {}",
+                verdict.crud,
+                if ask { " to be confirmed" } else { "" },
+                verdict.reasoning
+            );
+        }
+    }
+    assert!(
+        count == 0,
+        "{count} of {} cases are wrong:\n{wrong}",
+        cases.len()
+    );
+}
+
+/// A program counts only with a reading and another form, or with one effect
+/// that every call has.
+#[test]
+fn every_program_has_its_cases() {
+    let mut forms: BTreeMap<String, (bool, bool)> = BTreeMap::new();
+    for case in cases() {
+        for word in case
+            .command
+            .split(|c: char| c.is_whitespace() || "|;&()'\"`".contains(c))
+        {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            let entry = forms.entry(name.to_owned()).or_default();
+            entry.0 |= !case.ask;
+            entry.1 |= case.ask;
+        }
+    }
+    let known = programs();
+    assert!(known.len() >= 250, "only {} names of programs", known.len());
+    let mut missing = Vec::new();
+    for program in known {
+        // Names that share an entry share its cases.
+        let seen = program.names.iter().fold((false, false), |all, name| {
+            let last = name.rsplit(' ').next().unwrap_or(name);
+            let (read, other) = forms.get(last).copied().unwrap_or_default();
+            (all.0 || read, all.1 || other)
+        });
+        let enough = if program.one_effect {
+            seen.0 || seen.1
+        } else {
+            seen.0 && seen.1
+        };
+        if !enough {
+            missing.push(program.names[0].clone());
+        }
+    }
+    missing.sort();
+    assert!(
+        missing.is_empty(),
+        "{} programs lack cases: {}",
+        missing.len(),
+        missing.join(", ")
+    );
+}

@@ -1,0 +1,221 @@
+//! Input that is meant to break something: an answer in bounded time, never a
+//! panic, and never a read that was not one.
+
+use std::time::{Duration, Instant};
+
+use hooks_classify::{Classifier, Crud, Decision, InputError, Method};
+use proptest::prelude::*;
+
+/// Far above what any of these take; a parser that backtracks without end
+/// takes longer.
+const LONG: Duration = Duration::from_secs(20);
+
+fn confirmed(command: &str) {
+    let start = Instant::now();
+    let verdict = Classifier::new().classify(command).expect("a command");
+    let shown: String = command.chars().take(40).collect();
+    assert_eq!(verdict.decision, Decision::RequiresConfirmation, "{shown}");
+    assert_ne!(
+        verdict.method,
+        Method::Fallback,
+        "something panicked at {shown}"
+    );
+    assert!(start.elapsed() < LONG, "{shown} took {:?}", start.elapsed());
+}
+
+#[test]
+fn p_04_a_long_command_is_an_error() {
+    let classifier = Classifier::new();
+    let error = classifier
+        .classify(&"x".repeat(10_001))
+        .expect_err("too long");
+    assert_eq!(
+        error,
+        InputError::TooLong {
+            field: "command",
+            length: 10_001,
+            most: 10_000
+        }
+    );
+    assert!(
+        classifier.classify(&"é".repeat(10_000)).is_ok(),
+        "characters count, not bytes"
+    );
+}
+
+#[test]
+fn a_nul_and_wrong_bytes_are_errors() {
+    let classifier = Classifier::new();
+    assert_eq!(
+        classifier.classify("ls\0rm").expect_err("a NUL"),
+        InputError::Nul
+    );
+    assert_eq!(
+        classifier.classify_bytes(b"ls \xff").expect_err("no UTF-8"),
+        InputError::Encoding
+    );
+    assert_eq!(
+        classifier.classify(" \n").expect_err("nothing"),
+        InputError::Empty
+    );
+}
+
+#[test]
+fn nested_brackets_are_confirmed() {
+    for open in [
+        "(",
+        "{ ",
+        "[",
+        "$(",
+        "((",
+        "${",
+        "<(",
+        "[[ ",
+        "`",
+        "\"$(",
+        "if ",
+        "! ",
+        "while ",
+        "case x in ",
+    ] {
+        for count in [20, 90, 400, 10_000 / open.len()] {
+            confirmed(&open.repeat(count).chars().take(10_000).collect::<String>());
+        }
+    }
+    for (open, close) in [
+        ("(", ")"),
+        ("{ ", "; }"),
+        ("$(", ")"),
+        ("<(", ")"),
+        ("if ", "; fi"),
+    ] {
+        for count in [20, 90, 1500] {
+            let command = format!("{}rm x{}", open.repeat(count), close.repeat(count));
+            confirmed(&command.chars().take(10_000).collect::<String>());
+        }
+    }
+}
+
+/// A scanner may look a character up in a table that ends before it.
+#[test]
+fn characters_of_every_kind_stand_where_digits_may() {
+    let classifier = Classifier::new();
+    for number in (0x80..0x11_0000).step_by(0x151) {
+        let Some(character) = char::from_u32(number) else {
+            continue;
+        };
+        for text in [
+            format!("echo {{{character}..2}}"),
+            format!("echo {{1..{character}}}"),
+            format!("echo ${character} {character}"),
+        ] {
+            assert!(classifier.classify(&text).is_ok(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn long_texts_take_bounded_time() {
+    confirmed(&format!("sh <<E\n{}E", "rm x\n".repeat(1_900)));
+    confirmed(&"rm a;".repeat(1_999));
+    confirmed("rm a 22222222222>b");
+    confirmed("rm a 222222\\\n22222>b");
+    confirmed("rm a ~99999999999999999999999/$(ls)");
+    confirmed("( ( rm a ) )");
+    confirmed("$(<<  ");
+    for word in ["\r", "\x0c", "''", "\"\"", "'\"'", "\r''", "-\r"] {
+        for around in ["", "cat ", "(", "$(cat "] {
+            confirmed(&format!("{around}<<{word} \t"));
+            confirmed(&format!("{around}<<{word}"));
+        }
+    }
+    confirmed("echo ($(1  <<  4 ) ");
+    confirmed(&format!("{}:{} x", "*".repeat(40), "*a".repeat(4_000)));
+    confirmed("rm a|".repeat(1_999).trim_end_matches('|'));
+    confirmed(&format!("rm {}", "{a,b}".repeat(1_900)));
+    confirmed(&format!("rm {}", "a ".repeat(4_900)));
+    confirmed(&"f(){ f; f; }; f; rm x;".repeat(400));
+    confirmed(&format!("eval {}rm x", "eval ".repeat(1_900)));
+    confirmed(&format!("{}rm x", "sudo ".repeat(1_900)));
+    confirmed(&format!(
+        "{}rm x; {}",
+        "for a in 1 2 3 4 5 6 7 8; do ".repeat(12),
+        "done;".repeat(12)
+    ));
+    confirmed(&format!("python3 -c '{}'", "print(".repeat(1_600)));
+    confirmed(&format!("psql -c 'SELECT {}1'", "(".repeat(9_000)));
+    confirmed(&format!("awk '{}'", "{".repeat(9_000)));
+    confirmed(&format!("sed '{}'", "s/a/b/;{".repeat(1_200)));
+}
+
+/// Half a command is never allowed where the whole would not be.
+#[test]
+fn prefixes_do_not_panic() {
+    let classifier = Classifier::new();
+    for command in [
+        "if [ -f lock ]; then rm lock; fi",
+        "cat <<'E' | sh\nrm -rf build\nE",
+        "git commit -m \"$(cat <<'E'\nit's (a) `b`\nE\n)\"",
+        "find . -name '*.o' -exec rm {} \\; | xargs -I{} sh -c 'rm {}'",
+        "for f in a{b,c}; do x=${f%.*}; rm \"$x\" &> /dev/null; done",
+        "psql -c \"EXPLAIN ANALYZE DELETE FROM t\" && awk '{print > \"x\"}' y",
+        "bash -eo pipefail -c 'ls' | sed -n -f a.sed",
+        "eval \"$(printf '\\x72\\x6d é')\" <(ls) >(tee x) 2>&1",
+    ] {
+        for (at, _) in command.char_indices().skip(1) {
+            let verdict = classifier.classify(&command[..at]).map(|v| v.method);
+            assert_ne!(verdict, Ok(Method::Fallback), "{:?}", &command[..at]);
+        }
+    }
+}
+
+#[test]
+fn the_context_never_lowers_a_class() {
+    let classifier = Classifier::new();
+    let verdict = classifier
+        .classify_in("rm x", Some("read only"))
+        .expect("a command");
+    assert_eq!(verdict.crud, Crud::Delete);
+    assert_eq!(verdict.context.as_deref(), Some("read only"));
+    assert!(
+        classifier
+            .classify_in("ls", Some(&"x".repeat(101)))
+            .is_err()
+    );
+}
+
+const HARMLESS: &[&str] = &[
+    "ls -la src",
+    "git status",
+    "grep -r x . | head -3",
+    "cat a.txt",
+    "echo 'a b'",
+    "for f in a b; do wc -l \"$f\"; done",
+];
+
+proptest! {
+    #[test]
+    fn what_follows_counts(at in 0..HARMLESS.len()) {
+        let verdict = Classifier::new().classify(&format!("{}; rm x", HARMLESS[at])).expect("a command");
+        prop_assert_eq!(verdict.crud, Crud::Delete);
+    }
+
+    #[test]
+    fn quotes_change_nothing(word in "[a-z]{1,8}", program in prop::sample::select(vec!["ls", "rm", "cat", "mkdir", "touch", "git"])) {
+        let classifier = Classifier::new();
+        let plain = classifier.classify(&format!("{program} {word}")).expect("a command");
+        for quoted in [format!("'{word}'"), format!("\"{word}\""), format!("$'{word}'"), format!("\\{word}")] {
+            let other = classifier.classify(&format!("{program} {quoted}")).expect("a command");
+            prop_assert_eq!(plain.crud, other.crud, "{}", quoted);
+            prop_assert_eq!(plain.decision, other.decision);
+        }
+        let quoted = classifier.classify(&format!("'{program}' {word}")).expect("a command");
+        prop_assert_eq!(plain.crud, quoted.crud);
+    }
+
+    #[test]
+    fn any_text_gets_an_answer(text in "[ -~\n]{1,60}") {
+        let verdict = Classifier::new().classify(&text);
+        prop_assert_ne!(verdict.map(|v| v.method), Ok(Method::Fallback));
+    }
+}

@@ -1,0 +1,93 @@
+//! What holds of every text; the fuzz target asserts the same.
+
+use brush_parser::ParserOptions;
+use hooks_classify::{Classification, Classifier, Decision, MOST_CHARACTERS, Method};
+use tree_sitter::Parser;
+
+/// A command that must never be allowed, on a line of its own.
+const MORE: &str = "\nrm x";
+
+/// Judges a text and asserts what must hold of the answer.
+pub(crate) fn assert_holds(classifier: &Classifier, text: &str) {
+    let Ok(verdict) = classifier.classify(text) else {
+        return;
+    };
+    assert_form(text, &verdict);
+    let explanation = classifier.explain(text).expect("a command");
+    assert_eq!(explanation.classification(), &verdict, "{text:?}");
+    let parts = explanation.parts();
+    let words = parts.runs().flat_map(|run| &run.words);
+    for word in words.chain(parts.redirections().map(|file| &file.path)) {
+        assert!(
+            text.get(word.start..word.end).is_some(),
+            "{text:?}: {word:?}"
+        );
+    }
+    if alone(text) && text.chars().count() + MORE.len() <= MOST_CHARACTERS {
+        let more = format!("{text}{MORE}");
+        let verdict = classifier.classify(&more).expect("a command");
+        assert_form(&more, &verdict);
+        assert_eq!(
+            verdict.decision,
+            Decision::RequiresConfirmation,
+            "{more:?}: {}",
+            verdict.reasoning
+        );
+    }
+}
+
+fn assert_form(text: &str, verdict: &Classification) {
+    // The classifier catches panics, and answers them so.
+    assert_ne!(verdict.method, Method::Fallback, "a panic at {text:?}");
+    assert!((0.0..=1.0).contains(&verdict.confidence), "{text:?}");
+    for finding in &verdict.findings {
+        assert!(finding.start <= finding.end, "{text:?}: {finding:?}");
+        assert_eq!(
+            text.get(finding.start..finding.end),
+            Some(finding.part.as_str()),
+            "{text:?}"
+        );
+        assert_eq!(
+            finding.end_character - finding.start_character,
+            finding.part.chars().count(),
+            "{text:?}"
+        );
+    }
+}
+
+/// Whether both parsers read the text as whole commands, so that a line after
+/// it is one of its own. Not so where a line goes on, a document may have no
+/// end, or the text gives `rm` another meaning.
+fn alone(text: &str) -> bool {
+    let open = text.trim_end_matches(['\r', '\n']).ends_with('\\')
+        || ["<<", "()", "function", "alias"]
+            .iter()
+            .any(|sign| text.contains(sign));
+    // What nests deeply may take the parsers without the classifier's care long.
+    let brackets = text.matches(['(', '{', '[', '`']).count() + text.matches("case").count();
+    if open || brackets > 6 || text.contains('\0') {
+        return false;
+    }
+    // One parser panics at a descriptor that is no number of 32 bits.
+    let mut digits = 0;
+    for c in text.replace("\\\n", "").chars() {
+        digits = if c.is_ascii_digit() { digits + 1 } else { 0 };
+        if digits > 9 {
+            return false;
+        }
+    }
+    let options = ParserOptions::default();
+    if brush_parser::Parser::new(text.as_bytes(), &options)
+        .parse_program()
+        .is_err()
+    {
+        return false;
+    }
+    let mut parser = Parser::new();
+    parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .expect("the grammar fits the library");
+    parser
+        .parse(text, None)
+        .is_some_and(|tree| !tree.root_node().has_error())
+}

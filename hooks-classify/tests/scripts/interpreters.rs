@@ -1,0 +1,240 @@
+//! Texts of any kind against the interpreters themselves: where a script is allowed, a call that
+//! it does not know is never made.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use hooks_classify::{Classifier, Decision};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
+
+use crate::required;
+
+/// The call. Each interpreter says on its output which texts made it.
+const CALL: &str = "canary()";
+
+/// Texts that are allowed, of so many of these parts put together, with the call in them.
+fn allowed(program: &str, parts: &'static [&'static str], tried: usize) -> Vec<String> {
+    let mut runner = TestRunner::deterministic();
+    let texts = (
+        prop::collection::vec(prop::sample::select(parts), 0..12),
+        any::<prop::sample::Index>(),
+    );
+    let classifier = Classifier::new();
+    let mut found = Vec::new();
+    for _ in 0..tried {
+        let (mut parts, at) = texts.new_tree(&mut runner).expect("texts").current();
+        parts.insert(at.index(parts.len() + 1), CALL);
+        let text: String = parts.concat();
+        let quoted = text.replace('\'', r"'\''");
+        let verdict = classifier.classify(&format!("{program} '{quoted}'"));
+        if verdict.is_ok_and(|verdict| verdict.decision == Decision::AutoAllowed) {
+            found.push(text);
+        }
+    }
+    assert!(found.len() > tried / 1000, "nothing is tried");
+    found
+}
+
+/// Gives the texts, and the call alone, to a program of the interpreter's own, which prints those
+/// that made the call.
+fn run(interpreter: &str, options: &[&str], mut texts: Vec<String>) -> String {
+    texts.insert(0, CALL.to_owned());
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(interpreter)
+        .args(options)
+        .current_dir(&folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let input = serde_json::to_string(&texts).expect("texts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(input.as_bytes()).expect("it reads");
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8(output.stdout).expect("text");
+    assert!(
+        said.ends_with("done\n"),
+        "it did not come to its end: {said}"
+    );
+    said
+}
+
+#[test]
+fn javascript_that_is_allowed_makes_no_other_call() {
+    if !required::has("node") {
+        return;
+    }
+    let parts = &[
+        "'",
+        "\"",
+        "`",
+        "/",
+        "//",
+        "/*",
+        "*/",
+        "\n",
+        ";",
+        " ",
+        "\\",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "1",
+        "a",
+        "=",
+        "let a=1",
+        "console.log(1)",
+        "canary",
+        "${",
+        "<!--",
+        "-->",
+        "+",
+        "++",
+        ".",
+        "?",
+        "??",
+        "?.",
+        ":",
+        "=>",
+        "if(1)",
+        "!",
+        "*",
+        "&&",
+        "<",
+        ">",
+        ",",
+        "let ",
+        "const ",
+        "[1].map(",
+        "x=>",
+        "\u{2028}",
+        "\"a\"",
+        "'b'",
+        "/a/",
+        "/'/",
+        "0.",
+        "\t",
+        "é",
+    ];
+    let run_all = "const vm = require('vm'), fs = require('fs');
+for (const text of JSON.parse(fs.readFileSync(0, 'utf8'))) {
+  let called = false;
+  const canary = () => { called = true };
+  try { vm.runInNewContext(text, { canary, console: { log() {} } }, { timeout: 500 }) } catch {}
+  if (called) console.log(JSON.stringify(text));
+}
+console.log('done');";
+    let said = run("node", &["-e", run_all], allowed("node -e", parts, 20_000));
+    assert_eq!(said, "\"canary()\"\ndone\n");
+}
+
+#[test]
+fn python_that_is_allowed_makes_no_other_call() {
+    if !required::has("python3") {
+        return;
+    }
+    let parts = &[
+        "'",
+        "\"",
+        "'''",
+        "\"\"\"",
+        "#",
+        "\n",
+        ";",
+        " ",
+        "\\",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "1",
+        "a",
+        "=",
+        "a=1",
+        "print(1)",
+        "canary",
+        "f\"",
+        "f'",
+        "r\"",
+        "b\"",
+        "!r",
+        ":",
+        "+",
+        ".",
+        "lambda a:",
+        "for a in ",
+        "if 1",
+        "else",
+        "in",
+        "not",
+        "or",
+        ",",
+        "*",
+        "==",
+        "print",
+        "len",
+        "\t",
+        "é",
+        "import json",
+        "as x",
+        "\\N{",
+        "%",
+        "\n  ",
+        "0x",
+        "\"a\"",
+        "[eval for eval in []]",
+    ];
+    let run_all = "import json, sys, io, contextlib, warnings
+warnings.simplefilter('ignore')
+for text in json.load(sys.stdin):
+    called = []
+    def canary(*_): called.append(1)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, 'text', 'exec'), {'canary': canary})
+    except BaseException:
+        pass
+    if called: print(repr(text))
+print('done')";
+    let said = run(
+        "python3",
+        &["-c", run_all],
+        allowed("python3 -c", parts, 20_000),
+    );
+    assert_eq!(said, "'canary()'\ndone\n");
+}
+
+#[test]
+fn perl_that_is_allowed_makes_no_other_call() {
+    if !required::has("perl") {
+        return;
+    }
+    let parts = &[
+        "'", "\"", "`", "/", "#", "\n", ";", " ", "\\", "(", ")", "{", "}", "[", "]", "1", "$a",
+        "@a", "%h", "=", "print", "print ", "canary;", " canary ", "&canary", "$", "@", "%", "x",
+        "s/", "y/", "tr/", "m/", "q", "/e", "/g", ".", ",", "?", ":", "=~", "if ", "split ",
+        "length ", "time ", "keys ", "BEGIN", "END", "=cut", "=for x", "<", ">", "<<", "->", "=>",
+        "&&", "||", "!", "~", "-", "**", "$h{a}", "$a[0]", "\"a\"", "'b'", "$#", "$.", "$,", "1.",
+        "..", "*",
+    ];
+    // A text that ends the program, or leaves it waiting, is one that ran: it says so before.
+    let run_all = "use JSON::PP; local $/; my $texts = decode_json(<STDIN>);
+my $called; sub canary { $called = 1 }
+open my $out, '>&', STDOUT; open STDOUT, '>', '/dev/null'; close STDIN;
+for my $text (@$texts) {
+  $called = 0; { package main; no strict; local $SIG{ALRM} = sub { die }; alarm 2; eval $text; alarm 0; }
+  print $out encode_json([$text]), qq(\\n) if $called;
+}
+print $out qq(done\\n);";
+    let said = run("perl", &["-e", run_all], allowed("perl -e", parts, 20_000));
+    assert_eq!(said, "[\"canary()\"]\ndone\n");
+}
