@@ -149,9 +149,17 @@ fn value<T: DeserializeOwned>(
 ) -> Result<Option<T>, ApiError> {
     match map.remove(field) {
         None | Some(Value::Null) => Ok(None),
-        Some(value) => serde_json::from_value(value)
+        Some(value) => serde_path_to_error::deserialize(value)
             .map(Some)
-            .map_err(|error| ApiError::invalid_json(format!("Field '{field}': {error}"))),
+            .map_err(|error| {
+                let inner = error.path().to_string();
+                let path = match inner.as_str() {
+                    "." => field.to_owned(),
+                    inner if inner.starts_with('[') => format!("{field}{inner}"),
+                    inner => format!("{field}.{inner}"),
+                };
+                ApiError::invalid_json(format!("Field '{path}': {}", error.into_inner()))
+            }),
     }
 }
 

@@ -1,14 +1,16 @@
-//! What changes in a file, as a unified diff with one hunk.
+//! Two contents of a file in, a unified diff out, escaped for a terminal.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use hooks_runtime::display::escape;
+use similar::TextDiff;
 
-/// Lines around the change.
+/// Number of unchanged lines around a change.
 const CONTEXT: usize = 3;
 
-/// The diff between two contents, of which one may be no file; empty if they are the same.
+/// Returns the diff between two contents; `None` is a missing file. The diff of equal contents is
+/// empty.
 pub(super) fn unified(path: &Path, old: Option<&str>, new: Option<&str>) -> String {
     if old == new {
         return String::new();
@@ -19,39 +21,19 @@ pub(super) fn unified(path: &Path, old: Option<&str>, new: Option<&str>) -> Stri
         None => "/dev/null".to_owned(),
     };
     let mut diff = format!("--- {}\n+++ {}\n", name(old), name(new));
-    let old: Vec<_> = old.unwrap_or_default().split_inclusive('\n').collect();
-    let new: Vec<_> = new.unwrap_or_default().split_inclusive('\n').collect();
-    let most = old.len().min(new.len());
-    let head = (0..most).take_while(|&i| old[i] == new[i]).count();
-    let tail = (0..most - head)
-        .take_while(|&i| old[old.len() - 1 - i] == new[new.len() - 1 - i])
-        .count();
-    let from = head.saturating_sub(CONTEXT);
-    let until = |lines: &[&str]| (lines.len() - tail + CONTEXT).min(lines.len());
-    let range = |until: usize| match until - from {
-        0 => format!("{from},0"),
-        lines => format!("{},{lines}", from + 1),
-    };
-    // Writing to a text does not fail.
-    let _ = writeln!(
-        diff,
-        "@@ -{} +{} @@",
-        range(until(&old)),
-        range(until(&new))
-    );
-    let mut lines = |mark: char, lines: &[&str]| {
-        for line in lines {
-            let text = line.strip_suffix('\n');
-            let _ = writeln!(diff, "{mark}{}", escape(text.unwrap_or(line)));
-            if text.is_none() {
+    let lines = TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default());
+    // Writing to a `String` does not fail.
+    for hunk in lines.unified_diff().context_radius(CONTEXT).iter_hunks() {
+        let _ = writeln!(diff, "{}", hunk.header());
+        for change in hunk.iter_changes() {
+            let line = change.value();
+            let text = escape(line.strip_suffix('\n').unwrap_or(line));
+            let _ = writeln!(diff, "{}{text}", change.tag());
+            if change.missing_newline() {
                 diff.push_str("\\ No newline at end of file\n");
             }
         }
-    };
-    lines(' ', &old[from..head]);
-    lines('-', &old[head..old.len() - tail]);
-    lines('+', &new[head..new.len() - tail]);
-    lines(' ', &old[old.len() - tail..until(&old)]);
+    }
     diff
 }
 
@@ -60,6 +42,24 @@ mod tests {
     use std::path::Path;
 
     use super::unified;
+
+    #[test]
+    fn changes_far_apart_are_hunks_of_their_own() {
+        let old: String = (0..40).map(|line| format!("{line}\n")).collect();
+        let new = old.replace("\n5\n", "\nfive\n").replace("\n30\n", "\n");
+        let diff = unified(Path::new("a.json"), Some(&old), Some(&new));
+        assert_eq!(diff.matches("@@ -").count(), 2, "{diff}");
+        assert!(
+            diff.contains("-5\n+five\n") && diff.contains("-30\n"),
+            "{diff}"
+        );
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        let diff = unified(Path::new("a"), Some("x\n"), Some("\u{1b}[2J\r\n"));
+        assert!(diff.contains(r"+\u{1b}[2J\r"), "{diff}");
+    }
 
     #[test]
     fn a_diff_has_what_changes_and_three_lines_around() {
@@ -77,7 +77,7 @@ mod tests {
         );
         assert_eq!(
             unified(path, Some("a\n"), None),
-            "--- a.json\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n"
+            "--- a.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
         );
     }
 }

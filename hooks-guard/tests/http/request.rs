@@ -116,6 +116,37 @@ fn p_02_a_wrong_type_is_an_error() {
     }
 }
 
+#[test]
+fn p_02_an_error_names_the_place_within_a_field() {
+    let daemon = Daemon::plain();
+    for (field, value, place) in [
+        (
+            "file",
+            json!({ "tool": "T", "effect": "READ", "paths": ["a", 1] }),
+            "file.paths[1]",
+        ),
+        (
+            "file",
+            json!({ "tool": "T", "effect": "SOME", "paths": [] }),
+            "file.effect",
+        ),
+        ("file", json!([]), "file"),
+        (
+            "network",
+            json!({ "host": "a", "port": "b" }),
+            "network.port",
+        ),
+        ("types_into_programs", json!(1), "types_into_programs"),
+    ] {
+        let body = daemon
+            .post(&json!({ "command": "ls", field: value }))
+            .error(400, "INVALID_JSON");
+        let details = body["details"].as_str().unwrap();
+        let start = format!("Field '{place}': ");
+        assert!(details.starts_with(&start), "{details}");
+    }
+}
+
 /// As long as those that an agent's hook takes.
 #[test]
 fn p_01_names_have_500_characters_at_most_and_a_directory_4096() {
