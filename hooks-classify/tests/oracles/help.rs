@@ -1,0 +1,105 @@
+//! One line of a program's help in, the options that it describes out.
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Nothing,
+    /// A value, which may be the next word.
+    Value,
+    /// A value that has to be joined.
+    Optional,
+}
+
+/// Reads the lines that describe options, as pflag (`-f, --filter string   Text`), clap
+/// (`--color <WHEN>`), GNU programs (`--color[=WHEN]`) and kubectl (`-w, --watch=false:`) write them.
+pub(crate) fn options(help: &str) -> Vec<(String, Takes)> {
+    let lines = help.lines().filter(|line| {
+        let indent = line.len() - line.trim_start().len();
+        (1..=12).contains(&indent) && line.trim_start().starts_with('-')
+    });
+    let mut found: Vec<(String, Takes)> = Vec::new();
+    for (name, takes) in lines.flat_map(|line| described(line.trim_start())) {
+        match found.iter_mut().find(|(known, _)| *known == name) {
+            // `--time` and `--time=WORD`.
+            Some((_, known)) if *known != takes => *known = Takes::Optional,
+            Some(_) => {}
+            None => found.push((name, takes)),
+        }
+    }
+    found
+}
+
+fn described(line: &str) -> Vec<(String, Takes)> {
+    let mut names = Vec::new();
+    let mut rest = line;
+    let mut takes = Takes::Nothing;
+    loop {
+        let is_name = |c: char| c.is_alphanumeric() || "-_.?@#:".contains(c);
+        let end = rest.find(|c: char| !is_name(c)).unwrap_or(rest.len());
+        let name = rest[..end].trim_end_matches(['.', ':']);
+        let is_option = match name.strip_prefix("--") {
+            Some(long) => !long.is_empty() && !long.starts_with('-'),
+            // `-COLUMN` and `-nl` are no options with a letter.
+            None => name.chars().count() == 2 && name.starts_with('-'),
+        };
+        if !is_option {
+            return Vec::new();
+        }
+        rest = &rest[end..];
+        let (found, length) = value(rest);
+        // `-p, --indicator-style=slash`: the letter takes nothing.
+        let literal = rest.strip_prefix('=').is_some_and(|value| {
+            !["false:", "true:", "'", "["]
+                .iter()
+                .any(|default| value.starts_with(default))
+                && value.starts_with(|c: char| c.is_ascii_lowercase())
+        });
+        // Of `-w, --width=COLS`, the letter takes the value as well.
+        let own = (literal || found != Takes::Nothing).then_some(found);
+        names.push((name.to_owned(), own));
+        if !literal {
+            takes = found;
+        }
+        rest = &rest[length..];
+        let next = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        let near = rest.starts_with(", ") || rest.starts_with("  -");
+        if !near || !next.starts_with('-') || next.starts_with("- ") {
+            break;
+        }
+        rest = next;
+    }
+    let names = names.into_iter();
+    names
+        .map(|(name, own)| (name, own.unwrap_or(takes)))
+        .collect()
+}
+
+/// Returns what an option takes by the text behind its name, and the length of the value's name.
+fn value(rest: &str) -> (Takes, usize) {
+    let dots = rest.len() - rest.strip_prefix("...").unwrap_or(rest).len();
+    let rest = &rest[dots..];
+    let word = rest[rest.len().min(1)..]
+        .find([' ', ','])
+        .map_or(rest.len(), |at| at + 1);
+    let (takes, length) = match rest.as_bytes() {
+        [b'[', b'=', ..] => (Takes::Optional, word),
+        // kubectl shows the default: `--watch=false:` is a flag.
+        [b'=', ..] if rest.starts_with("=false:") || rest.starts_with("=true:") => {
+            (Takes::Nothing, word)
+        }
+        [b'=', ..] => (Takes::Value, word),
+        [b' ', b'<', ..] => (Takes::Value, word),
+        // The next word is the value unless it begins with a dash.
+        [b' ', b'[', b'<', ..] => (Takes::Value, word),
+        [b' ', b' ', ..] | [] => (Takes::Nothing, 0),
+        [b' ', ..] => {
+            let name = rest[1..].split("  ").next().unwrap_or("");
+            match name.split(", ").next().unwrap_or("").contains(' ') {
+                true => (Takes::Nothing, 0),
+                false => (Takes::Value, word),
+            }
+        }
+        _ => (Takes::Nothing, 0),
+    };
+    (takes, dots + length)
+}
