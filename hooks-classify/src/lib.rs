@@ -25,6 +25,7 @@ mod explain;
 pub mod host;
 mod judge;
 mod language;
+mod model;
 mod parts;
 mod shell;
 mod tables;

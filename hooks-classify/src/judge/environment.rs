@@ -234,6 +234,14 @@ impl Environment {
         self.moved = false;
     }
 
+    /// Returns a path as it stands and, if it is relative, from each folder in which the shell may be.
+    pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
+        let relative = !path.starts_with(['/', '~']);
+        let folders = self.folders.iter().filter(move |_| relative);
+        std::iter::once(path.to_owned())
+            .chain(folders.map(move |folder| format!("{folder}/{path}")))
+    }
+
     /// Sets a variable, and each variable that it may refer to.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         let names = self.referents(name);

@@ -10,6 +10,7 @@ mod declare;
 pub(crate) mod environment;
 mod names;
 mod numbers;
+mod perform;
 mod redirect;
 mod run;
 mod salvage;

@@ -1,7 +1,7 @@
 //! Names of files that commands print, and that commands behind them read: in a pipeline, by a
 //! substitution, from a variable.
 
-use super::{Arg, Input, Judge, UNKNOWN};
+use super::{Arg, Input, Judge};
 use crate::tables::{Call, Role};
 
 /// A file or folder that a word names which is not known when the command is judged; or a folder in
@@ -41,22 +41,12 @@ impl Judge<'_> {
     }
 
     pub(super) fn named_file(&self, path: &str) -> Named {
-        let mut places = self.places(path);
-        let secret = places.any(|place| {
-            self.tables.secret_within(&place) || self.tables.reads_secrets_below(&place)
-        });
-        Named {
-            path: path.to_owned(),
-            secret,
-        }
+        self.context().named_file(path)
     }
 
     /// Returns a path as it stands and, if it is relative, from each folder in which the shell may be.
     pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = String> {
-        let relative = !path.starts_with(['/', '~', UNKNOWN]) || path.starts_with(UNKNOWN);
-        let folders = self.environment.folders.iter().filter(move |_| relative);
-        std::iter::once(path.to_owned())
-            .chain(folders.map(move |folder| format!("{folder}/{path}")))
+        self.environment.places(path)
     }
 
     /// Returns the names that a command reads from its input.

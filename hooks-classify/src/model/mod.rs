@@ -1,0 +1,3 @@
+//! What all layers speak of: plain data without judgements.
+
+pub(crate) mod analysis;
