@@ -1,17 +1,12 @@
 //! Names of files that commands print, and that commands behind them read: in a pipeline, by a
 //! substitution, from a variable.
 
-use super::{Arg, Input, Judge};
-use crate::tables::{Call, Role};
-
-/// A file or folder that a word names which is not known when the command is judged; or a folder in
-/// which such a file lies.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Named {
-    pub(crate) path: String,
-    /// Whether it is a secret, or may hold some.
-    pub(crate) secret: bool,
-}
+use super::Judge;
+use crate::model::arg::Arg;
+use crate::model::io::Input;
+use crate::model::named::Named;
+use crate::model::role::Role;
+use crate::tables::Call;
 
 /// No more names than this are kept of one pipeline.
 const MOST_NAMES: usize = 64;
@@ -95,7 +90,7 @@ impl Judge<'_> {
 
     /// Notes a file with names of files that are read, or the input where it is `-`.
     pub(super) fn listed(&mut self, call: &Call, list: &Arg, input: &Input) {
-        use super::environment::Contents;
+        use crate::model::environment::Contents;
         let contents = match list.text.as_str() {
             "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(input.clone()),
             file => match self.environment.files.get(file) {
@@ -120,7 +115,7 @@ impl Judge<'_> {
 
     /// Returns the names that are in a file: those of the command that writes it, if it is a process.
     pub(super) fn names_of_file(&self, file: &Arg) -> Vec<Named> {
-        use super::environment::Contents;
+        use crate::model::environment::Contents;
         match self.environment.files.get(&file.text) {
             Some(Contents::Text(text)) => self.names_in(&Input::Known(text.clone())),
             _ => self.names_in(&Input::Unknown),

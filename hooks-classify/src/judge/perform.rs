@@ -1,10 +1,14 @@
 //! Performs the actions of an [`Analysis`]: the interpreter's side of `programs/` and `languages/`.
 
-use super::environment::Contents;
-use super::{Arg, Judge, Named, Output, UNKNOWN, Value};
-use crate::Crud;
+use super::Judge;
 use crate::model::analysis::{Action, ChildShell, Context, Inner, Names, OutputOf, ReadsListed};
-use crate::tables::{Language, matches};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Crud;
+use crate::model::environment::{Contents, Value};
+use crate::model::io::{Input, Output};
+use crate::model::language::Language;
+use crate::model::named::Named;
+use crate::tables::matches;
 
 impl Judge<'_> {
     /// Returns the facts that a function of `programs/` or `languages/` may read.
@@ -150,8 +154,8 @@ impl Judge<'_> {
         let contents = match list.text.as_str() {
             "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(listed.input.clone()),
             file => match self.environment.files.get(file) {
-                Some(Contents::Text(text)) => Some(super::Input::Known(text.clone())),
-                Some(_) => Some(super::Input::Unknown),
+                Some(Contents::Text(text)) => Some(Input::Known(text.clone())),
+                Some(_) => Some(Input::Unknown),
                 None => None,
             },
         };

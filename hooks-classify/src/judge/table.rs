@@ -9,13 +9,17 @@ use std::sync::Arc;
 
 pub(super) use requests::overridden_by_header;
 
-use super::environment::Contents;
-use super::redirect::shown;
+use super::Judge;
 use super::special::{Outcome, from_input, special};
-use super::{Arg, Finding, Input, Judge, Output, UNKNOWN};
-use crate::Crud;
-use crate::shell::Span;
-use crate::tables::{Call, Effect, Given, Language, Program, Role, Verb, matches};
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::{Crud, Effect, OptionEffect};
+use crate::model::environment::Contents;
+use crate::model::finding::Finding;
+use crate::model::io::{Input, Output};
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::{Call, Given, Program, matches};
 
 /// From more folders than this it is not followed where the shell goes.
 const FOLDERS: usize = 8;
@@ -266,7 +270,7 @@ impl Judge<'_> {
         for (at, given) in call.options.iter().enumerate() {
             let promises = matches!(
                 given.option.verb,
-                Some(Verb::Only(_) | Verb::Means(Effect::Read))
+                Some(OptionEffect::Forces(_) | OptionEffect::Replaces(Effect::Read))
             );
             if promises && withdrawn(call, at) {
                 continue;
@@ -275,14 +279,18 @@ impl Judge<'_> {
             let stronger =
                 |old: Option<(Effect, Span, &str)>, new: Effect| old.is_none_or(|old| new > old.0);
             match given.option.verb {
-                Some(Verb::Means(effect)) if stronger(means, effect) => means = Some(entry(effect)),
-                Some(Verb::Only(effect)) if stronger(only, effect) => only = Some(entry(effect)),
-                Some(Verb::Raises(effect)) if stronger(raised, effect) => {
+                Some(OptionEffect::Replaces(effect)) if stronger(means, effect) => {
+                    means = Some(entry(effect))
+                }
+                Some(OptionEffect::Forces(effect)) if stronger(only, effect) => {
+                    only = Some(entry(effect))
+                }
+                Some(OptionEffect::AtLeast(effect)) if stronger(raised, effect) => {
                     raised = Some(entry(effect))
                 }
-                Some(verb @ (Verb::Reveals | Verb::MeansSecret)) => {
+                Some(verb @ (OptionEffect::Reveals | OptionEffect::ReplacesAndReveals)) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name));
-                    if verb == Verb::MeansSecret && stronger(means, Effect::Read) {
+                    if verb == OptionEffect::ReplacesAndReveals && stronger(means, Effect::Read) {
                         means = Some(entry(Effect::Read));
                     }
                 }
@@ -323,11 +331,11 @@ impl Judge<'_> {
     pub(super) fn verbs(&mut self, call: &Call) {
         for given in &call.options {
             match given.option.verb {
-                Some(Verb::Raises(effect) | Verb::Means(effect)) => {
+                Some(OptionEffect::AtLeast(effect) | OptionEffect::Replaces(effect)) => {
                     let reason = format!("`{}` with `{}` {}", call.path, given.name, verb(effect));
                     self.find(effect, given.span, reason);
                 }
-                Some(Verb::Reveals | Verb::MeansSecret) => {
+                Some(OptionEffect::Reveals | OptionEffect::ReplacesAndReveals) => {
                     self.ask(given.span, format!("`{}` shows secrets", given.name))
                 }
                 _ => {}
@@ -448,7 +456,7 @@ fn address(call: &Call) -> Option<String> {
 /// Whether an option has a program print something else, such as its version.
 fn prints_other(call: &Call) -> bool {
     call.options.iter().enumerate().any(|(at, given)| {
-        given.option.verb == Some(Verb::Only(Effect::Read)) && !withdrawn(call, at)
+        given.option.verb == Some(OptionEffect::Forces(Effect::Read)) && !withdrawn(call, at)
     })
 }
 

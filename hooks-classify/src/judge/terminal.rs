@@ -1,8 +1,10 @@
 //! Programs that take commands from a terminal.
 
-use super::{Input, Judge};
-use crate::TerminalInput;
-use crate::tables::{Call, Effect, Keyboard, Pager, Terminal, Verb};
+use super::Judge;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::terminal_input::TerminalInput;
+use crate::tables::{Call, Keyboard, Pager, Terminal};
 
 impl Judge<'_> {
     /// Judges something whose output reaches no terminal if it is `captured`.
@@ -51,7 +53,7 @@ fn starts_pager(pager: &Pager, call: &Call) -> bool {
 /// Whether a call prints its help or version and ends.
 fn only_prints(call: &Call) -> bool {
     let mut verbs = call.options.iter().map(|given| given.option.verb);
-    verbs.any(|verb| verb == Some(Verb::Only(Effect::Read)))
+    verbs.any(|verb| verb == Some(OptionEffect::Forces(Effect::Read)))
 }
 
 fn given(call: &Call, names: &[String]) -> bool {

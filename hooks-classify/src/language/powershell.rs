@@ -2,8 +2,10 @@
 
 use base64::Engine;
 
-use crate::judge::{Arg, Judge, UNKNOWN};
-use crate::tables::{Effect, Language};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
+use crate::model::language::Language;
 
 const VERBS: &[&str] = &[
     "get",
@@ -69,7 +71,7 @@ const VERBS: &[&str] = &[
     "mount",
 ];
 
-/// Whether a name is a command's, `Verb-Noun`.
+/// Whether a name is a command's, `OptionEffect-Noun`.
 pub(crate) fn cmdlet(name: &str) -> bool {
     name.split_once('-').is_some_and(|(verb, noun)| {
         noun.chars().all(|c| c.is_ascii_alphanumeric())

@@ -4,10 +4,16 @@
 //! and return an [`Analysis`]. The interpreter performs the actions in their order: it notes
 //! findings, and runs the commands and texts among them. Only the interpreter recurses.
 
-use crate::judge::{Arg, Environment, Input, Named, Output, Value};
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::{Call, Effect, Language, Role, Tables};
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::environment::{Environment, Value};
+use crate::model::io::{Input, Output};
+use crate::model::language::Language;
+use crate::model::named::Named;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::{Call, Tables};
 
 /// The facts that a function of `programs/` or `languages/` may read, as they are before the first
 /// action of its [`Analysis`] is performed.

@@ -1,9 +1,13 @@
 //! Programs that run a command which they are given, by arguments or by input.
 
 use super::{Outcome, args};
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
-use crate::shell::Span;
-use crate::tables::{Call, Effect, Role, Verb};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::Call;
 
 /// `xargs`: the words it reads come last, or where `-I` says.
 pub(super) fn xargs(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
@@ -140,10 +144,12 @@ pub(super) fn env(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) ->
 
 /// `at` runs what it reads, later.
 pub(super) fn at(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
-    let lists = call
-        .options
-        .iter()
-        .any(|g| matches!(g.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+    let lists = call.options.iter().any(|g| {
+        matches!(
+            g.option.verb,
+            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+        )
+    });
     if !lists && let Input::Known(text) = input {
         let span = call
             .operands

@@ -22,9 +22,12 @@ mod wrappers;
 
 pub(super) use services::{from_input, method};
 
-use super::{Arg, Input, Judge, Output};
-use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use super::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::{Input, Output};
+use crate::model::span::Span;
+use crate::tables::Call;
 
 /// What a judge decided.
 #[derive(Debug)]
@@ -171,7 +174,7 @@ pub(super) fn special(name: &str) -> Special {
     )
 }
 
-/// Whether a name is that of a PowerShell command, `Verb-Noun`.
+/// Whether a name is that of a PowerShell command, `OptionEffect-Noun`.
 pub(super) fn cmdlet(name: &str) -> bool {
     crate::language::powershell::cmdlet(name)
 }

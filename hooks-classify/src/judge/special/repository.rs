@@ -1,19 +1,23 @@
 //! Judges of `git`'s commands.
 
 use super::{Outcome, args};
-use crate::judge::{Input, Judge};
-use crate::shell::Span;
-use crate::tables::{Call, Effect, Role, Verb};
+use crate::judge::Judge;
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::tables::Call;
 
 pub(super) fn config(judge: &mut Judge<'_>, call: &Call, _: Span, input: &Input) -> Outcome {
     if !call.has(&["--name-only"]) {
         judge.role(call, Role::Setting, &args(call), input);
     }
-    if call
-        .options
-        .iter()
-        .any(|given| matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_))))
-    {
+    if call.options.iter().any(|given| {
+        matches!(
+            given.option.verb,
+            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+        )
+    }) {
         return Outcome::NoOperands;
     }
     let operands = args(call);
@@ -33,7 +37,7 @@ pub(super) fn push(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input) -
     let dry = call
         .options
         .iter()
-        .any(|given| matches!(given.option.verb, Some(Verb::Only(Effect::Read))));
+        .any(|given| matches!(given.option.verb, Some(OptionEffect::Forces(Effect::Read))));
     if call.has(&["-n", "--dry-run"]) && !call.has(&["--no-verify"]) {
         judge.find(
             Effect::Code,

@@ -1,13 +1,17 @@
 //! Judges of programs that run other programs or scripts.
 
 use super::Outcome;
-use crate::judge::environment::Contents;
-use crate::judge::redirect::shown;
-use crate::judge::{Arg, Input, Judge};
+use crate::judge::Judge;
 use crate::language::is_connection;
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::{Call, Effect, Language, Role, Verb};
+use crate::model::arg::{Arg, shown};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::environment::Contents;
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::Call;
 
 /// The language of an interpreter, by its name.
 fn language(name: &str) -> Option<Language> {
@@ -58,12 +62,12 @@ pub(super) fn interpreter(
     let only = call
         .options
         .iter()
-        .any(|g| matches!(g.option.verb, Some(Verb::Only(_))))
+        .any(|g| matches!(g.option.verb, Some(OptionEffect::Forces(_))))
         || (call.operands.is_empty()
             && call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.verb, Some(Verb::Means(_)))));
+                .any(|g| matches!(g.option.verb, Some(OptionEffect::Replaces(_)))));
     for value in call
         .options
         .iter()
@@ -114,7 +118,7 @@ pub(super) fn interpreter(
             && !call
                 .options
                 .iter()
-                .any(|g| matches!(g.option.verb, Some(Verb::Means(_))))
+                .any(|g| matches!(g.option.verb, Some(OptionEffect::Replaces(_))))
         {
             return Outcome::Is(Effect::Read);
         }

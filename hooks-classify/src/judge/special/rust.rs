@@ -1,9 +1,12 @@
 //! The tools of Rust.
 
 use super::Outcome;
-use crate::judge::{Arg, Input, Judge};
-use crate::shell::Span;
-use crate::tables::{Call, Effect};
+use crate::judge::Judge;
+use crate::model::arg::Arg;
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::Call;
 
 /// A first word `+nightly` names a toolchain.
 pub(super) fn toolchain(judge: &mut Judge<'_>, call: &Call, whole: Span, input: &Input) -> Outcome {

@@ -1,11 +1,16 @@
 //! Judges of programs that reach other machines.
 
 use super::{Outcome, args};
+use crate::judge::Judge;
 use crate::judge::table::{overridden_by_header, place};
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::{Call, Effect, Given, Language, Role, Verb};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::role::Role;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::{Call, Given};
 
 pub(in crate::judge) fn method(name: &str) -> Effect {
     match name.to_ascii_uppercase().as_str() {
@@ -409,8 +414,10 @@ pub(super) fn sql_client(
     input: &Input,
 ) -> Outcome {
     let settled = call.options.iter().any(|given| {
-        matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_)))
-            || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
+        matches!(
+            given.option.verb,
+            Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+        ) || matches!(given.option.role, Role::ScriptFile | Role::Script(_))
     });
     if call.options.iter().any(|given| from_input(call, given)) {
         input_text(judge, call, whole, input);
@@ -433,10 +440,12 @@ pub(super) fn sql_client(
         return Outcome::Is(Effect::Read);
     }
     if settled {
-        let means = call
-            .options
-            .iter()
-            .any(|given| matches!(given.option.verb, Some(Verb::Means(_) | Verb::Only(_))));
+        let means = call.options.iter().any(|given| {
+            matches!(
+                given.option.verb,
+                Some(OptionEffect::Replaces(_) | OptionEffect::Forces(_))
+            )
+        });
         return if means {
             Outcome::Table
         } else {

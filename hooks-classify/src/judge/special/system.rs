@@ -1,11 +1,15 @@
 //! Judges of programs about the machine, and of Windows.
 
 use super::{Outcome, args};
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
+use crate::judge::Judge;
 use crate::language::powershell;
-use crate::parts::UnseenCode;
-use crate::shell::Span;
-use crate::tables::{Call, Effect, Given, Language, Verb};
+use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::{Effect, OptionEffect};
+use crate::model::io::Input;
+use crate::model::language::Language;
+use crate::model::span::Span;
+use crate::model::unseen_code::UnseenCode;
+use crate::tables::{Call, Given};
 
 pub(super) fn sysctl(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome {
     let sets = call
@@ -110,7 +114,7 @@ pub(super) fn nft(_: &mut Judge<'_>, call: &Call, _: Span, _: &Input) -> Outcome
         if call
             .options
             .iter()
-            .any(|given| matches!(given.option.verb, Some(Verb::Raises(_))))
+            .any(|given| matches!(given.option.verb, Some(OptionEffect::AtLeast(_))))
         {
             Outcome::Is(effect.max(Effect::Update))
         } else {
@@ -551,7 +555,7 @@ fn capture_with(judge: &mut Judge<'_>, call: &Call, whole: Span, shows_contents:
         options.filter_map(|given| given.value.as_ref())
     };
     let prints = |given: &Given| {
-        given.option.verb == Some(Verb::Only(Effect::Read))
+        given.option.verb == Some(OptionEffect::Forces(Effect::Read))
             || ["-D", "--list-interfaces", "-L", "-G"].contains(&given.name.as_str())
     };
     // `-I` of some is a file, and of others a flag.

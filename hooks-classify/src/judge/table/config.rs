@@ -1,9 +1,11 @@
 //! Settings that a call gives a program, and the remote repositories that it names.
 
-use crate::judge::redirect::shown;
-use crate::judge::{Arg, Input, Judge, UNKNOWN};
-use crate::shell::Span;
-use crate::tables::{Call, Effect, matches};
+use crate::judge::Judge;
+use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::effect::Effect;
+use crate::model::io::Input;
+use crate::model::span::Span;
+use crate::tables::{Call, matches};
 
 /// Returns true if the name of a variable or a setting says that it is a secret.
 fn private(name: &str) -> bool {
