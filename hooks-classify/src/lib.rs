@@ -29,6 +29,7 @@ mod model;
 mod shell;
 mod tables;
 mod verdict;
+mod walk;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -37,7 +38,7 @@ pub use model::arg::UNKNOWN;
 pub use model::effect::Crud;
 pub use model::language::Language;
 pub use model::parts::{
-    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, Script, Touch, Word,
+    FileRead, Manifest, Part, PartAssignment, PartCall, Parts, PathEffect, Script, Word,
 };
 pub use model::program_name::plain_program;
 pub use model::terminal_input::TerminalInput;
@@ -45,9 +46,9 @@ pub use model::unseen_code::UnseenCode;
 pub use tables::Tables;
 pub use verdict::{Classification, Decision, Finding, Judgement, Method, ToolEffect};
 
-use judge::Judge;
-use judge::recorder::Recorder;
 use thiserror::Error;
+use walk::interpreter::Interpreter;
+use walk::recorder::Recorder;
 
 /// The longest command, in characters (P-01).
 pub const MOST_CHARACTERS: usize = 10_000;
@@ -133,7 +134,7 @@ impl Classifier {
         context: Option<&str>,
     ) -> Result<Classification, InputError> {
         Ok(self
-            .by_tables(command, context, Recorder::default())?
+            .classify_with_tables(command, context, Recorder::default())?
             .verdict)
     }
 
@@ -150,7 +151,8 @@ impl Classifier {
     /// # Errors
     /// As [`classify_in`](Self::classify_in).
     pub fn judge_in(&self, command: &str, context: Option<&str>) -> Result<Judgement, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, context, Recorder::on())?;
+        let ByTables { verdict, judged } =
+            self.classify_with_tables(command, context, Recorder::on())?;
         Ok(Judgement::new(verdict, judged.map(|judged| judged.parts)))
     }
 
@@ -178,7 +180,7 @@ impl Classifier {
         Ok(())
     }
 
-    fn by_tables(
+    fn classify_with_tables(
         &self,
         command: &str,
         context: Option<&str>,
@@ -219,7 +221,8 @@ impl Classifier {
     /// # Errors
     /// As [`classify`](Self::classify).
     pub fn explain(&self, command: &str) -> Result<Explanation, InputError> {
-        let ByTables { verdict, judged } = self.by_tables(command, None, Recorder::on())?;
+        let ByTables { verdict, judged } =
+            self.classify_with_tables(command, None, Recorder::on())?;
         Ok(Explanation::new(command, verdict, judged))
     }
 
@@ -227,15 +230,13 @@ impl Classifier {
         let tables = self.tables;
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {
-                let mut judge = Judge::new(tables);
-                judge.parts = parts;
-                judge.whole(command);
+                let sink = Interpreter::new(tables, parts).interpret(command);
                 Judged {
-                    findings: judge.findings,
-                    steps: judge.steps,
-                    parts: judge.parts.done(command, judge.agreed, judge.complete),
-                    agreed: judge.agreed,
-                    terminal_input: judge.terminal_input,
+                    findings: sink.findings,
+                    steps: sink.steps,
+                    parts: sink.parts.done(command, sink.agreed, sink.complete),
+                    agreed: sink.agreed,
+                    terminal_input: sink.terminal_input,
                 }
             }))
             .ok()

@@ -22,12 +22,12 @@ impl Judge<'_> {
     pub(crate) fn script_in(&mut self, language: Language, arg: &Arg, path: &str) {
         // Text of PowerShell is judged where it is decoded.
         if language != Language::PowerShell {
-            self.parts.script(language, &arg.text);
+            self.sink.parts.script(language, &arg.text);
             self.variables_in(language, arg);
         }
         // A filter of `jq` neither writes nor runs anything.
         if language != Language::Jq && (!arg.known() || arg.guess) {
-            self.parts.unseen_code(UnseenCode::Script);
+            self.sink.parts.unseen_code(UnseenCode::Script);
         }
         match language {
             Language::Sed => sed::judge(self, arg),

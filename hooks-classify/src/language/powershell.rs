@@ -98,7 +98,7 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
 }
 
 pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
-    judge.parts.script(Language::PowerShell, &arg.text);
+    judge.sink.parts.script(Language::PowerShell, &arg.text);
     if !arg.text.contains(char::is_whitespace)
         && arg.text.len() >= 8
         && let Some(text) = decoded(&arg.text)

@@ -34,7 +34,7 @@ impl Judge<'_> {
                 files => {
                     let mut all = String::new();
                     for file in files {
-                        match self.environment.files.get(*file) {
+                        match self.shell.environment.files.get(*file) {
                             Some(Contents::Text(text)) => all.push_str(text),
                             None if *file == "/dev/null" => {}
                             _ => return None,

@@ -16,3 +16,4 @@ pub(crate) mod script;
 pub(crate) mod span;
 pub(crate) mod terminal_input;
 pub(crate) mod unseen_code;
+pub(crate) mod variable_name;
