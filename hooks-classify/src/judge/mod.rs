@@ -14,6 +14,7 @@ pub(crate) mod recorder;
 mod redirect;
 mod run;
 mod salvage;
+mod scripts;
 mod simple;
 mod special;
 mod table;
@@ -211,7 +212,7 @@ impl<'t> Judge<'t> {
                         .any(special::cmdlet)
                     || text.contains("$_")
                 {
-                    super::language::powershell::judge(self, &Arg::new(text, span));
+                    self.powershell(&Arg::new(text, span));
                 }
                 None
             }

@@ -176,7 +176,7 @@ pub(super) fn special(name: &str) -> Special {
 
 /// Whether a name is that of a PowerShell command, `OptionEffect-Noun`.
 pub(super) fn cmdlet(name: &str) -> bool {
-    crate::language::powershell::cmdlet(name)
+    crate::languages::powershell::cmdlet(name)
 }
 
 impl Judge<'_> {
@@ -186,7 +186,7 @@ impl Judge<'_> {
             .map(|arg| arg.text.as_str())
             .collect::<Vec<_>>()
             .join(" ");
-        crate::language::powershell::judge(self, &Arg::new(text, whole));
+        self.powershell(&Arg::new(text, whole));
         None
     }
 }
