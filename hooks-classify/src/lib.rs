@@ -24,7 +24,7 @@ mod context;
 mod explain;
 pub mod host;
 mod judge;
-mod language;
+mod languages;
 mod model;
 mod shell;
 mod tables;

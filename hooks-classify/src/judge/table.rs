@@ -11,6 +11,7 @@ pub(crate) use requests::overridden_by_header;
 
 use super::Judge;
 use super::special::{Outcome, from_input, special};
+use crate::languages::printed::printed;
 use crate::model::arg::{Arg, UNKNOWN, shown};
 use crate::model::effect::{Crud, Effect, OptionEffect};
 use crate::model::environment::Contents;
@@ -141,7 +142,7 @@ impl Judge<'_> {
         }
         self.same(call);
         self.goes(call);
-        output.or_else(|| self.printed(call, input))
+        output.or_else(|| printed(call, input, &self.shell.environment.files))
     }
 
     /// Asks about what expansions hold, where it may go to another machine.

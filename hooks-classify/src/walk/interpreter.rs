@@ -8,7 +8,7 @@ use super::cursor::{Cursor, MAX_DEPTH, Place};
 use super::recorder::Recorder;
 use super::sink::Sink;
 use super::state::ShellState;
-use crate::language::powershell;
+use crate::languages::powershell;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Crud, Effect};
 use crate::model::io::{Input, Output};
@@ -127,7 +127,7 @@ impl<'t> Interpreter<'t> {
                         .any(powershell::cmdlet)
                     || text.contains("$_")
                 {
-                    powershell::judge(self, &Arg::new(text, span));
+                    self.powershell(&Arg::new(text, span));
                 }
                 None
             }

@@ -47,7 +47,7 @@ impl Interpreter<'_> {
             Action::ChildShell(shell) => return self.child_shell(*shell),
             // Text of PowerShell records itself where it is decoded.
             Action::Script(Language::PowerShell, text, _) => {
-                crate::language::powershell::judge(self, &text);
+                self.powershell(&text);
             }
             Action::Script(language, text, path) => self.script_in(language, &text, &path),
             Action::ScriptText(language, text) => self.sink.parts.script(language, &text),

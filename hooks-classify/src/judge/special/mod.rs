@@ -174,9 +174,9 @@ pub(crate) fn special(name: &str) -> Special {
     )
 }
 
-/// Whether a name is that of a PowerShell command, `OptionEffect-Noun`.
+/// Whether a name is that of a PowerShell command, `Verb-Noun`.
 pub(crate) fn cmdlet(name: &str) -> bool {
-    crate::language::powershell::cmdlet(name)
+    crate::languages::powershell::cmdlet(name)
 }
 
 impl Judge<'_> {
@@ -186,7 +186,7 @@ impl Judge<'_> {
             .map(|arg| arg.text.as_str())
             .collect::<Vec<_>>()
             .join(" ");
-        crate::language::powershell::judge(self, &Arg::new(text, whole));
+        self.powershell(&Arg::new(text, whole));
         None
     }
 }

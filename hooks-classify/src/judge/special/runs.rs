@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::judge::Judge;
-use crate::language::is_connection;
+use crate::languages::is_connection;
 use crate::model::arg::{Arg, shown};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::environment::Contents;

@@ -2,7 +2,7 @@
 
 use super::{Outcome, args};
 use crate::judge::Judge;
-use crate::language::powershell;
+use crate::languages::powershell;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Effect, OptionEffect};
 use crate::model::io::Input;
@@ -149,7 +149,7 @@ pub(crate) fn powershell(
             text.push_str(&arg.text);
         }
         // The shell here would take `$_` away; another one is meant.
-        powershell::judge(judge, &Arg::new(text.replace(UNKNOWN, "$_"), whole));
+        judge.powershell(&Arg::new(text.replace(UNKNOWN, "$_"), whole));
         return Outcome::Done(None);
     }
     let valued = [
@@ -214,7 +214,7 @@ pub(crate) fn powershell(
                 Some(value) => match powershell::decoded(&value.text) {
                     Some(text) => {
                         judge.find(Effect::Code, value.span, "an encoded command");
-                        powershell::judge(judge, &value.with(&text));
+                        judge.powershell(&value.with(&text));
                     }
                     None => judge.find(
                         Effect::Code,
@@ -275,12 +275,12 @@ fn text_of(judge: &mut Judge<'_>, words: &[Arg], whole: Span) {
     let span = words
         .first()
         .map_or(whole, |first| Span::new(first.span.start, whole.end));
-    powershell::judge(judge, &Arg::new(text, span));
+    judge.powershell(&Arg::new(text, span));
 }
 
 fn stdin(judge: &mut Judge<'_>, whole: Span, input: &Input) -> Outcome {
     match input {
-        Input::Known(text) => powershell::judge(judge, &Arg::new(text.clone(), whole)),
+        Input::Known(text) => judge.powershell(&Arg::new(text.clone(), whole)),
         _ => judge.runs_unseen(whole, UnseenCode::Input, "PowerShell runs what it reads"),
     }
     Outcome::Done(None)
@@ -318,7 +318,7 @@ pub(crate) fn request(judge: &mut Judge<'_>, call: &Call, whole: Span, _: &Input
             judge.ask(arg.span, "sends what an expansion holds over the network");
         }
     }
-    powershell::judge(judge, &Arg::new(text, whole));
+    judge.powershell(&Arg::new(text, whole));
     Outcome::Done(None)
 }
 

@@ -1,6 +1,6 @@
-//! Secret variables of the environment that a script names.
+//! In: a script. Out: the variables of its environment whose values it names.
 
-use crate::judge::Judge;
+use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::language::Language;
 
@@ -38,37 +38,38 @@ const ACCESS: &[&str] = &[
 /// Calls and signs that make a truth value or a length of what follows them.
 const HIDING: &[&str] = &["bool(", "Boolean(", "len(", "not ", "!", "typeof "];
 
-impl Judge<'_> {
-    /// Asks about a script that reads its environment and names a variable that is a secret.
-    pub(super) fn variables_in(&mut self, language: Language, script: &Arg) {
-        let text = script.text.as_str();
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let mut words = Vec::new();
-        let mut rest = 0;
-        while let Some(start) = text[rest..].find(plain).map(|at| rest + at) {
-            let end = text[start..]
-                .find(|c| !plain(c))
-                .map_or(text.len(), |at| start + at);
-            words.push((start, end));
-            rest = end;
-        }
-        let reaches = |&(start, end): &(usize, usize)| {
-            let name = text[start..end].to_ascii_lowercase();
-            let member = text[..start].ends_with(['.', '"']) || text[end..].starts_with(':');
-            ENVIRONMENTS.contains(&name.as_str()) && !(language == Language::Jq && member)
-        };
-        if !words.iter().any(reaches) {
-            return;
-        }
-        for (start, end) in words {
-            let name = &text[start..end];
-            // Members and functions of scripts are seldom in capitals.
-            let shouted = !name.contains(|c: char| c.is_ascii_lowercase());
-            if shouted && !hides(&text[..start], &text[end..]) {
-                self.prints_variable(name, script.span);
-            }
+/// Returns the words that may be variables, if a script reads its environment. The interpreter asks
+/// about those that are secrets.
+pub(super) fn read(language: Language, script: &Arg) -> Analysis {
+    let mut analysis = Analysis::new();
+    let text = script.text.as_str();
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut words = Vec::new();
+    let mut rest = 0;
+    while let Some(start) = text[rest..].find(plain).map(|at| rest + at) {
+        let end = text[start..]
+            .find(|c| !plain(c))
+            .map_or(text.len(), |at| start + at);
+        words.push((start, end));
+        rest = end;
+    }
+    let reaches = |&(start, end): &(usize, usize)| {
+        let name = text[start..end].to_ascii_lowercase();
+        let member = text[..start].ends_with(['.', '"']) || text[end..].starts_with(':');
+        ENVIRONMENTS.contains(&name.as_str()) && !(language == Language::Jq && member)
+    };
+    if !words.iter().any(reaches) {
+        return analysis;
+    }
+    for (start, end) in words {
+        let name = &text[start..end];
+        // Members and functions of scripts are seldom in capitals.
+        let shouted = !name.contains(|c: char| c.is_ascii_lowercase());
+        if shouted && !hides(&text[..start], &text[end..]) {
+            analysis.prints_variable(name, script.span);
         }
     }
+    analysis
 }
 
 /// Returns true if an expression is not the value of the variable that is named between two parts of

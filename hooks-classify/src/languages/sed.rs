@@ -1,23 +1,22 @@
-//! `sed`: the commands that write or run something.
+//! In: a script of `sed`. Out: the files that it reads and writes, the commands that it runs.
 
-use crate::judge::Judge;
-use crate::model::arg::Arg;
+use crate::model::analysis::Analysis;
+use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 
-pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
+pub(super) fn read(arg: &Arg) -> Analysis {
+    let mut analysis = Analysis::new();
     if !arg.known() {
         // `s/a/$X/` with an unknown text may end the command and start another.
-        let risky = arg.text.trim_end().ends_with(crate::model::arg::UNKNOWN);
-        if risky
-            || arg.text.starts_with(crate::model::arg::UNKNOWN) && !starts_with_address(&arg.text)
-        {
-            judge.find(
+        let risky = arg.text.trim_end().ends_with(UNKNOWN);
+        if risky || arg.text.starts_with(UNKNOWN) && !starts_with_address(&arg.text) {
+            analysis.find(
                 Effect::Code,
                 arg.span,
                 "`sed` runs a script that is only known when it runs",
             );
-            return;
+            return analysis;
         }
     }
     let characters: Vec<char> = arg.text.chars().collect();
@@ -25,33 +24,20 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         text: &characters,
         at: 0,
     };
-    if reader.script(judge, arg).is_none() {
-        judge.find(
+    if reader.script(&mut analysis, arg).is_none() {
+        analysis.find(
             Effect::Unknown,
             arg.span,
             "this `sed` script is not understood",
         );
     }
+    analysis
 }
 
 /// `${FROM},${TO}p`: numbers of lines.
 fn starts_with_address(text: &str) -> bool {
     let rest = text.trim_start_matches([
-        crate::model::arg::UNKNOWN,
-        ',',
-        '1',
-        '2',
-        '3',
-        '4',
-        '5',
-        '6',
-        '7',
-        '8',
-        '9',
-        '0',
-        '+',
-        '~',
-        '$',
+        UNKNOWN, ',', '1', '2', '3', '4', '5', '6', '7', '8', '9', '0', '+', '~', '$',
     ]);
     matches!(
         rest,
@@ -145,7 +131,7 @@ impl Reader<'_> {
                 Some(c)
                     if c.is_ascii_digit()
                         || matches!(c, '$' | ',' | '+' | '~' | ' ' | '!')
-                        || c == crate::model::arg::UNKNOWN =>
+                        || c == UNKNOWN =>
                 {
                     self.at += 1
                 }
@@ -177,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    fn script(&mut self, judge: &mut Judge<'_>, arg: &Arg) -> Option<()> {
+    fn script(&mut self, analysis: &mut Analysis, arg: &Arg) -> Option<()> {
         loop {
             self.skip(&[' ', ';', '{', '}']);
             if self.peek().is_none() {
@@ -221,19 +207,19 @@ impl Reader<'_> {
                 },
                 'r' | 'R' => {
                     let file = self.line();
-                    judge.input_file(&arg.with(file.trim()));
+                    analysis.input_file(&arg.with(file.trim()));
                 }
                 'w' | 'W' => {
                     let file = self.line();
-                    written(judge, arg, file.trim());
+                    written(analysis, arg, file.trim());
                 }
                 'e' => {
                     let text = self.line();
                     if text.trim().is_empty() {
-                        judge.find(Effect::Code, arg.span, "`sed` runs the lines that it reads");
+                        analysis.find(Effect::Code, arg.span, "`sed` runs the lines that it reads");
                     } else {
-                        judge.find(Effect::Code, arg.span, "`sed` runs a command");
-                        judge.shell_text(&arg.with(text.trim()), &Input::Unknown);
+                        analysis.find(Effect::Code, arg.span, "`sed` runs a command");
+                        analysis.shell_text(&arg.with(text.trim()), &Input::Unknown);
                     }
                 }
                 'y' => {
@@ -255,16 +241,16 @@ impl Reader<'_> {
                         match flag {
                             'g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9' => {}
                             'e' => {
-                                judge.find(
+                                analysis.find(
                                     Effect::Code,
                                     arg.span,
                                     "`sed` runs what the flag `e` finds",
                                 );
-                                judge.shell_text(&arg.with(&text), &Input::Unknown);
+                                analysis.shell_text(&arg.with(&text), &Input::Unknown);
                             }
                             'w' => {
                                 let file = self.line();
-                                written(judge, arg, file.trim());
+                                written(analysis, arg, file.trim());
                                 break;
                             }
                             ' ' | ';' | '\n' | '}' | '\t' => {
@@ -284,8 +270,8 @@ impl Reader<'_> {
     }
 }
 
-fn written(judge: &mut Judge<'_>, arg: &Arg, file: &str) {
+fn written(analysis: &mut Analysis, arg: &Arg, file: &str) {
     if !matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null") {
-        judge.find(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
+        analysis.find(Effect::Create, arg.span, format!("`sed` writes `{file}`"));
     }
 }

@@ -1,120 +1,32 @@
-//! PowerShell: commands by their verbs and aliases.
+//! In: a text in PowerShell. Out: the effects of its commands, by their verbs and aliases.
 
-use base64::Engine;
-
-use crate::judge::Judge;
+use super::super::variables;
+use super::encoded::decoded;
+use crate::model::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::language::Language;
+use crate::tables::Tables;
 
-const VERBS: &[&str] = &[
-    "get",
-    "select",
-    "where",
-    "sort",
-    "measure",
-    "format",
-    "out",
-    "test",
-    "compare",
-    "convertto",
-    "convertfrom",
-    "write",
-    "find",
-    "search",
-    "show",
-    "resolve",
-    "group",
-    "remove",
-    "clear",
-    "uninstall",
-    "stop",
-    "reset",
-    "dismount",
-    "unregister",
-    "disable",
-    "set",
-    "update",
-    "move",
-    "rename",
-    "add",
-    "start",
-    "restart",
-    "enable",
-    "push",
-    "pop",
-    "new",
-    "copy",
-    "invoke",
-    "import",
-    "export",
-    "install",
-    "expand",
-    "compress",
-    "save",
-    "tee",
-    "register",
-    "foreach",
-    "split",
-    "join",
-    "read",
-    "wait",
-    "trace",
-    "suspend",
-    "resume",
-    "enter",
-    "exit",
-    "connect",
-    "disconnect",
-    "send",
-    "publish",
-    "mount",
-];
-
-/// Whether a name is a command's, `OptionEffect-Noun`.
-pub(crate) fn cmdlet(name: &str) -> bool {
-    name.split_once('-').is_some_and(|(verb, noun)| {
-        noun.chars().all(|c| c.is_ascii_alphanumeric())
-            && noun.starts_with(|c: char| {
-                c.is_ascii_uppercase() || verb.starts_with(|c: char| c.is_ascii_uppercase())
-            })
-            && VERBS.contains(&verb.to_ascii_lowercase().as_str())
-    })
-}
-
-/// The text of `-EncodedCommand`, if it is one.
-pub(crate) fn decoded(text: &str) -> Option<String> {
-    let bytes = base64::engine::general_purpose::STANDARD
-        .decode(text.trim())
-        .ok()?;
-    if bytes.len() % 2 != 0 || bytes.is_empty() {
-        return None;
-    }
-    let units: Vec<u16> = bytes
-        .chunks_exact(2)
-        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
-        .collect();
-    String::from_utf16(&units).ok()
-}
-
-pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
-    judge.sink.parts.script(Language::PowerShell, &arg.text);
+/// Adds the effects of a text.
+pub(super) fn read_into(analysis: &mut Analysis, arg: &Arg, tables: &Tables) {
+    analysis.script_text(Language::PowerShell, &arg.text);
     if !arg.text.contains(char::is_whitespace)
         && arg.text.len() >= 8
         && let Some(text) = decoded(&arg.text)
     {
-        judge.find(Effect::Code, arg.span, "an encoded command");
-        self::judge(judge, &arg.with(&text));
+        analysis.find(Effect::Code, arg.span, "an encoded command");
+        read_into(analysis, &arg.with(&text), tables);
         return;
     }
-    judge.variables_in(Language::PowerShell, arg);
+    analysis.append(variables::read(Language::PowerShell, arg));
     let plain = arg
         .text
         .replace("2>$null", "")
         .replace("2>&1", "")
         .replace("*>$null", "");
     if plain.contains('>') {
-        judge.find(Effect::Create, arg.span, "writes a file");
+        analysis.find(Effect::Create, arg.span, "writes a file");
     }
     let lower = plain.to_ascii_lowercase();
     for (mark, effect) in [
@@ -134,15 +46,15 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         ("downloadstring", Effect::Code),
     ] {
         if lower.contains(mark) {
-            judge.find(effect, arg.span, format!("PowerShell: `{mark}`"));
+            analysis.find(effect, arg.span, format!("PowerShell: `{mark}`"));
         }
     }
     if !arg.known() {
-        judge.find(Effect::Code, arg.span, "a part is only known when it runs");
+        analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
         let first = part.split_whitespace().next().unwrap_or("");
-        reads(judge, arg, &first.to_ascii_lowercase(), part);
+        reads(analysis, arg, &first.to_ascii_lowercase(), part, tables);
     }
     let plain = strings_out(&plain);
     for part in plain.split([';', '|', '\n', '{', '}', '(', ')', '&']) {
@@ -155,23 +67,22 @@ pub(crate) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
             && words.len() > 1
             && !part.contains(['$', '"', '\''])
         {
-            self::judge(judge, &arg.with(&words[1..].join(" ")));
+            read_into(analysis, &arg.with(&words[1..].join(" ")), tables);
             continue;
         }
         let (effect, what) = one(&first, &words);
-        judge.find(effect, arg.span, format!("PowerShell: {what}"));
+        analysis.find(effect, arg.span, format!("PowerShell: {what}"));
     }
-    members(judge, arg, &plain);
+    members(analysis, arg, &plain);
 }
 
 /// Asks about a command that prints secrets, or that is given the name of a file with secrets.
-fn reads(judge: &mut Judge<'_>, arg: &Arg, name: &str, part: &str) {
-    let shows = judge
-        .tables
+fn reads(analysis: &mut Analysis, arg: &Arg, name: &str, part: &str, tables: &Tables) {
+    let shows = tables
         .program(name)
         .and_then(|program| program.reveals.clone());
     if let Some(what) = shows.filter(|_| name.contains('-') || name == "gcb") {
-        judge.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
+        analysis.ask(arg.span, format!("PowerShell: `{name}` shows {what}"));
     }
     const NAMES: &[&str] = &[
         "ls",
@@ -191,9 +102,8 @@ fn reads(judge: &mut Judge<'_>, arg: &Arg, name: &str, part: &str) {
         let word = word
             .replace("$env:USERPROFILE", "~")
             .replace("$env:HOME", "~");
-        let tables = judge.tables;
         if tables.secret_within(&word) || tables.may_be_private(&word) {
-            judge.ask(
+            analysis.ask(
                 arg.span,
                 format!("PowerShell: `{name}` reads `{word}`, which holds secrets"),
             );
@@ -203,7 +113,7 @@ fn reads(judge: &mut Judge<'_>, arg: &Arg, name: &str, part: &str) {
 
 /// Notes what `ForEach-Object` is given that is no block: the name of a
 /// property or of a method, which it calls.
-fn members(judge: &mut Judge<'_>, arg: &Arg, plain: &str) {
+fn members(analysis: &mut Analysis, arg: &Arg, plain: &str) {
     const PROPERTIES: &[&str] = &[
         "name",
         "fullname",
@@ -254,7 +164,7 @@ fn members(judge: &mut Judge<'_>, arg: &Arg, plain: &str) {
             }
         }
         if strange {
-            judge.find(
+            analysis.find(
                 Effect::Code,
                 arg.span,
                 "PowerShell: `ForEach-Object` calls a member of what it is given",

@@ -1,6 +1,6 @@
-//! Redis: commands by what they do to the keys.
+//! In: commands for Redis, one a line. Out: what they do to its keys.
 
-use crate::judge::Judge;
+use crate::model::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 
@@ -133,18 +133,18 @@ const UPDATE: &[&str] = &[
 ];
 
 /// A script calls commands by their names.
-fn script(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
+fn script(analysis: &mut Analysis, arg: &Arg, line: &str) {
     let calls: Vec<&str> = line
         .match_indices("call(")
         .map(|(at, mark)| &line[at + mark.len()..])
         .collect();
     for call in &calls {
         let Some(quote) = call.chars().next().filter(|c| matches!(c, '\'' | '"')) else {
-            judge.find(Effect::Code, arg.span, "a script calls what it computes");
+            analysis.find(Effect::Code, arg.span, "a script calls what it computes");
             continue;
         };
         let name = call[1..].split(quote).next().unwrap_or("");
-        self::judge(judge, &arg.with(name));
+        read_into(analysis, &arg.with(name));
     }
     // Every mention of what leads to commands is a call, and nothing else leads to them.
     let elsewhere = ["_G", "_ENV", "fenv", "load", "require"];
@@ -152,18 +152,24 @@ fn script(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
         || elsewhere.iter().any(|name| line.contains(name))
         || line.contains(UNKNOWN)
     {
-        judge.find(Effect::Code, arg.span, "a script that is not followed");
+        analysis.find(Effect::Code, arg.span, "a script that is not followed");
     }
 }
 
-pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
+pub(super) fn read(arg: &Arg) -> Analysis {
+    let mut analysis = Analysis::new();
+    read_into(&mut analysis, arg);
+    analysis
+}
+
+fn read_into(analysis: &mut Analysis, arg: &Arg) {
     for line in arg.text.lines().filter(|line| !line.trim().is_empty()) {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or("").to_ascii_uppercase();
         let second = words.next().unwrap_or("").to_ascii_uppercase();
         let is = |list: &[&str]| list.contains(&name.as_str());
         if name == "EVAL" || name == "EVAL_RO" {
-            script(judge, arg, line);
+            script(analysis, arg, line);
             continue;
         }
         let effect = if name.contains(UNKNOWN) {
@@ -203,8 +209,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         if (name.as_str(), second.as_str()) == ("CONFIG", "GET")
             && printed(&line.to_ascii_lowercase())
         {
-            judge.ask(arg.span, "prints the passwords of the server");
+            analysis.ask(arg.span, "prints the passwords of the server");
         }
-        judge.find(effect, arg.span, format!("Redis runs `{name}`"));
+        analysis.find(effect, arg.span, format!("Redis runs `{name}`"));
     }
 }

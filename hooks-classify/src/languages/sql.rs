@@ -1,4 +1,4 @@
-//! SQL: every statement, and the commands of the clients.
+//! In: statements in SQL, with commands of the clients. Out: their effects.
 
 mod client;
 mod finder;
@@ -9,33 +9,35 @@ use sqlparser::ast::{CopyTarget, Statement};
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
-use crate::judge::Judge;
+use crate::model::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 
 use client::client_command;
-use statement::{PRAGMAS, pragma_writes, statement_effect};
+use finder::statement_effect;
+use statement::{PRAGMAS, pragma_writes};
 
-pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
+pub(super) fn read(arg: &Arg, path: &str) -> Analysis {
+    let mut analysis = Analysis::new();
     let mut rest = String::new();
     for line in arg.text.lines() {
         let line = line.trim();
         let client = line.starts_with('\\') || (path.contains("sqlite") && line.starts_with('.'));
         if client {
-            client_command(judge, arg, line);
+            client_command(&mut analysis, arg, line);
         } else {
             rest.push_str(line);
             rest.push('\n');
         }
     }
     if rest.trim().is_empty() {
-        return;
+        return analysis;
     }
     let unknown = rest.contains(UNKNOWN);
     let text = rest.replace(UNKNOWN, "x");
     if unknown {
-        judge.find(
+        analysis.find(
             Effect::Code,
             arg.span,
             "a part of the SQL is only known when it runs",
@@ -64,10 +66,10 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
                     ..
                 } = statement
                 {
-                    judge.shell_text(&arg.with(command), &Input::Unknown);
+                    analysis.shell_text(&arg.with(command), &Input::Unknown);
                 }
                 let (effect, what) = statement_effect(statement);
-                judge.find(effect, arg.span, what);
+                analysis.find(effect, arg.span, what);
             }
         }
         Err(_) => {
@@ -85,8 +87,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
                     && words.len() < 8
                     && text.trim_end_matches([';', '\n', ' ']).find(';').is_none()
                 {
-                    judge.find(Effect::Read, arg.span, "shows facts about the database");
-                    return;
+                    analysis.find(Effect::Read, arg.span, "shows facts about the database");
+                    return analysis;
                 }
                 if first == "PRAGMA" {
                     let reads = part.find('=').is_none()
@@ -127,7 +129,8 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg, path: &str) {
             if strongest == Effect::Unknown {
                 strongest = effects.into_iter().max().unwrap_or(Effect::Unknown);
             }
-            judge.find(strongest, arg.span, "this SQL was judged by its words");
+            analysis.find(strongest, arg.span, "this SQL was judged by its words");
         }
     }
+    analysis
 }

@@ -1,4 +1,5 @@
-//! The names in `languages/`.
+//! In: the tables in the folder `languages`. Out: the names that harmless code may use, and the words
+//! that say what code does.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -51,15 +52,15 @@ pub(super) struct Mongo {
 }
 
 pub(super) static ANY: LazyLock<Any> =
-    LazyLock::new(|| read(include_str!("../../../languages/any.toml")));
+    LazyLock::new(|| read(include_str!("../../languages/any.toml")));
 pub(super) static PYTHON: LazyLock<Names> =
-    LazyLock::new(|| read(include_str!("../../../languages/python.toml")));
+    LazyLock::new(|| read(include_str!("../../languages/python.toml")));
 pub(super) static JAVASCRIPT: LazyLock<Names> =
-    LazyLock::new(|| read(include_str!("../../../languages/javascript.toml")));
+    LazyLock::new(|| read(include_str!("../../languages/javascript.toml")));
 pub(super) static WORDS: LazyLock<Words> =
-    LazyLock::new(|| read(include_str!("../../../languages/words.toml")));
+    LazyLock::new(|| read(include_str!("../../languages/words.toml")));
 pub(super) static MONGO: LazyLock<Mongo> =
-    LazyLock::new(|| read(include_str!("../../../languages/mongo.toml")));
+    LazyLock::new(|| read(include_str!("../../languages/mongo.toml")));
 
 /// The files are part of the program, and a test reads each.
 fn read<T: DeserializeOwned>(text: &str) -> T {

@@ -1,11 +1,12 @@
-//! What commands print whose output follows from their words.
+//! In: a call, its input and the files whose contents are known. Out: the text that it prints, if
+//! that follows from them.
 
+use std::collections::HashMap;
 use std::iter::Peekable;
 use std::str::Chars;
 
 use base64::Engine;
 
-use crate::judge::Judge;
 use crate::model::environment::Contents;
 use crate::model::io::{Input, Output};
 use crate::tables::Call;
@@ -13,79 +14,76 @@ use crate::tables::Call;
 /// Longer texts than this are not followed.
 const MOST: usize = 20_000;
 
-impl Judge<'_> {
-    /// What a call prints, where its words and its input say it.
-    pub(crate) fn printed(&self, call: &Call, input: &Input) -> Output {
-        let words: Option<Vec<&str>> = call
-            .args
-            .iter()
-            .map(|arg| (arg.known() && !arg.glob).then_some(arg.text.as_str()))
-            .collect();
-        let words = words?;
-        let read = || match input {
-            Input::Known(text) => Some(text.as_str()),
-            Input::Inherited | Input::Unknown => None,
-        };
-        let output = match call.path.as_str() {
-            "echo" => echo(&words)?,
-            "printf" => printf(&words)?,
-            "cat" => match words.as_slice() {
-                [] | ["-"] => read()?.to_owned(),
-                files => {
-                    let mut all = String::new();
-                    for file in files {
-                        match self.shell.environment.files.get(*file) {
-                            Some(Contents::Text(text)) => all.push_str(text),
-                            None if *file == "/dev/null" => {}
-                            _ => return None,
-                        }
+/// Returns the text that a call prints, if its words and its input determine it.
+pub(crate) fn printed(call: &Call, input: &Input, files: &HashMap<String, Contents>) -> Output {
+    let words: Option<Vec<&str>> = call
+        .args
+        .iter()
+        .map(|arg| (arg.known() && !arg.glob).then_some(arg.text.as_str()))
+        .collect();
+    let words = words?;
+    let read = || match input {
+        Input::Known(text) => Some(text.as_str()),
+        Input::Inherited | Input::Unknown => None,
+    };
+    let output = match call.path.as_str() {
+        "echo" => echo(&words)?,
+        "printf" => printf(&words)?,
+        "cat" => match words.as_slice() {
+            [] | ["-"] => read()?.to_owned(),
+            names => {
+                let mut all = String::new();
+                for file in names {
+                    match files.get(*file) {
+                        Some(Contents::Text(text)) => all.push_str(text),
+                        None if *file == "/dev/null" => {}
+                        _ => return None,
                     }
-                    all
                 }
-            },
-            "base64" | "gbase64" => {
-                let ["-d" | "-D" | "--decode" | "-di" | "-id"] = words.as_slice() else {
-                    return None;
-                };
-                decoded(read()?)?
+                all
             }
-            "openssl" | "openssl base64" | "openssl enc" => {
-                let (["base64", options @ ..] | ["enc", "-base64", options @ ..]) =
-                    words.as_slice()
-                else {
-                    return None;
-                };
-                let text = read()?;
-                // What is on longer lines it takes only where it is told that they are.
-                let lines = text.lines().all(|line| line.len() <= 64) && text.ends_with('\n');
-                match options {
-                    ["-d"] if lines => decoded(text)?,
-                    ["-d", "-A"] | ["-A", "-d"] if text.lines().count() == 1 => decoded(text)?,
-                    _ => return None,
-                }
+        },
+        "base64" | "gbase64" => {
+            let ["-d" | "-D" | "--decode" | "-di" | "-id"] = words.as_slice() else {
+                return None;
+            };
+            decoded(read()?)?
+        }
+        "openssl" | "openssl base64" | "openssl enc" => {
+            let (["base64", options @ ..] | ["enc", "-base64", options @ ..]) = words.as_slice()
+            else {
+                return None;
+            };
+            let text = read()?;
+            // What is on longer lines it takes only where it is told that they are.
+            let lines = text.lines().all(|line| line.len() <= 64) && text.ends_with('\n');
+            match options {
+                ["-d"] if lines => decoded(text)?,
+                ["-d", "-A"] | ["-A", "-d"] if text.lines().count() == 1 => decoded(text)?,
+                _ => return None,
             }
-            "rev" if words.is_empty() => read()?
-                .lines()
-                .map(|line| line.chars().rev().collect::<String>() + "\n")
-                .collect(),
-            "xxd" => {
-                let (["-r", "-p"] | ["-p", "-r"] | ["-rp" | "-pr"]) = words.as_slice() else {
-                    return None;
-                };
-                let text = read()?.trim();
-                let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
-                let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
-                let bytes = digits
-                    .chunks_exact(2)
-                    .map(|pair| (pair[0] * 16 + pair[1]) as u8)
-                    .collect();
-                String::from_utf8(bytes).ok()?
-            }
-            "tr" => tr(&words, read()?)?,
-            _ => return None,
-        };
-        (output.len() <= MOST).then_some(output)
-    }
+        }
+        "rev" if words.is_empty() => read()?
+            .lines()
+            .map(|line| line.chars().rev().collect::<String>() + "\n")
+            .collect(),
+        "xxd" => {
+            let (["-r", "-p"] | ["-p", "-r"] | ["-rp" | "-pr"]) = words.as_slice() else {
+                return None;
+            };
+            let text = read()?.trim();
+            let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();
+            let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
+            let bytes = digits
+                .chunks_exact(2)
+                .map(|pair| (pair[0] * 16 + pair[1]) as u8)
+                .collect();
+            String::from_utf8(bytes).ok()?
+        }
+        "tr" => tr(&words, read()?)?,
+        _ => return None,
+    };
+    (output.len() <= MOST).then_some(output)
 }
 
 fn decoded(text: &str) -> Option<String> {

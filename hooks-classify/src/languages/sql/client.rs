@@ -1,15 +1,15 @@
-//! Commands of the clients of databases, which no server sees.
+//! In: a command of a client of a database, which no server sees. Out: its effect.
 
-use crate::judge::Judge;
+use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 
-pub(super) fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
+pub(super) fn client_command(analysis: &mut Analysis, arg: &Arg, line: &str) {
     let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     if name == "\\s" && !rest.is_empty() {
-        judge.find(
+        analysis.find(
             Effect::Create,
             arg.span,
             "the client writes its history to a file",
@@ -24,13 +24,13 @@ pub(super) fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
             | ".quit" | ".exit" | ".print" | ".echo" | ".bail" | ".changes" | ".version"
             | ".lint" | ".sha3sum" => Effect::Read,
             ".shell" | ".system" => {
-                judge.shell_text(&arg.with(rest), &Input::Unknown);
+                analysis.shell_text(&arg.with(rest), &Input::Unknown);
                 Effect::Code
             }
             ".output" | ".once" | ".backup" | ".save" | ".import" | ".clone" | ".log"
             | ".excel" | ".open" | ".restore" => {
                 if rest.starts_with('|') {
-                    judge.shell_text(&arg.with(rest.trim_start_matches('|')), &Input::Unknown);
+                    analysis.shell_text(&arg.with(rest.trim_start_matches('|')), &Input::Unknown);
                 }
                 if matches!(rest, "stdout" | "off") {
                     Effect::Read
@@ -42,13 +42,13 @@ pub(super) fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
             }
             _ => Effect::Unknown,
         };
-        judge.find(effect, arg.span, format!("the client runs `{name}`"));
+        analysis.find(effect, arg.span, format!("the client runs `{name}`"));
         return;
     }
     // A backslash command ends a statement that stands before it on the line.
     let effect = match name.trim_end_matches('+').trim_end_matches('S') {
         "\\!" => {
-            judge.shell_text(&arg.with(rest), &Input::Unknown);
+            analysis.shell_text(&arg.with(rest), &Input::Unknown);
             Effect::Code
         }
         "\\o" | "\\w" | "\\out" | "\\write" if !rest.is_empty() => Effect::Create,
@@ -79,7 +79,7 @@ pub(super) fn client_command(judge: &mut Judge<'_>, arg: &Arg, line: &str) {
         _ => Effect::Unknown,
     };
     let backquotes = rest.contains('`');
-    judge.find(
+    analysis.find(
         if backquotes {
             Effect::Code.max(effect)
         } else {

@@ -1,4 +1,4 @@
-//! Python that only computes and prints.
+//! In: a text in Python. Out: whether it only computes and prints.
 //!
 //! No value that such code can get at does harm when it is called: not by a name, which has to
 //! stand in the table, not by an attribute, and not as what another call is given to call. So it

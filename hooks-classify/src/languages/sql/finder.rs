@@ -1,19 +1,46 @@
-//! What is called within a statement.
+//! In: a statement. Out: the strongest effect of it, and of what it calls and holds.
 
 use super::functions::{PURE, PURE_KINDS};
-use super::statement::query_effect;
+use super::statement::{own_effect, query_effect};
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, ObjectName, Query, TableFactor, Visitor};
+use sqlparser::ast::{Expr, ObjectName, Query, Statement, TableFactor, Visit, Visitor};
 
 use crate::model::effect::Effect;
 
+/// Returns the effect of a statement, and the reason.
+pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
+    let mut finder = Finder {
+        effect: Effect::Read,
+        what: String::new(),
+    };
+    let own = own_effect(statement);
+    let _ = statement.visit(&mut finder);
+    let text: String = statement.to_string().chars().take(60).collect();
+    let first: String = text
+        .split_whitespace()
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(" ");
+    if finder.effect > own {
+        return (finder.effect, format!("the SQL `{first}` {}", finder.what));
+    }
+    let what = match own {
+        Effect::Read => "only reads",
+        Effect::Create | Effect::Code => "creates something",
+        Effect::Unknown => "is not understood",
+        Effect::Update => "changes something",
+        Effect::Delete => "deletes something",
+    };
+    (own, format!("the SQL `{first}` {what}"))
+}
+
 /// Looks for functions that change something, wherever they are called, and
 /// for statements below others.
-pub(super) struct Finder {
-    pub(super) effect: Effect,
-    pub(super) what: String,
+struct Finder {
+    effect: Effect,
+    what: String,
 }
 
 impl Finder {

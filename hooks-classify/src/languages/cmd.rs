@@ -1,11 +1,12 @@
-//! The command shell of Windows.
+//! In: a text for the command shell of Windows. Out: the effects of its commands.
 
-use crate::judge::Judge;
+use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 
-pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
+pub(super) fn read(arg: &Arg) -> Analysis {
+    let mut analysis = Analysis::new();
     // A caret takes the meaning of the next character away.
     let text = arg
         .text
@@ -14,10 +15,10 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
         .replace(">nul", "")
         .replace("2>&1", "");
     if text.contains('>') {
-        judge.find(Effect::Create, arg.span, "writes a file");
+        analysis.find(Effect::Create, arg.span, "writes a file");
     }
     if !arg.known() || text.contains('%') {
-        judge.find(Effect::Code, arg.span, "a part is only known when it runs");
+        analysis.find(Effect::Code, arg.span, "a part is only known when it runs");
     }
     for part in text.split(['&', '|', '\n', '(', ')']) {
         let part = part.trim().trim_start_matches(['"', '@']).trim();
@@ -39,14 +40,15 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
             }
             "start" | "call" | "for" => Effect::Code,
             _ => {
-                judge.shell_text(&arg.with(part), &Input::Unknown);
+                analysis.shell_text(&arg.with(part), &Input::Unknown);
                 continue;
             }
         };
-        judge.find(
+        analysis.find(
             effect,
             arg.span,
             format!("the command shell runs `{first}`"),
         );
     }
+    analysis
 }

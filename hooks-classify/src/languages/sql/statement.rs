@@ -1,38 +1,11 @@
-//! What a statement does.
+//! In: a statement. Out: the effect of its kind.
 
-use super::finder::Finder;
-
-use sqlparser::ast::{Query, SetExpr, Statement, Visit};
+use sqlparser::ast::{Query, SetExpr, Statement};
 
 use crate::model::effect::Effect;
 
-pub(super) fn statement_effect(statement: &Statement) -> (Effect, String) {
-    let mut finder = Finder {
-        effect: Effect::Read,
-        what: String::new(),
-    };
-    let own = own_effect(statement);
-    let _ = statement.visit(&mut finder);
-    let text: String = statement.to_string().chars().take(60).collect();
-    let first: String = text
-        .split_whitespace()
-        .take(2)
-        .collect::<Vec<_>>()
-        .join(" ");
-    if finder.effect > own {
-        return (finder.effect, format!("the SQL `{first}` {}", finder.what));
-    }
-    let what = match own {
-        Effect::Read => "only reads",
-        Effect::Create | Effect::Code => "creates something",
-        Effect::Unknown => "is not understood",
-        Effect::Update => "changes something",
-        Effect::Delete => "deletes something",
-    };
-    (own, format!("the SQL `{first}` {what}"))
-}
-
-fn own_effect(statement: &Statement) -> Effect {
+/// Returns the effect of a statement without that of the functions that it calls.
+pub(super) fn own_effect(statement: &Statement) -> Effect {
     let text = statement.to_string().to_ascii_uppercase();
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or("");

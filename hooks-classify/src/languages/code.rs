@@ -1,50 +1,52 @@
-//! Scripts in general languages: code, unless it is provably harmless; words that delete or
-//! change something raise the class.
+//! In: a script in a general language. Out: code, unless the script is provably harmless; words that
+//! delete or change something raise the class.
 //!
 //! Harmless is what only computes and prints. Python and JavaScript are parsed, and every kind
 //! of node, every name and every call has to be known to be harmless. A line of Perl, Ruby, PHP or
 //! Lua has to be made of known words, of strings and of little else. What each may use stands in
 //! `languages/`.
 
-mod javascript;
-mod names;
-mod python;
-mod syntax;
-mod words;
-
-use crate::judge::Judge;
+#[cfg(feature = "javascript")]
+use super::javascript;
+use super::names;
+#[cfg(feature = "python")]
+use super::python;
+use super::unread::unread;
+use super::words;
+use crate::model::analysis::Analysis;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::io::Input;
 use crate::model::language::Language;
 
-pub(super) use javascript::mongo;
-
-pub(super) fn judge(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
+pub(super) fn read(language: Language, arg: &Arg) -> Analysis {
+    let mut analysis = Analysis::new();
     let text = &arg.text;
     if !text.contains(UNKNOWN) && is_harmless(language, text) {
-        judge.find(Effect::Read, arg.span, "a script that only prints");
+        analysis.find(Effect::Read, arg.span, "a script that only prints");
         let mut at = 0;
         for part in text.split(['\'', '"']) {
             let end = at + part.len();
             let before = text[..at].strip_suffix(['\'', '"']).unwrap_or("");
             let after = text.get(end + 1..).unwrap_or("");
             if !names::ANY.says_facts(before, after) {
-                judge.input_file(&arg.with(part));
+                analysis.input_file(&arg.with(part));
             }
             at = end + 1;
         }
-        return;
+        return analysis;
     }
-    judge.find(Effect::Code, arg.span, "runs code that may do anything");
-    raise(judge, language, arg);
+    let reason = unread(language).unwrap_or_else(|| "runs code that may do anything".to_owned());
+    analysis.find(Effect::Code, arg.span, reason);
+    raise(&mut analysis, language, arg);
     for opening in &names::ANY.shells {
         for (at, _) in text.match_indices(opening.as_str()) {
             if let Some(command) = argument(&text[at + opening.len()..], opening) {
-                judge.shell_text(&arg.with(&command), &Input::Unknown);
+                analysis.shell_text(&arg.with(&command), &Input::Unknown);
             }
         }
     }
+    analysis
 }
 
 fn is_harmless(language: Language, text: &str) -> bool {
@@ -53,7 +55,9 @@ fn is_harmless(language: Language, text: &str) -> bool {
         return false;
     }
     match language {
+        #[cfg(feature = "python")]
         Language::Python => python::is_harmless(text),
+        #[cfg(feature = "javascript")]
         Language::Node => javascript::is_harmless(text),
         Language::Perl => words::is_harmless(&words::PERL, text),
         Language::Ruby => words::is_harmless(&words::RUBY, text),
@@ -64,13 +68,13 @@ fn is_harmless(language: Language, text: &str) -> bool {
 }
 
 /// Raises the class of code by what it says.
-fn raise(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
+fn raise(analysis: &mut Analysis, language: Language, arg: &Arg) {
     let compact: String = arg.text.split_whitespace().collect::<Vec<_>>().join(" ");
     let removes = compact
         .match_indices("rm(")
         .any(|(at, _)| !compact[..at].ends_with(|c: char| c.is_alphanumeric() || "_.".contains(c)));
     if language == Language::Code && removes {
-        judge.find(Effect::Delete, arg.span, "the code has `rm(` in it");
+        analysis.find(Effect::Delete, arg.span, "the code has `rm(` in it");
     }
     let find = |words: &'static [String]| words.iter().find(|word| compact.contains(word.as_str()));
     let found = match find(&names::ANY.deletes) {
@@ -79,7 +83,7 @@ fn raise(judge: &mut Judge<'_>, language: Language, arg: &Arg) {
     };
     if let Some((effect, word)) = found {
         let reason = format!("the code has `{}` in it", word.trim());
-        judge.find(effect, arg.span, reason);
+        analysis.find(effect, arg.span, reason);
     }
 }
 

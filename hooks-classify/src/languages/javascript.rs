@@ -1,21 +1,17 @@
-//! JavaScript that only computes and prints, and the shell of a document database, which speaks
-//! it.
+//! In: a text in JavaScript. Out: whether it only computes and prints.
 //!
 //! As in Python, no value that such code can get at does harm when it is called. What every value
 //! has, and what leads to code, is its constructor: no name of a property may say that one, and
 //! none may be computed. A name that is declared means that only where it is; `var` leaves a global
 //! of its name as it is, and is not allowed.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
-use super::names::{JAVASCRIPT, MONGO, Names};
+use super::names::{JAVASCRIPT, Names};
 use super::syntax::{children, is_field, nodes, parse};
-use crate::judge::Judge;
-use crate::model::arg::Arg;
-use crate::model::effect::Effect;
 use crate::shell::plain;
 
 /// What an expression is made of, besides names, properties and calls.
@@ -463,40 +459,14 @@ fn is_comment(text: &str) -> bool {
     (text.starts_with("//") || text.starts_with("/*")) && !text.contains('%')
 }
 
-/// The shell of a document database.
-pub(in super::super) fn mongo(judge: &mut Judge<'_>, arg: &Arg) {
-    let lower: String = arg.text.split_whitespace().collect();
-    let lower = lower.to_ascii_lowercase();
-    let any = |words: &[String]| words.iter().any(|word| lower.contains(word.as_str()));
-    let effect = if any(&MONGO.deletes) {
-        Effect::Delete
-    } else if any(&MONGO.updates) {
-        Effect::Update
-    } else if any(&MONGO.creates) {
-        Effect::Create
-    } else if arg.known() && !any(&MONGO.reaches) && finds(&arg.text) {
-        Effect::Read
-    } else {
-        Effect::Code
-    };
-    judge.find(effect, arg.span, "a script of the database's shell");
-}
-
-/// Whether every call in it is one that reads.
-fn finds(text: &str) -> bool {
-    let shown = text.trim().strip_prefix("show ").unwrap_or_default();
-    if !shown.is_empty() && shown.chars().all(char::is_alphanumeric) {
-        return true;
-    }
+/// Returns true if a text consists of expressions that call these functions and methods alone. The
+/// names are in small letters.
+pub(super) fn calls_only(names: &HashSet<String>, text: &str) -> bool {
     let text = plain(text);
     let Some(tree) = parse(&tree_sitter_javascript::LANGUAGE.into(), &text) else {
         return false;
     };
-    let reads = |node: Node<'_>| {
-        MONGO
-            .reads
-            .contains(&text[node.byte_range()].to_ascii_lowercase())
-    };
+    let is_allowed = |node: Node<'_>| names.contains(&text[node.byte_range()].to_ascii_lowercase());
     nodes(tree.root_node()).all(|node| match node.kind() {
         "call_expression" | "new_expression" => {
             let callee = node
@@ -504,8 +474,10 @@ fn finds(text: &str) -> bool {
                 .or_else(|| node.child_by_field_name("constructor"));
             let arguments = node.child_by_field_name("arguments");
             let called = callee.is_some_and(|callee| match callee.kind() {
-                "identifier" => reads(callee),
-                "member_expression" => callee.child_by_field_name("property").is_some_and(reads),
+                "identifier" => is_allowed(callee),
+                "member_expression" => callee
+                    .child_by_field_name("property")
+                    .is_some_and(is_allowed),
                 _ => false,
             });
             called && arguments.is_none_or(|arguments| arguments.kind() == "arguments")

@@ -1,6 +1,6 @@
-//! `awk`: output to files and commands, `system`, `getline` from commands.
+//! In: a program in `awk`. Out: the files that it writes, the commands that it runs.
 
-use crate::judge::Judge;
+use crate::model::analysis::Analysis;
 use crate::model::arg::Arg;
 use crate::model::effect::Effect;
 use crate::model::io::Input;
@@ -14,21 +14,22 @@ enum Token {
     Line,
 }
 
-pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
+pub(super) fn read(arg: &Arg) -> Analysis {
+    let mut analysis = Analysis::new();
     if !arg.known() {
-        judge.find(
+        analysis.find(
             Effect::Code,
             arg.span,
             "`awk` runs a program that is only known when it runs",
         );
     }
     let Some(tokens) = tokens(&arg.text) else {
-        judge.find(
+        analysis.find(
             Effect::Unknown,
             arg.span,
             "this `awk` program is not understood",
         );
-        return;
+        return analysis;
     };
     let sign =
         |token: Option<&Token>, text: &str| token.is_some_and(|t| *t == Token::Sign(text.into()));
@@ -40,17 +41,17 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
             Token::Word(word) if word == "system" => match (tokens.get(at + 2), tokens.get(at + 3))
             {
                 (Some(Token::Text(text)), Some(Token::Sign(end))) if end == ")" => {
-                    run(judge, arg, text);
+                    run(&mut analysis, arg, text);
                 }
                 (Some(Token::Text(text)), _) => {
-                    judge.find(
+                    analysis.find(
                         Effect::Code,
                         arg.span,
                         "`awk` runs a command that it puts together",
                     );
-                    run(judge, arg, &format!("{text} \"$_\""));
+                    run(&mut analysis, arg, &format!("{text} \"$_\""));
                 }
-                _ => judge.find(
+                _ => analysis.find(
                     Effect::Code,
                     arg.span,
                     "`awk` runs a command that it puts together",
@@ -62,20 +63,20 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                 let at = at + 1 + usize::from(plain);
                 if sign(tokens.get(at), "<") && !matches!(tokens.get(at + 1), Some(Token::Text(_)))
                 {
-                    judge.input_file(&Arg::unknown(arg.span));
+                    analysis.input_file(&Arg::unknown(arg.span));
                 }
             }
             Token::Word(word) if word == "print" || word == "printf" => {
                 printing = true;
                 depth = 0;
             }
-            Token::Word(word) if word.starts_with('@') => judge.find(
+            Token::Word(word) if word.starts_with('@') => analysis.find(
                 Effect::Code,
                 arg.span,
                 "`awk` loads code, or calls what it names while it runs",
             ),
             Token::Text(text) if is_connection(text) => {
-                judge.find(Effect::Code, arg.span, "`awk` connects to another machine")
+                analysis.find(Effect::Code, arg.span, "`awk` connects to another machine")
             }
             // After these a line goes on.
             Token::Line => {
@@ -86,7 +87,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                 "(" => depth += 1,
                 ")" => depth = depth.saturating_sub(1),
                 ";" | "}" | "{" => printing = false,
-                "@" => judge.find(
+                "@" => analysis.find(
                     Effect::Code,
                     arg.span,
                     "`awk` calls a function by a name that it computes",
@@ -99,9 +100,9 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                         } else {
                             Effect::Update
                         };
-                        judge.find(effect, arg.span, format!("`awk` writes `{file}`"));
+                        analysis.find(effect, arg.span, format!("`awk` writes `{file}`"));
                     }
-                    _ => judge.find(Effect::Create, arg.span, "`awk` writes a file"),
+                    _ => analysis.find(Effect::Create, arg.span, "`awk` writes a file"),
                 },
                 "|" | "|&" => {
                     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
@@ -133,18 +134,18 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
                                         _ => " \"$_\" ".to_owned(),
                                     })
                                     .collect();
-                                run(judge, arg, &line);
+                                run(&mut analysis, arg, &line);
                             }
                             if !alone {
-                                judge.find(
+                                analysis.find(
                                     Effect::Code,
                                     arg.span,
                                     "`awk` runs a command that it puts together",
                                 );
                             }
-                            run(judge, arg, text);
+                            run(&mut analysis, arg, text);
                         }
-                        _ => judge.find(
+                        _ => analysis.find(
                             Effect::Code,
                             arg.span,
                             "`awk` runs a command that it puts together",
@@ -156,6 +157,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, arg: &Arg) {
             _ => {}
         }
     }
+    analysis
 }
 
 /// Whether a name of a file is one by which `gawk` connects.
@@ -169,8 +171,8 @@ fn nowhere(file: &str) -> bool {
     matches!(file, "/dev/stdout" | "/dev/stderr" | "/dev/null" | "-")
 }
 
-fn run(judge: &mut Judge<'_>, arg: &Arg, text: &str) {
-    judge.shell_text(&arg.with(text), &Input::Unknown);
+fn run(analysis: &mut Analysis, arg: &Arg, text: &str) {
+    analysis.shell_text(&arg.with(text), &Input::Unknown);
 }
 
 fn tokens(text: &str) -> Option<Vec<Token>> {
