@@ -14,6 +14,7 @@ use crate::model::effect::{Crud, Effect};
 use crate::model::io::{Input, Output};
 use crate::model::script::Script;
 use crate::model::span::Span;
+use crate::model::trace::Trace;
 use crate::model::unseen_code::UnseenCode;
 use crate::shell::{Reading, parse, translate};
 use crate::tables::Tables;
@@ -38,10 +39,10 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Interprets a whole command, and returns what it does.
-    pub(crate) fn interpret(mut self, text: &str) -> Sink {
+    pub(crate) fn interpret(mut self, text: &str) -> Trace {
         self.text(text, Place::Offset(0), &Input::Inherited);
         self.check_uncalled_functions();
-        self.sink
+        self.sink.into_trace(text)
     }
 
     /// Interprets a text that a shell runs, and returns its output.

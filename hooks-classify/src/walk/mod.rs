@@ -21,7 +21,6 @@ pub(crate) mod redirect;
 pub(crate) mod run;
 pub(crate) mod salvage;
 pub(crate) mod script;
-pub(crate) mod scripts;
 pub(crate) mod simple;
 pub(crate) mod sink;
 pub(crate) mod state;

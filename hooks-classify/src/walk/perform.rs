@@ -1,7 +1,10 @@
 //! Performs the actions of an [`Analysis`]: the interpreter's side of `programs/` and `languages/`.
 
 use super::interpreter::Interpreter;
-use crate::model::analysis::{Action, ChildShell, Context, Inner, Names, OutputOf, ReadsListed};
+use crate::languages;
+use crate::model::analysis::{
+    Action, Analysis, ChildShell, Context, Inner, Names, OutputOf, ReadsListed,
+};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
 use crate::model::environment::{Contents, Value};
@@ -17,6 +20,23 @@ impl Interpreter<'_> {
             tables: self.tables,
             environment: &self.shell.environment,
         }
+    }
+
+    /// Runs a script that a program was given.
+    pub(crate) fn script_in(&mut self, language: Language, script: &Arg, path: &str) {
+        let analysis = languages::read(language, script, path, self.tables);
+        self.perform_script(analysis);
+    }
+
+    /// Runs a text in PowerShell that a command is itself.
+    pub(crate) fn powershell(&mut self, text: &Arg) {
+        let analysis = languages::powershell::read(text, self.tables);
+        self.perform_script(analysis);
+    }
+
+    /// A script has findings and actions, and neither a table nor an output.
+    fn perform_script(&mut self, analysis: Analysis) {
+        self.perform(analysis.actions, OutputOf::NOTHING);
     }
 
     /// Performs actions in their order, and returns the output of one of them.

@@ -9,6 +9,7 @@ use crate::model::effect::{Crud, Effect};
 use crate::model::finding::{Finding, Step, Sure};
 use crate::model::span::Span;
 use crate::model::terminal_input::TerminalInput;
+use crate::model::trace::Trace;
 use crate::model::unseen_code::UnseenCode;
 
 /// Results of a walk.
@@ -36,6 +37,17 @@ impl Sink {
             terminal_input: TerminalInput::None,
             agreed: true,
             complete: true,
+        }
+    }
+
+    /// Returns the record of the walk through `command`.
+    pub(crate) fn into_trace(self, command: &str) -> Trace {
+        Trace {
+            findings: self.findings,
+            steps: self.steps,
+            parts: self.parts.done(command, self.agreed, self.complete),
+            agreed: self.agreed,
+            terminal_input: self.terminal_input,
         }
     }
 
