@@ -26,6 +26,7 @@ pub mod host;
 mod judge;
 mod language;
 mod model;
+mod programs;
 mod shell;
 mod tables;
 mod verdict;
@@ -295,7 +296,7 @@ fn check(command: &str) -> Result<(), InputError> {
 #[doc(hidden)]
 #[must_use]
 pub fn table_mistakes() -> Vec<String> {
-    Tables::embedded().mistakes()
+    Tables::embedded().mistakes(programs::function::is_function)
 }
 
 /// A program of the tables.

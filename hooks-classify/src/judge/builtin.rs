@@ -2,11 +2,12 @@
 
 use super::names::DESCRIPTORS;
 use super::{Judge, Place};
-use crate::model::arg::{Arg, UNKNOWN, shown};
+use crate::model::arg::{Arg, shown};
 use crate::model::effect::Effect;
 use crate::model::environment::{Contents, Value};
 use crate::model::io::{Input, Output};
 use crate::model::span::Span;
+use crate::programs::call::analyze_option_values;
 
 impl Judge<'_> {
     /// The shell's own commands that run or set something; `None` for others.
@@ -230,9 +231,7 @@ impl Judge<'_> {
                 }
                 if name == "mapfile" || name == "readarray" {
                     let call = self.read_builtin(name, args)?;
-                    for given in &call.options {
-                        self.option(&call, given, &Input::Unknown);
-                    }
+                    self.perform_analysis(|context| analyze_option_values(context, &call));
                 }
                 Some(String::new())
             }
@@ -363,23 +362,5 @@ impl Judge<'_> {
             return output;
         }
         self.run(rest[at..].to_vec(), input)
-    }
-}
-
-/// A word as shell text that means just it.
-pub(super) fn quoted(arg: &Arg) -> String {
-    if arg.known() {
-        format!("'{}'", arg.text.replace('\'', "'\\''"))
-    } else {
-        let text: String = arg
-            .text
-            .chars()
-            .map(|c| match c {
-                UNKNOWN => "$_".to_owned(),
-                '"' | '$' | '`' | '\\' => format!("\\{c}"),
-                _ => c.to_string(),
-            })
-            .collect();
-        format!("\"{text}\"")
     }
 }

@@ -11,6 +11,7 @@ use crate::model::environment::{OWN, Value};
 use crate::model::io::{Input, Output};
 use crate::model::script::{Piece, Word};
 use crate::model::span::Span;
+use crate::programs::call::analyze_unrecognized;
 use crate::tables::Call;
 
 /// Words before the name of a command that leave it a declaration.
@@ -46,7 +47,7 @@ impl Judge<'_> {
     /// Judges a declaration.
     pub(super) fn declare(&mut self, name: &str, args: &[Arg], whole: Span) -> Output {
         let call = self.read_builtin(name, args)?;
-        self.strange(&call);
+        self.perform_analysis(|_| analyze_unrecognized(&call));
         // What an option may change counts wherever it stands; what it promises, only where it is
         // read as an option.
         let flag = |letter: char| {
@@ -137,7 +138,7 @@ impl Judge<'_> {
 
     /// Judges a list that is set by words: `set -A NAME WORDS`.
     pub(super) fn sets_list(&mut self, name: &Arg, words: &[Arg]) {
-        let quoted: Vec<String> = words.iter().map(super::builtin::quoted).collect();
+        let quoted: Vec<String> = words.iter().map(crate::model::arg::quoted).collect();
         self.names_variable(name);
         self.sets(&name.text, &name.with(&format!("({})", quoted.join(" "))));
         let plain = |arg: &Arg| arg.known() && !arg.glob && !arg.text.contains(char::is_whitespace);

@@ -2,10 +2,10 @@
 //!
 //! [`Judge`] walks scripts ([`walk`]), evaluates words as far as their values
 //! are known ([`words`]) and asks of each command what it does: the shell's own
-//! ones in [`builtin`], the others by their table ([`table`]) and, where a
-//! table says so, by a function on top of it ([`special`]).
+//! ones in [`builtin`], the others by what `programs/` says of their calls ([`call`]).
 
 mod builtin;
+mod call;
 mod declare;
 mod names;
 mod numbers;
@@ -15,8 +15,6 @@ mod redirect;
 mod run;
 mod salvage;
 mod simple;
-mod special;
-mod table;
 mod terminal;
 mod walk;
 mod words;
@@ -24,10 +22,10 @@ mod words;
 use std::collections::{HashMap, HashSet};
 
 use numbers::Shown;
-pub(crate) use special::SPECIALS;
 
 use super::shell::Reading;
 use super::tables::Tables;
+use crate::language::powershell::cmdlet;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::{Crud, Effect};
 use crate::model::environment::{Environment, Value};
@@ -208,7 +206,7 @@ impl<'t> Judge<'t> {
                 if self.depth == 1
                     && text
                         .split(|c: char| !(c.is_alphanumeric() || c == '-'))
-                        .any(special::cmdlet)
+                        .any(cmdlet)
                     || text.contains("$_")
                 {
                     super::language::powershell::judge(self, &Arg::new(text, span));

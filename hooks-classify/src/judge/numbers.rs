@@ -10,7 +10,9 @@ use std::collections::HashSet;
 use super::Judge;
 use super::words::is_number;
 use crate::model::arg::{Arg, UNKNOWN};
+use crate::model::effect::Effect;
 use crate::model::environment::{COMPUTED, FILLED, Value, is_numeric};
+use crate::model::io::Input;
 use crate::model::program_name::plain_program;
 use crate::model::span::Span;
 use crate::model::unseen_code::UnseenCode;
@@ -59,6 +61,21 @@ impl Judge<'_> {
                      runs what stands in it"
                 ),
             );
+        }
+    }
+
+    /// Evaluates the index that stands in a word, if there is one.
+    pub(super) fn computed(&mut self, word: &Arg) {
+        let text = word.text.as_str();
+        let Some(at) = text.find("$(").or_else(|| text.find('`')) else {
+            return;
+        };
+        let reason = "the shell computes this, and runs what stands in it";
+        self.find(Effect::Code, word.span, reason);
+        let inner = text[at..].trim_start_matches(['$', '(', '`']);
+        let inner = inner.split([')', '`']).next().unwrap_or(inner);
+        if !inner.is_empty() {
+            self.shell_text(&word.with(inner), &Input::Unknown);
         }
     }
 

@@ -1,7 +1,9 @@
 //! Performs the actions of an [`Analysis`]: the interpreter's side of `programs/` and `languages/`.
 
 use super::Judge;
-use crate::model::analysis::{Action, ChildShell, Context, Inner, Names, OutputOf, ReadsListed};
+use crate::model::analysis::{
+    Action, Analysis, ChildShell, Context, Inner, Names, OutputOf, ReadsListed,
+};
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Crud;
 use crate::model::environment::{Contents, Value};
@@ -17,6 +19,12 @@ impl Judge<'_> {
             tables: self.tables,
             environment: &self.environment,
         }
+    }
+
+    /// Performs what an analysis says beside a command that the interpreter runs itself.
+    pub(super) fn perform_analysis(&mut self, analyze: impl FnOnce(&Context<'_>) -> Analysis) {
+        let analysis = analyze(&self.context());
+        self.perform(analysis.actions, analysis.output);
     }
 
     /// Performs actions in their order, and returns the output of one of them.

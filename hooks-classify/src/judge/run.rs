@@ -1,8 +1,9 @@
 //! What the name of a program stands for: a function, an alias, a command of the shell, or a
 //! program of the tables.
 
-use super::builtin::quoted;
 use super::{Judge, Place};
+use crate::language::powershell::cmdlet;
+use crate::model::arg::quoted;
 use crate::model::arg::{Arg, UNKNOWN};
 use crate::model::effect::Effect;
 use crate::model::environment::Contents;
@@ -189,7 +190,7 @@ impl Judge<'_> {
             self.child = outer;
             return output;
         }
-        if super::special::cmdlet(name) {
+        if cmdlet(name) {
             return self.cmdlet(args, whole);
         }
         let span = args[0].span;
@@ -198,6 +199,13 @@ impl Judge<'_> {
             span,
             format!("`{name}` is no program that is known here"),
         );
+        None
+    }
+
+    /// A command of PowerShell, `Verb-Noun`.
+    fn cmdlet(&mut self, args: &[Arg], whole: Span) -> Output {
+        let words: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
+        crate::language::powershell::judge(self, &Arg::new(words.join(" "), whole));
         None
     }
 

@@ -3,8 +3,6 @@
 use super::names::DESCRIPTORS;
 use super::numbers::Shown;
 use super::redirect::{How, Printed};
-use super::table::elsewhere;
-use super::table::roles::prints_facts;
 use super::words::is_number;
 use super::{Judge, Place};
 use crate::model::arg::{Arg, UNKNOWN, shown};
@@ -15,6 +13,8 @@ use crate::model::named::Named;
 use crate::model::program_name::plain_program;
 use crate::model::script::{Change, Piece, Redirect, Word};
 use crate::model::span::Span;
+use crate::programs::addresses::elsewhere;
+use crate::programs::roles::prints_facts;
 use crate::tables::Call;
 
 impl Judge<'_> {
